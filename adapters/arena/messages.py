@@ -1,0 +1,100 @@
+"""The messages of the arena dialect (PROTOCOL.md 3 and 4).
+
+A client message keeps the map as it was read: a server that ignores a message sends it back.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+
+class Encoding(Enum):
+    """How maps are written."""
+
+    JSON = "json"
+    EDN = "edn"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Something that a client sent, as it was read, and how it was written."""
+
+    value: object
+    """A map, or the text of something that is none."""
+    encoding: Encoding | None = None
+    """None for what is the same in both encodings, or in neither."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Ask for a game."""
+
+    said: Said
+    id: object = None
+    against: object = None
+    table: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """Drop a disc."""
+
+    said: Said
+    move: object = None
+    """Meant to be a column, 0 to 6."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateRequest:
+    """Ask for the state of the game."""
+
+    said: Said
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """Any other map."""
+
+    said: Said
+
+
+ClientMessage: TypeAlias = Start | Move | StateRequest | Other
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The game as it stands."""
+
+    turn: int
+    """1 or 2: whose move; 0 when the game is over."""
+    you: int
+    """1 or 2: which player the receiver is."""
+    cells: tuple[int, ...]
+    """42 numbers, column by column from column 0, each from the bottom up: 0 empty, 1, 2."""
+    moves: tuple[int, ...]
+    """All columns so far, oldest first."""
+    last_move: int | None = None
+    """The column just played, in a state that tells of a move."""
+    winner: int | None = None
+    """1, 2, or 0 for a draw, once the game is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored:
+    """A message changed nothing."""
+
+    said: Said
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Disconnected:
+    """The opponent left."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The game is over; nothing comes until the next `Start`."""
+
+
+ServerMessage: TypeAlias = State | Ignored | Disconnected | End

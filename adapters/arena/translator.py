@@ -1,0 +1,182 @@
+"""The arena dialect in the terms of the hub, and back."""
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from adapters.arena.messages import (
+    ClientMessage,
+    Disconnected,
+    End,
+    Ignored,
+    Move,
+    Other,
+    Said,
+    ServerMessage,
+    Start,
+    State,
+    StateRequest,
+)
+from adapters.contract import Farewell
+from gateway.board import CELLS, FIRST, ROWS, Board, Side
+from gateway.commands import (
+    HOUSE_PLAYERS,
+    Ask,
+    Command,
+    Enter,
+    InLobby,
+    Place,
+    Play,
+    Unfit,
+    Wish,
+    place_for,
+)
+from gateway.events import (
+    Dismissed,
+    Ended,
+    Entered,
+    Event,
+    Introduced,
+    Moved,
+    Objection,
+    Reason,
+    Refused,
+    Shown,
+    Started,
+    ToMove,
+    Why,
+)
+from gateway.manners import Afterwards, Illegal, Manners
+
+MANNERS = Manners(
+    illegal=Illegal.RETRY,  # PROTOCOL.md 5.1
+    afterwards=Afterwards.STEP_OUT,  # PROTOCOL.md 4.6
+)
+_ONLY_START = "Only start messages allowed in current state"
+_NO_ID = "You need to include an id"
+_IN_A_GAME = (  # in the order in which PROTOCOL.md 5.1 looks at them
+    (Objection.UNREADABLE, "Malformed message"),
+    (Objection.NOT_ENTERED, _ONLY_START),
+    (Objection.WAITING, "Waiting for match"),
+    (Objection.PLAYING, "Unknown message type"),
+    (Objection.NOT_YOUR_TURN, "Not your turn"),
+    (Objection.NOT_A_COLUMN | Objection.OUTSIDE | Objection.COLUMN_FULL, "Invalid move"),
+    (Objection.TABLE_FULL, "Table is full"),
+)
+
+
+class ArenaTranslator:
+    """What one arena client asks for and is told."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._side: Side = FIRST
+        self._repeated = False
+        """Whether the latest that was said to the client is that its state_request is ignored."""
+
+    @property
+    def manners(self) -> Manners:
+        """What arena clients expect."""
+        return MANNERS
+
+    def receive(self, message: ClientMessage) -> Command:
+        """Return what the client asks for."""
+        match message:
+            case Move(_, move):
+                return Play(_column(move), message)
+            case StateRequest():
+                return Ask(message)
+            case Start():
+                if _fault(message) is not None:
+                    return Unfit(message)
+                return Enter(self._wanted(message), str(message.id), message)
+            case Other():
+                return Unfit(message)
+        assert_never(message)
+
+    def observe(self, event: Event) -> Iterable[ServerMessage]:
+        """Return what the client is told of `event`."""
+        repeated, self._repeated = self._repeated, False
+        match event:
+            case Moved(_, column, board):
+                yield self._state(board, last_move=column)
+            case Started(you):
+                self._side = you
+                yield self._state(Board())
+            case Shown(board):
+                yield self._state(board)
+            case Ended():
+                yield from self._ending(event)
+            case Refused(_, StateRequest()):
+                self._repeated = True  # PROTOCOL.md 5.4
+                if not repeated:
+                    yield _ignored(event)
+            case Refused():
+                yield _ignored(event)
+            case Entered() | ToMove() | Introduced() | Dismissed():
+                pass
+            case _:
+                assert_never(event)
+
+    def farewell(self, dismissed: Dismissed) -> Farewell:
+        """Return how to hang up on the client."""
+        return Farewell(1001, "server stops") if dismissed.why is Why.STOPPED else Farewell(1000)
+
+    def _wanted(self, start: Start) -> Place:
+        if isinstance(start.table, str) and start.table.strip():
+            return place_for(start.table, None)
+        if isinstance(start.against, str) and isinstance(self._place, InLobby):
+            return InLobby(Wish(start.against))
+        return self._place
+
+    def _ending(self, ended: Ended) -> Iterable[ServerMessage]:
+        if ended.reason is Reason.LEFT:
+            yield Disconnected()  # PROTOCOL.md 4.5: alone, with no state before and no end after it
+            return
+        winner = 0 if ended.winner is None else ended.winner + 1
+        yield self._state(ended.board, last_move=ended.column, winner=winner)
+        yield End()
+
+    def _state(self, board: Board, *, last_move: int | None = None, winner: int | None = None) -> State:
+        return State(
+            turn=board.turn + 1 if winner is None else 0,
+            you=self._side + 1,
+            cells=_cells(board),
+            moves=board.moves,
+            last_move=last_move,
+            winner=winner,
+        )
+
+
+def _column(move: object) -> int | None:
+    return move if isinstance(move, int) and not isinstance(move, bool) else None
+
+
+def _cells(board: Board) -> tuple[int, ...]:
+    cells = [0] * CELLS
+    for column, row, side in board.placed():
+        cells[column * ROWS + row] = side + 1
+    return tuple(cells)
+
+
+def _fault(start: Start) -> str | None:
+    """Return what is wrong with a `Start`, for a client that may send one."""
+    if not isinstance(start.id, str) or not start.id.strip():
+        return _NO_ID
+    if start.id in HOUSE_PLAYERS:
+        return f'"{start.id}" is a reserved id used for a reference player'
+    if not isinstance(start.against, str | None):
+        return "against has to be an id or null"
+    if not isinstance(start.table, str | None):
+        return "table has to be a string"
+    return None
+
+
+def _ignored(refused: Refused) -> Ignored:
+    said = refused.to.said if isinstance(refused.to, Start | Move | StateRequest | Other) else None
+    if said is None:
+        return Ignored(Said(str(refused.to)), "Malformed message")
+    fault = _fault(refused.to) if isinstance(refused.to, Start) else None
+    if Objection.NOT_ENTERED in refused.objections and fault is not None:
+        return Ignored(said, fault)
+    reason = next(text for objection, text in _IN_A_GAME if refused.objections & objection)
+    return Ignored(said, reason)

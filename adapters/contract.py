@@ -1,0 +1,105 @@
+"""What an adapter is.
+
+An adapter translates one dialect to the hub's commands and events and back, in a straight line:
+
+    bytes -> framing -> text -> codec.decode -> client message -> translator.receive -> command
+    event -> translator.observe -> server messages -> codec.encode -> text -> framing -> bytes
+
+Codec and translator are plain objects, one of each for a connection, that do no I/O. A dialect is a
+folder with the files messages, codec, translator, server and client; nothing here knows any of them.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from gateway.commands import Command
+from gateway.events import Dismissed, Event
+from gateway.manners import Manners
+
+C = TypeVar("C")
+"""A dialect's client messages."""
+S = TypeVar("S")
+"""A dialect's server messages."""
+C_co = TypeVar("C_co", covariant=True)
+C_contra = TypeVar("C_contra", contravariant=True)
+S_co = TypeVar("S_co", covariant=True)
+S_contra = TypeVar("S_contra", contravariant=True)
+
+
+class WireError(Exception):
+    """A text that is no message of the dialect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Farewell:
+    """How a transport that has a word for it says good-bye: a websocket close code and its reason."""
+
+    code: int = 1000
+    reason: str = ""
+    """At most 123 bytes of UTF-8."""
+
+
+class Codec(Protocol[C_co, S_contra]):
+    """Text to client messages, server messages to text."""
+
+    def decode(self, text: str) -> C_co:
+        """Return the message that `text` is. Raises WireError, and only that.
+
+        Bytes that were no UTF-8 stand in the text as lone surrogates ("surrogateescape").
+        """
+
+    def encode(self, message: S_contra) -> str:
+        """Return the text of a message, without what separates it from the next one on the wire."""
+
+
+class Translator(Protocol[C_contra, S_co]):
+    """Client messages to commands, events to server messages."""
+
+    @property
+    def manners(self) -> Manners:
+        """What the client expects of its server."""
+
+    def receive(self, message: C_contra) -> Command:
+        """Return what the client asks for. A function of the message alone."""
+
+    def observe(self, event: Event) -> Iterable[S_co]:
+        """Return what the client is told of `event`. Whatever it remembers is what it has told."""
+
+    def farewell(self, dismissed: Dismissed) -> Farewell:
+        """Return how to hang up on the client."""
+
+
+class PeerGone(Exception):
+    """The client is not there any more, or has stopped reading."""
+
+
+class Transport(Protocol):
+    """One client's line, whatever carries it."""
+
+    @property
+    def read_at(self) -> float:
+        """When the bytes of the latest texts were read, in trio's time."""
+
+    async def receive(self) -> list[str]:
+        """Return the texts that have arrived, at least one; an empty list when no more can come.
+
+        Raises PeerGone, and Flooded where the client sends more without a separator than it may.
+        """
+
+    async def send(self, texts: Iterable[str]) -> None:
+        """Send all texts. Raises PeerGone, also when that takes longer than `SEND_LIMIT` seconds."""
+
+    async def settle(self) -> None:
+        """Return when everything that had arrived before the call has been handed out by `receive`."""
+
+    async def close(self, farewell: Farewell) -> None:
+        """Hang up so that what was sent still arrives. Never raises, never takes longer than 2 seconds."""
+
+
+class Flooded(Exception):
+    """A client sent more without a separator than the dialect allows."""
+
+
+SEND_LIMIT = 5.0
+"""Seconds that a client may take to let a message in before it counts as gone."""

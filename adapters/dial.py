@@ -1,0 +1,86 @@
+"""The client's end of a connection.
+
+Opens a line to a server and moves one dialect's messages over it. For bots, tests and tools; assumes
+nothing of the server but its dialect.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Generic
+from urllib.parse import urlsplit
+
+import trio
+import trio_websocket
+
+from adapters.contract import C_contra, Codec, Farewell, PeerGone, S_co, Transport
+from adapters.transports import LineTransport, WebSocketTransport, Wire
+
+PATIENCE = 10.0
+"""Seconds that a server has for letting a client in."""
+
+
+class Client(Generic[C_contra, S_co]):
+    """A connection to a server: takes the dialect's client messages, gives its server messages."""
+
+    def __init__(self, transport: Transport, codec: Codec[S_co, C_contra]) -> None:
+        self._transport = transport
+        self._codec = codec
+        self._texts: list[str] = []
+
+    async def send(self, *messages: C_contra) -> None:
+        """Send messages. Raises PeerGone."""
+        await self._transport.send([self._codec.encode(message) for message in messages])
+
+    async def receive(self) -> S_co:
+        """Return the next message.
+
+        Raises PeerGone when the server has hung up, and WireError at what is no message of its dialect.
+        """
+        if not self._texts:
+            self._texts = await self._transport.receive()
+            if not self._texts:
+                raise PeerGone
+        return self._codec.decode(self._texts.pop(0))
+
+
+@asynccontextmanager
+async def open_lines(host: str, port: int) -> AsyncIterator[Transport]:
+    """Open a line to a TCP server. Raises OSError where none is there."""
+    wire = Wire(await trio.open_tcp_stream(host, port))
+    transport = LineTransport(wire)
+    try:
+        yield transport
+    finally:
+        await transport.close(Farewell())
+
+
+@asynccontextmanager
+async def open_websocket(url: str) -> AsyncIterator[Transport]:
+    """Open a websocket, such as ``ws://127.0.0.1:8080/``.
+
+    Raises OSError where no server is there, PeerGone where it is none that speaks websocket.
+    """
+    parts = urlsplit(url)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    wire = Wire(await trio.open_tcp_stream(parts.hostname or "127.0.0.1", parts.port or 80))
+    try:
+        async with trio.open_nursery() as nursery:
+            websocket = await _upgraded(nursery, wire, parts.netloc, target)
+            transport = WebSocketTransport(websocket, wire)
+            try:
+                yield transport
+            finally:
+                await transport.close(Farewell())
+            nursery.cancel_scope.cancel()
+    finally:
+        await trio.aclose_forcefully(wire)
+
+
+async def _upgraded(
+    nursery: trio.Nursery, wire: Wire, host: str, target: str
+) -> trio_websocket.WebSocketConnection:
+    try:
+        with trio.fail_after(PATIENCE):
+            return await trio_websocket.wrap_client_stream(nursery, wire, host, target)  # type: ignore[arg-type]
+    except (trio_websocket.HandshakeError, trio.TooSlowError):
+        raise PeerGone from None

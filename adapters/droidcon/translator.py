@@ -1,0 +1,122 @@
+"""The Droidcon dialect in the terms of the hub, and back."""
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from adapters.contract import Farewell
+from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
+from gateway.board import FIRST, Side
+from gateway.commands import Command, Enter, InLobby, Introduce, Place, Play, Unfit, Wish, place_for
+from gateway.events import (
+    Dismissed,
+    Ended,
+    Entered,
+    Event,
+    Introduced,
+    Moved,
+    Objection,
+    Refused,
+    Shown,
+    Started,
+    ToMove,
+)
+from gateway.manners import Afterwards, Illegal, Manners
+
+ROUNDS = 4
+"""Games that the original plays against one opponent (PROTOCOL.md 3.6)."""
+
+_TESTER = "TEST"
+_PUT_ERRORS = (  # in the order in which PROTOCOL.md 5.3 looks at them
+    (Objection.NOT_ENTERED, Error.NOT_JOINED_TO_CHANNEL),
+    (Objection.NOT_A_COLUMN, Error.WRONG_COLUMN_FORMAT),
+    (Objection.WAITING, Error.NOT_YOUR_TURN),
+    (Objection.OUTSIDE, Error.INVALID_COLUMN),
+    (Objection.COLUMN_FULL, Error.COLUMN_IS_FULL),
+    (Objection.NOT_YOUR_TURN, Error.NOT_YOUR_TURN),
+)
+_JOIN_ERRORS = (  # PROTOCOL.md 5.2
+    (Objection.NO_NAME, Error.NO_NAME_SET),
+    (Objection.TABLE_FULL, Error.CHANNEL_IS_FULL),
+    (Objection.WAITING | Objection.PLAYING, Error.ALREADY_IN_CHANNEL),
+)
+
+
+class DroidconTranslator:
+    """What one Droidcon client asks for and is told."""
+
+    def __init__(self, rounds: int = ROUNDS) -> None:
+        self._manners = Manners(
+            illegal=Illegal.FORFEIT,  # PROTOCOL.md 5.4
+            afterwards=Afterwards.HANG_UP,  # PROTOCOL.md 3.6
+            rounds=rounds,
+        )
+        self._side: Side = FIRST
+
+    @property
+    def manners(self) -> Manners:
+        """What Droidcon clients expect."""
+        return self._manners
+
+    def receive(self, message: ClientMessage) -> Command:
+        """Return what the client asks for."""
+        match message:
+            case Name(nick):
+                return Introduce(nick, nick.upper() != _TESTER, message)  # PROTOCOL.md 3.8
+            case Join(channel) if channel.startswith("@") and not channel[1:].strip():
+                return Unfit(message)
+            case Join(channel):
+                return Enter(_place(channel), None, message)
+            case Put(column):
+                return Play(column, message)
+        assert_never(message)
+
+    def observe(self, event: Event) -> Iterable[ServerMessage]:
+        """Return what the client is told of `event`."""
+        match event:
+            case Moved(mover, column):
+                if mover != self._side:
+                    yield Put(column)
+            case ToMove():
+                yield Word.YOUR_MOVE
+            case Started(you):
+                self._side = you
+                yield Word.NEW_GAME
+            case Ended():
+                yield from self._ending(event)
+            case Introduced() | Entered():
+                yield Word.SUCCESS
+            case Refused():
+                yield _error(event)
+                if isinstance(event.to, Put) and Objection.WAITING in event.objections:
+                    yield Word.YOU_LOST  # PROTOCOL.md 5.4: there is no game whose end would say so
+            case Shown() | Dismissed():
+                pass
+            case _:
+                assert_never(event)
+
+    def farewell(self, dismissed: Dismissed) -> Farewell:
+        """Return how to hang up; the dialect has no word for it."""
+        return Farewell()
+
+    def _ending(self, ended: Ended) -> Iterable[ServerMessage]:
+        if ended.column is not None and ended.board.turn == self._side:
+            yield Put(ended.column)
+        if ended.winner is None:
+            yield Word.DRAW
+        else:
+            yield Word.YOU_WON if ended.winner == self._side else Word.YOU_LOST
+
+
+def _place(channel: str) -> Place:
+    if channel.startswith("@"):
+        return InLobby(Wish(channel[1:].strip(), any_case=True))
+    return place_for(channel, None)
+
+
+def _error(refused: Refused) -> Error:
+    errors = _PUT_ERRORS if isinstance(refused.to, Put) else _JOIN_ERRORS
+    if isinstance(refused.to, Put | Join):
+        for objection, error in errors:
+            if refused.objections & objection:
+                return error
+    return Error.INVALID_COMMAND

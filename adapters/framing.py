@@ -1,0 +1,56 @@
+"""Bytes to lines.
+
+A line ends with LF. Knows nothing of what lines say, only how long one may be, and that people type
+them into telnet, which mixes its own commands into the stream (RFC 854).
+"""
+
+import re
+
+from adapters.contract import Flooded
+
+LINE_LIMIT = 4096
+"""Bytes that a line may have, its LF left out."""
+
+_IAC = 0xFF
+_TELNET = re.compile(
+    rb"\xff(?:\xff|[\xfb-\xfe].?|\xfa(?:[^\xff]|\xff[^\xf0])*(?:\xff\xf0)?|.)?", re.DOTALL
+)
+
+
+class Lines:
+    """The lines of one byte stream."""
+
+    def __init__(self, limit: int = LINE_LIMIT) -> None:
+        self._limit = limit
+        self._rest = b""
+        self._flooded = False
+
+    def feed(self, data: bytes) -> list[str]:
+        """Return the lines that `data` completes.
+
+        Raises Flooded at a line longer than the limit; lines before that one are returned first, and
+        the next call raises.
+        """
+        if self._flooded:
+            raise Flooded
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for index, line in enumerate((*lines, self._rest)):
+            if len(line) > self._limit:
+                self._flooded = True
+                del lines[index:]
+                break
+        if self._flooded and not lines:
+            raise Flooded
+        return [to_text(line) for line in lines]
+
+    def end(self) -> list[str]:
+        """Return what a stream that has ended leaves: a last line without its LF, or nothing."""
+        rest, self._rest = self._rest, b""
+        return [to_text(rest)] if rest and not self._flooded else []
+
+
+def to_text(line: bytes) -> str:
+    """Return a line as text, without telnet's commands; bytes that are no UTF-8 become surrogates."""
+    if _IAC in line:
+        line = _TELNET.sub(b"", line)
+    return line.decode("utf-8", "surrogateescape")

@@ -1,0 +1,83 @@
+"""Text of the nac4 dialect, as in PROTOCOL.md 2. A message is one frame and ends in CRLF."""
+
+import re
+from typing import assert_never
+
+from adapters.contract import WireError
+from adapters.nac4.messages import (
+    ClientMessage,
+    Connect,
+    Connected,
+    EndGame,
+    GenMove,
+    NewGame,
+    NotConnected,
+    PlayMove,
+    ServerMessage,
+)
+from adapters.numbers import to_column
+
+USER_LIMIT = 64
+"""Characters that a name may have."""
+
+_USER = re.compile(rf"[A-Za-z0-9_-]{{1,{USER_LIMIT}}}")
+_MOVE = re.compile(r"-?[0-9]+")
+
+
+class Nac4Codec:
+    """The server's side of the dialect."""
+
+    def decode(self, text: str) -> ClientMessage:
+        """Return the client message that `text` is, whatever blanks stand around its words."""
+        match text.split():
+            case ["connect", user] if _USER.fullmatch(user):
+                return Connect(user)
+            case ["playmove", move] if _MOVE.fullmatch(move):
+                return PlayMove(to_column(move))
+        raise WireError("expected connect or playmove")
+
+    def encode(self, message: ServerMessage) -> str:
+        """Return the text of a server message."""
+        match message:
+            case GenMove(board, color, status, time):
+                return f"genmove {board} {color} {status} {time:.1f}\r\n"
+            case NewGame(red, yellow):
+                return f"newgame {red} {yellow}\r\n"
+            case EndGame(board, color, status, battle):
+                return f"endgame {board} {color} {status} {battle}\r\n"
+            case Connected(info):
+                return f"connected {info}\r\n"
+            case NotConnected(info):
+                return f"not-connected {info}\r\n"
+        assert_never(message)
+
+
+class Nac4ClientCodec:
+    """The client's side of the dialect."""
+
+    def encode(self, message: ClientMessage) -> str:
+        """Return the text of a client message."""
+        match message:
+            case Connect(user):
+                return f"connect {user}\r\n"
+            case PlayMove(move):
+                return f"playmove {move}\r\n"
+        assert_never(message)
+
+    def decode(self, text: str) -> ServerMessage:
+        """Return the server message that `text` is. Raises WireError."""
+        try:
+            match text.split():
+                case ["genmove", board, color, status, time]:
+                    return GenMove(board, color, status, float(time))
+                case ["newgame", red, yellow]:
+                    return NewGame(red, yellow)
+                case ["endgame", board, color, status, battle]:
+                    return EndGame(board, color, status, battle)
+                case ["connected", *info]:
+                    return Connected(" ".join(info))
+                case ["not-connected", *info]:
+                    return NotConnected(" ".join(info))
+        except ValueError:
+            pass
+        raise WireError(f"no message of a nac4 server: {text!r}")

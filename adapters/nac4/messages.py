@@ -1,0 +1,73 @@
+"""The messages of the nac4 dialect (PROTOCOL.md 2)."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Connect:
+    """Ask to be let in under a name."""
+
+    user: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlayMove:
+    """Drop a disc."""
+
+    move: int
+    """Any integer; 0 to 6 is a column."""
+
+
+ClientMessage: TypeAlias = Connect | PlayMove
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """The client was let in."""
+
+    info: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotConnected:
+    """The client was not let in."""
+
+    info: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewGame:
+    """A game began."""
+
+    red: str
+    yellow: str
+
+
+@dataclass(frozen=True, slots=True)
+class GenMove:
+    """The receiver's move is asked for."""
+
+    board: str
+    """42 of ``.RY``: row 0, at the bottom, first; column 0 first in each row."""
+    color: str
+    """The receiver's: ``R`` or ``Y``."""
+    status: str
+    """``PlayR`` or ``PlayY``."""
+    time: float
+    """The receiver's remaining seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndGame:
+    """The game is over."""
+
+    board: str
+    color: str
+    status: str
+    """``WinR``, ``WinY`` or ``Tie``."""
+    battle: str
+    """``Ok``, ``Timeout`` or ``Disconnected``."""
+
+
+ServerMessage: TypeAlias = Connected | NotConnected | NewGame | GenMove | EndGame

@@ -1,0 +1,27 @@
+"""The nac4 front end: a websocket port where clients say ``connect``."""
+
+import trio
+
+from adapters.connection import Connection
+from adapters.nac4.codec import Nac4Codec
+from adapters.nac4.translator import Nac4Translator
+from adapters.transports import WebSocketTransport
+from adapters.upgrade import Door, serve_websocket, wanted_place
+from gateway.commands import Wish, place_for
+from gateway.hub import Hub
+
+PAGE = (
+    "This is the nac4 port of a Connect-Four gateway.\n"
+    "Connect to it with a websocket client and send: connect NAME\n"
+)
+
+
+async def serve(stream: trio.abc.Stream, hub: Hub, *, original: bool = False) -> None:
+    """Serve one connection; `original` words endings for clients that know no ``Disconnected``."""
+
+    async def talk(transport: WebSocketTransport, target: str) -> None:
+        table, against = wanted_place(target)
+        place = place_for(table, None if against is None else Wish(against))
+        await Connection(hub, transport, Nac4Codec(), Nac4Translator(place, original=original)).run()
+
+    await serve_websocket(stream, Door(talk, PAGE, pings=True))

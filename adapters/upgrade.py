@@ -1,0 +1,128 @@
+"""The door of a websocket port.
+
+Reads the head of an HTTP request and decides: who asks for a websocket gets one from trio-websocket,
+who asks for a page gets a short text that says what to connect with, and nonsense gets an error. The
+head is read here and then pushed back, so that the websocket side does not notice.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import TypeAlias
+from urllib.parse import parse_qs, urlsplit
+
+import h11
+import trio
+import trio_websocket
+
+from adapters.transports import WebSocketTransport, Wire
+
+MESSAGE_LIMIT = 65_536
+"""Bytes that a websocket message may have; the close code for more is 1009."""
+HANDSHAKE_LIMIT = 60.0
+"""Seconds that a client has for saying what it wants."""
+
+_CHUNK = 4096
+_HEAD_LIMIT = 16_384
+_METHODS = (b"GET", b"HEAD")
+
+Talk: TypeAlias = Callable[[WebSocketTransport, str], Awaitable[None]]
+"""What to do with a websocket: gets the transport and the request's target, such as ``/?table=x``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """What is behind a websocket port."""
+
+    talk: Talk
+    page: str
+    """The text for those who come with a browser."""
+    pings: bool = False
+
+
+async def serve_websocket(stream: trio.abc.Stream, door: Door) -> None:
+    """Serve one connection to a websocket port; return when it is over and `stream` is closed."""
+    wire = Wire(stream)
+    try:
+        answer: bytes | None = b""
+        with trio.move_on_after(HANDSHAKE_LIMIT):
+            answer = await _answer(wire, door.page)
+        if answer is None:
+            await _upgrade(wire, door)
+        else:
+            await wire.send_all(answer)
+            await wire.linger()
+    except (trio.BrokenResourceError, trio.ClosedResourceError):
+        pass
+    finally:
+        await trio.aclose_forcefully(wire)
+
+
+def wanted_place(target: str) -> tuple[str | None, str | None]:
+    """Return the table and the opponent that a request target names, such as ``/?against=ann``."""
+    query = parse_qs(urlsplit(target).query)
+    return query.get("table", [None])[0], query.get("against", [None])[0]
+
+
+async def _upgrade(wire: Wire, door: Door) -> None:
+    async with trio.open_nursery() as nursery:
+        websocket = None
+        with trio.move_on_after(HANDSHAKE_LIMIT):
+            request = await trio_websocket.wrap_server_stream(
+                nursery, wire, max_message_size=MESSAGE_LIMIT, receive_buffer_size=_CHUNK
+            )
+            websocket = await request.accept()
+        if websocket is not None:
+            transport = WebSocketTransport(websocket, wire)
+            if door.pings:
+                nursery.start_soon(transport.keep_pinging)
+            await door.talk(transport, request.path)
+        nursery.cancel_scope.cancel()
+
+
+async def _answer(wire: Wire, page: str) -> bytes | None:
+    """Read a request; return the answer to it, or None where it asks for a websocket."""
+    http = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEAD_LIMIT)
+    head = b""
+    try:
+        while (event := http.next_event()) is h11.NEED_DATA:
+            data = await wire.receive_some(_CHUNK)
+            head += data
+            http.receive_data(data)
+    except h11.RemoteProtocolError as error:
+        return _response(http, error.error_status_hint, f"{error}\n")
+    if not isinstance(event, h11.Request):
+        return b""
+    refusal = _refusal(event)
+    if refusal is not None:
+        status, text = refusal
+        return _response(http, status, text or page)
+    wire.push_back(head)
+    return None
+
+
+def _refusal(request: h11.Request) -> tuple[int, str] | None:
+    """Return the status and the text of the answer to a request that asks for no websocket, or badly."""
+    headers = {name: value.lower() for name, value in request.headers}
+    if headers.get(b"upgrade") != b"websocket" or b"upgrade" not in headers.get(b"connection", b""):
+        return (200, "") if request.method in _METHODS else (405, "This port speaks websocket.\n")
+    if headers.get(b"sec-websocket-version") != b"13":
+        return 426, "This port speaks version 13 of the websocket protocol.\n"
+    if request.method != b"GET" or b"sec-websocket-key" not in headers:
+        return 400, "This is no websocket handshake.\n"
+    return None
+
+
+def _response(http: h11.Connection, status: int, text: str) -> bytes:
+    body = text.encode()
+    headers = [
+        ("Content-Type", "text/plain; charset=utf-8"),
+        ("Content-Length", str(len(body))),
+        ("Connection", "close"),
+    ]
+    if status == 405:
+        headers.append(("Allow", "GET, HEAD"))
+    if status == 426:
+        headers += [("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13")]
+    response = http.send(h11.Response(status_code=status, headers=headers, reason=HTTPStatus(status).phrase.encode())) or b""
+    return response + (http.send(h11.Data(data=body)) or b"")

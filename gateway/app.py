@@ -1,0 +1,113 @@
+"""The one nursery: listeners, timekeeper, shutdown.
+
+Knows trio and the hub. Does not know dialects: a front end is a name, some addresses and something that
+serves a stream. Everything that runs, runs in the nursery of `run`, and nothing outlives it.
+"""
+
+import logging
+import signal
+import socket
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+import trio
+
+from gateway.hub import Hub
+from gateway.seat import Seat
+
+TICK = 0.05
+"""Seconds at most between two looks at what is due."""
+LEAST = 0.001
+"""Seconds at least between two looks."""
+GOODBYE = 3.0
+"""Seconds that all clients together have for noticing that the server stops."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class FrontEnd:
+    """One dialect's port."""
+
+    name: str
+    port: int
+    """0 for any free one."""
+    serve: Callable[[trio.SocketStream], Awaitable[None]]
+    """Serves one connection; returns when it is over, and raises nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """A front end and its open sockets."""
+
+    front_end: FrontEnd
+    listeners: list[trio.SocketListener]
+
+    def addresses(self) -> list[str]:
+        """Return where it listens, as ``127.0.0.1:8080`` or ``[::1]:8080``."""
+        return [_address(listener.socket) for listener in self.listeners]
+
+
+async def listen(front_end: FrontEnd, hosts: Sequence[str]) -> Listening:
+    """Open the front end's port on all `hosts`. Raises OSError where the system refuses one."""
+    listeners: list[trio.SocketListener] = []
+    for host in hosts:
+        try:
+            listeners += await trio.open_tcp_listeners(front_end.port, host=host, backlog=1024)
+        except OSError as error:
+            cause = (error.strerror or str(error)).rpartition(": ")[2]
+            raise OSError(f"cannot listen on {host}, port {front_end.port}: {cause}") from error
+    return Listening(front_end, listeners)
+
+
+async def run(hub: Hub, listening: Sequence[Listening], started: Callable[[], None]) -> None:
+    """Serve until SIGINT or SIGTERM, then say good-bye to everybody and return.
+
+    `started` is called once connections are accepted.
+    """
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(keep_time, hub)
+            accepting = [trio.CancelScope() for _ in listening]
+            for each, scope in zip(listening, accepting, strict=True):
+                nursery.start_soon(_accept, each, nursery, scope)
+            started()
+            number = await anext(signals)
+            logger.info("stopping on %s", signal.Signals(number).name)
+            for scope in accepting:
+                scope.cancel()
+            hub.close()
+            with trio.move_on_after(GOODBYE):
+                while len(nursery.child_tasks) > 1:  # the timekeeper stays
+                    await trio.sleep(0.01)
+            nursery.cancel_scope.cancel()
+
+
+async def keep_time(hub: Hub) -> None:
+    """Let the hub do what is due, and flags fall. Runs until it is cancelled."""
+    async with trio.open_nursery() as nursery:
+        while True:
+            now = trio.current_time()
+            for seat in hub.tick(now):
+                nursery.start_soon(_let_flag_fall, hub, seat)
+            alarm = hub.next_alarm()
+            await trio.sleep_until(now + TICK if alarm is None else min(max(alarm, now + LEAST), now + TICK))
+
+
+async def _let_flag_fall(hub: Hub, seat: Seat) -> None:
+    """Flag a seat once what its client had sent in time has been read."""
+    await seat.mailbox.settle()
+    hub.flag(seat, trio.current_time())
+
+
+async def _accept(listening: Listening, nursery: trio.Nursery, scope: trio.CancelScope) -> None:
+    """Accept connections, and serve each in `nursery`, until `scope` is cancelled."""
+    with scope:
+        await trio.serve_listeners(
+            listening.front_end.serve, listening.listeners, handler_nursery=nursery
+        )
+
+
+def _address(sock: trio.socket.SocketType) -> str:
+    host, port, *_ = sock.getsockname()
+    return f"[{host}]:{port}" if sock.family == socket.AF_INET6 else f"{host}:{port}"

@@ -1,0 +1,72 @@
+"""The command ``c4gateway``: options in, a running server out.
+
+The composition root: the only module that knows both the gateway and its adapters.
+"""
+
+import argparse
+import random
+import sys
+from collections.abc import Sequence
+from functools import partial
+
+import trio
+
+import adapters.arena.server
+import adapters.droidcon.server
+import adapters.nac4.server
+from adapters.connection import contained
+from gateway.app import FrontEnd, Listening, listen, run
+from gateway.hub import Hub, Rules
+from gateway.logs import log_game, set_up_logging
+from gateway.options import parse
+from gateway.session import Terms
+
+_EXAMPLES = {
+    "nac4": ("ws://{address}", "send: connect alice"),
+    "arena": ("ws://{address}", 'send: {{"type": "start", "id": "alice"}}'),
+    "droidcon": ("{address}", "try: nc {host} {port}  and type: NAME alice, then: JOIN lobby"),
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the server; return the exit status: 0 when it was stopped, 1 when the system refused something."""
+    options = parse(arguments)
+    set_up_logging(options.log_level, as_json=options.log_json)
+    try:
+        trio.run(_serve, options)
+    except OSError as error:
+        print(f"c4gateway: error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        pass
+    return 0
+
+
+async def _serve(options: argparse.Namespace) -> None:
+    terms = Terms(clock=options.clock, penalty=options.penalty, idle=options.idle)
+    rules = Rules(terms, options.games_per_pair, options.rejoin)
+    hub = Hub(rules, random.Random(options.seed), log_game)
+    listening = [await listen(front_end, options.host) for front_end in _front_ends(options, hub)]
+    await run(hub, listening, partial(_announce, listening))
+
+
+def _front_ends(options: argparse.Namespace, hub: Hub) -> list[FrontEnd]:
+    nac4 = partial(adapters.nac4.server.serve, hub=hub, original=options.nac4_original)
+    arena = partial(adapters.arena.server.serve, hub=hub)
+    droidcon = partial(adapters.droidcon.server.serve, hub=hub, rounds=options.rounds)
+    services = (("nac4", options.nac4, nac4), ("arena", options.arena, arena), ("droidcon", options.tcp, droidcon))
+    return [
+        FrontEnd(name, port, partial(contained, name, service))
+        for name, port, service in services
+        if port is not None
+    ]
+
+
+def _announce(listening: Sequence[Listening]) -> None:
+    """Print where to point a bot, one line for each address."""
+    for each in listening:
+        for address in each.addresses():
+            where, example = _EXAMPLES[each.front_end.name]
+            host, _, port = address.rpartition(":")
+            example = example.format(host=host.strip("[]"), port=port)
+            print(f"{each.front_end.name:9} {where.format(address=address):26} {example}", flush=True)

@@ -1,0 +1,124 @@
+"""What a player can ask for.
+
+Commands are imperative and carry in `to` the client's own message, whatever that is: the core hands
+it back with a refusal, so that a dialect can word its answer without remembering anything.
+"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+HOUSE_PLAYERS = frozenset({"random", "aima", "aimafast", "aima10", "perfect"})
+"""Names that mean a player of the server's own, whoever else may bear them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """The name of the only opponent that a player will meet."""
+
+    name: str
+    any_case: bool = False
+    """Whether upper and lower case are the same in `name`."""
+
+    @property
+    def is_for_house(self) -> bool:
+        """Whether a player of the server's own is wished for; case makes no difference there."""
+        return self.name.casefold() in HOUSE_PLAYERS
+
+    def grants(self, name: str) -> bool:
+        """Whether a player called `name` is the one wished for."""
+        if self.any_case:
+            return name.casefold() == self.name.casefold()
+        return name == self.name
+
+
+@dataclass(frozen=True, slots=True)
+class InLobby:
+    """The open pool, where anyone may be paired with anyone."""
+
+    wish: Wish | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AtTable:
+    """A table of two seats, for players who agreed on its name."""
+
+    name: str
+
+    @property
+    def key(self) -> str:
+        """The name by which the table is found; case makes no difference."""
+        return self.name.casefold()
+
+
+Place: TypeAlias = InLobby | AtTable
+
+
+@dataclass(frozen=True, slots=True)
+class Introduce:
+    """Take a name for the games to come."""
+
+    name: str
+    counted: bool = True
+    """Whether this player's games count in statistics."""
+    to: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Enter:
+    """Ask for an opponent."""
+
+    place: Place
+    name: str | None = None
+    """The player's name; None for the one introduced before."""
+    to: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """Drop a disc."""
+
+    column: int | None
+    """Any integer, or None where the client named something that is none."""
+    to: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Ask to be shown the game."""
+
+    to: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unfit:
+    """A message that was understood as far as that it asks for nothing there is."""
+
+    to: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Something arrived that is no message of the dialect."""
+
+    to: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Go away; the last command of a player."""
+
+
+Command: TypeAlias = Introduce | Enter | Play | Ask | Unfit | Unreadable | Leave
+
+
+def place_for(table: str | None, wish: Wish | None) -> Place:
+    """Return where a player who named a table, an opponent, both or neither wants to be.
+
+    A table outranks a wish. The table called ``lobby``, in whatever case, is the lobby.
+    """
+    if table is None:
+        return InLobby(wish)
+    if table.casefold() == "lobby":
+        return InLobby()
+    return AtTable(table)

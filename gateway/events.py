@@ -1,0 +1,143 @@
+"""What a player can hear of.
+
+Events are in the past tense and addressed to one player. They are facts; how, and whether, a client
+is told of them is its dialect's affair.
+"""
+
+from dataclasses import dataclass
+from enum import Enum, Flag, auto
+from typing import TypeAlias
+
+from gateway.board import Board, Side
+
+
+class Objection(Flag):
+    """Everything that stands against a command; a dialect names the one it looks at first."""
+
+    NOT_ENTERED = auto()
+    """The player has not asked for an opponent."""
+    WAITING = auto()
+    """The player waits, for an opponent or for the next round."""
+    PLAYING = auto()
+    """The player is in a game."""
+    NOT_YOUR_TURN = auto()
+    NOT_A_COLUMN = auto()
+    """What was to be played is no integer."""
+    OUTSIDE = auto()
+    """The column is an integer, but not 0 to 6."""
+    COLUMN_FULL = auto()
+    UNFIT = auto()
+    """The message asks for nothing there is."""
+    UNREADABLE = auto()
+    """The message is none of the dialect."""
+    NO_NAME = auto()
+    NAME_TAKEN = auto()
+    TABLE_FULL = auto()
+
+
+NOTHING = Objection(0)
+"""No objection."""
+
+
+class Reason(Enum):
+    """Why a game ended."""
+
+    FOUR = "four in a row"
+    FULL = "full board"
+    TIME = "time"
+    LEFT = "left"
+    ILLEGAL = "illegal move"
+    STOPPED = "server stopped"
+
+
+class Why(Enum):
+    """Why a player was hung up on."""
+
+    SERIES_OVER = "series over"
+    FORFEIT = "illegal move"
+    TIME = "out of time"
+    REFUSED = "refused at the door"
+    SILENT = "never entered"
+    LEFT = "left"
+    STOPPED = "server stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Introduced:
+    """The name was taken."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """The player was let in and waits for an opponent, or for the next round."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A game began."""
+
+    you: Side
+    names: tuple[str, str]
+    """The first mover's name, the second's."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToMove:
+    """The player's move is asked for. The clock runs from when this has left for the client."""
+
+    board: Board
+    rest: float | None
+    """The player's remaining seconds in this game; None where it has no clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Someone dropped a disc, and the game goes on."""
+
+    mover: Side
+    column: int
+    board: Board
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The game as it stands, because the player asked."""
+
+    board: Board
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A command was not carried out."""
+
+    objections: Objection
+    to: object
+    """The client's message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The game is over."""
+
+    board: Board
+    winner: Side | None
+    reason: Reason
+    column: int | None = None
+    """The last move, where that ended the game; it was told to nobody before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dismissed:
+    """The player is hung up on. Nothing follows, and its commands are void."""
+
+    why: Why
+    objections: Objection = NOTHING
+
+
+Event: TypeAlias = (
+    Introduced | Entered | Started | ToMove | Moved | Shown | Refused | Ended | Dismissed
+)

@@ -1,0 +1,107 @@
+"""The options of the command ``c4gateway``."""
+
+import argparse
+import math
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from gateway import __version__
+from gateway.logs import LEVELS
+
+DESCRIPTION = """\
+A Connect-Four server for bots. It speaks three dialects at once, and bots of different dialects play
+each other: nac4 (websocket), c4-arena (websocket) and the Droidcon hackathon's protocol (TCP).
+"""
+EPILOG = """\
+Without --nac4, --arena and --tcp all three start, on the ports 8080, 8001 and 4242; with one or two of
+them only those start. Stop the server with Ctrl-C.
+
+examples:
+  c4gateway
+  c4gateway --nac4 8080 --arena 8001 --tcp 4242
+  c4gateway --tcp 4242 --rounds 2 --host 0.0.0.0 --host ::
+"""
+PORTS = {"nac4": 8080, "arena": 8001, "tcp": 4242}
+HOST = "127.0.0.1"
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+
+
+def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
+    """Return the options. Exits with status 2, after a line on stderr, where they are wrong."""
+    options = _parser().parse_args(arguments)
+    if all(getattr(options, name) is None for name in PORTS):
+        for name, port in PORTS.items():
+            setattr(options, name, port)
+    options.host = options.host or [HOST]
+    return options
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog="c4gateway",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    _add_addresses(parser.add_argument_group("where to listen"))
+    _add_rules(parser.add_argument_group("how to play"))
+    log = parser.add_argument_group("what to say on stderr")
+    log.add_argument("--log-level", choices=LEVELS, default="info", help="least level to log (%(default)s)")
+    log.add_argument("--log-json", action="store_true", help="log one JSON object a line")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    return parser
+
+
+def _add_addresses(group: argparse._ArgumentGroup) -> None:
+    port = _number(int, 0, 65_535)
+    group.add_argument("--nac4", type=port, metavar="PORT", help="nac4 bots, by websocket")
+    group.add_argument("--arena", type=port, metavar="PORT", help="c4-arena bots, by websocket, in JSON or EDN")
+    group.add_argument("--tcp", type=port, metavar="PORT", help="Droidcon bots, by TCP; works with nc and telnet")
+    group.add_argument(
+        "--host",
+        action="append",
+        help=f"address to listen on; may be given several times ({HOST}; 0.0.0.0 and :: are all of this machine's)",
+    )
+
+
+def _add_rules(group: argparse._ArgumentGroup) -> None:
+    time, limit = _number(float, 0.1, 1e6), _number(int, 0, 10**9)
+    for option, kind, default, metavar, text in (
+        ("--clock", time, 42.0, "SECONDS", "a player's time for a game, where a nac4 player takes part"),
+        ("--penalty", _number(float, 0, 1e6), 1.0, "SECONDS", "what an illegal move costs a nac4 player"),
+        ("--idle", time, 300.0, "SECONDS", "a player's time for a move in games without a clock"),
+        ("--rounds", _number(int, 1, 10**6), 4, "N", "games in a series with a Droidcon player"),
+        ("--games-per-pair", limit, 10, "N", "games for nac4 players of the lobby, each way round; 0: no limit"),
+        ("--rejoin", time, 10.0, "SECONDS", "how long an arena player's seat is kept between two games"),
+        ("--seed", int, None, "N", "seed of the lot that draws who moves first"),
+    ):
+        note = "" if default is None else f" ({default})"
+        group.add_argument(option, type=kind, default=default, metavar=metavar, help=text + note)
+    group.add_argument(
+        "--nac4-original",
+        action="store_true",
+        help="tell nac4 players 'Ok' when their opponent left; the original's own client knows no 'Disconnected'",
+    )
+
+
+def _number(kind: Callable[[str], float], least: float, most: float) -> Callable[[str], float]:
+    """Return what reads a number from `least` to `most`."""
+
+    def read(text: str) -> float:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = math.nan
+        if not least <= value <= most:
+            what = "a whole number" if kind is int else "a number"
+            raise argparse.ArgumentTypeError(f"{text!r} is not {what} from {least:g} to {most:g}")
+        return value
+
+    return read

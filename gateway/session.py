@@ -1,0 +1,250 @@
+"""One series of games between two seats.
+
+Knows the rules, whose turn it is and what each player's manners make of a refused move. Does not know
+the network, or what a client looks like, and reads no clock. Give it a command and the current time
+and it tells you what happened, as notes: which of its two seats hears of which event.
+
+Seats are numbered 0 and 1 for the whole series; seat 0 moves first in round 1, and the first move
+swaps with every round. A *side* is who moves first or second within one round.
+"""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Literal, TypeAlias
+
+from gateway.board import COLUMNS, FIRST, SECOND, Board, Side, other
+from gateway.clock import Clock, TimeControl
+from gateway.commands import Play
+from gateway.events import NOTHING, Ended, Event, Moved, Objection, Reason, Refused, Shown, Started, ToMove
+from gateway.manners import Afterwards, Illegal, Manners
+
+Number: TypeAlias = Literal[0, 1]
+"""A seat's number in its session."""
+Note: TypeAlias = tuple[Number, Event]
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """Who sits on a seat, for the whole series."""
+
+    name: str
+    manners: Manners
+    counted: bool = True
+    """Whether the player's games count in statistics."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The time rules that all games of a server are played by, in seconds."""
+
+    clock: float = 42.0
+    """A side's time for a whole game, in games on a clock."""
+    penalty: float = 1.0
+    """What an illegal move costs a player whose manners say so."""
+    idle: float = 300.0
+    """A side's time for one move, in games without a clock."""
+
+    def control(self, players: tuple[Player, Player]) -> TimeControl:
+        """Return the time control of a game between `players`."""
+        if any(player.manners.clocked for player in players):
+            return TimeControl(self.clock)
+        return TimeControl(self.idle, renewed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A game that is over, for those who keep results. The first mover's part comes first."""
+
+    players: tuple[Player, Player]
+    board: Board
+    winner: Side | None
+    reason: Reason
+    thought: tuple[float, float]
+    """Seconds that each side thought."""
+    round: int
+    """1 for the first game of a series."""
+
+    @property
+    def counted(self) -> bool:
+        """Whether the game belongs into statistics."""
+        return self.reason is not Reason.STOPPED and all(player.counted for player in self.players)
+
+
+class Phase(Enum):
+    """Where a series stands."""
+
+    PLAYING = auto()
+    BETWEEN = auto()
+    """Before a round; `begin` starts it."""
+    OVER = auto()
+
+
+class Session:
+    """A series of games between two seats."""
+
+    def __init__(self, players: tuple[Player, Player], terms: Terms) -> None:
+        self.players = players
+        self.phase = Phase.BETWEEN
+        self.round = 0
+        """The round that is on, or was last; 0 before the first."""
+        self.owed: Number | None = None
+        """The seat whose move was asked for, and not yet read, when the last game ended."""
+        self.broken: tuple[Number, Reason] | None = None
+        """The seat that ended the series before its time, and how."""
+        self.finished: Finished | None = None
+        """The last game that ended."""
+        self._terms = terms
+        self._rounds = max(player.manners.rounds for player in players)
+        self._board = Board()
+        self._clock = Clock(terms.control(players))
+        self._request: ToMove | None = None
+
+    @property
+    def deadline(self) -> float | None:
+        """When the flag of the seat to move falls; None while nobody's time runs."""
+        return self._clock.deadline
+
+    @property
+    def to_move(self) -> Number:
+        """The seat whose move it is, while a game is on."""
+        return self._number(self._board.turn)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of the first and of the second mover of the round."""
+        return self.players[self._number(FIRST)].name, self.players[self._number(SECOND)].name
+
+    def begin(self) -> list[Note]:
+        """Start the next round, between rounds only."""
+        assert self.phase is Phase.BETWEEN
+        self.round += 1
+        self.phase = Phase.PLAYING
+        self.owed = None
+        self._board = Board()
+        self._clock = Clock(self._terms.control(self.players))
+        first, second = self._number(FIRST), self._number(SECOND)
+        return [(first, Started(FIRST, self.names)), (second, Started(SECOND, self.names)), self._ask()]
+
+    def handed(self, request: ToMove, now: float) -> float | None:
+        """Note that a request to move left for its client at `now`; return when its flag falls.
+
+        A request that has been answered or withdrawn is passed over, with None.
+        """
+        if request is not self._request or self._clock.deadline is not None:
+            return None
+        self._clock.start(self._board.turn, now)
+        return self._clock.deadline
+
+    def play(self, number: Number, command: Play, now: float) -> list[Note]:
+        """Carry out, or refuse, a move that was read at `now`, while a game is on."""
+        objections = self._objections(number, command.column)
+        if objections:
+            return self._refuse(number, Refused(objections, command.to), now)
+        assert command.column is not None
+        mover = self._board.turn
+        self._clock.stop(now)
+        self._request = None
+        self._board = self._board.drop(command.column)
+        if self._board.over:
+            reason = Reason.FULL if self._board.winner is None else Reason.FOUR
+            return self._end(self._board.winner, reason, column=command.column)
+        moved = Moved(mover, command.column, self._board)
+        return [(number, moved), (opposite(number), moved), self._ask()]
+
+    def show(self) -> Event:
+        """Return the game as it stands."""
+        return Shown(self._board)
+
+    def leave(self, number: Number) -> list[Note]:
+        """Let a seat leave the series, which ends it; in a game the other one wins."""
+        return self._break(number, Reason.LEFT)
+
+    def flag(self, number: Number, now: float) -> list[Note]:
+        """Let the seat's time be over, if it is its move and its deadline is past."""
+        deadline = self._clock.deadline
+        if self.phase is not Phase.PLAYING or self.to_move != number or deadline is None or now < deadline:
+            return []
+        self._clock.stop(now)
+        return self._out_of_time(number)
+
+    def stop(self) -> None:
+        """Cut the series off, telling nobody; a game that was on is finished without a winner."""
+        if self.phase is Phase.PLAYING:
+            self._end(None, Reason.STOPPED)
+        self.phase = Phase.OVER
+
+    # What follows is how.
+
+    def _number(self, side: Side) -> Number:
+        return side if self.round & 1 else other(side)
+
+    def _side(self, number: Number) -> Side:
+        return number if self.round & 1 else other(number)
+
+    def _ask(self) -> Note:
+        side = self._board.turn
+        clocked = any(player.manners.clocked for player in self.players)
+        self._request = ToMove(self._board, self._clock.rest(side) if clocked else None)
+        return self._number(side), self._request
+
+    def _objections(self, number: Number, column: int | None) -> Objection:
+        objections = NOTHING
+        if self._number(self._board.turn) != number:
+            objections |= Objection.NOT_YOUR_TURN
+        if column is None:
+            objections |= Objection.NOT_A_COLUMN
+        elif not 0 <= column < COLUMNS:
+            objections |= Objection.OUTSIDE
+        elif not self._board.has_room(column):
+            objections |= Objection.COLUMN_FULL
+        return objections
+
+    def _refuse(self, number: Number, refused: Refused, now: float) -> list[Note]:
+        notes: list[Note] = [(number, refused)]
+        match self.players[number].manners.illegal:
+            case Illegal.FORFEIT:
+                notes += self._break(number, Reason.ILLEGAL)
+            case Illegal.PENALTY if Objection.NOT_YOUR_TURN not in refused.objections:
+                self._clock.stop(now)
+                if self._clock.charge(self._board.turn, self._terms.penalty):
+                    notes += self._out_of_time(number)
+                else:
+                    notes.append(self._ask())
+            case _:
+                pass
+        return notes
+
+    def _out_of_time(self, number: Number) -> list[Note]:
+        if self.players[number].manners.afterwards is Afterwards.HANG_UP:
+            return self._break(number, Reason.TIME)
+        return self._end(self._side(opposite(number)), Reason.TIME)
+
+    def _break(self, number: Number, reason: Reason) -> list[Note]:
+        self.broken = (number, reason)
+        notes: list[Note] = []
+        if self.phase is Phase.PLAYING:
+            notes = self._end(self._side(opposite(number)), reason)
+        self.phase = Phase.OVER
+        return notes
+
+    def _end(self, winner: Side | None, reason: Reason, *, column: int | None = None) -> list[Note]:
+        first, second = self._number(FIRST), self._number(SECOND)
+        if self._request is not None:
+            self.owed = self.to_move
+            self._request = None
+        self.phase = Phase.OVER if self.round >= self._rounds else Phase.BETWEEN
+        self.finished = Finished(
+            players=(self.players[first], self.players[second]),
+            board=self._board,
+            winner=winner,
+            reason=reason,
+            thought=(self._clock.spent(FIRST), self._clock.spent(SECOND)),
+            round=self.round,
+        )
+        ended = Ended(self._board, winner, reason, column)
+        return [(first, ended), (second, ended)]
+
+
+def opposite(number: Number) -> Number:
+    """Return the number of the other seat."""
+    return 1 if number == 0 else 0
