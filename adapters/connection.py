@@ -31,7 +31,6 @@ class Outbox:
     """The events that wait to be told to one client, in order."""
 
     def __init__(self) -> None:
-        self.overflowed = trio.Event()
         self._events: deque[Event] = deque()
         self._filled = trio.lowlevel.ParkingLot()
         self._emptied = trio.lowlevel.ParkingLot()
@@ -41,13 +40,13 @@ class Outbox:
         """Whether the outbox is half full."""
         return len(self._events) > OUTBOX_LIMIT // 2
 
-    def put(self, event: Event) -> None:
-        """Queue an event, or note that there is no room."""
+    def put(self, event: Event) -> bool:
+        """Queue an event; return whether there was room for it."""
         if len(self._events) >= OUTBOX_LIMIT:
-            self.overflowed.set()
-            return
+            return False
         self._events.append(event)
         self._filled.unpark()
+        return True
 
     async def take(self) -> list[Event]:
         """Return all events that wait; wait for one where there is none."""
@@ -75,11 +74,15 @@ class Connection(Generic[C, S]):
         self._codec = codec
         self._translator = translator
         self._outbox = Outbox()
+        self._scope = trio.CancelScope()
+        self._farewell = Farewell(1011, "internal error")
         self._seat = hub.open(self, translator.manners, trio.current_time())
 
     def deliver(self, event: Event) -> None:
         """Queue an event for the client. A client too slow to keep up is hung up on."""
-        self._outbox.put(event)
+        if not self._outbox.put(event):
+            self._farewell = Farewell(1008, "stopped reading")
+            self._scope.cancel()
 
     async def settle(self) -> None:
         """Return when everything the client had sent before the call has been carried out."""
@@ -87,16 +90,15 @@ class Connection(Generic[C, S]):
 
     async def run(self) -> None:
         """Serve the client until it leaves or is dismissed. Raises PeerGone where it just vanished."""
-        farewell = Farewell(1011, "internal error")
         try:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._read)
-                nursery.start_soon(self._drop_when_full, nursery.cancel_scope)
-                farewell = await self._write()
-                nursery.cancel_scope.cancel()
+            with self._scope:
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(self._read)
+                    self._farewell = await self._write()
+                    self._scope.cancel()
         finally:
             self._hub.submit(self._seat, Leave(), trio.current_time())
-            await self._transport.close(farewell)
+            await self._transport.close(self._farewell)
 
     async def _read(self) -> None:
         try:
@@ -120,10 +122,6 @@ class Connection(Generic[C, S]):
                     self._hub.handed(self._seat, event, trio.current_time())
                 elif isinstance(event, Dismissed):
                     return self._translator.farewell(event)
-
-    async def _drop_when_full(self, scope: trio.CancelScope) -> None:
-        await self._outbox.overflowed.wait()
-        scope.cancel()
 
     def _submit(self, command: Command) -> None:
         self._hub.submit(self._seat, command, self._transport.read_at)
