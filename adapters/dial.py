@@ -72,6 +72,13 @@ async def open_websocket(url: str) -> AsyncIterator[Transport]:
             finally:
                 await transport.close(Farewell())
             nursery.cancel_scope.cancel()
+    except BaseExceptionGroup as group:  # the nursery is no affair of the caller's
+        if len(group.exceptions) > 1:
+            raise
+        (error,) = group.exceptions
+        if isinstance(error, trio_websocket.HandshakeError):
+            raise PeerGone from None
+        raise error from error.__cause__
     finally:
         await trio.aclose_forcefully(wire)
 
@@ -82,5 +89,5 @@ async def _upgraded(
     try:
         with trio.fail_after(PATIENCE):
             return await trio_websocket.wrap_client_stream(nursery, wire, host, target)  # type: ignore[arg-type]
-    except (trio_websocket.HandshakeError, trio.TooSlowError):
+    except trio.TooSlowError:
         raise PeerGone from None

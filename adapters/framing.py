@@ -13,7 +13,7 @@ LINE_LIMIT = 4096
 
 _IAC = 0xFF
 _TELNET = re.compile(
-    rb"\xff(?:\xff|[\xfb-\xfe].?|\xfa(?:[^\xff]|\xff[^\xf0])*(?:\xff\xf0)?|.)?", re.DOTALL
+    rb"\xff(?:\xff|[\xfb-\xfe].?|\xfa(?:[^\xff]|\xff[^\xf0])*(?:\xff\xf0)?|[\xec-\xf9])?", re.DOTALL
 )
 
 

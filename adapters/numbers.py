@@ -2,7 +2,7 @@
 
 import re
 
-_INTEGER = re.compile(r"[+-]?0*([0-9]*)", re.ASCII)
+_INTEGER = re.compile(r"[+-]?0*([0-9]+)", re.ASCII)
 
 
 def to_column(digits: str) -> int:
@@ -15,5 +15,5 @@ def to_column(digits: str) -> int:
         raise ValueError(f"{digits!r} is no integer")
     if len(match[1]) > 2:
         return -1
-    value = int(match[1] or "0")
+    value = int(match[1])
     return -value if digits.startswith("-") else value

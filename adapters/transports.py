@@ -19,7 +19,10 @@ GOODBYE_LIMIT = 1.0
 PING_PERIOD = 30.0
 
 _CHUNK = 4096
+_CLOSE_FRAME = b"\x88"
+_VANISHED = 1006
 _SETTLE_LIMIT = 1.0
+_BUSY_PERIOD = 0.01
 
 
 class Wire(trio.abc.Stream):
@@ -28,8 +31,14 @@ class Wire(trio.abc.Stream):
     def __init__(self, stream: trio.abc.Stream) -> None:
         self.read_at = trio.current_time()
         self._stream = stream
-        self._head = b""
+        self._pushed: list[bytes] = []
+        self._answered = trio.Event()
+        self.lent = False
+        """Whether it is for its owner alone to close it, by `linger`, whoever else calls `aclose`."""
+        self.last_sent = b""
+        """The first byte of what was sent last."""
         self._idle = False
+        self._lingers = False
         self._poll: select.poll | None = None
         if isinstance(stream, trio.SocketStream):
             stream.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -41,15 +50,22 @@ class Wire(trio.abc.Stream):
         """Whether all that has arrived was read, and somebody waits for more."""
         return self._idle and not (self._poll is not None and self._poll.poll(0))
 
-    def push_back(self, head: bytes) -> None:
-        """Let the next read return `head`."""
-        self._head = head
+    def push_back(self, head: bytes, rest: bytes) -> None:
+        """Let the next read return `head`, and later ones begin with `rest`, once `head` was answered.
+
+        What follows a handshake too early would be lost otherwise.
+        """
+        self._pushed = [head, rest]
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         """Return what has arrived; no bytes at the end of the stream."""
-        if self._head:
-            head, self._head = self._head, b""
-            return head
+        while self._pushed:
+            if len(self._pushed) == 1:
+                await self._answered.wait()
+            if data := self._pushed.pop(0):
+                return data
+        if self._lingers:
+            raise trio.ClosedResourceError
         self._idle = True
         try:
             data = bytes(await self._stream.receive_some(max_bytes))
@@ -60,28 +76,40 @@ class Wire(trio.abc.Stream):
 
     async def send_all(self, data: bytes | memoryview) -> None:
         """Send all of `data`."""
+        self.last_sent = bytes(data[:1])
         await self._stream.send_all(data)
+        self._answered.set()
 
     async def wait_send_all_might_not_block(self) -> None:
         """Wait until there may be room for more."""
         await self._stream.wait_send_all_might_not_block()
 
     async def aclose(self) -> None:
-        """Close the stream."""
-        await self._stream.aclose()
+        """Close the stream, unless it is lent."""
+        if not self.lent:
+            await self._stream.aclose()
 
     async def linger(self) -> None:
         """Close the stream so that what was sent still arrives: a reset would overtake it."""
+        self._lingers = True
         try:
             with trio.move_on_after(GOODBYE_LIMIT):
                 if isinstance(self._stream, trio.abc.HalfCloseableStream):
                     await self._stream.send_eof()
-                while await self.receive_some(_CHUNK):
+                while await self._dropped():
                     pass
         except (trio.BrokenResourceError, trio.ClosedResourceError, trio.BusyResourceError):
             pass
         finally:
             await trio.aclose_forcefully(self._stream)
+
+    async def _dropped(self) -> bool:
+        """Drop what arrives; return whether more may come."""
+        try:
+            return bool(await self._stream.receive_some(_CHUNK))
+        except trio.BusyResourceError:  # whoever still reads drops it, and is soon done
+            await trio.sleep(_BUSY_PERIOD)
+            return True
 
 
 class LineTransport:
@@ -174,8 +202,19 @@ class WebSocketTransport:
         try:
             with trio.move_on_after(GOODBYE_LIMIT):
                 await self._websocket.aclose(farewell.code, farewell.reason)
+                await self._complain()
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            pass
         finally:
-            await trio.aclose_forcefully(self._wire)
+            await self._wire.linger()
+
+    async def _complain(self) -> None:
+        """Send the close frame that trio-websocket leaves out where a client breaks the protocol."""
+        reason = self._websocket.closed
+        if not self._websocket.is_server or reason is None or reason.code == _VANISHED:
+            return
+        if self._wire.last_sent != _CLOSE_FRAME:
+            await self._wire.send_all(_CLOSE_FRAME + b"\x02" + reason.code.to_bytes(2, "big"))
 
     async def keep_pinging(self) -> None:
         """Ping now and then; a client that does not answer is not punished."""

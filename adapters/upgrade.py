@@ -2,14 +2,14 @@
 
 Reads the head of an HTTP request and decides: who asks for a websocket gets one from trio-websocket,
 who asks for a page gets a short text that says what to connect with, and nonsense gets an error. The
-head is read here and then pushed back, so that the websocket side does not notice.
+head is read here and then pushed back in plain words, so that the websocket side does not notice.
 """
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TypeAlias
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import h11
 import trio
@@ -48,19 +48,20 @@ async def serve_websocket(stream: trio.abc.Stream, door: Door) -> None:
         with trio.move_on_after(HANDSHAKE_LIMIT):
             answer = await _answer(wire, door.page)
         if answer is None:
+            wire.lent = True
             await _upgrade(wire, door)
         else:
             await wire.send_all(answer)
             await wire.linger()
-    except (trio.BrokenResourceError, trio.ClosedResourceError):
+    except* (trio.BrokenResourceError, trio.ClosedResourceError, trio_websocket.ConnectionClosed):
         pass
     finally:
-        await trio.aclose_forcefully(wire)
+        await trio.aclose_forcefully(stream)
 
 
 def wanted_place(target: str) -> tuple[str | None, str | None]:
     """Return the table and the opponent that a request target names, such as ``/?against=ann``."""
-    query = parse_qs(urlsplit(target).query)
+    query = parse_qs(target.partition("?")[2])
     return query.get("table", [None])[0], query.get("against", [None])[0]
 
 
@@ -83,12 +84,9 @@ async def _upgrade(wire: Wire, door: Door) -> None:
 async def _answer(wire: Wire, page: str) -> bytes | None:
     """Read a request; return the answer to it, or None where it asks for a websocket."""
     http = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEAD_LIMIT)
-    head = b""
     try:
         while (event := http.next_event()) is h11.NEED_DATA:
-            data = await wire.receive_some(_CHUNK)
-            head += data
-            http.receive_data(data)
+            http.receive_data(await wire.receive_some(_CHUNK))
     except h11.RemoteProtocolError as error:
         return _response(http, error.error_status_hint, f"{error}\n")
     if not isinstance(event, h11.Request):
@@ -96,9 +94,18 @@ async def _answer(wire: Wire, page: str) -> bytes | None:
     refusal = _refusal(event)
     if refusal is not None:
         status, text = refusal
-        return _response(http, status, text or page)
-    wire.push_back(head)
+        return _response(http, status, text or page, bare=event.method == b"HEAD")
+    wire.push_back(_handshake(event), http.trailing_data[0])
     return None
+
+
+def _handshake(request: h11.Request) -> bytes:
+    """Return the head of a request for a websocket, without what trio-websocket could stumble over."""
+    key = dict(request.headers)[b"sec-websocket-key"]
+    return (
+        b"GET %s HTTP/1.1\r\nHost: gateway\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n" % (request.target, key)
+    )
 
 
 def _refusal(request: h11.Request) -> tuple[int, str] | None:
@@ -113,7 +120,8 @@ def _refusal(request: h11.Request) -> tuple[int, str] | None:
     return None
 
 
-def _response(http: h11.Connection, status: int, text: str) -> bytes:
+def _response(http: h11.Connection, status: int, text: str, *, bare: bool = False) -> bytes:
+    """Return an answer as it goes over the wire; a bare one tells of its text without having it."""
     body = text.encode()
     headers = [
         ("Content-Type", "text/plain; charset=utf-8"),
@@ -124,5 +132,6 @@ def _response(http: h11.Connection, status: int, text: str) -> bytes:
         headers.append(("Allow", "GET, HEAD"))
     if status == 426:
         headers += [("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13")]
-    response = http.send(h11.Response(status_code=status, headers=headers, reason=HTTPStatus(status).phrase.encode())) or b""
-    return response + (http.send(h11.Data(data=body)) or b"")
+    reason = HTTPStatus(status).phrase.encode()
+    head = http.send(h11.Response(status_code=status, headers=headers, reason=reason)) or b""
+    return head if bare else head + body

@@ -48,7 +48,7 @@ class Alarms(Generic[K]):
             when = self._when.get(key)
             if when is None:
                 continue
-            if when > now:
+            if when > queued:
                 self._push(key, when)
                 continue
             del self._when[key]

@@ -1,7 +1,9 @@
-"""The one nursery: listeners, timekeeper, shutdown.
+"""The one nursery: listeners, timekeeper, connections, shutdown.
 
 Knows trio and the hub. Does not know dialects: a front end is a name, some addresses and something that
-serves a stream. Everything that runs, runs in the nursery of `run`, and nothing outlives it.
+serves a stream. Everything that runs, runs in the nursery of `run`, and nothing outlives it: what lasts
+until the server is stopped, listeners and timekeeper, ends first, and then the connections, which get a
+moment for their good-byes.
 """
 
 import logging
@@ -54,9 +56,10 @@ async def listen(front_end: FrontEnd, hosts: Sequence[str]) -> Listening:
     for host in hosts:
         try:
             listeners += await trio.open_tcp_listeners(front_end.port, host=host, backlog=1024)
-        except OSError as error:
-            cause = (error.strerror or str(error)).rpartition(": ")[2]
-            raise OSError(f"cannot listen on {host}, port {front_end.port}: {cause}") from error
+        except (OSError, UnicodeError) as error:
+            for listener in listeners:
+                await listener.aclose()
+            raise OSError(f"cannot listen on {host}, port {front_end.port}: {_cause(error)}") from error
     return Listening(front_end, listeners)
 
 
@@ -67,20 +70,19 @@ async def run(hub: Hub, listening: Sequence[Listening], started: Callable[[], No
     """
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(keep_time, hub)
-            accepting = [trio.CancelScope() for _ in listening]
-            for each, scope in zip(listening, accepting, strict=True):
-                nursery.start_soon(_accept, each, nursery, scope)
-            started()
-            number = await anext(signals)
-            logger.info("stopping on %s", signal.Signals(number).name)
-            for scope in accepting:
-                scope.cancel()
+            async with trio.open_nursery() as until_stopped:
+                until_stopped.start_soon(keep_time, hub)
+                for each in listening:
+                    until_stopped.start_soon(_accept, each, nursery)
+                started()
+                number = await anext(signals)
+                logger.info("stopping on %s", signal.Signals(number).name)
+                until_stopped.cancel_scope.cancel()
             hub.close()
-            with trio.move_on_after(GOODBYE):
-                while len(nursery.child_tasks) > 1:  # the timekeeper stays
-                    await trio.sleep(0.01)
-            nursery.cancel_scope.cancel()
+            nursery.cancel_scope.deadline = trio.current_time() + GOODBYE
+        with trio.move_on_after(LEAST):
+            async for _ in signals:  # who asks again gets no other answer
+                pass
 
 
 async def keep_time(hub: Hub) -> None:
@@ -100,12 +102,15 @@ async def _let_flag_fall(hub: Hub, seat: Seat) -> None:
     hub.flag(seat, trio.current_time())
 
 
-async def _accept(listening: Listening, nursery: trio.Nursery, scope: trio.CancelScope) -> None:
-    """Accept connections, and serve each in `nursery`, until `scope` is cancelled."""
-    with scope:
-        await trio.serve_listeners(
-            listening.front_end.serve, listening.listeners, handler_nursery=nursery
-        )
+async def _accept(listening: Listening, nursery: trio.Nursery) -> None:
+    """Accept connections, and serve each in `nursery`."""
+    await trio.serve_listeners(listening.front_end.serve, listening.listeners, handler_nursery=nursery)
+
+
+def _cause(error: OSError | UnicodeError) -> str:
+    if isinstance(error, UnicodeError):
+        return "this is no name of a host"
+    return (error.strerror or str(error)).rpartition(": ")[2]
 
 
 def _address(sock: trio.socket.SocketType) -> str:

@@ -32,14 +32,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the server; return the exit status: 0 when it was stopped, 1 when the system refused something."""
     options = parse(arguments)
     set_up_logging(options.log_level, as_json=options.log_json)
+    status = 0
     try:
         trio.run(_serve, options)
-    except OSError as error:
-        print(f"c4gateway: error: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
+    except* OSError as refusals:
+        print(f"c4gateway: error: {_first(refusals)}", file=sys.stderr)
+        status = 1
+    except* KeyboardInterrupt:
         pass
-    return 0
+    return status
 
 
 async def _serve(options: argparse.Namespace) -> None:
@@ -54,7 +55,11 @@ def _front_ends(options: argparse.Namespace, hub: Hub) -> list[FrontEnd]:
     nac4 = partial(adapters.nac4.server.serve, hub=hub, original=options.nac4_original)
     arena = partial(adapters.arena.server.serve, hub=hub)
     droidcon = partial(adapters.droidcon.server.serve, hub=hub, rounds=options.rounds)
-    services = (("nac4", options.nac4, nac4), ("arena", options.arena, arena), ("droidcon", options.tcp, droidcon))
+    services = (
+        ("nac4", options.nac4, nac4),
+        ("arena", options.arena, arena),
+        ("droidcon", options.tcp, droidcon),
+    )
     return [
         FrontEnd(name, port, partial(contained, name, service))
         for name, port, service in services
@@ -62,11 +67,24 @@ def _front_ends(options: argparse.Namespace, hub: Hub) -> list[FrontEnd]:
     ]
 
 
+def _first(errors: BaseExceptionGroup[OSError]) -> BaseException:
+    error: BaseException = errors
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
 def _announce(listening: Sequence[Listening]) -> None:
-    """Print where to point a bot, one line for each address."""
-    for each in listening:
-        for address in each.addresses():
-            where, example = _EXAMPLES[each.front_end.name]
-            host, _, port = address.rpartition(":")
-            example = example.format(host=host.strip("[]"), port=port)
-            print(f"{each.front_end.name:9} {where.format(address=address):26} {example}", flush=True)
+    """Print where to point a bot, one line for each address. Raises OSError where nobody can read it."""
+    lines = [_line(each.front_end.name, address) for each in listening for address in each.addresses()]
+    try:
+        print("\n".join(lines), flush=True)
+    except OSError:
+        sys.stdout = None  # the interpreter would try once more at its end
+        raise
+
+
+def _line(name: str, address: str) -> str:
+    where, example = _EXAMPLES[name]
+    host, _, port = address.rpartition(":")
+    return f"{name:9} {where.format(address=address):26} {example.format(host=host.strip('[]'), port=port)}"

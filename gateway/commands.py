@@ -7,7 +7,6 @@ it back with a refusal, so that a dialect can word its answer without rememberin
 from dataclasses import dataclass
 from typing import TypeAlias
 
-
 HOUSE_PLAYERS = frozenset({"random", "aima", "aimafast", "aima10", "perfect"})
 """Names that mean a player of the server's own, whoever else may bear them."""
 
@@ -27,7 +26,7 @@ class Wish:
 
     def grants(self, name: str) -> bool:
         """Whether a player called `name` is the one wished for."""
-        if self.any_case:
+        if self.any_case or self.is_for_house:
             return name.casefold() == self.name.casefold()
         return name == self.name
 

@@ -138,6 +138,4 @@ class Dismissed:
     objections: Objection = NOTHING
 
 
-Event: TypeAlias = (
-    Introduced | Entered | Started | ToMove | Moved | Shown | Refused | Ended | Dismissed
-)
+Event: TypeAlias = Introduced | Entered | Started | ToMove | Moved | Shown | Refused | Ended | Dismissed

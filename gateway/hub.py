@@ -59,6 +59,7 @@ class Hub:
         self._rests: Alarms[Seat] = Alarms()
         self._rejoins: Alarms[Seat] = Alarms()
         self._entries: Alarms[Seat] = Alarms()
+        self._closed = False
 
     def __len__(self) -> int:
         """Return how many players are here, whatever they do."""
@@ -67,6 +68,10 @@ class Hub:
     def open(self, mailbox: Mailbox, manners: Manners, now: float) -> Seat:
         """Return a seat for a player who has just come and has not entered yet."""
         seat = Seat(mailbox, manners)
+        if self._closed:
+            seat.stance = Stance.GONE
+            seat.deliver(Dismissed(Why.STOPPED))
+            return seat
         self._seats[seat] = None
         if manners.entry_limit is not None:
             self._entries.set(seat, now + manners.entry_limit)
@@ -125,26 +130,30 @@ class Hub:
         return min((when for when in times if when is not None), default=None)
 
     def close(self) -> None:
-        """Say good-bye to everybody. A game that is on ends without a winner."""
-        for session in self._series:
+        """Say good-bye to everybody, those who come later too. A game that is on ends without a winner."""
+        self._closed = True
+        for session, seats in self._series.items():
             session.stop()
             self._keep_result(session)
+            for seat in seats:
+                seat.session = None
         self._series.clear()
-        for seat in self._seats:
-            seat.stance = Stance.GONE
-            seat.deliver(Dismissed(Why.STOPPED))
-        self._seats.clear()
+        for seat in tuple(self._seats):
+            self._dismiss(seat, Dismissed(Why.STOPPED))
 
     # Commands.
 
     def _play(self, seat: Seat, command: Play, now: float) -> None:
         session = seat.session
         if seat.crossing:
-            self._rested(seat, now)
             seat.crossing = False
+            if seat.resting:
+                self._rested(seat, now)
         elif session is not None and session.phase is Phase.PLAYING:
-            self._flags.cancel(seat)
-            self._tell(session, session.play(seat.number, command, now), now)
+            notes = session.play(seat.number, command, now)
+            if session.deadline is None:
+                self._flags.cancel(seat)
+            self._tell(session, notes, now)
         else:
             objections = _standing(seat)
             if command.column is None:
@@ -205,7 +214,9 @@ class Hub:
         if name != session.players[seat.number].name or not self._hall.is_at(seat, command.place):
             return False
         wish = command.place.wish if isinstance(command.place, InLobby) else None
-        return wish is None or wish.grants(session.players[opposite(seat.number)].name)
+        if wish is None:
+            return True
+        return wish.grants(session.players[opposite(seat.number)].name) and not wish.is_for_house
 
     def _admit(self, seat: Seat, name: str, command: Enter, now: float) -> None:
         if seat.session is not None:

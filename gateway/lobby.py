@@ -10,8 +10,9 @@ So looking through its names costs little, and nothing looks through all guests.
 
 import random
 from collections import Counter, OrderedDict, deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeAlias, TypeVar
 
 from gateway.commands import Wish
@@ -76,7 +77,9 @@ class Lobby:
         self._waiting = _Index()
         self._busy: Counter[frozenset[str]] = Counter()
         self._unsettled: deque[Guest] = deque()
-        self._held: dict[Guest, None] = {}
+        self._freed: deque[str] = deque()
+        self._held: dict[Guest, float] = {}
+        """Until when."""
 
     def admit(self, guest: Guest, now: float) -> None:
         """Let a guest wait from `now` on, be it new in the lobby or back from a game."""
@@ -112,24 +115,45 @@ class Lobby:
         self._busy[pair] -= 1
         if not self._busy[pair]:
             del self._busy[pair]
-            for name in (one, two):
-                self._unsettled.extend(self._waiting.named(name))
+            self._freed.append(min(one, two, key=self._waiting.count))
 
     def pair(self, now: float) -> Iterator[tuple[Guest, Guest]]:
         """Yield the pairs that are to play now, the first mover first, and let them wait no longer."""
-        self._unsettled.extend(self._held)
+        unsettled = (*self._unsettled, *self._held)
+        self._unsettled.clear()
         self._held.clear()
-        while self._unsettled:
-            guest = self._unsettled.popleft()
-            match = self._match(guest, now) if guest.waiting else None
-            if match is not None:
-                self._unseat(guest)
-                self._unseat(match)
-                yield self._in_order(guest, match)
+        while pair := self._least_met(unsettled, now):
+            yield self._unseated(*pair)
+        while self._freed:
+            # Only these two names can have become a pair, and one pair makes them busy again.
+            for freed in islice(self._matched(self._waiting.named(self._freed.popleft()), now), 1):
+                yield self._unseated(*freed)
 
     def next_retry(self) -> float | None:
         """Return when to try again for those who wait only because they have just met."""
-        return min((guest.since + REMATCH_HOLD for guest in self._held), default=None)
+        return min(self._held.values(), default=None)
+
+    def _matched(self, guests: Iterable[Guest], now: float) -> Iterator[tuple[Guest, Guest]]:
+        for guest in guests:
+            match = self._match(guest, now) if guest.waiting else None
+            if match is not None:
+                yield guest, match
+
+    def _least_met(self, guests: Iterable[Guest], now: float) -> tuple[Guest, Guest] | None:
+        """Return the pair with one of `guests` that met least, of these the longest waiting."""
+        return min(
+            self._matched(guests, now),
+            key=lambda pair: (
+                self.meetings.between(pair[0].name, pair[1].name),
+                *sorted(guest.since for guest in pair),
+            ),
+            default=None,
+        )
+
+    def _unseated(self, one: Guest, two: Guest) -> tuple[Guest, Guest]:
+        self._unseat(one)
+        self._unseat(two)
+        return self._in_order(one, two)
 
     def _unseat(self, guest: Guest) -> None:
         guest.waiting = False
@@ -143,7 +167,9 @@ class Lobby:
             if not self._may_meet(guest, candidate):
                 continue
             if self._is_held(guest, candidate, now):
-                self._held[guest] = self._held[candidate] = None
+                until = max(guest.since, candidate.since) + REMATCH_HOLD
+                for held in (guest, candidate):
+                    self._held[held] = min(until, self._held.get(held, until))
                 continue
             met = self.meetings.between(guest.name, candidate.name)
             if best is None or (met, candidate.since) < (fewest, best.since):
@@ -151,13 +177,16 @@ class Lobby:
         return best
 
     def _may_meet(self, one: Guest, two: Guest) -> bool:
-        if one.name == two.name and (one is two or one.counted or two.counted):
+        if one.name == two.name:
+            if one is two or one.counted or two.counted:
+                return False
+        elif frozenset((one.name, two.name)) in self._busy:
             return False
         for guest, partner in ((one, two), (two, one)):
             wish = guest.wish
             if wish is not None and not (wish.grants(partner.name) and wish.is_for_house == partner.house):
                 return False
-        return frozenset((one.name, two.name)) not in self._busy and not self._is_capped(one, two)
+        return not self._is_capped(one, two)
 
     def _is_capped(self, one: Guest, two: Guest) -> bool:
         if not self._cap or one.asked or two.asked:
@@ -216,6 +245,9 @@ class _Index:
             _drop(self._open, (guest.name, guest.asked), guest)
         else:
             _drop(self._wishing, guest.wish.name.casefold(), guest)
+
+    def count(self, name: str) -> int:
+        return len(self._named.get(name.casefold(), ()))
 
     def named(self, name: str) -> Iterator[Guest]:
         return iter(self._named.get(name.casefold(), ()))

@@ -46,10 +46,17 @@ def log_game(game: Finished) -> None:
     first, second = game.players
     columns = "".join(map(str, game.board.moves))
     if game.winner is None:
-        logger.info("game %r - %r: no winner, %s, moves %s", first.name, second.name, game.reason.value, columns)
+        logger.info(
+            "game %r - %r: no winner, %s, moves %s", first.name, second.name, game.reason.value, columns
+        )
         return
     winner, loser = game.players[game.winner], game.players[other(game.winner)]
     order = "first" if game.winner == FIRST else "second"
     logger.info(
-        "game %r beats %r: %s, moving %s, moves %s", winner.name, loser.name, game.reason.value, order, columns
+        "game %r beats %r: %s, moving %s, moves %s",
+        winner.name,
+        loser.name,
+        game.reason.value,
+        order,
+        columns,
     )

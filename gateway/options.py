@@ -29,7 +29,8 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: error: {message} (see {self.prog} --help)\n")
+        line = " ".join(message.splitlines())
+        self.exit(2, f"{self.prog}: error: {line} (see {self.prog} --help)\n")
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -62,12 +63,16 @@ def _parser() -> _Parser:
 def _add_addresses(group: argparse._ArgumentGroup) -> None:
     port = _number(int, 0, 65_535)
     group.add_argument("--nac4", type=port, metavar="PORT", help="nac4 bots, by websocket")
-    group.add_argument("--arena", type=port, metavar="PORT", help="c4-arena bots, by websocket, in JSON or EDN")
-    group.add_argument("--tcp", type=port, metavar="PORT", help="Droidcon bots, by TCP; works with nc and telnet")
+    group.add_argument(
+        "--arena", type=port, metavar="PORT", help="c4-arena bots, by websocket, in JSON or EDN"
+    )
+    group.add_argument(
+        "--tcp", type=port, metavar="PORT", help="Droidcon bots, by TCP; works with nc and telnet"
+    )
     group.add_argument(
         "--host",
         action="append",
-        help=f"address to listen on; may be given several times ({HOST}; 0.0.0.0 and :: are all of this machine's)",
+        help=f"address to listen on; may be given several times ({HOST}; 0.0.0.0 and :: for all)",
     )
 
 
@@ -78,7 +83,13 @@ def _add_rules(group: argparse._ArgumentGroup) -> None:
         ("--penalty", _number(float, 0, 1e6), 1.0, "SECONDS", "what an illegal move costs a nac4 player"),
         ("--idle", time, 300.0, "SECONDS", "a player's time for a move in games without a clock"),
         ("--rounds", _number(int, 1, 10**6), 4, "N", "games in a series with a Droidcon player"),
-        ("--games-per-pair", limit, 10, "N", "games for nac4 players of the lobby, each way round; 0: no limit"),
+        (
+            "--games-per-pair",
+            limit,
+            10,
+            "N",
+            "games for nac4 players of the lobby, each way round; 0: no limit",
+        ),
         ("--rejoin", time, 10.0, "SECONDS", "how long an arena player's seat is kept between two games"),
         ("--seed", int, None, "N", "seed of the lot that draws who moves first"),
     ):
@@ -87,7 +98,7 @@ def _add_rules(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--nac4-original",
         action="store_true",
-        help="tell nac4 players 'Ok' when their opponent left; the original's own client knows no 'Disconnected'",
+        help="tell nac4 players 'Ok' when their opponent left, as the original's own client needs it",
     )
 
 

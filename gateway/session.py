@@ -206,6 +206,7 @@ class Session:
                 notes += self._break(number, Reason.ILLEGAL)
             case Illegal.PENALTY if Objection.NOT_YOUR_TURN not in refused.objections:
                 self._clock.stop(now)
+                self._request = None
                 if self._clock.charge(self._board.turn, self._terms.penalty):
                     notes += self._out_of_time(number)
                 else:

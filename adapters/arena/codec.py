@@ -2,7 +2,7 @@
 
 Knows how messages are written, not what they mean: whether a move is a column, an id blank, a message in
 its place. Either encoding is read at any time; the first map that is not empty settles what the server
-writes, and a copy of a message is written as the message was (PROTOCOL.md 1).
+writes, and a copy of a message is written as the message was (PROTOCOL.md 2).
 """
 
 import re

@@ -14,11 +14,12 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
+import ply.lex
 import ply.yacc
 from edn_format import Char, ImmutableDict, ImmutableList, MetadataValue, dumps, edn_lex, edn_parse
 
 MAX_DEPTH = 100
-"""How many collections, counted with all metadata marks of the text, may stand around a value."""
+"""How many collections may stand in one another; every metadata mark of a text counts as one."""
 
 _PLAIN = re.compile(r"[^\\#^]{0,200}")
 """Texts too short for deep nesting or endless numbers, without characters, escapes, tags or metadata."""
@@ -72,8 +73,8 @@ def write(value: object) -> str:
 
 def _leaf(value: object) -> str:
     match value:
-        case Char() if value > "\uffff":
-            raise ValueError("a character that EDN has no escape for")
+        case Char() if value > "\ud7ff" and not "\ue000" <= value <= "\uffff":
+            raise ValueError("a character that EDN has no escape for, or half of one")
         case str() if not isinstance(value, Char):
             return '"' + value.translate(_ESCAPES) + '"'
         case datetime():  # edn-format's own writing fails without a zone, and in the years 1 and 9999
@@ -116,6 +117,6 @@ def _machine() -> tuple[Any, Any]:
     """Return the parser and the lexer. Neither remembers a text once it is read, or has failed."""
     quiet = ply.yacc.NullLogger()
     parser = ply.yacc.yacc(module=edn_parse, debug=False, write_tables=False, errorlog=quiet)
-    lexer = edn_lex.lex()
+    lexer = ply.lex.lex(module=edn_lex, reflags=re.UNICODE, errorlog=quiet)  # edn_lex.lex() logs its grammar
     lexer.lexignore += "\r"  # white space in EDN, but not in edn-format
     return parser, lexer

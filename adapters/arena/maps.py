@@ -1,7 +1,7 @@
 """The maps of the arena dialect, in JSON and in EDN.
 
 Knows how maps are written, not what is in them. The rule it keeps: whatever `read` returns can be written
-in its own encoding, so that it reads back equal; anything else is no map (PROTOCOL.md 1).
+in its own encoding, so that it reads back equal; anything else is no map (PROTOCOL.md 2).
 """
 
 import json
@@ -95,15 +95,14 @@ _COMPACT = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=
 
 
 def _depth(value: object) -> int:
-    """Return how many JSON collections stand around the innermost value."""
+    """Return how many JSON collections stand in one another."""
     depth = 0
     level = [value]
-    while level := [item for outer in level for item in _inside(outer)]:
+    while collections := [item for item in level if isinstance(item, dict | list)]:
         depth += 1
+        level = [item for outer in collections for item in _items(outer)]
     return depth
 
 
-def _inside(value: object) -> Iterable[object]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
+def _items(collection: dict[str, object] | list[object]) -> Iterable[object]:
+    return collection.values() if isinstance(collection, dict) else collection

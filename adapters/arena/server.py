@@ -1,4 +1,7 @@
-"""The arena front end: a websocket port where clients send maps."""
+"""The arena front end: a websocket port where clients send maps.
+
+Knows how a port, a hub and the dialect's objects fit together, and what stands in a request's query.
+"""
 
 import trio
 
@@ -7,7 +10,6 @@ from adapters.arena.translator import ArenaTranslator
 from adapters.connection import Connection
 from adapters.transports import WebSocketTransport
 from adapters.upgrade import Door, serve_websocket, wanted_place
-from gateway.commands import Wish, place_for
 from gateway.hub import Hub
 
 PAGE = (
@@ -22,7 +24,6 @@ async def serve(stream: trio.abc.Stream, hub: Hub) -> None:
 
     async def talk(transport: WebSocketTransport, target: str) -> None:
         table, against = wanted_place(target)
-        place = place_for(table, None if against is None else Wish(against))
-        await Connection(hub, transport, ArenaCodec(), ArenaTranslator(place)).run()
+        await Connection(hub, transport, ArenaCodec(), ArenaTranslator(table, against)).run()
 
     await serve_websocket(stream, Door(talk, PAGE))

@@ -1,4 +1,10 @@
-"""The arena dialect in the terms of the hub, and back."""
+"""The arena dialect in the terms of the hub, and back.
+
+Knows which column a `move` means, where a `start` wants to play, and the word for each objection. Does
+not know how a map is written, nor whose turn it is: the hub does. Of what this client has been told it
+remembers two things, which player the client is and whether it has just been told that its
+`state_request` is ignored.
+"""
 
 from collections.abc import Iterable
 from typing import assert_never
@@ -23,7 +29,6 @@ from gateway.commands import (
     Ask,
     Command,
     Enter,
-    InLobby,
     Place,
     Play,
     Unfit,
@@ -48,16 +53,16 @@ from gateway.events import (
 from gateway.manners import Afterwards, Illegal, Manners
 
 MANNERS = Manners(
-    illegal=Illegal.RETRY,  # PROTOCOL.md 5.1
-    afterwards=Afterwards.STEP_OUT,  # PROTOCOL.md 4.6
+    illegal=Illegal.RETRY,  # PROTOCOL.md 5.11
+    afterwards=Afterwards.STEP_OUT,  # PROTOCOL.md 4.10
 )
-_ONLY_START = "Only start messages allowed in current state"
 _NO_ID = "You need to include an id"
-_IN_A_GAME = (  # in the order in which PROTOCOL.md 5.1 looks at them
+_UNKNOWN = "Unknown message type"
+_REASONS = (  # the first that applies is the one that is given (PROTOCOL.md 5)
     (Objection.UNREADABLE, "Malformed message"),
-    (Objection.NOT_ENTERED, _ONLY_START),
+    (Objection.NOT_ENTERED, "Only start messages allowed in current state"),
     (Objection.WAITING, "Waiting for match"),
-    (Objection.PLAYING, "Unknown message type"),
+    (Objection.PLAYING, _UNKNOWN),
     (Objection.NOT_YOUR_TURN, "Not your turn"),
     (Objection.NOT_A_COLUMN | Objection.OUTSIDE | Objection.COLUMN_FULL, "Invalid move"),
     (Objection.TABLE_FULL, "Table is full"),
@@ -67,8 +72,11 @@ _IN_A_GAME = (  # in the order in which PROTOCOL.md 5.1 looks at them
 class ArenaTranslator:
     """What one arena client asks for and is told."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
+    def __init__(self, table: str | None = None, against: str | None = None) -> None:
+        self._table = table
+        """Where to play unless a `start` says otherwise."""
+        self._against = against
+        """Whom to play unless a `start` says otherwise."""
         self._side: Side = FIRST
         self._repeated = False
         """Whether the latest that was said to the client is that its state_request is ignored."""
@@ -107,7 +115,7 @@ class ArenaTranslator:
             case Ended():
                 yield from self._ending(event)
             case Refused(_, StateRequest()):
-                self._repeated = True  # PROTOCOL.md 5.4
+                self._repeated = True  # PROTOCOL.md 5.12
                 if not repeated:
                     yield _ignored(event)
             case Refused():
@@ -122,15 +130,13 @@ class ArenaTranslator:
         return Farewell(1001, "server stops") if dismissed.why is Why.STOPPED else Farewell(1000)
 
     def _wanted(self, start: Start) -> Place:
-        if isinstance(start.table, str) and start.table.strip():
-            return place_for(start.table, None)
-        if isinstance(start.against, str) and isinstance(self._place, InLobby):
-            return InLobby(Wish(start.against))
-        return self._place
+        table = start.table if isinstance(start.table, str) and start.table.strip() else self._table
+        against = start.against if isinstance(start.against, str) else self._against
+        return place_for(table, None if against is None else Wish(against))
 
     def _ending(self, ended: Ended) -> Iterable[ServerMessage]:
         if ended.reason is Reason.LEFT:
-            yield Disconnected()  # PROTOCOL.md 4.5: alone, with no state before and no end after it
+            yield Disconnected()  # PROTOCOL.md 4.8: alone, with no state before and no end after it
             return
         winner = 0 if ended.winner is None else ended.winner + 1
         yield self._state(ended.board, last_move=ended.column, winner=winner)
@@ -162,7 +168,7 @@ def _fault(start: Start) -> str | None:
     """Return what is wrong with a `Start`, for a client that may send one."""
     if not isinstance(start.id, str) or not start.id.strip():
         return _NO_ID
-    if start.id in HOUSE_PLAYERS:
+    if start.id.casefold() in HOUSE_PLAYERS:
         return f'"{start.id}" is a reserved id used for a reference player'
     if not isinstance(start.against, str | None):
         return "against has to be an id or null"
@@ -172,11 +178,14 @@ def _fault(start: Start) -> str | None:
 
 
 def _ignored(refused: Refused) -> Ignored:
-    said = refused.to.said if isinstance(refused.to, Start | Move | StateRequest | Other) else None
-    if said is None:
-        return Ignored(Said(str(refused.to)), "Malformed message")
-    fault = _fault(refused.to) if isinstance(refused.to, Start) else None
-    if Objection.NOT_ENTERED in refused.objections and fault is not None:
-        return Ignored(said, fault)
-    reason = next(text for objection, text in _IN_A_GAME if refused.objections & objection)
-    return Ignored(said, reason)
+    message = refused.to
+    if not isinstance(message, Start | Move | StateRequest | Other):
+        return Ignored(Said(str(message)), _reason(refused.objections | Objection.UNREADABLE))
+    fault = _fault(message) if isinstance(message, Start) else None
+    if fault is not None and Objection.NOT_ENTERED in refused.objections:
+        return Ignored(message.said, fault)
+    return Ignored(message.said, _reason(refused.objections))
+
+
+def _reason(objections: Objection) -> str:
+    return next((text for objection, text in _REASONS if objections & objection), _UNKNOWN)

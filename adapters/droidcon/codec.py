@@ -1,4 +1,9 @@
-"""Lines of the Droidcon dialect, as in PROTOCOL.md 2. The transport sees to line ends."""
+"""Lines of the Droidcon dialect, both ways.
+
+Knows how commands and messages are written (PROTOCOL.md 2 and 4). Does not know line ends, which are the
+transport's, nor what a command means when. The rule it keeps: a line is a message or a `WireError`,
+whatever bytes it was made of.
+"""
 
 import re
 from typing import assert_never
@@ -8,21 +13,22 @@ from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, Se
 from adapters.numbers import to_column
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
+_NO_UTF8 = re.compile("[\ud800-\udfff]")
 
 
 class DroidconCodec:
     """The server's side of the dialect."""
 
     def decode(self, text: str) -> ClientMessage:
-        """Return the command that a line is, whatever the case of its letters."""
-        line = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        """Return the command that a line is, whatever the case of its letters. Raises WireError."""
+        line = _NO_UTF8.sub("\ufffd", text)  # PROTOCOL.md 1.6
         match line.split():
             case [command, *words] if command.upper() == "PUT":
                 return Put(_column(words))
             case [command, nick, *_] if command.upper() == "NAME":
-                return Name(nick)
+                return Name(nick)  # PROTOCOL.md 2.2: the rest is dropped
             case [command, _, *_] if command.upper() == "JOIN":
-                return Join(line.split(None, 1)[1].strip())
+                return Join(line.split(None, 1)[1].strip())  # PROTOCOL.md 2.6: all of the rest
         raise WireError("expected NAME, JOIN or PUT, with a word behind it")
 
     def encode(self, message: ServerMessage) -> str:
@@ -47,6 +53,8 @@ class DroidconClientCodec:
                 return f"NAME {nick}"
             case Join(channel):
                 return f"JOIN {channel}"
+            case Put(None):
+                return "PUT"
             case Put(column):
                 return f"PUT {column}"
         assert_never(message)
@@ -55,8 +63,8 @@ class DroidconClientCodec:
         """Return the server message that a line is. Raises WireError."""
         try:
             match text.split():
-                case ["PUT", column]:
-                    return Put(int(column))
+                case ["PUT", column] if _INTEGER.fullmatch(column):
+                    return Put(to_column(column))
                 case ["Error", error, *_]:
                     return Error(error)
                 case [word]:
@@ -67,6 +75,7 @@ class DroidconClientCodec:
 
 
 def _column(words: list[str]) -> int | None:
+    """Return the column that `PUT` names (PROTOCOL.md 2.8 and 2.9), None where that is no integer."""
     if words and _INTEGER.fullmatch(words[0]):
         return to_column(words[0])
     return None

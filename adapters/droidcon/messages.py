@@ -1,4 +1,7 @@
-"""The messages of the Droidcon dialect (PROTOCOL.md 2 to 4)."""
+"""The messages of the Droidcon dialect, as values (PROTOCOL.md 2, 4 and 5).
+
+Knows which there are and what they carry. Does not know how they are written, nor when they are sent.
+"""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -42,7 +45,7 @@ class Word(Enum):
 
 
 class Error(Enum):
-    """The server's error messages, all of PROTOCOL.md 5."""
+    """The server's error messages, all that the table of PROTOCOL.md 5 has."""
 
     INVALID_COMMAND = "INVALID_COMMAND"
     NO_NAME_SET = "NO_NAME_SET"

@@ -1,4 +1,8 @@
-"""The Droidcon front end: a TCP port where clients, or people with telnet, type lines."""
+"""The Droidcon front end: a TCP port where clients, or people with telnet, type lines (PROTOCOL.md 1.1).
+
+Knows which transport, codec and translator make a connection of this dialect. What a connection does is
+written once, for all dialects, elsewhere.
+"""
 
 import trio
 

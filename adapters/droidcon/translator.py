@@ -1,4 +1,9 @@
-"""The Droidcon dialect in the terms of the hub, and back."""
+"""The Droidcon dialect in the terms of the hub, and back.
+
+Knows what clients of this dialect expect, and which of several objections is named first. Does not know
+how a line is written, nor who the opponent is. All it remembers is the side that the client was last
+told to play.
+"""
 
 from collections.abc import Iterable
 from typing import assert_never
@@ -23,10 +28,10 @@ from gateway.events import (
 from gateway.manners import Afterwards, Illegal, Manners
 
 ROUNDS = 4
-"""Games that the original plays against one opponent (PROTOCOL.md 3.6)."""
+"""Games that the original plays against one opponent (PROTOCOL.md 4.6)."""
 
 _TESTER = "TEST"
-_PUT_ERRORS = (  # in the order in which PROTOCOL.md 5.3 looks at them
+_PUT_ERRORS = (  # in the order of PROTOCOL.md 5.9 and 5.10
     (Objection.NOT_ENTERED, Error.NOT_JOINED_TO_CHANNEL),
     (Objection.NOT_A_COLUMN, Error.WRONG_COLUMN_FORMAT),
     (Objection.WAITING, Error.NOT_YOUR_TURN),
@@ -34,7 +39,8 @@ _PUT_ERRORS = (  # in the order in which PROTOCOL.md 5.3 looks at them
     (Objection.COLUMN_FULL, Error.COLUMN_IS_FULL),
     (Objection.NOT_YOUR_TURN, Error.NOT_YOUR_TURN),
 )
-_JOIN_ERRORS = (  # PROTOCOL.md 5.2
+_JOIN_ERRORS = (  # in the order of PROTOCOL.md 3.5
+    (Objection.UNFIT, Error.INVALID_COMMAND),  # PROTOCOL.md 3.12
     (Objection.NO_NAME, Error.NO_NAME_SET),
     (Objection.TABLE_FULL, Error.CHANNEL_IS_FULL),
     (Objection.WAITING | Objection.PLAYING, Error.ALREADY_IN_CHANNEL),
@@ -46,8 +52,8 @@ class DroidconTranslator:
 
     def __init__(self, rounds: int = ROUNDS) -> None:
         self._manners = Manners(
-            illegal=Illegal.FORFEIT,  # PROTOCOL.md 5.4
-            afterwards=Afterwards.HANG_UP,  # PROTOCOL.md 3.6
+            illegal=Illegal.FORFEIT,  # PROTOCOL.md 5.1
+            afterwards=Afterwards.HANG_UP,  # PROTOCOL.md 4.7
             rounds=rounds,
         )
         self._side: Side = FIRST
@@ -61,9 +67,9 @@ class DroidconTranslator:
         """Return what the client asks for."""
         match message:
             case Name(nick):
-                return Introduce(nick, nick.upper() != _TESTER, message)  # PROTOCOL.md 3.8
+                return Introduce(nick, nick.upper() != _TESTER, message)  # PROTOCOL.md 3.9
             case Join(channel) if channel.startswith("@") and not channel[1:].strip():
-                return Unfit(message)
+                return Unfit(message)  # PROTOCOL.md 3.12
             case Join(channel):
                 return Enter(_place(channel), None, message)
             case Put(column):
@@ -88,7 +94,7 @@ class DroidconTranslator:
             case Refused():
                 yield _error(event)
                 if isinstance(event.to, Put) and Objection.WAITING in event.objections:
-                    yield Word.YOU_LOST  # PROTOCOL.md 5.4: there is no game whose end would say so
+                    yield Word.YOU_LOST  # PROTOCOL.md 5.8: there is no game whose end would say so
             case Shown() | Dismissed():
                 pass
             case _:

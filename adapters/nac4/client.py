@@ -1,4 +1,7 @@
-"""The client's side of the nac4 dialect."""
+"""The client's side of the nac4 dialect.
+
+For bots, tests and tools; speaks to any server of the dialect.
+"""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

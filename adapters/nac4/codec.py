@@ -1,10 +1,16 @@
-"""Text of the nac4 dialect, as in PROTOCOL.md 2. A message is one frame and ends in CRLF."""
+"""Text of the nac4 dialect, as in PROTOCOL.md 2.
+
+Knows the words of a message and their spelling; does not know frames, nor what a message is good for. The
+rule it keeps: strict in what it writes, and in the words that it reads; lenient in the blanks around
+them, a message's CRLF among these (PROTOCOL.md 1.3).
+"""
 
 import re
 from typing import assert_never
 
 from adapters.contract import WireError
 from adapters.nac4.messages import (
+    USER_LIMIT,
     ClientMessage,
     Connect,
     Connected,
@@ -17,11 +23,14 @@ from adapters.nac4.messages import (
 )
 from adapters.numbers import to_column
 
-USER_LIMIT = 64
-"""Characters that a name may have."""
-
 _USER = re.compile(rf"[A-Za-z0-9_-]{{1,{USER_LIMIT}}}")
 _MOVE = re.compile(r"-?[0-9]+")
+_BOARD = re.compile(r"[.RY]{42}")
+_TIME = re.compile(r"[0-9]*\.[0-9]+")
+_COLORS = ("R", "Y")
+_TURNS = (("R", "PlayR"), ("Y", "PlayY"))
+_RESULTS = ("WinR", "WinY", "Tie")
+_BATTLES = ("Ok", "Timeout", "Disconnected")
 
 
 class Nac4Codec:
@@ -66,18 +75,17 @@ class Nac4ClientCodec:
 
     def decode(self, text: str) -> ServerMessage:
         """Return the server message that `text` is. Raises WireError."""
-        try:
-            match text.split():
-                case ["genmove", board, color, status, time]:
+        match text.split():
+            case ["genmove", board, color, status, time] if _BOARD.fullmatch(board) and _TIME.fullmatch(time):
+                if (color, status) in _TURNS:
                     return GenMove(board, color, status, float(time))
-                case ["newgame", red, yellow]:
-                    return NewGame(red, yellow)
-                case ["endgame", board, color, status, battle]:
+            case ["endgame", board, color, status, battle] if _BOARD.fullmatch(board):
+                if color in _COLORS and status in _RESULTS and battle in _BATTLES:
                     return EndGame(board, color, status, battle)
-                case ["connected", *info]:
-                    return Connected(" ".join(info))
-                case ["not-connected", *info]:
-                    return NotConnected(" ".join(info))
-        except ValueError:
-            pass
+            case ["newgame", red, yellow]:
+                return NewGame(red, yellow)
+            case ["connected", *info]:
+                return Connected(" ".join(info))
+            case ["not-connected", *info]:
+                return NotConnected(" ".join(info))
         raise WireError(f"no message of a nac4 server: {text!r}")

@@ -1,7 +1,13 @@
-"""The messages of the nac4 dialect (PROTOCOL.md 2)."""
+"""The messages of the nac4 dialect (PROTOCOL.md 2).
+
+Values only: how a message is spelled is the codec's affair, what it means the translator's.
+"""
 
 from dataclasses import dataclass
 from typing import TypeAlias
+
+USER_LIMIT = 64
+"""Characters that a name may have (PROTOCOL.md 3.2)."""
 
 
 @dataclass(frozen=True, slots=True)

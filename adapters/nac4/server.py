@@ -1,4 +1,8 @@
-"""The nac4 front end: a websocket port where clients say ``connect``."""
+"""The nac4 front end: a websocket port where clients say ``connect``.
+
+Puts the dialect's parts together for one connection. Where the client wants to play stands in the URL, so
+that is read here and not in a message (PROTOCOL.md 4).
+"""
 
 import trio
 

@@ -1,12 +1,17 @@
-"""The nac4 dialect in the terms of the hub, and back."""
+"""The nac4 dialect in the terms of the hub, and back.
+
+Knows what a client of this dialect asks for, what it is told of each event, and its manners. Does not know
+text, sockets, or what its opponent speaks. The rule it keeps: all that it remembers is whether the
+client was let in and which colour it has, both as the client was told.
+"""
 
 import re
 from collections.abc import Iterable
 from typing import assert_never
 
 from adapters.contract import Farewell
-from adapters.nac4.codec import USER_LIMIT
 from adapters.nac4.messages import (
+    USER_LIMIT,
     ClientMessage,
     Connect,
     Connected,
@@ -37,22 +42,16 @@ from gateway.events import (
 from gateway.manners import Afterwards, Illegal, Manners
 
 MANNERS = Manners(
-    illegal=Illegal.PENALTY,  # PROTOCOL.md 4.3
-    afterwards=Afterwards.STAND_BY,  # PROTOCOL.md 4.8
-    clocked=True,
-    unique_name=True,
-    strict_entry=True,
+    illegal=Illegal.PENALTY,  # PROTOCOL.md 5.3
+    afterwards=Afterwards.STAND_BY,  # PROTOCOL.md 5.9
+    clocked=True,  # PROTOCOL.md 6.6
+    unique_name=True,  # PROTOCOL.md 3.3
+    strict_entry=True,  # PROTOCOL.md 3.6
     entry_limit=60.0,
 )
 
 _COLORS = "RY"
-_BATTLE = {
-    Reason.FOUR: "Ok",
-    Reason.FULL: "Ok",
-    Reason.TIME: "Timeout",
-    Reason.LEFT: "Disconnected",
-    Reason.ILLEGAL: "Disconnected",
-}
+_BATTLE = {Reason.FOUR: "Ok", Reason.FULL: "Ok", Reason.TIME: "Timeout"}
 _NOT_A_USER = re.compile(r"[^A-Za-z0-9_-]")
 _EXPECTED = "expected connect and a name of 1 to 64 letters digits minus or underscore"
 
@@ -98,7 +97,7 @@ class Nac4Translator:
             case Refused() if not self._entered:
                 yield NotConnected(_info(event))
             case Refused() | Moved() | Shown() | Introduced() | Dismissed():
-                pass
+                pass  # PROTOCOL.md 5.2, 5.5, 5.6
             case _:
                 assert_never(event)
 
@@ -115,9 +114,9 @@ class Nac4Translator:
                 return Farewell(1000)
 
     def _battle(self, reason: Reason) -> str:
-        battle = _BATTLE[reason]
+        battle = _BATTLE.get(reason, "Disconnected")  # PROTOCOL.md 5.10, 7.7
         if self._original and battle == "Disconnected":
-            return "Ok"  # PROTOCOL.md 4.7
+            return "Ok"  # PROTOCOL.md 5.11
         return battle
 
 
@@ -129,7 +128,7 @@ def _cells(board: Board) -> str:
 
 
 def _user(name: str) -> str:
-    return _NOT_A_USER.sub("_", name)[:USER_LIMIT] or "_"
+    return _NOT_A_USER.sub("_", name)[:USER_LIMIT] or "_"  # PROTOCOL.md 7.1
 
 
 def _info(refused: Refused) -> str:

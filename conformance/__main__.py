@@ -1,0 +1,25 @@
+"""`python -m conformance`: the first word may be a subcommand; everything else is the runner's.
+
+A subcommand is a function from the words behind it to an exit status, named in `COMMANDS`.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+
+from conformance import cli
+
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {"run": cli.main}
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run what the words ask for; returns the exit status."""
+    status = 130  # as a shell has it for a command that was interrupted
+    try:
+        status = COMMANDS[argv[0]](argv[1:]) if argv and argv[0] in COMMANDS else cli.main(argv)
+    except* KeyboardInterrupt:
+        print("conformance: interrupted", file=sys.stderr)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

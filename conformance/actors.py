@@ -1,0 +1,160 @@
+"""One cast member on the wire: a TCP connection, with a websocket on it or not.
+
+Knows how to connect, to send bytes, to leave in good order and to go without good-bye. What comes in
+goes to the member's inbox as it comes, read by a task of its own, so that the exchange is recorded
+when it happens and not when it is looked at. Knows no transcript and judges nothing.
+"""
+
+import math
+import os
+import socket
+import struct
+from collections.abc import Callable
+
+import trio
+
+from conformance.frames import FrameError, Handshake
+from conformance.inbox import End, FrameInbox, Inbox, LineInbox, Received
+from conformance.steps import Member
+from conformance.targets import Address
+
+_RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+_LONGEST_HANDSHAKE = 1 << 16
+
+
+class CannotConnect(Exception):
+    """No connection, or the websocket was refused; says why."""
+
+
+class CannotSend(Exception):
+    """The connection is gone."""
+
+
+class Actor:
+    """A connected cast member. Make one with `connect`; `read_on` must run in a task of the caller's."""
+
+    def __init__(self, member: Member, stream: trio.SocketStream, inbox: Inbox) -> None:
+        self.member = member
+        self.inbox = inbox
+        # What the transcript has said of it: that it left, that it expects nothing more to be checked.
+        self.left = False
+        self.ignoring = False
+        self.hangup_expected = False
+        self._stream = stream
+        self._sending = trio.Lock()
+        self._news = trio.Event()
+        self._finished = trio.Event()
+
+    async def read_on(self) -> None:
+        """Read until the stream is over, answering pings and closes."""
+        try:
+            async for data in self._stream:
+                await self.take_in(bytes(data))
+            self.inbox.end(End(how="without a close frame" if self.member.manner.websocket else ""))
+        except trio.BrokenResourceError:
+            self.inbox.end(End(how="the connection was reset"))
+        except trio.ClosedResourceError:
+            pass  # closed from here: nothing was received
+        self._finished.set()
+        self._wake()
+
+    async def take_in(self, data: bytes) -> None:
+        answer = self.inbox.feed(data)
+        self._wake()
+        if answer:
+            try:
+                await self.send(answer)
+            except CannotSend:
+                return  # the end of the stream will be read next
+
+    async def send(self, data: bytes) -> None:
+        """Put bytes on the TCP stream. Raises CannotSend."""
+        try:
+            async with self._sending:
+                await self._stream.send_all(data)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            raise CannotSend from None
+
+    async def received(self, look: Callable[[], Received | None]) -> Received:
+        """Wait until `look` finds something in the inbox, and return that. It stays where it is."""
+        while (found := look()) is None:
+            await self._news.wait()
+        return found
+
+    async def leave(self) -> None:
+        """Good-bye in good order: a close frame, or the end of what this side will send."""
+        self.left = True
+        try:
+            if isinstance(self.inbox, FrameInbox):
+                await self.send(self.inbox.farewell())
+            else:
+                await self._stream.send_eof()
+        except (CannotSend, trio.BrokenResourceError, trio.ClosedResourceError):
+            return  # the server was first
+
+    async def reset(self) -> None:
+        """Go without good-bye: TCP RST."""
+        self.left = True
+        self._stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+        await self._stream.aclose()
+
+    async def server_gone(self) -> None:
+        """Wait until the server has closed its side too."""
+        await self._finished.wait()
+
+    async def drop(self) -> None:
+        await self._stream.aclose()
+
+    def _wake(self) -> None:
+        self._news.set()
+        self._news = trio.Event()
+
+
+async def connect(
+    member: Member, address: Address, path: str | None, hear: Callable[[Received], None]
+) -> Actor:
+    """Connect one cast member, with a websocket handshake if its dialect has one. Raises CannotConnect."""
+    where = f"{member.dialect} at {address.authority}"
+    try:
+        # One attempt after the other: a second connection that nobody uses would be a ghost.
+        stream = await trio.open_tcp_stream(address.host, address.port, happy_eyeballs_delay=math.inf)
+    except OSError as error:
+        raise CannotConnect(f"no connection to {where}: {_reason(error)}") from None
+    if not member.manner.websocket:
+        return Actor(member, stream, LineInbox(hear))
+    actor = Actor(member, stream, FrameInbox(hear))
+    opened = False
+    try:
+        await actor.take_in(await _shake_hands(stream, Handshake(address.authority, address.resource(path))))
+        opened = True
+    except FrameError as error:
+        raise CannotConnect(f"no websocket to {where}: {error}") from None
+    except trio.BrokenResourceError:
+        raise CannotConnect(f"no websocket to {where}: the connection was reset") from None
+    finally:
+        if not opened:
+            await trio.aclose_forcefully(stream)
+    return actor
+
+
+async def _shake_hands(stream: trio.SocketStream, handshake: Handshake) -> bytes:
+    """Open the websocket; returns what the server has sent behind its answer already."""
+    await stream.send_all(handshake.request)
+    read = bytearray()
+    while b"\r\n\r\n" not in read:
+        data = await stream.receive_some()
+        if not data or len(read) > _LONGEST_HANDSHAKE:
+            raise FrameError("the server hung up instead of answering the handshake")
+        read += data
+    head, _, behind = bytes(read).partition(b"\r\n\r\n")
+    handshake.accept(head)
+    return behind
+
+
+def _reason(error: OSError) -> str:
+    """The system's own words; trio groups them, one for each address that was tried."""
+    tried = error.__cause__.exceptions if isinstance(error.__cause__, ExceptionGroup) else (error,)
+    last = tried[-1]
+    if isinstance(last, OSError) and last.errno and not isinstance(last, socket.gaierror):
+        return os.strerror(last.errno).lower()
+    return str(last).lower()

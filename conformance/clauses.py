@@ -1,0 +1,58 @@
+"""Which clauses the protocol documents have, and which of them no transcript cites.
+
+Knows how a clause is numbered in `adapters/<dialect>/PROTOCOL.md`; reads these files where the
+installed package has them and imports none of its modules.
+"""
+
+import importlib.util
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from conformance.steps import Clause, Transcript
+
+_CLAUSE = re.compile(r"^\*\*(\d+(?:\.\d+)+)\*\*", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """`clauses`: all there are, in order. `problems`: sentences; empty when documents and citations agree."""
+
+    clauses: tuple[Clause, ...]
+    uncovered: tuple[Clause, ...]
+    problems: tuple[str, ...]
+
+    @property
+    def complete(self) -> bool:
+        return not self.uncovered and not self.problems
+
+
+def protocols_folder() -> Path | None:
+    """Where the installed `adapters` package lies; None if there is none."""
+    spec = importlib.util.find_spec("adapters")
+    locations = list(spec.submodule_search_locations or ()) if spec is not None else []
+    return Path(locations[0]) if locations else None
+
+
+def coverage(folder: Path | None, transcripts: Iterable[Transcript]) -> Coverage:
+    """Hold all PROTOCOL.md files under `folder` against all transcripts."""
+    found = [(path, _clauses_of(path)) for path in sorted(folder.glob("*/PROTOCOL.md"))] if folder else []
+    problems = [] if found else [f"no PROTOCOL.md under {folder or 'an installed adapters package'}"]
+    for path, clauses in found:
+        twice = [clause.number for clause, count in Counter(clauses).items() if count > 1]
+        problems += [f"{path}: clause {number} stands there twice" for number in twice]
+        problems += [] if clauses else [f"{path}: no clause begins with its number, as in **1.1**"]
+    known = {clause for _, clauses in found for clause in clauses}
+    cited: set[Clause] = set()
+    for transcript in transcripts:
+        cited.update(transcript.clauses)
+        unknown = [clause for clause in transcript.clauses if clause not in known]
+        problems += [f"{transcript.path}: there is no clause {clause}" for clause in unknown]
+    in_order = sorted(known, key=lambda clause: clause.order)
+    return Coverage(tuple(in_order), tuple(c for c in in_order if c not in cited), tuple(problems))
+
+
+def _clauses_of(path: Path) -> list[Clause]:
+    return [Clause(path.parent.name, number) for number in _CLAUSE.findall(path.read_text(encoding="utf-8"))]

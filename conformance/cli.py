@@ -1,0 +1,145 @@
+"""The command line of the runner: which transcripts, against what, reported how.
+
+Knows words and exit statuses: 0 when all is well, 1 when something failed or a clause has no
+transcript, 2 when the command line makes no sense (one line on stderr says why).
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+import trio
+
+from conformance.clauses import Coverage, coverage, protocols_folder
+from conformance.exports import as_json, as_junit
+from conformance.launch import COMMAND
+from conformance.library import choose, load
+from conformance.report import Report, coverage_section, listing, readable
+from conformance.run import Settings, run_all
+from conformance.steps import Broken, Transcript
+from conformance.targets import Address, parse_target
+
+_USAGE = """\
+python -m conformance [TARGET...] [ID...] [options]
+
+Play transcripts against a server and say, clause by clause, whether it does what PROTOCOL.md says.
+
+  TARGET   nac4=HOST:PORT, nac4=ws://HOST:PORT/path, arena=..., droidcon=HOST:PORT;
+           without any, the gateway is started here
+  ID       nac4/endgame, or nac4 for all of a folder; without any, all, and the clause check"""
+
+_PATIENCE = "how long anything expected may take (5)"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where things are found; a test has them elsewhere."""
+
+    transcripts: Path = Path(__file__).parent / "transcripts"
+    protocols: Path | None = None
+    command: Sequence[str] = COMMAND
+
+
+class UsageError(Exception):
+    """The command line makes no sense; says why in one line."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message)
+
+
+def main(argv: Sequence[str], places: Places | None = None) -> int:
+    """Run the command line; returns the exit status."""
+    try:
+        return _main(argv, places or Places(protocols=protocols_folder()))
+    except UsageError as error:
+        print(f"conformance: {error} (--help tells more)", file=sys.stderr)
+        return 2
+
+
+def _main(argv: Sequence[str], places: Places) -> int:
+    options = _parse(argv)
+    wanted = [word for word in options.words if "=" not in word]
+    everything = load(places.transcripts)
+    try:
+        targets = _targets([word for word in options.words if "=" in word])
+        chosen = choose(everything, wanted)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    if options.list:
+        print(listing(chosen), end="")
+        return 1 if any(isinstance(transcript, Broken) for transcript in chosen) else 0
+    if options.check:
+        return _check(everything, places)
+    if not chosen:
+        raise UsageError(f"there are no transcripts in {places.transcripts}")
+    run = trio.run(run_all, chosen, Settings(targets, options.patience, places.command))
+    checked = None if wanted else _coverage(everything, places)
+    report = Report(tuple(run.results), tuple(run.troubles), checked)
+    print(readable(report), end="")
+    _write(options.json, as_json(report))
+    _write(options.junit, as_junit(report))
+    return 0 if report.good else 1
+
+
+def _parse(argv: Sequence[str]) -> argparse.Namespace:
+    parser = _Parser(prog="conformance", usage=_USAGE, add_help=True, allow_abbrev=False)
+    parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
+    parser.add_argument("--list", action="store_true", help="list the transcripts chosen, play none")
+    parser.add_argument("--check", action="store_true", help="only check that every clause has a transcript")
+    parser.add_argument("--patience", type=_seconds, default=5.0, metavar="SECONDS", help=_PATIENCE)
+    parser.add_argument("--junit", type=_file, metavar="FILE", help="write a JUnit XML report as well")
+    parser.add_argument("--json", type=_file, metavar="FILE", help="write a JSON report as well")
+    return parser.parse_intermixed_args(argv)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return seconds
+
+
+def _file(text: str) -> Path:
+    path = Path(text)
+    if path.is_dir() or not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"no file can be written at {text!r}")
+    return path
+
+
+def _targets(words: Sequence[str]) -> dict[str, Address]:
+    targets: dict[str, Address] = {}
+    for word in words:
+        dialect, address = parse_target(word)
+        if dialect in targets:
+            raise ValueError(f"two targets for {dialect}")
+        targets[dialect] = address
+    return targets
+
+
+def _coverage(everything: Sequence[Transcript | Broken], places: Places) -> Coverage:
+    return coverage(places.protocols, (t for t in everything if isinstance(t, Transcript)))
+
+
+def _check(everything: Sequence[Transcript | Broken], places: Places) -> int:
+    checked = _coverage(everything, places)
+    broken = [f"{t.path}:{t.number}: {t.message}" for t in everything if isinstance(t, Broken)]
+    sections = [*broken, *coverage_section(checked)]
+    print("\n\n".join(sections) if sections else f"all {len(checked.clauses)} clauses have a transcript")
+    return 1 if sections else 0
+
+
+def _write(path: Path | None, text: str) -> None:
+    if path is None:
+        return
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None

@@ -1,0 +1,119 @@
+"""What machines read: the same report as JSON and as JUnit XML.
+
+Knows the report and two formats. A clause without a transcript and trouble with a server are
+failures here too, so that whoever looks at the file alone is not misled.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from xml.etree import ElementTree as Xml
+
+from conformance.outcome import Failed, Outcome, Passed, Result, Skipped
+from conformance.report import Report, verdict
+from conformance.steps import Transcript
+
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+
+# What XML 1.0 has no way to write.
+_UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def as_json(report: Report) -> str:
+    """Keys: passed, failed, skipped, good, transcripts, clauses, uncovered, problems, troubles."""
+    coverage = report.coverage
+    document: dict[str, Json] = {
+        "good": report.good,
+        "passed": report.count(Passed),
+        "failed": report.count(Failed),
+        "skipped": report.count(Skipped),
+        "transcripts": [_transcript(result) for result in report.results],
+        "clauses": [
+            {
+                "dialect": clause.dialect,
+                "number": clause.number,
+                "verdict": verdict(results),
+                "transcripts": [result.id for result in results],
+            }
+            for clause, results in report.by_clause().items()
+        ],
+        "uncovered": [str(clause) for clause in coverage.uncovered] if coverage else None,
+        "problems": list(coverage.problems) if coverage else None,
+        "troubles": list(report.troubles),
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def as_junit(report: Report) -> str:
+    """A test suite a folder of transcripts, then one for servers and one for clauses where there is need."""
+    root = Xml.Element("testsuites")
+    for folder in dict.fromkeys(result.id.partition("/")[0] for result in report.results):
+        results = [result for result in report.results if result.id.partition("/")[0] == folder]
+        _suite(root, folder, [_case(result) for result in results])
+    if report.troubles:
+        _suite(root, "servers", [_failure_case("servers", "trouble", trouble) for trouble in report.troubles])
+    if report.coverage is not None:
+        uncovered = [str(clause) for clause in report.coverage.uncovered]
+        cases = [_failure_case("clauses", name, f"no transcript cites {name}") for name in uncovered]
+        cases += [_failure_case("clauses", "check", problem) for problem in report.coverage.problems]
+        _suite(root, "clauses", cases or [Xml.Element("testcase", classname="clauses", name="check")])
+    Xml.indent(root)
+    return Xml.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
+
+
+def _transcript(result: Result) -> Json:
+    transcript = result.transcript
+    described: dict[str, Json] = {
+        "id": result.id,
+        "file": str(transcript.path),
+        "seconds": round(result.seconds, 3),
+    }
+    if isinstance(transcript, Transcript):
+        described["title"] = transcript.title
+        described["source"] = transcript.source
+        described["clauses"] = [str(clause) for clause in transcript.clauses]
+        described["needs"] = list(transcript.needs)
+    return described | _outcome(result.outcome)
+
+
+def _outcome(outcome: Outcome) -> dict[str, Json]:
+    match outcome:
+        case Passed():
+            return {"outcome": "passed"}
+        case Skipped(reason):
+            return {"outcome": "skipped", "reason": reason}
+        case Failed(line, expected, got, why, exchange):
+            told: dict[str, Json] = {"outcome": "failed", "line": line, "expected": expected, "got": got}
+            return told | {"because": why, "exchange": list(exchange)}
+
+
+def _case(result: Result) -> Xml.Element:
+    folder, _, topic = result.id.partition("/")
+    case = Xml.Element("testcase", classname=folder, name=topic, time=f"{result.seconds:.3f}")
+    match result.outcome:
+        case Passed():
+            pass
+        case Skipped(reason):
+            Xml.SubElement(case, "skipped", message=_writable(reason))
+        case Failed(line, expected, got, why, exchange):
+            message = f"line {line}: expected: {expected}; got: {got}" + (f"; because: {why}" if why else "")
+            failure = Xml.SubElement(case, "failure", message=_writable(message))
+            failure.text = _writable("\n".join(exchange))
+    return case
+
+
+def _failure_case(suite: str, name: str, message: str) -> Xml.Element:
+    case = Xml.Element("testcase", classname=suite, name=name)
+    Xml.SubElement(case, "failure", message=_writable(message))
+    return case
+
+
+def _suite(root: Xml.Element, name: str, cases: Iterable[Xml.Element]) -> None:
+    suite = Xml.SubElement(root, "testsuite", name=name)
+    suite.extend(cases)
+    for attribute, tag in (("tests", "."), ("failures", "./failure"), ("skipped", "./skipped")):
+        suite.set(attribute, str(sum(case.find(tag) is not None for case in suite)))
+
+
+def _writable(text: str) -> str:
+    return _UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", text)

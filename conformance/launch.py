@@ -1,0 +1,125 @@
+"""The gateway as a subprocess: started with options, found by what it says, stopped with SIGTERM.
+
+Knows a command line, three words in its output, and an exit status. Does not import the server: it
+is met as anybody else meets it.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+import trio
+
+from conformance.steps import DIALECTS
+from conformance.targets import Address, addresses_in
+
+COMMAND = (sys.executable, "-m", "gateway", "--nac4", "0", "--arena", "0", "--tcp", "0")
+START_SECONDS = 15.0
+STOP_SECONDS = 15.0
+
+_MOST_KEPT = 20_000
+
+
+class ServerError(Exception):
+    """The gateway did not start, died, or did not stop in good order; says so with its last words."""
+
+
+@dataclass(slots=True)
+class Server:
+    """A running gateway. Made by `start`; `stop` must be awaited."""
+
+    process: trio.Process
+    options: tuple[str, ...]
+    addresses: dict[str, Address] = field(default_factory=dict)
+    _stderr: bytearray = field(default_factory=bytearray)
+    _started: trio.Event = field(default_factory=trio.Event)
+    _stderr_over: trio.Event = field(default_factory=trio.Event)
+
+    async def stop(self) -> None:
+        """SIGTERM, and wait. Raises ServerError unless it was still running and exits with status 0."""
+        if self.process.poll() is not None:
+            await self._fail(f"died with status {self.process.returncode} while transcripts were played")
+        self.process.terminate()
+        with trio.move_on_after(STOP_SECONDS):
+            await self.process.wait()
+        if self.process.poll() is None:
+            self.process.kill()
+            await self._fail(f"did not stop within {STOP_SECONDS:g} s of SIGTERM")
+        if self.process.returncode != 0:
+            await self._fail(f"exited with status {self.process.returncode} after SIGTERM")
+
+    async def _begin(self) -> None:
+        with trio.move_on_after(START_SECONDS):
+            await self._started.wait()
+        if len(self.addresses) == len(DIALECTS):
+            return
+        if self._started.is_set():
+            # Its stdout is over; a process that closed it and lives on is of no use either.
+            with trio.move_on_after(1):
+                await self.process.wait()
+        if self.process.poll() is None:
+            self.process.kill()
+            await self._fail(f"did not name its three addresses within {START_SECONDS:g} s")
+        await self._fail(f"exited with status {self.process.returncode} before it named its three addresses")
+
+    async def _fail(self, what: str) -> NoReturn:
+        """Raise what happened, with the last words of a process that has ended or is just being killed."""
+        await self.process.wait()
+        with trio.move_on_after(1):
+            await self._stderr_over.wait()
+        started = f"the server started with {' '.join(self.options)}" if self.options else "the server"
+        words = self._stderr.decode(errors="backslashreplace").strip()
+        raise ServerError(f"{started} {what}; its stderr" + (f":\n{words}" if words else " is empty"))
+
+    async def _read_stdout(self) -> None:
+        assert self.process.stdout is not None
+        pending = b""
+        async with self.process.stdout as stdout:
+            async for data in stdout:
+                *lines, pending = (pending + data).split(b"\n")
+                for line in lines:
+                    self.addresses.update(addresses_in(line.decode(errors="backslashreplace")))
+                if len(self.addresses) == len(DIALECTS):
+                    self._started.set()
+        self._started.set()
+
+    async def _read_stderr(self) -> None:
+        assert self.process.stderr is not None
+        async with self.process.stderr as stderr:
+            async for data in stderr:
+                self._stderr += data
+                del self._stderr[:-_MOST_KEPT]
+        self._stderr_over.set()
+
+
+async def start(nursery: trio.Nursery, options: Sequence[str], command: Sequence[str] = COMMAND) -> Server:
+    """Start the gateway and wait until it has named its three addresses.
+
+    Its output is read in tasks of `nursery`. Raises ServerError.
+    """
+    process = await trio.lowlevel.open_process(
+        [*command, *options],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=_environment(os.environ),
+    )
+    server = Server(process, tuple(options))
+    nursery.start_soon(server._read_stdout)
+    nursery.start_soon(server._read_stderr)
+    begun = False
+    try:
+        await server._begin()
+        begun = True
+    finally:
+        if not begun and process.poll() is None:
+            process.kill()
+    return server
+
+
+def _environment(given: Mapping[str, str]) -> dict[str, str]:
+    """Ours, with output that comes at once and not when a buffer is full."""
+    return {**given, "PYTHONUNBUFFERED": "1"}

@@ -1,0 +1,215 @@
+"""What stands in braces in a transcript: names, boards, and wildcards.
+
+Knows how `{a}`, `{table}`, `{board 0103}` or `{time 40.0..42.0}` are written and what they stand
+for. Knows neither files nor connections. A word in braces that is none of these is an error, for it
+is a misspelt placeholder more often than anything else (where braces around a word are meant, write
+`\\x7bword}` in a payload with escapes). JSON and EDN maps are never mistaken for one: after their
+brace stands a quote, a colon or the closing brace.
+"""
+
+import re
+import secrets
+import string
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from conformance.boards import arena_cells, arena_moves, nac4_board
+
+# Words that mean something in braces, so that no cast member may be called so.
+RESERVED = frozenset({"table", "time", "any", "rest", "board", "cells", "moves", "repeat"})
+
+_PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9]*)(?: ([^{}\"]*))?\}")
+_BOUNDS = re.compile(r"([0-9]+(?:\.[0-9]+)?)\.\.([0-9]+(?:\.[0-9]+)?)")
+_REPEAT = re.compile(r"(\S) ([1-9][0-9]{0,6})")
+_WORD = re.compile(r"[a-z][a-z0-9]*")
+
+
+class PlaceholderError(ValueError):
+    """A placeholder that cannot be understood, or stands where it cannot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names of one performance, which no stranger on the same server bears.
+
+    `suffix`, letters and digits, is what makes them so. `roles` says for every name that may stand
+    in braces which cast member bears it (after a `lot`, two names point to one member).
+    """
+
+    suffix: str
+    roles: Mapping[str, str]
+
+    def of(self, role: str) -> str:
+        return self.roles[role] + self.suffix
+
+
+def run_token() -> str:
+    """Five random letters: what tells this run's names from another run's on the same server."""
+    return "".join(secrets.choice(string.ascii_lowercase) for _ in range(5))
+
+
+@dataclass(frozen=True, slots=True)
+class Wild:
+    """A placeholder that fits many texts. `bounds`: what the number in its place must lie within."""
+
+    source: str
+    regex: str
+    bounds: tuple[float, float] | None = None
+
+
+Part = str | Wild
+
+
+@dataclass(frozen=True, slots=True)
+class TextPattern:
+    """Literal text with wildcards in it, and the line ending that must follow."""
+
+    parts: tuple[Part, ...]
+    ending: str = ""
+    _regex: re.Pattern[str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        body = "".join(re.escape(part) if isinstance(part, str) else f"({part.regex})" for part in self.parts)
+        object.__setattr__(self, "_regex", re.compile(body + re.escape(self.ending), re.DOTALL))
+
+    def complaint(self, text: str) -> str | None:
+        """Why `text` does not fit, in words; None if it does."""
+        found = self._regex.fullmatch(text)
+        if found is None:
+            return self._difference(text)
+        wilds = (part for part in self.parts if isinstance(part, Wild))
+        for wild, value in zip(wilds, found.groups(), strict=True):
+            if wild.bounds and not wild.bounds[0] <= float(value) <= wild.bounds[1]:
+                return f"{value} is not within {wild.bounds[0]}..{wild.bounds[1]}"
+        return None
+
+    def _difference(self, text: str) -> str:
+        if not text.endswith(self.ending):
+            return f"it does not end in {escaped(self.ending, quote=True)}"
+        body = text.removesuffix(self.ending)
+        start = next(iter(self.parts), "")
+        literal = start if isinstance(start, str) else ""
+        common = _common_prefix(literal, body)
+        if common == len(literal) and len(self.parts) > (1 if literal else 0):
+            return f"what follows {literal!r} does not fit" if literal else "the placeholders do not fit"
+        return f"they differ from character {common + 1} on"
+
+
+def parts(text: str, names: Names) -> tuple[Part, ...]:
+    """Cut text into literal pieces, with what is fixed filled in, and wildcards."""
+    pieces: list[Part] = []
+    end = 0
+    for found in _PLACEHOLDER.finditer(text):
+        pieces += (text[end : found.start()], _meaning(found, names))
+        end = found.end()
+    return joined((*pieces, text[end:]))
+
+
+def expand(text: str, names: Names) -> str:
+    """Fill in a text that will be sent, in which nothing may be left open."""
+    pieces = parts(text, names)
+    for piece in pieces:
+        if isinstance(piece, Wild):
+            raise PlaceholderError(f"{piece.source} stands for something received, it cannot be sent")
+    return "".join(piece for piece in pieces if isinstance(piece, str))
+
+
+def filled(text: str, names: Names) -> str:
+    """Fill in what is fixed and leave wildcards as they are written, for people to read."""
+    return "".join(piece if isinstance(piece, str) else piece.source for piece in parts(text, names))
+
+
+def unescape(text: str) -> str:
+    """Read Python's string escapes."""
+    try:
+        return text.encode("latin-1", "backslashreplace").decode("unicode_escape")
+    except UnicodeDecodeError as error:
+        raise PlaceholderError(f"broken escape in {text!r}: {error.reason}") from None
+
+
+def escaped(text: str, *, quote: bool) -> str:
+    """Make what cannot be seen visible, as escapes; with `quote`, so that `unescape` reads it back."""
+    if quote:
+        text = text.replace("\\", "\\\\").replace('"', '\\"')
+    seen = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return f'"{seen}"' if quote else seen
+
+
+def joined(pieces: Iterable[Part]) -> tuple[Part, ...]:
+    """The same parts, with literal neighbours made one and empty ones dropped."""
+    result: list[Part] = []
+    for piece in pieces:
+        last = result[-1] if result else None
+        if isinstance(piece, str) and isinstance(last, str):
+            result[-1] = last + piece
+        elif piece != "":
+            result.append(piece)
+    return tuple(result)
+
+
+def _common_prefix(one: str, other: str) -> int:
+    length = 0
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            break
+        length += 1
+    return length
+
+
+def _meaning(found: re.Match[str], names: Names) -> Part:
+    source, word, argument = found[0], found[1], found[2]
+    try:
+        if argument is None:
+            return _bare(source, word, names)
+        return _with_argument(source, word, argument, names)
+    except ValueError as error:
+        if isinstance(error, PlaceholderError):
+            raise
+        raise PlaceholderError(f"{source}: {error}") from None
+
+
+def _bare(source: str, word: str, names: Names) -> Part:
+    match word:
+        case "any":
+            return Wild(source, r"\S+")
+        case "rest":
+            return Wild(source, r"[^\r\n]*")
+        case "time":
+            return Wild(source, r"[0-9]*\.[0-9]+")
+        case "table" | "board" | "cells" | "moves" | "repeat":
+            return _with_argument(source, word, "table" if word == "table" else "", names)
+    if word not in names.roles:
+        raise PlaceholderError(f"unknown placeholder {source}")
+    return names.of(word)
+
+
+def _with_argument(source: str, word: str, argument: str, names: Names) -> Part:
+    match word:
+        case "time":
+            return Wild(source, r"[0-9]*\.[0-9]+", _bounds(argument))
+        case "table":
+            return _matching(_WORD, argument, "a word such as {table other}")[0] + names.suffix
+        case "board":
+            return nac4_board(argument)
+        case "cells":
+            return arena_cells(argument)
+        case "moves":
+            return arena_moves(argument)
+        case "repeat":
+            found = _matching(_REPEAT, argument, "a character and a count such as {repeat x 70000}")
+            return found[1] * int(found[2])
+    if word in names.roles or word in RESERVED:
+        raise ValueError(f"nothing may follow {word!r}")
+    raise PlaceholderError(f"unknown placeholder {source}")
+
+
+def _bounds(argument: str) -> tuple[float, float]:
+    found = _matching(_BOUNDS, argument, "bounds such as {time 40.0..42.0}")
+    return float(found[1]), float(found[2])
+
+
+def _matching(pattern: re.Pattern[str], argument: str, wanted: str) -> re.Match[str]:
+    found = pattern.fullmatch(argument)
+    if found is None:
+        raise ValueError(f"expected {wanted}")
+    return found

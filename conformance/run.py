@@ -1,0 +1,112 @@
+"""Plays many transcripts: which server each one needs, in which order, and what came of all.
+
+Knows that transcripts which need the same options share a server and are played one after the other
+on it, while several servers may run at once. Does not know what a step is.
+"""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import trio
+
+from conformance.launch import COMMAND, Server, ServerError, start
+from conformance.outcome import Failed, Outcome, Result, Skipped
+from conformance.placeholders import run_token
+from conformance.play import Stage, play
+from conformance.steps import Broken, Transcript
+from conformance.targets import Address
+
+# More servers than this at once would get into each other's way, and into that of the clocks.
+_AT_ONCE = 3
+
+
+@dataclass(slots=True)
+class Run:
+    """What came of it. `troubles`: of servers rather than of transcripts, in sentences."""
+
+    results: list[Result] = field(default_factory=list)
+    troubles: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`targets`: servers that are there already, by dialect; where empty, `command` starts one."""
+
+    targets: Mapping[str, Address]
+    patience: float
+    command: Sequence[str] = COMMAND
+
+
+async def run_all(chosen: Sequence[Transcript | Broken], settings: Settings) -> Run:
+    """Play all of them. The results come in the order of `chosen`."""
+    broken = [t for t in chosen if isinstance(t, Broken)]
+    run = Run([Result(t, Failed(t.number, "a transcript", t.message)) for t in broken])
+    transcripts = [t for t in chosen if isinstance(t, Transcript)]
+    player = _Player(run, settings)
+    if settings.targets:
+        await player.on_stage(transcripts, Stage(settings.targets, settings.patience))
+    else:
+        await player.on_own_servers(transcripts)
+    order = {t.id: i for i, t in enumerate(chosen)}
+    run.results.sort(key=lambda result: order[result.id])
+    return run
+
+
+class _Player:
+    def __init__(self, run: Run, settings: Settings) -> None:
+        self._run = run
+        self._settings = settings
+        self._token = run_token()
+        self._played = 0
+        self._room = trio.CapacityLimiter(_AT_ONCE)
+
+    async def on_own_servers(self, transcripts: Iterable[Transcript]) -> None:
+        groups: dict[tuple[str, ...], list[Transcript]] = {}
+        for transcript in transcripts:
+            groups.setdefault(transcript.needs, []).append(transcript)
+        async with trio.open_nursery() as nursery:
+            for options, group in sorted(groups.items(), key=lambda item: -len(item[1])):
+                nursery.start_soon(self._on_own_server, options, group)
+
+    async def _on_own_server(self, options: tuple[str, ...], group: list[Transcript]) -> None:
+        async with self._room, trio.open_nursery() as nursery:
+            try:
+                server = await start(nursery, options, self._settings.command)
+            except ServerError as error:
+                self._run.troubles.append(str(error))
+                for transcript in group:
+                    self._run.results.append(Result(transcript, Skipped("its server did not start")))
+                return
+            try:
+                await self.on_stage(group, Stage(server.addresses, self._settings.patience))
+            finally:
+                await self._stop(server)
+                nursery.cancel_scope.cancel()
+
+    async def _stop(self, server: Server) -> None:
+        try:
+            with trio.CancelScope(shield=True):
+                await server.stop()
+        except ServerError as error:
+            self._run.troubles.append(str(error))
+
+    async def on_stage(self, transcripts: Iterable[Transcript], stage: Stage) -> None:
+        """One after the other against servers that are there."""
+        for transcript in transcripts:
+            self._played += 1
+            began = time.perf_counter()
+            suffix = f"{self._token}{self._played}"
+            outcome = self._obstacle(transcript) or await play(transcript, stage, suffix)
+            self._run.results.append(Result(transcript, outcome, time.perf_counter() - began))
+
+    def _obstacle(self, transcript: Transcript) -> Outcome | None:
+        """Why this one cannot be played against the targets given."""
+        if not self._settings.targets:
+            return None
+        missing = sorted(transcript.dialects - self._settings.targets.keys())
+        if missing:
+            return Skipped(f"needs a target for {' and '.join(missing)}")
+        if transcript.needs:
+            return Skipped(f"needs a server started with {' '.join(transcript.needs)}")
+        return None

@@ -1,0 +1,65 @@
+"""Where a server listens: read from the command line or from what the gateway says when it starts.
+
+Knows how an address is written; does not connect.
+"""
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from urllib.parse import urlsplit
+
+from conformance.steps import DIALECTS
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """`path` is what goes before a cast member's own request path; empty or beginning with a slash."""
+
+    host: str
+    port: int
+    path: str = ""
+
+    @property
+    def authority(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+    def resource(self, own_path: str | None) -> str:
+        """What a websocket asks for."""
+        return self.path.rstrip("/") + own_path if own_path is not None else self.path or "/"
+
+
+def parse_target(word: str) -> tuple[str, Address]:
+    """`DIALECT=ADDRESS` from the command line. Raises ValueError that says what is wrong."""
+    dialect, _, address = word.partition("=")
+    if dialect not in DIALECTS:
+        raise ValueError(f"{word!r}: {dialect!r} is no dialect; there are {', '.join(DIALECTS)}")
+    return dialect, parse_address(dialect, address)
+
+
+def parse_address(dialect: str, text: str) -> Address:
+    """`HOST:PORT`, for websocket dialects also `ws://HOST:PORT/path`. Raises ValueError."""
+    scheme, _, rest = text.rpartition("://")
+    allowed = ("", "tcp") if dialect == "droidcon" else ("", "ws")
+    if scheme not in allowed:
+        raise ValueError(f"{text!r}: a {dialect} server is reached by {allowed[1]}://, not by {scheme}://")
+    try:
+        parts = urlsplit(f"//{rest}")
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise ValueError(f"{text!r}: {error}") from None
+    if not host or not port:
+        raise ValueError(f"{text!r} is no address; write HOST:PORT")
+    if dialect == "droidcon" and parts.path.strip("/"):
+        raise ValueError(f"{text!r}: a droidcon server has no path")
+    return Address(host, port, parts.path)
+
+
+def addresses_in(line: str) -> dict[str, Address]:
+    """The front ends that a line of the gateway's output names: a dialect's word, then an address."""
+    words = [word.strip(",;") for word in line.split()]
+    found = {}
+    for word, following in pairwise(words):
+        if word in DIALECTS and re.search(r":[0-9]+", following):
+            found[word] = parse_address(word, following)
+    return found

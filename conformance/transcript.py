@@ -1,0 +1,268 @@
+"""Reads transcripts: text in, `Transcript` out.
+
+Knows the grammar (README.md). Does not know servers, nor where files lie.
+The rule it keeps: whatever could only fail when played is found here, with file and line: unknown
+cast members and placeholders, payloads that are no JSON, clauses that nobody cited.
+"""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from conformance import steps
+from conformance.payloads import expectation, outgoing
+from conformance.placeholders import RESERVED, Names, PlaceholderError, expand
+from conformance.steps import Clause, Form, Line, Manner, Member, Step, Transcript
+
+_ARROW = re.compile(r"(\S+)\s+([<>])(\S*)(?: (.*))?")
+_NAME = re.compile(r"[a-z][a-z0-9]*")
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)+")
+_CODE = re.compile(r"[1-4][0-9]{3}")
+_SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?")
+_LOT = re.compile(r"lot (\S+) (\S+) from (\S+) (\S+) on (.+)")
+
+_KEYWORDS = frozenset({"clause", "source", "needs", "cast", "wait", "lot"})
+_MANNERS = {"nac4": Manner.TEXT, "arena": Manner.JSON, "droidcon": Manner.LINES}
+
+_PIECES = frozenset({Form.PLAIN, Form.BYTES})
+_FRAMES = frozenset({Form.PLAIN, Form.TEXT})
+_VALUES = frozenset({Form.PLAIN, Form.TEXT, Form.JSON, Form.EDN})
+_SENDABLE = frozenset({Form.PLAIN, Form.BYTES, Form.TEXT, Form.BINARY})
+_HEARABLE = {
+    Manner.TEXT: _FRAMES,
+    Manner.JSON: _VALUES,
+    Manner.EDN: _VALUES,
+    Manner.LINES: _PIECES,
+    Manner.RAW: _PIECES,
+}
+
+
+class TranscriptError(ValueError):
+    """A line that cannot be understood."""
+
+    def __init__(self, number: int, message: str) -> None:
+        super().__init__(message)
+        self.number = number
+
+
+def parse(text: str, identity: str, path: Path) -> Transcript:
+    """Read one transcript. Raises TranscriptError with the number of the line at fault."""
+    reader = _Reader()
+    number = 0
+    for number, raw in enumerate(text.split("\n"), start=1):
+        try:
+            reader.read(number, raw.strip(" \t\r"))
+        except ValueError as error:
+            raise TranscriptError(number, str(error)) from None
+    try:
+        reader.finish()
+    except TranscriptError:
+        raise
+    except ValueError as error:
+        raise TranscriptError(number, str(error)) from None
+    return Transcript(
+        id=identity,
+        path=path,
+        title=reader.title,
+        source=reader.source,
+        clauses=tuple(reader.clauses),
+        needs=sorted_options(reader.needs),
+        cast=tuple(reader.cast.values()),
+        lines=tuple(reader.lines),
+    )
+
+
+def sorted_options(words: list[str]) -> tuple[str, ...]:
+    """Command line words with the options (each with the words behind it) in alphabetical order."""
+    groups: list[list[str]] = []
+    for word in words:
+        if word.startswith("--") or not groups:
+            groups.append([])
+        groups[-1].append(word)
+    return tuple(word for group in sorted(groups) for word in group)
+
+
+class _Reader:
+    """What has been read so far of one file."""
+
+    def __init__(self) -> None:
+        self.title = ""
+        self.source = ""
+        self.clauses: list[Clause] = []
+        self.needs: list[str] = []
+        self.cast: dict[str, Member] = {}
+        self.lines: list[Line] = []
+        # Who stands for whom: the cast, and after a lot the names that it gave.
+        self._roles: dict[str, Member] = {}
+        self._gone: set[str] = set()
+        self._paths: list[tuple[int, str]] = []
+        self._number = 0
+
+    def read(self, number: int, text: str) -> None:
+        self._number = number
+        word, _, rest = text.partition(" ")
+        heads: dict[str, Callable[[str], None]] = {
+            "clause": self._clause,
+            "source": self._source,
+            "needs": self._needs,
+            "cast": self._cast,
+        }
+        if text.startswith("#"):
+            if not self.lines and not self.title:
+                self.title = text.lstrip("# ")
+        elif word in heads:
+            if self.lines:
+                raise ValueError(f"{word!r} belongs above the first step")
+            heads[word](rest.strip())
+        elif text:
+            self.lines.append(Line(number, text, self._step(word, rest.strip(), text)))
+
+    def finish(self) -> None:
+        """What can be said only of the whole file."""
+        if not self.clauses:
+            raise ValueError("it cites no clause; write for example: clause nac4 3.1")
+        if not self.source:
+            raise ValueError("it does not say its source; write: source recorded, or: source derived")
+        if not self.lines:
+            raise ValueError("it has no step")
+        for number, path in self._paths:
+            try:
+                expand(path, self._names())
+            except PlaceholderError as error:
+                raise TranscriptError(number, str(error)) from None
+
+    def _clause(self, rest: str) -> None:
+        dialect, *numbers = rest.split() or [""]
+        if not numbers or not all(_NUMBER.fullmatch(number) for number in numbers):
+            raise ValueError("expected a dialect and clause numbers such as: clause nac4 3.1 3.2")
+        self.clauses += (Clause(dialect, number) for number in numbers)
+
+    def _source(self, rest: str) -> None:
+        self.source = rest
+        if rest.replace(",", " ").split()[:1] not in (["recorded"], ["derived"]):
+            raise ValueError("a source is 'recorded' (from an original) or 'derived' (from its documents)")
+
+    def _needs(self, rest: str) -> None:
+        if not rest.startswith("--"):
+            raise ValueError("expected options of the gateway such as: needs --rounds 1")
+        self.needs += rest.split()
+
+    def _cast(self, rest: str) -> None:
+        name, dialect, *more = rest.split() + [""] * (2 - len(rest.split()))
+        self._new_name(name)
+        if dialect not in steps.DIALECTS:
+            raise ValueError(f"{dialect!r} is no dialect; there are {', '.join(steps.DIALECTS)}")
+        manner = _manner(dialect, more.pop(0)) if more and not more[0].startswith("/") else _MANNERS[dialect]
+        path = more.pop(0) if more and manner.websocket else None
+        if more:
+            raise ValueError(f"not understood: {' '.join(more)!r}")
+        self.cast[name] = self._roles[name] = Member(name, dialect, manner, path)
+        # A path may name members further down, so it is looked at when all are known.
+        self._paths.append((self._number, path or ""))
+
+    def _new_name(self, name: str) -> None:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{name!r} is no name; a name is a lower case letter, then letters and digits")
+        if name in RESERVED | _KEYWORDS:
+            raise ValueError(f"nobody may be called {name!r}; the word has a meaning of its own")
+        if name in self._roles:
+            raise ValueError(f"there is a {name!r} already")
+
+    def _step(self, word: str, rest: str, text: str) -> Step:
+        if word == "wait":
+            return steps.Wait(_seconds(rest))
+        if word == "lot":
+            return self._lot(text)
+        arrow = _ARROW.fullmatch(text)
+        if arrow is not None:
+            return self._spoken(*arrow.groups())
+        who, *words = text.split()
+        return self._deed(who, words)
+
+    def _spoken(self, who: str, direction: str, form_name: str, payload: str | None) -> Step:
+        member = self._member(who)
+        form = _form(form_name)
+        sending = direction == ">"
+        allowed = _HEARABLE[member.manner]
+        if sending:
+            allowed = _SENDABLE if member.manner.websocket else _PIECES
+        if form not in allowed:
+            wire = "a websocket" if member.manner.websocket else "plain TCP"
+            raise ValueError(
+                f"{who} is {member.dialect} on {wire}: {direction}{form_name} has no meaning there"
+            )
+        if sending:
+            self._still_there(who)
+            outgoing(member.manner, form, payload or "", self._names())
+            return steps.Sends(who, form, payload or "")
+        expectation(member.manner, form, payload or "", self._names())
+        return steps.Hears(who, form, payload or "")
+
+    def _deed(self, who: str, words: list[str]) -> Step:
+        member = self._member(who)
+        match words:
+            case ["silent", seconds]:
+                return steps.Silent(who, _seconds(seconds))
+            case ["closed", *code] if not code or (
+                member.manner.websocket and _CODE.fullmatch(" ".join(code))
+            ):
+                return steps.Closed(who, int(code[0]) if code else None)
+            case ["ignores", "the", "rest"]:
+                return steps.IgnoresTheRest(who)
+            case ["connects"]:
+                self._still_there(who)
+                return steps.Connects(who)
+            case ["leaves" | "resets" as deed]:
+                self._still_there(who)
+                self._gone.add(who)
+                return steps.Leaves(who) if deed == "leaves" else steps.Resets(who)
+        raise ValueError(f"not understood: {' '.join([who, *words])!r}")
+
+    def _lot(self, text: str) -> Step:
+        found = _LOT.fullmatch(text)
+        if found is None:
+            raise ValueError("expected: lot P Q from A B on MESSAGE")
+        part, other, *members, payload = found.groups()
+        one, two = (self._member(name) for name in members)
+        if (one.dialect, one.manner) != (two.dialect, two.manner) or one is two:
+            raise ValueError("a lot is drawn between two members who speak the same")
+        expectation(one.manner, Form.PLAIN, payload, self._names())
+        for name in (part, other):
+            self._new_name(name)
+            self._roles[name] = one
+        return steps.Lot((part, other), (members[0], members[1]), payload)
+
+    def _member(self, who: str) -> Member:
+        if who not in self._roles:
+            raise ValueError(f"there is no {who!r} in the cast")
+        return self._roles[who]
+
+    def _still_there(self, who: str) -> None:
+        if who in self._gone:
+            raise ValueError(f"{who} has left; who comes back needs a name of its own, and may say {{{who}}}")
+
+    def _names(self) -> Names:
+        """Made-up names, with which payloads are tried out."""
+        return Names("x", {role: role for role in self._roles})
+
+
+def _manner(dialect: str, word: str) -> Manner:
+    match dialect, word:
+        case "arena", "json" | "edn":
+            return Manner(word)
+        case "nac4" | "arena", "raw":
+            return Manner.RAW
+    raise ValueError(f"{dialect} is not spoken in a manner called {word!r}")
+
+
+def _form(name: str) -> Form:
+    try:
+        return Form(name)
+    except ValueError:
+        raise ValueError(f"{name!r} behind an arrow means nothing; a blank comes first") from None
+
+
+def _seconds(text: str) -> float:
+    if not _SECONDS.fullmatch(text):
+        raise ValueError(f"{text!r} is no number of seconds")
+    return float(text)

@@ -1,0 +1,672 @@
+import json
+import math
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+from uuid import UUID
+
+import edn_format
+import pytest
+from edn_format import Char, ImmutableDict, ImmutableList, Keyword, MetadataValue, Symbol
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.arena import edn
+from adapters.arena.codec import ArenaClientCodec, ArenaCodec
+from adapters.arena.messages import (
+    ClientMessage,
+    Disconnected,
+    Encoding,
+    End,
+    Ignored,
+    Move,
+    Other,
+    Said,
+    ServerMessage,
+    Start,
+    State,
+    StateRequest,
+)
+from adapters.contract import WireError
+
+JSON, EDN = Encoding.JSON, Encoding.EDN
+EMPTY = (0,) * 42
+LIMIT = 65_536
+
+
+def codec_set_to(encoding: Encoding) -> ArenaCodec:
+    codec = ArenaCodec()
+    codec.decode('{"hello": 1}' if encoding is JSON else "{:hello 1}")
+    return codec
+
+
+def decode(text: str) -> ClientMessage:
+    return ArenaCodec().decode(text)
+
+
+def unreadable(text: str) -> bool:
+    try:
+        decode(text)
+    except WireError:
+        return True
+    return False
+
+
+def loads(text: str) -> Any:
+    return edn_format.loads(text, write_ply_tables=False)
+
+
+def loads_json(text: str) -> Any:
+    return json.loads(text)
+
+
+READERS: dict[Encoding, Callable[[str], Any]] = {JSON: loads_json, EDN: loads}
+
+
+def copy_of(message: ClientMessage, codec: ArenaCodec | None = None) -> Any:
+    """Return what a client reads as the copy of its message."""
+    text = (codec or ArenaCodec()).encode(Ignored(message.said, "Not your turn"))
+    text.encode()
+    if text.startswith('{"'):
+        return loads_json(text)["msg"]
+    return loads(text)[Keyword("msg")]
+
+
+# Reading
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"type": "move", "move": 3}',
+        '{"move":3,"type":"move","extra":[1,{"k":null}]}',
+        '\r\n {"type":"move",\r\n"move":3}\r\n',
+        '{:type "move", :move 3}',
+        "{:type :move :move 3}",
+        '{"type" "move" "move" 3}',
+        '{"type" :move, :move 3}',
+        '\r\n{:type "move"\r\n:move 3}\r\n',
+        '{:move 3 ; the middle\n :type "move" #_ {:not "this"}}',
+    ],
+)
+def test_a_move_is_read_however_it_is_written(text: str) -> None:
+    message = decode(text)
+    assert isinstance(message, Move)
+    assert message.move == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "id", "against", "table"),
+    [
+        ('{"type":"start"}', None, None, None),
+        ('{"type":"start","id":"a","against":null,"table":""}', "a", None, ""),
+        ('{"type":"start","id":5,"against":["b"],"table":false}', 5, ["b"], False),
+        ('{:type "start", :id "a", :against nil}', "a", None, None),
+        ("{:type :start, :id :alice, :against :bob, :table :t/1}", "alice", "bob", "t/1"),
+        ("{:type :start, :id alice}", Symbol("alice"), None, None),
+    ],
+)
+def test_a_start_has_its_values_as_they_are_and_keywords_as_names(
+    text: str, id: object, against: object, table: object
+) -> None:
+    message = decode(text)
+    assert isinstance(message, Start)
+    assert (message.id, message.against, message.table) == (id, against, table)
+
+
+@pytest.mark.parametrize("value", ["null", "true", '"x"', "3.0", "[3]", "-1", "1" * 30])
+def test_a_move_has_its_value_as_it_is(value: str) -> None:
+    message = decode(f'{{"type":"move","move":{value}}}')
+    assert isinstance(message, Move)
+    assert repr(message.move) == repr(json.loads(value))
+
+
+def test_a_keyword_key_comes_before_a_string_key_of_its_name() -> None:
+    for text in ('{"type" "start", :type "move", :move 1, "move" 2}', '{:move 1 :type :move "move" 2}'):
+        message = decode(text)
+        assert isinstance(message, Move)
+        assert message.move == 1
+
+
+def test_a_state_request_is_read_in_both_encodings() -> None:
+    assert isinstance(decode('{"type":"state_request"}'), StateRequest)
+    assert isinstance(decode("{:type :state_request}"), StateRequest)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        '{"type":"START","id":"x"}',
+        '{"type":null}',
+        '{"type":["move"]}',
+        '{"type":{"move":0}}',
+        '{":type":"move"}',
+        "{:type move}",
+        "{:x/type :move}",
+        "{:type #{:move}}",
+        "{[1 2] {:a #{1}}}",
+    ],
+)
+def test_any_other_map_is_other(text: str) -> None:
+    assert isinstance(decode(text), Other)
+
+
+@pytest.mark.parametrize(
+    "text", ["", " \r\n", "; nothing", "5", '"move"', "null", "nil", "[]", '["type","move"]']
+)
+@pytest.mark.parametrize("encoding", [JSON, EDN])
+def test_what_is_no_map_is_unreadable(text: str, encoding: Encoding) -> None:
+    with pytest.raises(WireError):
+        codec_set_to(encoding).decode(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hello",
+        '{"type":"move","move":3',
+        '{"type":"move","move":3}}',
+        "{:type :move :move}",
+        "{:type :move]",
+        '{"type": "move", "move": NaN}',
+        '{"a":NaN}',
+        '{"a":-Infinity}',
+        '{"a":1e400}',
+        '{"a":' + "9" * 5000 + "}",
+        '{"a":"\\ud800"}',
+        '{"\\udfff":[1]}',
+        '{"a":[{"b":"\\udc80"}]}',
+        '{"a":"\udc80"}',
+        '{:a "\udc80"}',
+        '{:a "\\ud800"}',
+        '{"\\udfff" 1}',
+        "{:a \\ud800}",
+        "{:a \\\U0001d4b3}",
+        "{:a 1/0}",
+        "{:a " + "9" * 5000 + "}",
+        "{:a 0x" + "f" * 5000 + "}",
+        "{:a 1e9999999999M}",
+        '{:a "\\xzz"}',
+        '{:a "\\N{NO SUCH NAME}"}',
+        '{:a #inst "yesterday"}',
+        "{:a #inst 5}",
+        "{:a #uuid 5}",
+        "{:a #uuid [1]}",
+        "{:a #what 5}",
+        "^:meta {:type :move}",
+    ],
+)
+def test_what_could_not_be_copied_or_read_is_unreadable(text: str) -> None:
+    assert unreadable(text)
+
+
+@pytest.mark.parametrize("bracket", ["[]", "()", "{}"])
+@pytest.mark.parametrize("text", ["{%s}", "{:a %s}", "#{%s}", "#_ %s {:a 1}"])
+def test_endless_nesting_in_edn_is_unreadable_also_on_a_small_stack(bracket: str, text: str) -> None:
+    many = (LIMIT - 20) // 2
+    texts = [text % (bracket[0] * 2 * many), text % (bracket[0] * many + bracket[1] * many)]
+    results: list[bool] = []
+    before = threading.stack_size(512 * 1024)
+    try:
+        reader = threading.Thread(target=lambda: results.extend(map(unreadable, texts)))
+        reader.start()
+    finally:
+        threading.stack_size(before)
+    reader.join()
+    assert results == [True, True]
+
+
+@pytest.mark.parametrize("depth", [edn.MAX_DEPTH, 500, 900, 9_000, LIMIT // 2 - 4])
+def test_endless_nesting_in_json_is_unreadable(depth: int) -> None:
+    assert unreadable('{"a":' + "[" * depth + "]" * depth + "}")
+    assert unreadable('{"a":' + "[" * depth * 2)
+
+
+@pytest.mark.parametrize("mark", ["^:a ", "#_ ", "#a ", "#_ 1 #_ ", '#{"', "^{:a "])
+def test_endless_marks_are_unreadable(mark: str) -> None:
+    assert unreadable("{:a " + mark * (LIMIT // len(mark) - 3) + "}")
+
+
+@pytest.mark.parametrize("depth", [1, 50, edn.MAX_DEPTH - 1])
+def test_nesting_up_to_the_limit_is_read_and_copied(depth: int) -> None:
+    for text in ('{"a":' + "[" * depth + "]" * depth + "}", "{:a " + "(" * depth + ")" * depth + "}"):
+        long = text.replace("}", " " * 200 + "}")
+        assert copy_of(decode(text)) == copy_of(decode(long)) == decode(text).said.value
+
+
+def test_nesting_beyond_the_limit_is_unreadable_in_both_encodings() -> None:
+    depth = edn.MAX_DEPTH
+    assert unreadable('{"a":' + "[" * depth + "]" * depth + "}")
+    assert unreadable('{"a":' * depth + "{}" + "}" * depth)
+    assert unreadable("{:a " + "[" * depth + "]" * depth + "}")
+    assert unreadable("{:a " * depth + "#{}" + "}" * depth)
+
+
+# The connection's encoding
+
+
+def test_before_anything_is_said_the_server_writes_edn() -> None:
+    assert ArenaCodec().encode(End()) == '{:type "end"}'
+
+
+def test_the_first_map_that_says_something_sets_the_encoding_for_good() -> None:
+    codec = ArenaCodec()
+    codec.decode('{"x":1}')
+    assert codec.encode(End()) == '{"type":"end"}'
+    codec.decode("{:type :state_request}")
+    assert codec.encode(End()) == '{"type":"end"}'
+
+
+@pytest.mark.parametrize(
+    "text", ["{}", " {\n} ", "{,}", "{;}\n}", "[1]", "5", '"x"', '{"type"', "NaN", "nil"]
+)
+def test_what_is_the_same_in_both_encodings_or_in_neither_sets_nothing(text: str) -> None:
+    codec = ArenaCodec()
+    try:
+        message = codec.decode(text)
+        assert message.said == Said({}, None)
+    except WireError:
+        pass
+    assert codec.encode(End()) == '{:type "end"}'
+    codec.decode('{"x":1}')
+    assert codec.encode(End()) == '{"type":"end"}'
+
+
+def test_what_was_said_is_kept_as_it_was_read() -> None:
+    assert decode('{"type":"move","move":[1]}').said == Said({"type": "move", "move": [1]}, JSON)
+    said = decode("{:type :move :move [1]}").said
+    assert said == Said(ImmutableDict({Keyword("type"): Keyword("move"), Keyword("move"): [1]}), EDN)
+
+
+def test_one_connection_never_sees_the_encoding_of_another() -> None:
+    first, second = codec_set_to(JSON), ArenaCodec()
+    first.decode("{:type :move}")
+    second.decode("{:type :move}")
+    assert (first.encode(End()), second.encode(End())) == ('{"type":"end"}', '{:type "end"}')
+
+
+# Writing
+
+
+def test_states_are_written_in_json_as_the_original_wrote_them() -> None:
+    codec = codec_set_to(JSON)
+    zeros = ",".join("0" * 42)
+    assert codec.encode(State(1, 2, EMPTY, ())) == (
+        '{"type":"state","turn":1,"moves":[],"state":[' + zeros + '],"you":2}'
+    )
+    won = (1, 1, 1, 1, 0, 0, 2, 2, 2) + (0,) * 33
+    assert codec.encode(State(0, 1, won, (0, 1, 0, 1, 0, 1, 0), last_move=0, winner=1)) == (
+        '{"type":"state","turn":0,"moves":[0,1,0,1,0,1,0],'
+        '"state":[1,1,1,1,0,0,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],'
+        '"you":1,"last-move":0,"winner":1}'
+    )
+    assert codec.encode(State(0, 2, EMPTY, (), winner=0)).endswith(',"you":2,"winner":0}')
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "answer"),
+    [
+        (
+            '{"type": "move", "move": 3}',
+            "Only start messages allowed in current state",
+            '{"msg":{"type":"move","move":3},"type":"ignored",'
+            '"reason":"Only start messages allowed in current state"}',
+        ),
+        (
+            '{"type": "start", "id": "random"}',
+            '"random" is a reserved id used for a reference player',
+            '{"msg":{"type":"start","id":"random"},"type":"ignored",'
+            '"reason":"\\"random\\" is a reserved id used for a reference player"}',
+        ),
+        (
+            '{"comment":"hé ☃ \\u00e9","type":"move","f":1.0,"g":1e3,"h":12345678901234567890,"n":null}',
+            "Not your turn",
+            '{"msg":{"comment":"hé ☃ é","type":"move","f":1.0,"g":1000.0,"h":12345678901234567890,'
+            '"n":null},"type":"ignored","reason":"Not your turn"}',
+        ),
+    ],
+)
+def test_copies_are_written_in_json_as_the_original_wrote_them(text: str, reason: str, answer: str) -> None:
+    codec = ArenaCodec()
+    assert codec.encode(Ignored(codec.decode(text).said, reason)) == answer
+
+
+def test_the_other_messages_are_written_as_the_original_wrote_them() -> None:
+    assert codec_set_to(JSON).encode(Disconnected()) == '{"type":"disconnected"}'
+    assert codec_set_to(JSON).encode(End()) == '{"type":"end"}'
+    assert codec_set_to(EDN).encode(Disconnected()) == '{:type "disconnected"}'
+
+
+def test_a_state_is_written_in_edn_with_keywords_in_the_same_order() -> None:
+    state = State(1, 2, (1, 2) + (0,) * 40, (0, 1), last_move=1)
+    assert ArenaCodec().encode(state) == (
+        '{:type "state", :turn 1, :moves [0 1], :state [1 2' + " 0" * 40 + "], :you 2, :last-move 1}"
+    )
+
+
+def test_a_copy_is_written_as_its_message_was_whatever_the_connection_speaks() -> None:
+    codec = codec_set_to(JSON)
+    said = codec.decode("{:type :move, :move [1 2]}").said
+    assert codec.encode(Ignored(said, 'No "x"')) == (
+        '{:msg {:type :move, :move [1 2]}, :type "ignored", :reason "No \\"x\\""}'
+    )
+    codec = codec_set_to(EDN)
+    assert codec.encode(Ignored(codec.decode('{"a":[]}').said, "x")).startswith('{"msg":{"a":[]},')
+
+
+def test_an_empty_map_is_copied_as_the_connection_speaks() -> None:
+    for text in ("{}", "{,}"):
+        codec = ArenaCodec()
+        said = codec.decode(text).said
+        assert codec.encode(Ignored(said, "x")) == '{:msg {}, :type "ignored", :reason "x"}'
+        codec.decode('{"x":1}')
+        assert codec.encode(Ignored(said, "x")) == '{"msg":{},"type":"ignored","reason":"x"}'
+
+
+def test_bytes_that_were_no_utf8_are_copied_as_replacement_characters() -> None:
+    said = Said(b'{"a": \xff\xfe "\xc3\xa9"'.decode("utf-8", "surrogateescape"))
+    for encoding, key in ((JSON, "msg"), (EDN, Keyword("msg"))):
+        text = codec_set_to(encoding).encode(Ignored(said, "Malformed message"))
+        assert READERS[encoding](text)[key] == '{"a": \ufffd\ufffd "é"'
+
+
+def test_control_characters_in_an_unreadable_text_are_escaped() -> None:
+    every = "".join(map(chr, range(0x100))) * (LIMIT // 0x100)
+    for encoding, key in ((JSON, "msg"), (EDN, Keyword("msg"))):
+        text = codec_set_to(encoding).encode(Ignored(Said(every), "Malformed message"))
+        assert not any(char < " " for char in text)
+        assert READERS[encoding](text)[key] == every
+
+
+# Round trips
+
+columns = st.integers(0, 6)
+states = st.builds(
+    State,
+    turn=st.integers(0, 2),
+    you=st.integers(1, 2),
+    cells=st.lists(st.integers(0, 2), min_size=42, max_size=42).map(tuple),
+    moves=st.lists(columns, max_size=42).map(tuple),
+    last_move=st.none() | columns,
+    winner=st.none() | st.integers(0, 2),
+)
+server_messages = states | st.sampled_from([Disconnected(), End()])
+encodings = st.sampled_from(Encoding)
+
+strings = st.text(st.characters(exclude_categories=["Cs"]))
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | strings,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(strings, inner, max_size=4),
+    max_leaves=12,
+)
+json_maps = st.dictionaries(strings, json_values, min_size=1, max_size=5)
+
+names = st.from_regex(r"[a-zé][a-z0-9é*+!_?<=>.-]{0,8}(/[a-z]{1,5})?", fullmatch=True)
+zones = st.none() | st.integers(-1439, 1439).map(lambda minutes: timezone(timedelta(minutes=minutes)))
+
+
+@st.composite
+def edn_leaf(draw: st.DrawFn) -> object:
+    return draw(EDN_LEAVES)
+
+
+EDN_LEAVES: st.SearchStrategy[Any] = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(-(10**80), 10**80)
+    | st.floats(allow_nan=False)
+    | strings
+    | names.map(Keyword)
+    | names.filter(lambda name: name not in {"nil", "true", "false"}).map(Symbol)
+    | st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**9), max_value=10**9, places=6)
+    | st.sampled_from([Decimal("1E+300"), Decimal("-1.5E-300"), Decimal("-0"), Decimal("0E+9")])
+    | st.fractions()
+    | st.dates()
+    | st.datetimes(timezones=zones)
+    | st.uuids()
+    | st.characters(max_codepoint=0xFFFF, exclude_categories=["Cs"]).map(Char)
+)
+edn_leaves = edn_leaf()
+edn_values = st.recursive(
+    edn_leaves,
+    lambda inner: (
+        st.lists(inner, max_size=4).map(ImmutableList)
+        | st.lists(inner, max_size=4).map(tuple)
+        | st.frozensets(inner, max_size=4)
+        | st.dictionaries(inner, inner, max_size=4).map(ImmutableDict)
+        | st.builds(MetadataValue, inner, inner)
+    ),
+    max_leaves=12,
+)
+edn_maps = st.dictionaries(edn_leaves, edn_values, min_size=1, max_size=5).map(ImmutableDict)
+
+
+def as_any_reader_has_it(message: State | Disconnected | End) -> dict[str, object]:
+    if not isinstance(message, State):
+        return {"type": type(message).__name__.lower()}
+    fields: dict[str, object] = {"type": "state", "turn": message.turn, "you": message.you}
+    fields |= {"state": list(message.cells), "moves": list(message.moves)}
+    fields |= {} if message.last_move is None else {"last-move": message.last_move}
+    return fields | ({} if message.winner is None else {"winner": message.winner})
+
+
+@given(server_messages, encodings)
+def test_server_messages_read_the_same_under_any_reader(
+    message: State | Disconnected | End, encoding: Encoding
+) -> None:
+    expected: dict[Any, object] = dict(as_any_reader_has_it(message))
+    if encoding is EDN:
+        expected = {Keyword(name): value for name, value in expected.items()}
+    assert READERS[encoding](codec_set_to(encoding).encode(message)) == expected
+
+
+@given(server_messages | st.builds(Ignored, st.builds(Said, strings | json_maps), strings), encodings)
+def test_a_client_reads_back_what_a_server_writes(message: ServerMessage, encoding: Encoding) -> None:
+    read = ArenaClientCodec(encoding).decode(codec_set_to(encoding).encode(message))
+    if isinstance(message, Ignored):
+        message = Ignored(Said(message.said.value, encoding), message.reason)
+    assert read == message
+
+
+@given(
+    st.builds(Start, st.just(Said(None)), strings, st.none() | strings, st.none() | strings)
+    | st.builds(Move, st.just(Said(None)), columns)
+    | st.just(StateRequest(Said(None))),
+    encodings,
+)
+def test_a_server_reads_back_what_a_client_writes(message: ClientMessage, encoding: Encoding) -> None:
+    text = ArenaClientCodec(encoding).encode(message)
+    codec = ArenaCodec()
+    read = codec.decode(text)
+    assert read.said.encoding is encoding
+    assert as_it_would_be_sent(read) == as_it_would_be_sent(message)
+    other = ArenaClientCodec(encoding).encode(Other(read.said))
+    assert codec.decode(other) == read
+
+
+def as_it_would_be_sent(message: ClientMessage) -> str:
+    return ArenaClientCodec(JSON).encode(message)
+
+
+@given(json_maps)
+def test_the_copy_of_any_json_map_reads_back_equal(value: dict[str, Any]) -> None:
+    message = decode(json.dumps(value))
+    assert repr(copy_of(message)) == repr(message.said.value) == repr(value)
+
+
+@given(edn_maps)
+def test_the_copy_of_any_edn_map_reads_back_equal(value: Any) -> None:
+    message = decode(edn.write(value))
+    assert message.said == Said(value, EDN)
+    assert copy_of(message) == value
+    assert written(copy_of(message)) == written(value)
+
+
+def written(value: Any) -> object:
+    """Return what tells apart values that are equal, but not the same: 1 and 1.0, all metadata."""
+    match value:
+        case ImmutableDict():
+            return "map", sorted((repr(written(key)), repr(written(value[key]))) for key in value)
+        case ImmutableList() | tuple():
+            return type(value), [written(item) for item in value]
+        case frozenset():
+            return "set", sorted(repr(written(item)) for item in value)
+        case MetadataValue():
+            return "meta", written(value.metadata), written(value.value)
+        case datetime():
+            return value.isoformat()
+        case _:
+            return type(value), repr(value)
+
+
+def test_nan_in_edn_is_copied() -> None:
+    copied = copy_of(decode("{:a [##NaN ##-Inf 1e400]}"))[Keyword("a")]
+    assert math.isnan(copied[0])
+    assert list(copied[1:]) == [-math.inf, math.inf]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("\\newline", Char("\n")),
+        ("\\u00E9", Char("é")),
+        ('#inst "0001-01-01T00:00:00+14:00"', datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))),
+        ('#inst "2020-01-01T00:00:00"', datetime(2020, 1, 1)),
+        ('#inst "2020"', date(2020, 1, 1)),
+        ('#uuid "01234567-0123-0123-0123-0123456789ab"', UUID("01234567-0123-0123-0123-0123456789ab")),
+        ("-4/6", Fraction(-2, 3)),
+        ("1.0000000000000000000000000000001M", Decimal(1)),
+        ("0x1F", 31),
+        ('"\\q\\u0041\\t"', "\\qA\t"),
+        ("#:ns{:a 1 :_/b 2}", ImmutableDict({Keyword("ns/a"): 1, Keyword("b"): 2})),
+    ],
+)
+def test_what_edn_can_also_say_is_copied(text: str, value: object) -> None:
+    message = decode("{:a " + text + "}")
+    assert message.said.value == copy_of(message) == ImmutableDict({Keyword("a"): value})
+
+
+# Garbage
+
+SPELLINGS = r"""
+    { } [ ] ( ) ^ # , / \ " ' 5 : . + - *
+    #{ #_ #inst #uuid #what #:ns ##NaN ## :a :type :move "type" "move"
+    "a" ":" "\ud83d" "\u00e9" "\xzz" \a \u0041 \newline \u12 {"a":
+    0x1f 1/2 1/0 -0 007 1.5 1e400 3M 1e5M 1e9999999M 12N 1e nil true null NaN Infinity
+    "2020-01-01" "2020" "01234567-0123-0123-0123-0123456789ab"
+"""
+PIECES = [*SPELLINGS.split(), *"\r\n\t\x00\x85😀²", "; comment\n", "\\\U0001d4b3"]
+soups = st.lists(st.sampled_from(PIECES), max_size=12).flatmap(
+    lambda pieces: st.sampled_from(
+        ["%s", "{%s}", "{:a [%s]}", '{:type "move" %s}', '{"a":[%s]}', "{:a #{%s}}"]
+    ).map(lambda around: around % " ".join(pieces))
+)
+wild = st.text(st.characters() | st.characters(categories=["Cs"]))
+VALID = [
+    '{"type": "start", "id": "é", "against": null}',
+    '{:type "start", :id "a\\n", :against nil}',
+    '{:type :move, :move 3, :x [1.5 #{2M} (3/4) #inst "2020-01-01T00:00:00Z" \\a ^:m b]}',
+]
+
+
+@st.composite
+def mutants(draw: st.DrawFn) -> str:
+    text = draw(st.sampled_from(VALID))
+    start = draw(st.integers(0, len(text)))
+    end = draw(st.integers(start, min(len(text), start + 5)))
+    return text[:start] + draw(wild | st.sampled_from(PIECES)) + text[end:]
+
+
+@given(wild | soups | mutants(), encodings)
+def test_garbage_raises_only_wire_error_and_is_always_copied(text: str, encoding: Encoding) -> None:
+    codec = codec_set_to(encoding)
+    try:
+        message = codec.decode(text)
+    except WireError:
+        codec.encode(Ignored(Said(text), "Malformed message")).encode()
+    else:
+        copied = copy_of(message, codec)
+        if "NaN" not in text:
+            assert copied == message.said.value
+
+
+@given(wild | soups | mutants(), encodings)
+def test_a_client_raises_only_wire_error(text: str, encoding: Encoding) -> None:
+    with suppress(WireError):
+        ArenaClientCodec(encoding).decode(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"type":"move"}',
+        "{}",
+        '{"type":"state"}',
+        '{:type "state", :turn 1, :you true, :state []}',
+        '{:type "state", :turn 1, :you 2, :state 5}',
+        '{"type":"state","turn":1,"you":2,"state":["0"]}',
+        '{"type":"state","turn":1,"you":2,"state":[],"winner":"1"}',
+    ],
+)
+def test_a_client_finds_unreadable_what_no_server_says(text: str) -> None:
+    with pytest.raises(WireError):
+        ArenaClientCodec(JSON).decode(text)
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        (Start(Said(None), "A1"), '{"type":"start","id":"A1","against":null}'),
+        (Start(Said(None), "A1", "random", "t"), '{"type":"start","id":"A1","against":"random","table":"t"}'),
+        (Move(Said(None), 3), '{"type":"move","move":3}'),
+        (StateRequest(Said(None)), '{"type":"state_request"}'),
+        (Other(Said({"type": "bogus"})), '{"type":"bogus"}'),
+    ],
+)
+def test_a_client_writes_what_the_original_client_writes(message: ClientMessage, text: str) -> None:
+    assert ArenaClientCodec(JSON).encode(message) == text
+
+
+def test_a_client_does_without_the_moves_that_some_servers_leave_out() -> None:
+    state = ArenaClientCodec(EDN).decode('{:type "state", :turn 1, :you 2, :state [0 1]}')
+    assert state == State(1, 2, (0, 1), ())
+
+
+# The kept parser
+
+
+@given(soups | mutants())
+def test_the_kept_parser_reads_what_edn_format_reads_whatever_failed_before(text: str) -> None:
+    try:
+        value = edn.read(text)
+    except ValueError:
+        assert edn.read("[1 {:a 2}] x") == [1, {Keyword("a"): 2}]
+        return
+    if "\r" not in text:
+        assert written(loads(text)) == written(value)
+
+
+@pytest.mark.parametrize(
+    "broken", ['"open', "{:a", "]", "\\", "1/0", "#what 1", "#uuid 5", "((((", "\n\n\x00"]
+)
+def test_a_text_that_fails_leaves_the_parser_as_it_was(broken: str) -> None:
+    with pytest.raises(ValueError):
+        edn.read(broken)
+    assert edn.read("") is None
+    assert edn.read(VALID[1]) == loads(VALID[1])
+
+
+def test_the_parser_says_and_logs_nothing(
+    capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(0)
+    edn._machine.cache_clear()
+    assert edn.read("[1]") == [1]
+    assert capfd.readouterr() == ("", "")
+    assert caplog.records == []

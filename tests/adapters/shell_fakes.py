@@ -1,0 +1,180 @@
+"""What the shell's tests stand on: streams that can break, a transport that can stall, a toy dialect.
+
+Plain objects with the faces of the real ones. Nothing here knows a real dialect.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import trio
+import trio.testing
+import trio_websocket
+
+from adapters.contract import Farewell, PeerGone, WireError
+from gateway.commands import AtTable, Command, Enter, Play, Unfit
+from gateway.events import Dismissed, Event, Refused, ToMove
+from gateway.manners import Afterwards, Illegal, Manners
+
+
+class Breakable(trio.abc.HalfCloseableStream):
+    """A stream that can be reset from outside."""
+
+    def __init__(self, stream: trio.abc.HalfCloseableStream) -> None:
+        self._stream = stream
+        self._broken = False
+        self._reading: trio.CancelScope | None = None
+
+    def reset(self) -> None:
+        """Let the connection break, as the peer's reset would."""
+        self._broken = True
+        if self._reading is not None:
+            self._reading.cancel()
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        if not self._broken:
+            with trio.CancelScope() as self._reading:
+                return bytes(await self._stream.receive_some(max_bytes))
+        raise trio.BrokenResourceError
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        if self._broken:
+            raise trio.BrokenResourceError
+        await self._stream.send_all(data)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self._stream.wait_send_all_might_not_block()
+
+    async def send_eof(self) -> None:
+        if self._broken:
+            raise trio.BrokenResourceError
+        await self._stream.send_eof()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+class Stallable(trio.abc.Stream):
+    """A stream that can stop letting anything out, or lose it."""
+
+    def __init__(self, stream: trio.abc.Stream) -> None:
+        self.stalls = False
+        self.drops = False
+        self.dropped = 0
+        self._stream = stream
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        return bytes(await self._stream.receive_some(max_bytes))
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        if self.stalls:
+            await trio.sleep_forever()
+        if self.drops:
+            self.dropped += 1
+        else:
+            await self._stream.send_all(data)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self._stream.wait_send_all_might_not_block()
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+class FakeTransport:
+    """A client's line that the test holds both ends of."""
+
+    def __init__(self) -> None:
+        self.read_at = 0.0
+        self.sent: list[str] = []
+        self.packets: list[list[str]] = []
+        self.farewell: Farewell | None = None
+        self.letting_in = trio.Event()
+        """Unset: the client has stopped reading."""
+        self.letting_in.set()
+        self.gone = False
+        self._give, self._take = trio.open_memory_channel[list[str]](1000)
+
+    def arrives(self, *texts: str) -> None:
+        """Let texts arrive in one packet."""
+        self._give.send_nowait([*texts])
+
+    def ends(self) -> None:
+        """Let the client's stream end."""
+        self._give.close()
+
+    async def receive(self) -> list[str]:
+        try:
+            texts = await self._take.receive()
+        except trio.EndOfChannel:
+            return []
+        if texts == ["gone"]:
+            raise PeerGone
+        self.read_at = trio.current_time()
+        return texts
+
+    async def send(self, texts: Iterable[str]) -> None:
+        await self.letting_in.wait()
+        if self.gone:
+            raise PeerGone
+        packet = [*texts]
+        self.packets.append(packet)
+        self.sent += packet
+
+    async def settle(self) -> None:
+        await trio.lowlevel.checkpoint()
+
+    async def close(self, farewell: Farewell) -> None:
+        self.farewell = farewell
+
+
+class ToyCodec:
+    """Texts are messages; those with an exclamation mark are none."""
+
+    def decode(self, text: str) -> str:
+        if "!" in text:
+            raise WireError
+        return text
+
+    def encode(self, message: str) -> str:
+        return message
+
+
+class ToyTranslator:
+    """``enter NAME`` sits down at the one table, ``play N`` plays; what is told are the events' names."""
+
+    manners = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
+
+    def receive(self, message: str) -> Command:
+        match message.split():
+            case ["enter", name]:
+                return Enter(AtTable("table"), name, message)
+            case ["play", column]:
+                return Play(int(column), message)
+        return Unfit(message)
+
+    def observe(self, event: Event) -> Iterator[str]:
+        match event:
+            case Refused(objections, to):
+                yield f"Refused {objections.name} {to}"
+            case ToMove() | Dismissed():
+                pass
+            case _:
+                yield type(event).__name__
+
+    def farewell(self, dismissed: Dismissed) -> Farewell:
+        return Farewell(1000, dismissed.why.value)
+
+
+async def websocket_pair(
+    nursery: trio.Nursery, server_stream: trio.abc.Stream, client_stream: trio.abc.Stream
+) -> tuple[trio_websocket.WebSocketConnection, trio_websocket.WebSocketConnection]:
+    """Return both ends of a websocket, the server's first."""
+    ends: dict[str, trio_websocket.WebSocketConnection] = {}
+
+    async def accept() -> None:
+        request = await trio_websocket.wrap_server_stream(nursery, server_stream)
+        ends["server"] = await request.accept()
+
+    async with trio.open_nursery() as both:
+        both.start_soon(accept)
+        ends["client"] = await trio_websocket.wrap_client_stream(nursery, client_stream, "host", "/")
+    return ends["server"], ends["client"]

@@ -1,0 +1,411 @@
+"""One client's connection: its reader, its writer, and the boundary around them.
+
+On a hub of the real kind, a toy dialect, and transports that the test holds both ends of.
+"""
+
+import logging
+import random
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from functools import partial
+
+import pytest
+import trio
+import trio.testing
+from shell_fakes import FakeTransport, ToyCodec, ToyTranslator
+
+from adapters.connection import OUTBOX_LIMIT, Connection, Outbox, contained
+from adapters.contract import Farewell, Flooded, PeerGone
+from gateway.events import Dismissed, Entered, Event, Why
+from gateway.hub import Hub, Rules
+from gateway.session import Terms
+
+pytestmark = pytest.mark.trio
+
+
+class House:
+    """A hub and the connections to it."""
+
+    def __init__(self, nursery: trio.Nursery) -> None:
+        self.hub = Hub(Rules(Terms(idle=30)), random.Random(0))
+        self.connections: list[Connection[str, str]] = []
+        self._nursery = nursery
+
+    def visit(self, transport: FakeTransport, translator: ToyTranslator | None = None) -> FakeTransport:
+        """Let a client come, whose line is `transport`."""
+        connection = Connection(self.hub, transport, ToyCodec(), translator or ToyTranslator())
+        self.connections.append(connection)
+
+        async def serve(_: trio.abc.Stream) -> None:
+            await connection.run()
+
+        _, stream = trio.testing.memory_stream_pair()
+        self._nursery.start_soon(contained, "toy", serve, stream)
+        return transport
+
+
+@asynccontextmanager
+async def house() -> AsyncIterator[House]:
+    async with trio.open_nursery() as nursery:
+        yield House(nursery)
+        nursery.cancel_scope.cancel()
+
+
+async def quiet() -> None:
+    """Return when nothing more happens unless time passes."""
+    await trio.testing.wait_all_tasks_blocked()
+
+
+@asynccontextmanager
+async def game() -> AsyncIterator[tuple[House, FakeTransport, FakeTransport]]:
+    """Give a house with two players at the table, the one to move first."""
+    async with house() as home:
+        ann, bob = home.visit(FakeTransport()), home.visit(FakeTransport())
+        for name, transport in (("ann", ann), ("bob", bob)):
+            transport.arrives(f"enter {name}")
+            await quiet()
+            assert transport.sent[0] == "Entered"
+        for transport in (ann, bob):
+            assert transport.sent == ["Entered", "Started"]
+            transport.sent.clear()
+        yield home, ann, bob
+
+
+def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+# Messages.
+
+
+async def test_what_one_does_the_other_is_told() -> None:
+    async with game() as (_, ann, bob):
+        ann.arrives("play 3")
+        await quiet()
+        assert (ann.sent, bob.sent) == (["Moved"], ["Moved"])
+
+
+async def test_commands_of_one_packet_are_carried_out_and_answered_in_order() -> None:
+    async with house() as home:
+        ann = home.visit(FakeTransport())
+        ann.arrives("x", "enter ann", "y", "z")
+        await quiet()
+        assert [text.split()[-1] for text in ann.sent] == ["x", "Entered", "y", "z"]
+
+
+async def test_text_that_is_no_message_is_answered_through_the_outbox() -> None:
+    async with house() as home:
+        ann = home.visit(FakeTransport())
+        ann.arrives("enter ann", "what!", "x")
+        await quiet()
+        assert ann.sent == ["Entered", "Refused WAITING|UNREADABLE what!", "Refused WAITING|UNFIT x"]
+
+
+async def test_what_happened_at_once_is_sent_at_once() -> None:
+    async with house() as home:
+        ann = home.visit(FakeTransport())
+        ann.arrives("x", "y")
+        await quiet()
+        assert [len(packet) for packet in ann.packets] == [2]
+
+
+# Leaving.
+
+
+async def test_end_of_input_is_leaving_after_all_before_it_was_done_and_told() -> None:
+    async with game() as (home, ann, bob):
+        ann.arrives("play 3", "x", "y!")
+        ann.ends()
+        await quiet()
+        assert ann.sent == ["Moved", "Refused PLAYING|UNFIT x", "Refused PLAYING|UNREADABLE y!", "Ended"]
+        assert ann.farewell == Farewell(1000, "left")
+        assert bob.sent == ["Moved", "Ended"]
+        assert len(home.hub) == 1
+
+
+async def test_client_that_vanishes_has_left() -> None:
+    async with game() as (home, ann, bob):
+        ann.arrives("gone")
+        await quiet()
+        assert bob.sent == ["Ended"]
+        assert ann.farewell is not None
+        assert len(home.hub) == 1
+
+
+async def test_client_that_vanishes_before_it_has_entered_leaves_nothing_behind() -> None:
+    async with house() as home:
+        ann = home.visit(FakeTransport())
+        ann.arrives("gone")
+        await quiet()
+        assert len(home.hub) == 0
+
+
+async def test_client_that_is_gone_when_it_is_told_something_has_left() -> None:
+    async with game() as (home, ann, bob):
+        bob.gone = True
+        ann.arrives("play 3")
+        await quiet()
+        assert ann.sent == ["Moved", "Ended"]
+        assert len(home.hub) == 1
+
+
+async def test_flood_is_refused_and_then_hung_up_on() -> None:
+    class Flood(FakeTransport):
+        async def receive(self) -> list[str]:
+            texts = await super().receive()
+            if texts == ["flood"]:
+                raise Flooded
+            return texts
+
+    async with house() as home:
+        ann = home.visit(Flood())
+        ann.arrives("enter ann")
+        ann.arrives("flood")
+        await quiet()
+        assert [text.strip() for text in ann.sent] == ["Entered", "Refused WAITING|UNREADABLE"]
+        assert ann.farewell == Farewell(1000, "left")
+        assert len(home.hub) == 0
+
+
+async def test_dismissed_client_hears_all_before_it_and_nothing_after_it() -> None:
+    async with game() as (home, ann, _):
+        ann.letting_in = trio.Event()
+        ann.arrives("x", "y")
+        await quiet()
+        home.hub.close()
+        ann.letting_in.set()
+        await quiet()
+        assert [text.split()[-1] for text in ann.sent] == ["x", "y"]
+        assert ann.farewell == Farewell(1000, "server stopped")
+
+
+# Slow clients.
+
+
+async def test_client_that_stops_reading_is_dropped_and_nobody_else_is_touched(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with game() as (home, ann, bob):
+        cid, dan = home.visit(FakeTransport()), home.visit(FakeTransport())
+        cid.arrives("x")
+        bob.letting_in = trio.Event()
+        ann.arrives("play 3")
+        await quiet()
+        for _ in range(OUTBOX_LIMIT + 1):
+            home.connections[1].deliver(Entered("noise"))
+        dan.arrives("y")
+        await quiet()
+        assert bob.farewell == Farewell(1008, "stopped reading")
+        assert bob.sent == []
+        assert ann.sent == ["Moved", "Ended"]
+        assert [text.split()[-1] for text in cid.sent + dan.sent] == ["x", "y"]
+        assert (ann.farewell, cid.farewell, dan.farewell) == (None, None, None)
+        assert errors(caplog) == []
+
+
+async def test_full_outbox_is_no_reason_yet() -> None:
+    async with house() as home:
+        ann = home.visit(FakeTransport())
+        ann.letting_in = trio.Event()
+        await quiet()
+        for _ in range(OUTBOX_LIMIT):
+            home.connections[0].deliver(Entered("noise"))
+        await quiet()
+        ann.letting_in.set()
+        await quiet()
+        assert len(ann.sent) == OUTBOX_LIMIT
+        assert ann.farewell is None
+
+
+async def test_ten_thousand_commands_in_one_packet_are_no_reason_to_be_dropped() -> None:
+    async with house() as home:
+        ann = home.visit(FakeTransport())
+        ann.letting_in = trio.Event()
+        ann.arrives(*(str(number) for number in range(10_000)))
+        await quiet()
+        ann.letting_in.set()
+        await quiet()
+        assert [text.split()[-1] for text in ann.sent] == [str(number) for number in range(10_000)]
+        assert ann.farewell is None
+
+
+async def test_reader_waits_while_its_own_outbox_is_half_full() -> None:
+    async with house() as home:
+        ann = home.visit(FakeTransport())
+        ann.letting_in = trio.Event()
+        ann.arrives("first")
+        await quiet()
+        ann.arrives(*("x" for _ in range(OUTBOX_LIMIT)))
+        ann.arrives("enter ann")
+        bob = home.visit(FakeTransport())
+        bob.arrives("enter bob")
+        await quiet()
+        assert bob.sent == ["Entered"]
+        ann.letting_in.set()
+        await quiet()
+        assert bob.sent == ["Entered", "Started"]
+
+
+async def test_outbox_keeps_the_order_over_any_number_of_takes() -> None:
+    outbox = Outbox()
+    taken: list[Event] = []
+
+    async def take() -> None:
+        while True:
+            taken.extend(await outbox.take())
+
+    events = [Entered(str(number)) for number in range(1000)]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(take)
+        for number, event in enumerate(events):
+            assert outbox.put(event)
+            if number % 7 == 0:
+                await trio.lowlevel.checkpoint()
+        await quiet()
+        nursery.cancel_scope.cancel()
+    assert taken == events
+
+
+# Time.
+
+
+async def test_clock_runs_from_when_the_request_left_not_from_when_it_was_queued(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with house() as home:
+        ann, bob = home.visit(FakeTransport()), home.visit(FakeTransport())
+        ann.letting_in = trio.Event()
+        ann.arrives("enter ann")
+        await quiet()
+        bob.arrives("enter bob")
+        await trio.sleep(29)
+        assert home.hub.tick(trio.current_time() + 1000) == []  # nobody's time runs
+        ann.letting_in.set()
+        await quiet()
+        assert home.hub.tick(trio.current_time() + 29.9) == []
+        assert len(home.hub.tick(trio.current_time() + 30.1)) == 1
+
+
+async def test_clock_stops_when_the_bytes_were_read_not_when_the_hub_got_to_them(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    finished: list[float] = []
+    async with game() as (home, ann, bob):
+        home.hub._report = lambda game: finished.extend(game.thought)
+        await trio.sleep(2)
+        ann.arrives("play 3")
+        await quiet()
+        await trio.sleep(3)
+        bob.ends()
+        await quiet()
+        assert finished == [2, 0]
+
+
+async def test_settled_connection_has_settled_its_transport(autojump_clock: trio.testing.MockClock) -> None:
+    class Slow(FakeTransport):
+        async def settle(self) -> None:
+            await trio.sleep(0.5)
+
+    async with house() as home:
+        home.visit(Slow())
+        begin = trio.current_time()
+        await home.connections[0].settle()
+        assert trio.current_time() - begin == 0.5
+
+
+# The boundary.
+
+
+class BrokenTranslator(ToyTranslator):
+    """Fails at what is neither an entrance nor a refusal."""
+
+    def observe(self, event: Event) -> Iterator[str]:
+        if not isinstance(event, Entered):
+            raise ZeroDivisionError
+        yield "Entered"
+
+
+class BrokenReader(ToyTranslator):
+    """Fails at the word ``boom``."""
+
+    def receive(self, message: str) -> object:  # type: ignore[override]
+        if message == "boom":
+            raise ZeroDivisionError
+        return super().receive(message)
+
+
+async def test_broken_translator_kills_only_its_own_connection(caplog: pytest.LogCaptureFixture) -> None:
+    async with house() as home:
+        ann, bob = home.visit(FakeTransport()), home.visit(FakeTransport(), BrokenTranslator())
+        ann.arrives("enter ann")
+        await quiet()
+        bob.arrives("enter bob")
+        await quiet()
+        assert ann.sent == ["Entered", "Started", "Ended"]
+        assert (ann.farewell, bob.farewell) == (None, Farewell(1011, "internal error"))
+        assert len(home.hub) == 1
+        (message,) = errors(caplog)
+        assert "closed after an internal error" in message
+
+
+async def test_mistake_in_reading_kills_only_that_connection(caplog: pytest.LogCaptureFixture) -> None:
+    async with house() as home:
+        ann, bob = home.visit(FakeTransport()), home.visit(FakeTransport(), BrokenReader())
+        bob.arrives("x", "boom", "y")
+        await quiet()
+        ann.arrives("z")
+        await quiet()
+        assert bob.farewell == Farewell(1011, "internal error")
+        assert [text.split()[-1] for text in ann.sent] == ["z"]
+        assert len(errors(caplog)) == 1
+
+
+async def test_peer_that_is_gone_is_no_mistake_of_ours(caplog: pytest.LogCaptureFixture) -> None:
+    async def gone(_: trio.abc.Stream) -> None:
+        async with trio.open_nursery():
+            raise PeerGone
+
+    _, stream = trio.testing.memory_stream_pair()
+    await contained("toy", gone, stream)
+    assert errors(caplog) == []
+
+
+@pytest.mark.parametrize("trouble", [PeerGone, ZeroDivisionError, OSError])
+@pytest.mark.parametrize("nested", [False, True])
+async def test_whatever_ends_a_connection_its_stream_is_closed(
+    trouble: type[Exception], nested: bool
+) -> None:
+    async def fail(_: trio.abc.Stream, *, nested: bool) -> None:
+        if nested:
+            async with trio.open_nursery():
+                raise trouble
+        raise trouble
+
+    _, stream = trio.testing.memory_stream_pair()
+    await contained("toy", partial(fail, nested=nested), stream)
+    with pytest.raises(trio.ClosedResourceError):
+        await stream.send_all(b"x")
+
+
+async def test_log_names_connections_by_number_and_never_by_what_they_say(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with house() as home:
+        ann = home.visit(FakeTransport())
+        ann.arrives("enter s3cret\nWARNING forged")
+        ann.ends()
+        await quiet()
+    assert "s3cret" not in caplog.text
+    numbers = {record.args[1] for record in caplog.records if record.name == "adapters.connection"}  # type: ignore[index]
+    assert len(numbers) == 1
+
+
+async def test_farewell_is_the_translators_word(autojump_clock: trio.testing.MockClock) -> None:
+    async with house() as home:
+        ann = home.visit(FakeTransport())
+        ann.arrives("enter ann")
+        await quiet()
+        home.connections[0].deliver(Dismissed(Why.TIME))
+        await quiet()
+        assert ann.farewell == Farewell(1000, "out of time")

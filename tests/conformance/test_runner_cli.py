@@ -1,0 +1,386 @@
+"""The runner as it is used: a command line, servers that it starts, reports, exit statuses."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import conformance.__main__
+from conformance import launch
+from conformance.clauses import protocols_folder
+from conformance.cli import Places, main
+
+FAKE = Path(__file__).parent / "data" / "fake_gateway.py"
+COMMAND = (sys.executable, str(FAKE), "--nac4", "0", "--arena", "0", "--tcp", "0")
+
+GREETED = "a < options {rest}\n"
+Write = Callable[..., None]
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    """An empty project, whose droidcon document has the clauses 1.1 and 1.2, and a fake gateway."""
+    document = tmp_path / "adapters" / "droidcon" / "PROTOCOL.md"
+    document.parent.mkdir(parents=True)
+    document.write_text("# Droidcon\n\n**1.1** One.\n\nNot a clause: **9.9**\n\n**1.2** Two.\n")
+    (tmp_path / "transcripts" / "droidcon").mkdir(parents=True)
+    return Places(tmp_path / "transcripts", tmp_path / "adapters", COMMAND)
+
+
+@pytest.fixture
+def write(places: Places) -> Write:
+    def write_one(topic: str, steps: str, head: str = "", clause: str = "1.1") -> None:
+        text = f"# About {topic}.\nclause droidcon {clause}\nsource derived\n{head}cast a droidcon\n{steps}"
+        (places.transcripts / "droidcon" / f"{topic}.txt").write_text(text)
+
+    return write_one
+
+
+def test_run_without_words_plays_all_and_counts(
+    places: Places, write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("plain", GREETED)
+    write("one", "a < options --rounds 1\n", "needs --rounds 1\n", clause="1.2")
+    write("two", "a < options --clock 2 --rounds 1\n", "needs --rounds 1 --clock 2\n", clause="1.2")
+    assert main([], places) == 0
+    captured = capsys.readouterr()
+    assert captured.out == (
+        "droidcon\n"
+        "  1.1  passed  (droidcon/plain)\n"
+        "  1.2  passed  (droidcon/one, droidcon/two)\n"
+        "\n"
+        "3 passed, 0 failed, 0 skipped\n"
+    )
+    assert captured.err == ""
+
+
+def test_failure_is_told_with_its_place_and_the_exchange(
+    places: Places, write: Write, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(places.transcripts.parent)
+    write("wrong", "# a comment\na < options none\n", clause="1.1 1.2")
+    assert main([], places) == 1
+    out = re.sub(r"[0-9]+\.[0-9]{3}  ", "TIME  ", capsys.readouterr().out)
+    assert out == (
+        "droidcon\n"
+        "  1.1  FAILED  (droidcon/wrong)\n"
+        "  1.2  FAILED  (droidcon/wrong)\n"
+        "\n"
+        "FAILED droidcon/wrong: About wrong.\n"
+        "  at        transcripts/droidcon/wrong.txt:6\n"
+        "  clauses   droidcon 1.1, droidcon 1.2 (derived)\n"
+        "  expected  a < options none\n"
+        '  got       a <bytes "options \\n"\n'
+        "  because   they differ from character 9 on\n"
+        "  the exchange so far, in seconds:\n"
+        "    TIME  a connects\n"
+        '    TIME  a <bytes "options \\n"\n'
+        "\n"
+        "0 passed, 1 failed, 0 skipped\n"
+    )
+
+
+def test_clause_without_a_transcript_fails_the_run(
+    places: Places, write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("plain", GREETED)
+    assert main([], places) == 1
+    assert capsys.readouterr().out == (
+        "droidcon\n"
+        "  1.1  passed  (droidcon/plain)\n"
+        "  1.2  no transcript cites it\n"
+        "\n"
+        "1 clause without a transcript:\n"
+        "  droidcon 1.2\n"
+        "\n"
+        "1 passed, 0 failed, 0 skipped\n"
+    )
+
+
+def test_chosen_transcripts_are_played_without_the_clause_check(
+    places: Places, write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("plain", GREETED)
+    write("wrong", "a < X\n")
+    assert main(["droidcon/plain"], places) == 0
+    assert capsys.readouterr().out == (
+        "droidcon\n  1.1  passed  (droidcon/plain)\n\n1 passed, 0 failed, 0 skipped\n"
+    )
+
+
+def test_check_alone_needs_no_server(
+    places: Places, write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nowhere = Places(places.transcripts, places.protocols, ("/no/such/command",))
+    write("plain", GREETED)
+    assert main(["--check"], nowhere) == 1
+    assert capsys.readouterr().out == "1 clause without a transcript:\n  droidcon 1.2\n"
+    write("other", GREETED, clause="1.2")
+    assert main(["--check"], nowhere) == 0
+    assert capsys.readouterr().out == "all 2 clauses have a transcript\n"
+
+
+def test_clause_that_does_not_exist_is_an_error(
+    places: Places, write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("plain", GREETED, clause="1.1 1.2 9.9")
+    assert main(["--check"], places) == 1
+    path = places.transcripts / "droidcon" / "plain.txt"
+    assert capsys.readouterr().out == f"The clause check found:\n  {path}: there is no clause droidcon 9.9\n"
+
+
+def test_documents_that_number_badly_are_told(places: Places, capsys: pytest.CaptureFixture[str]) -> None:
+    assert places.protocols is not None
+    twice = places.protocols / "droidcon" / "PROTOCOL.md"
+    twice.write_text("**1.1** One.\n\n**1.1** Two.\n")
+    bare = places.protocols / "nac4" / "PROTOCOL.md"
+    bare.parent.mkdir()
+    bare.write_text("1.1 One.\n")
+    assert main(["--check"], places) == 1
+    assert capsys.readouterr().out == (
+        "The clause check found:\n"
+        f"  {twice}: clause 1.1 stands there twice\n"
+        f"  {bare}: no clause begins with its number, as in **1.1**\n"
+        "\n"
+        "1 clause without a transcript:\n"
+        "  droidcon 1.1\n"
+    )
+
+
+def test_no_documents_at_all_is_no_success(places: Places, capsys: pytest.CaptureFixture[str]) -> None:
+    empty = places.transcripts.parent / "nothing"
+    assert main(["--check"], Places(places.transcripts, empty)) == 1
+    assert capsys.readouterr().out == f"The clause check found:\n  no PROTOCOL.md under {empty}\n"
+
+
+def test_broken_transcript_fails_and_the_others_are_played(
+    places: Places, write: Write, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(places.transcripts.parent)
+    write("broken", "b > X\n")
+    write("plain", GREETED, clause="1.1 1.2")
+    assert main([], places) == 1
+    out = capsys.readouterr().out
+    assert (
+        "FAILED droidcon/broken: not a transcript\n"
+        "  transcripts/droidcon/broken.txt:5: there is no 'b' in the cast\n"
+        "\n"
+        "1 passed, 1 failed, 0 skipped\n"
+    ) in out
+    assert main(["--check"], places) == 1
+    assert "broken.txt:5: there is no 'b' in the cast\n" in capsys.readouterr().out
+
+
+def test_list_shows_what_there_is(places: Places, write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    write("broken", "b > X\n")
+    write("one", GREETED, "needs --rounds 1\n", clause="1.1 1.2")
+    assert main(["--list"], places) == 1
+    assert capsys.readouterr().out == (
+        "droidcon/broken\n"
+        "    broken: line 5: there is no 'b' in the cast\n"
+        "droidcon/one\n"
+        "    About one.\n"
+        "    derived; droidcon 1.1, droidcon 1.2; needs --rounds 1\n"
+    )
+    assert main(["--list", "droidcon/one"], places) == 0
+
+
+def test_given_targets_skip_what_cannot_be_played_there(
+    places: Places, write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("both", GREETED, "cast b nac4\n")
+    write("other", GREETED, "needs --clock 1.0\n", clause="1.2")
+    assert main(["droidcon=127.0.0.1:1"], places) == 0
+    assert capsys.readouterr().out == (
+        "droidcon\n"
+        "  1.1  skipped: needs a target for nac4  (droidcon/both)\n"
+        "  1.2  skipped: needs a server started with --clock 1.0  (droidcon/other)\n"
+        "\n"
+        "Skipped:\n"
+        "  droidcon/both: needs a target for nac4\n"
+        "  droidcon/other: needs a server started with --clock 1.0\n"
+        "\n"
+        "0 passed, 0 failed, 2 skipped\n"
+    )
+
+
+def test_target_is_played_against_as_given(
+    places: Places, write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("plain", GREETED, clause="1.1 1.2")
+    with subprocess.Popen([*COMMAND, "--mute"], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        address = server.stdout.readline().split()[2].strip(",")
+        try:
+            assert main([f"droidcon={address}"], places) == 0
+        finally:
+            server.terminate()
+    assert capsys.readouterr().out.endswith("\n1 passed, 0 failed, 0 skipped\n")
+
+
+def test_server_that_does_not_start_is_told_with_its_stderr(
+    places: Places, write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("plain", GREETED, "needs --refuse\n", clause="1.1 1.2")
+    assert main([], places) == 1
+    assert capsys.readouterr().out.endswith(
+        "TROUBLE: the server started with --refuse exited with status 2 before it named its three addresses;"
+        " its stderr:\nno such option: --refuse\n"
+        "\n"
+        "0 passed, 0 failed, 1 skipped\n"
+    )
+
+
+def test_server_that_names_no_addresses_is_not_waited_for_for_ever(
+    places: Places, write: Write, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(launch, "START_SECONDS", 0.1)
+    write("plain", GREETED, "needs --mute\n", clause="1.1 1.2")
+    assert main([], places) == 1
+    assert (
+        "TROUBLE: the server started with --mute did not name its three addresses within 0.1 s;"
+        " its stderr is empty\n"
+    ) in capsys.readouterr().out
+
+
+def test_server_that_dies_is_told_with_its_stderr(
+    places: Places, write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("death", GREETED + "a > DIE\na ignores the rest\n", clause="1.1 1.2")
+    assert main([], places) == 1
+    assert capsys.readouterr().out.endswith(
+        "TROUBLE: the server died with status 7 while transcripts were played;"
+        " its stderr:\ndying as asked\n"
+        "\n"
+        "1 passed, 0 failed, 0 skipped\n"
+    )
+
+
+def test_server_that_stops_with_an_error_is_told(
+    places: Places, write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("plain", GREETED, "needs --sour\n", clause="1.1 1.2")
+    assert main([], places) == 1
+    assert capsys.readouterr().out.endswith(
+        "TROUBLE: the server started with --sour exited with status 3 after SIGTERM; its stderr is empty\n"
+        "\n"
+        "1 passed, 0 failed, 0 skipped\n"
+    )
+
+
+def test_reports_for_machines_say_the_same(
+    places: Places, write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("plain", GREETED)
+    write("wrong", 'a <bytes "options\\x00"\n')
+    files = ["--json", str(tmp_path / "r.json"), "--junit", str(tmp_path / "r.xml")]
+    assert main(["droidcon", *files], places) == 1
+    assert main(files, places) == 1
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert (report["passed"], report["failed"], report["skipped"], report["good"]) == (1, 1, 0, False)
+    assert report["uncovered"] == ["droidcon 1.2"]
+    assert report["clauses"][0] == {
+        "dialect": "droidcon",
+        "number": "1.1",
+        "verdict": "FAILED",
+        "transcripts": ["droidcon/plain", "droidcon/wrong"],
+    }
+    wrong = report["transcripts"][1]
+    assert (wrong["id"], wrong["outcome"], wrong["line"]) == ("droidcon/wrong", "failed", 5)
+    assert (wrong["expected"], wrong["because"]) == (
+        'a <bytes "options\\x00"',
+        "they differ from byte 8 on",
+    )
+    suites = ElementTree.parse(tmp_path / "r.xml").getroot()
+    assert [(s.get("name"), s.get("tests"), s.get("failures")) for s in suites] == [
+        ("droidcon", "2", "1"),
+        ("clauses", "1", "1"),
+    ]
+    failure = suites.find("./testsuite/testcase[@name='wrong']/failure")
+    assert failure is not None
+    assert (failure.get("message") or "").startswith("line 5: expected: a <bytes")
+    assert "a connects" in (failure.text or "")
+
+
+def test_reports_for_machines_tell_skips_and_trouble(
+    places: Places, write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("plain", GREETED, "needs --refuse\n", clause="1.1 1.2")
+    files = ["--json", str(tmp_path / "r.json"), "--junit", str(tmp_path / "r.xml")]
+    assert main(["droidcon", *files], places) == 1
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert (report["skipped"], report["uncovered"], len(report["troubles"])) == (1, None, 1)
+    assert report["transcripts"][0]["reason"] == "its server did not start"
+    suites = ElementTree.parse(tmp_path / "r.xml").getroot()
+    assert [(s.get("name"), s.get("failures"), s.get("skipped")) for s in suites] == [
+        ("droidcon", "0", "1"),
+        ("servers", "1", "0"),
+    ]
+
+
+def test_documents_are_those_of_the_installed_adapters() -> None:
+    folder = protocols_folder()
+    assert folder is not None
+    assert (folder / "droidcon").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--nonsense"], "unrecognized arguments: --nonsense"),
+        (["foo=1:2"], "'foo=1:2': 'foo' is no dialect; there are nac4, arena, droidcon"),
+        (["nac4=localhost"], "'localhost' is no address; write HOST:PORT"),
+        (["nac4=localhost:99999"], "'localhost:99999': Port out of range 0-65535"),
+        (["nac4=wss://h:1"], "'wss://h:1': a nac4 server is reached by ws://, not by wss://"),
+        (["droidcon=ws://h:1"], "'ws://h:1': a droidcon server is reached by tcp://, not by ws://"),
+        (["droidcon=h:1/x"], "'h:1/x': a droidcon server has no path"),
+        (["nac4=h:1", "nac4=h:2"], "two targets for nac4"),
+        (["droidcon/plane"], "there is no transcript 'droidcon/plane'; did you mean droidcon/plain?"),
+        (["--patience", "0"], "argument --patience: '0' is no number of seconds above 0"),
+        (["--patience", "soon"], "argument --patience: 'soon' is no number of seconds above 0"),
+        (["--json", "/no/such/place/x"], "argument --json: no file can be written at '/no/such/place/x'"),
+    ],
+)
+def test_bad_usage_is_one_line_and_status_2(
+    places: Places, write: Write, capsys: pytest.CaptureFixture[str], words: list[str], message: str
+) -> None:
+    write("plain", GREETED)
+    assert main(words, places) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == f"conformance: {message} (--help tells more)\n"
+
+
+def test_no_transcripts_at_all_is_bad_usage(places: Places, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([], places) == 2
+    expected = f"conformance: there are no transcripts in {places.transcripts} (--help tells more)\n"
+    assert capsys.readouterr().err == expected
+
+
+def test_first_word_may_name_a_subcommand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(conformance.__main__.COMMANDS, "other", len)
+    assert conformance.__main__.main(["other", "a", "b"]) == 2
+
+
+def test_interruption_is_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(words: object) -> int:
+        raise BaseExceptionGroup("a nursery", [KeyboardInterrupt()])
+
+    monkeypatch.setitem(conformance.__main__.COMMANDS, "other", interrupted)
+    assert conformance.__main__.main(["other"]) == 130
+    assert capsys.readouterr().err == "conformance: interrupted\n"
+
+
+def test_command_runs_as_a_module() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "conformance", "--nonsense"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "conformance: unrecognized arguments: --nonsense (--help tells more)\n"

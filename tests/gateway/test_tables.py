@@ -1,0 +1,82 @@
+import pytest
+
+from gateway.tables import Table
+
+
+@pytest.fixture
+def table() -> Table[str]:
+    return Table("round")
+
+
+def test_a_table_has_two_seats(table: Table[str]) -> None:
+    assert table.is_empty
+    table.sit("ann")
+    assert not table.is_empty
+    assert not table.is_full
+    table.sit("bob")
+    assert table.is_full
+    with pytest.raises(ValueError):
+        table.sit("cid")
+
+
+def test_one_alone_plays_nobody(table: Table[str]) -> None:
+    assert table.pair() is None
+    table.sit("ann")
+    assert table.pair() is None
+
+
+def test_the_one_who_sat_down_first_opens(table: Table[str]) -> None:
+    table.sit("ann")
+    table.sit("bob")
+    assert table.pair() == ("ann", "bob")
+
+
+def test_the_opening_swaps_with_every_game(table: Table[str]) -> None:
+    table.sit("ann")
+    table.sit("bob")
+    pairs = []
+    for _ in range(4):
+        pairs.append(table.pair())
+        table.played()
+    assert pairs == [("ann", "bob"), ("bob", "ann")] * 2
+
+
+@pytest.mark.parametrize(("gone", "pair"), [("ann", ("cid", "bob")), ("bob", ("ann", "cid"))])
+def test_a_newcomer_takes_the_free_seat_and_its_position(
+    table: Table[str], gone: str, pair: tuple[str, str]
+) -> None:
+    table.sit("ann")
+    table.sit("bob")
+    table.rise(gone)
+    table.sit("cid")
+    assert table.pair() == pair
+
+
+@pytest.mark.parametrize("games", [1, 2, 3])
+def test_with_a_newcomer_the_games_count_from_the_start(table: Table[str], games: int) -> None:
+    table.sit("ann")
+    table.sit("bob")
+    for _ in range(games):
+        table.played()
+    table.rise("bob")
+    table.sit("cid")
+    assert table.pair() == ("ann", "cid")
+    assert not table.has_opened(1)
+
+
+def test_a_table_that_both_have_left_is_empty(table: Table[str]) -> None:
+    table.sit("ann")
+    table.sit("bob")
+    table.rise("ann")
+    table.rise("bob")
+    assert table.is_empty
+
+
+def test_each_has_opened_a_game_after_two(table: Table[str]) -> None:
+    table.sit("ann")
+    table.sit("bob")
+    opened = []
+    for _ in range(4):
+        table.played()
+        opened.append((table.has_opened(1), table.has_opened(2)))
+    assert opened == [(False, False), (True, False), (True, False), (True, True)]

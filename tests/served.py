@@ -1,0 +1,92 @@
+"""The command as a process of its own, for tests that are about real sockets."""
+
+import re
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PATIENCE = 30
+"""Seconds after which a test has failed; nothing here takes long."""
+EVERY_PORT = ("--nac4", "0", "--arena", "0", "--tcp", "0")
+
+_ADDRESS = re.compile(r"(\w+) +(?:ws://)?(\[[^]]+\]|[^:\s]+):(\d+)")
+
+
+class Served:
+    """A running gateway."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+        self.announced: list[str] = []
+        self.addresses: list[tuple[str, str, int]] = []
+        """Dialect, host, port."""
+
+    def read_addresses(self, count: int) -> None:
+        """Read as many lines of what the command prints."""
+        assert self.process.stdout is not None
+        while len(self.addresses) < count:
+            ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
+            assert ready, "the gateway says nothing"
+            line = self.process.stdout.readline().decode()
+            found = _ADDRESS.match(line)
+            assert found is not None, line
+            self.announced.append(line)
+            self.addresses.append((found[1], found[2].strip("[]"), int(found[3])))
+
+    def port(self, dialect: str) -> int:
+        """Return the first port of a dialect."""
+        return next(port for name, _, port in self.addresses if name == dialect)
+
+    def url(self, dialect: str, target: str = "/") -> str:
+        return f"ws://127.0.0.1:{self.port(dialect)}{target}"
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
+        """Send a signal; return the exit status and what the command has said on stderr."""
+        self.process.send_signal(number)
+        return self.end()
+
+    def end(self) -> tuple[int, str]:
+        """Wait for the end; return the exit status and what the command has said on stderr."""
+        _, err = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, err.decode()
+
+
+@contextmanager
+def served(*options: str, addresses: int = 3) -> Iterator[Served]:
+    """Run a gateway with `options`, which print so many addresses, while the context lasts."""
+    process = subprocess.Popen(
+        [sys.executable, "-W", "error", "-m", "gateway", *options],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        bufsize=0,
+    )
+    with process:
+        gateway = Served(process)
+        try:
+            gateway.read_addresses(addresses)
+            yield gateway
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.communicate(timeout=PATIENCE)
+
+
+def ran(*options: str) -> tuple[int, str, str]:
+    """Run the command to its end; return exit status, stdout, stderr."""
+    done = subprocess.run(
+        [sys.executable, "-m", "gateway", *options],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    return done.returncode, done.stdout, done.stderr

@@ -1,0 +1,228 @@
+"""The command, from outside: what it prints, and how it ends."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+
+import pytest
+from served import EVERY_PORT, PATIENCE, ROOT, Served, ran, served
+
+HANDSHAKE = (
+    b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+LIMIT = 5
+"""Seconds within which the command ends."""
+
+
+def dialled(gateway: Served, dialect: str) -> socket.socket:
+    sock = socket.create_connection(("127.0.0.1", gateway.port(dialect)), timeout=PATIENCE)
+    sock.settimeout(PATIENCE)
+    return sock
+
+
+def until(sock: socket.socket, end: bytes) -> bytes:
+    data = b""
+    while end not in data:
+        chunk = sock.recv(65_536)
+        assert chunk, data
+        data += chunk
+    return data
+
+
+def everything(sock: socket.socket) -> bytes:
+    data = b""
+    while chunk := sock.recv(65_536):
+        data += chunk
+    return data
+
+
+# Starting.
+
+
+def test_command_says_where_to_point_a_bot_and_how_to_begin() -> None:
+    with served(*EVERY_PORT) as gateway:
+        assert [dialect for dialect, _, _ in gateway.addresses] == ["nac4", "arena", "droidcon"]
+        nac4, arena, droidcon = gateway.announced
+        assert "ws://127.0.0.1:" in nac4
+        assert "connect alice" in nac4
+        assert '{"type": "start", "id": "alice"}' in arena
+        assert f"nc 127.0.0.1 {gateway.port('droidcon')}" in droidcon
+        assert len({port for _, _, port in gateway.addresses}) == 3
+
+
+def test_dialect_that_was_not_asked_for_does_not_start() -> None:
+    with served("--tcp", "0", addresses=1) as gateway:
+        assert gateway.stop()[0] == 0
+        assert [dialect for dialect, _, _ in gateway.addresses] == ["droidcon"]
+
+
+def test_several_hosts_are_listened_on_ipv6_too() -> None:
+    try:
+        with socket.socket(socket.AF_INET6) as sock:
+            sock.bind(("::1", 0))
+    except OSError:
+        pytest.skip("this machine has no IPv6")
+    with served("--tcp", "0", "--host", "127.0.0.1", "--host", "::1", addresses=2) as gateway:
+        assert [host for _, host, _ in gateway.addresses] == ["127.0.0.1", "::1"]
+        assert "[::1]:" in gateway.announced[1]
+        for _, host, port in gateway.addresses:
+            with socket.create_connection((host, port), timeout=PATIENCE) as client:
+                client.sendall(b"NAME ann\n")
+                assert until(client, b"\n") == b"SUCCESS\n"
+
+
+# What cannot be started.
+
+
+def complaint(err: str) -> str:
+    """Return the one line on stderr."""
+    (line,) = err.splitlines()
+    assert line.startswith("c4gateway: error: ")
+    return line
+
+
+def test_port_in_use_is_one_line_and_status_1() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        status, out, err = ran("--nac4", "0", "--tcp", str(port))
+    assert (status, out) == (1, "")
+    assert f"127.0.0.1, port {port}: Address already in use" in complaint(err)
+
+
+@pytest.mark.parametrize("host", ["256.256.256.256", "a..b"])
+def test_host_that_is_none_is_one_line_and_status_1(host: str) -> None:
+    status, out, err = ran("--tcp", "0", "--host", host)
+    assert (status, out) == (1, "")
+    assert host in complaint(err)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--tcp", "99999"], ["--tcp", "x"], ["--frobnicate"], ["lobby"], ["--clock", "nan"]]
+)
+def test_bad_value_or_unknown_option_is_one_line_and_status_2(arguments: list[str]) -> None:
+    status, out, err = ran(*arguments)
+    assert (status, out) == (2, "")
+    assert arguments[-1] in complaint(err)
+
+
+def test_stdout_that_takes_nothing_is_one_line_and_status_1() -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "gateway", "--tcp", "0"],
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 1
+
+
+# Stopping.
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_stops_an_empty_server_at_once_with_status_0(number: signal.Signals) -> None:
+    with served(*EVERY_PORT, "--log-json") as gateway:
+        begin = time.monotonic()
+        status, err = gateway.stop(number)
+        assert time.monotonic() - begin < LIMIT
+    assert status == 0
+    (line,) = err.splitlines()
+    assert json.loads(line)["message"] == f"stopping on {number.name}"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_everybody_hears_good_bye_in_their_own_dialect(number: signal.Signals) -> None:
+    with served(*EVERY_PORT) as gateway, ExitStack() as stack:
+        nac4, arena, droidcon = (
+            stack.enter_context(dialled(gateway, dialect)) for dialect in ("nac4", "arena", "droidcon")
+        )
+        for sock in (nac4, arena):
+            sock.sendall(HANDSHAKE)
+            until(sock, b"\r\n\r\n")
+        nac4.sendall(b"\x81\x8d\x00\x00\x00\x00connect ann\r\n")
+        until(nac4, b"hello ann")
+        droidcon.sendall(b"NAME bob\nJOIN x\n")
+        until(droidcon, b"SUCCESS\nSUCCESS\n")
+        begin = time.monotonic()
+        gateway.process.send_signal(number)
+        for sock in (nac4, arena):
+            frame = until(sock, b"\x03\xe9")  # 1001
+            assert frame[0] == 0x88
+            sock.sendall(b"\x88\x82\x00\x00\x00\x00\x03\xe9")
+            assert everything(sock) == b""
+        assert everything(droidcon) == b""
+        droidcon.close()
+        status, err = gateway.end()
+        assert time.monotonic() - begin < LIMIT
+        assert status == 0
+        assert "Traceback" not in err
+        assert "ERROR" not in err
+
+
+def test_clients_of_the_worst_kind_do_not_hold_up_the_stop() -> None:
+    with served(*EVERY_PORT) as gateway, ExitStack() as stack:
+        for dialect in ("nac4", "arena", "droidcon"):
+            stack.enter_context(dialled(gateway, dialect))  # says nothing at all
+        for begun in (b"GET / HT", HANDSHAKE[:-2]):  # stops in mid-handshake
+            stack.enter_context(dialled(gateway, "nac4")).sendall(begun)
+        for dialect in ("nac4", "arena"):  # never answers a close frame
+            mute = stack.enter_context(dialled(gateway, dialect))
+            mute.sendall(HANDSHAKE)
+            until(mute, b"\r\n\r\n")
+        for dialect, noise in (("droidcon", b"x\n" * 1000), ("arena", b"\x81\x81\x00\x00\x00\x00x" * 500)):
+            deaf = stack.enter_context(dialled(gateway, dialect))  # asks and asks, and never reads
+            deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            if dialect == "arena":
+                deaf.sendall(HANDSHAKE)
+            deaf.setblocking(False)
+            try:
+                for _ in range(2000):
+                    deaf.send(noise)
+            except BlockingIOError:
+                pass
+        begin = time.monotonic()
+        status, err = gateway.stop(signal.SIGTERM)
+        assert time.monotonic() - begin < LIMIT
+    assert status == 0
+    assert "Traceback" not in err
+
+
+def test_second_signal_does_no_harm() -> None:
+    with served(*EVERY_PORT) as gateway, dialled(gateway, "nac4") as silent:
+        silent.sendall(b"GET")
+        gateway.process.send_signal(signal.SIGINT)
+        gateway.process.send_signal(signal.SIGTERM)
+        status, err = gateway.stop(signal.SIGINT)
+    assert status == 0
+    assert "Traceback" not in err
+
+
+# Logging.
+
+
+def test_games_are_logged_on_stderr_one_line_each() -> None:
+    with served("--tcp", "0", "--rounds", "1", addresses=1) as gateway, ExitStack() as stack:
+        ann, bob = (stack.enter_context(dialled(gateway, "droidcon")) for _ in range(2))
+        for sock, name in ((ann, b"ann"), (bob, b"bob")):
+            sock.sendall(b"NAME " + name + b"\nJOIN x\n")
+            until(sock, b"SUCCESS\nSUCCESS\n")
+        until(ann, b"YOUR_MOVE\n")
+        ann.sendall(b"PUT 9\n")
+        assert everything(ann) == b"Error INVALID_COLUMN\nYOU_LOST\n"
+        ann.close()
+        bob.close()
+        status, err = gateway.stop()
+    assert status == 0
+    assert "game 'bob' beats 'ann': illegal move, moving second, moves " in err.splitlines()[0]

@@ -1,0 +1,234 @@
+"""Who may import whom: the direction of the arrows, read from the source."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+OURS = ("gateway", "adapters", "conformance")
+DIALECTS = ("nac4", "arena", "droidcon")
+
+CORE = (  # each may import what stands in a row above its own
+    {"board"},
+    {"alarms", "clock", "commands", "events", "manners", "tables"},
+    {"session"},
+    {"lobby"},
+    {"seat"},
+    {"hall"},
+    {"hub"},
+)
+INNER = sorted(module for row in CORE for module in row)
+OUTER = ("logs", "options", "app", "cli")
+PURE = {"collections", "dataclasses", "enum", "functools", "heapq", "itertools", "random", "typing"}
+"""What the core needs of the standard library: nothing that reads, writes, waits or tells the time."""
+
+
+def modules() -> Iterator[str]:
+    """Yield the names of all modules of ours, such as ``gateway.board``."""
+    for package in OURS:
+        for path in sorted((ROOT / package).rglob("*.py")):
+            name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            yield name.removesuffix(".__init__")
+
+
+ALL = sorted(modules())
+IN_DIALECTS = [name for name in ALL if name.split(".")[:1] == ["adapters"] and name.count(".") == 2]
+
+
+def source(module: str) -> str:
+    path = ROOT.joinpath(*module.split("."))
+    return (path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text()
+
+
+def nodes(module: str) -> Iterator[ast.AST]:
+    return ast.walk(ast.parse(source(module)))
+
+
+def imports(module: str) -> set[str]:
+    """Return the modules that a module imports, wherever in its text."""
+    found: set[str] = set()
+    for node in nodes(module):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} imports relatively"
+            assert node.module is not None
+            found |= {_imported(node.module, alias.name) for alias in node.names}
+    return found
+
+
+def _imported(package: str, name: str) -> str:
+    whole = f"{package}.{name}"
+    return whole if whole in ALL else package
+
+
+def ours(module: str) -> set[str]:
+    return {name for name in imports(module) if name.split(".")[0] in OURS}
+
+
+def theirs(module: str) -> set[str]:
+    return {name.split(".")[0] for name in imports(module)} - {*OURS}
+
+
+def core_above(module: str) -> set[str]:
+    above: set[str] = set()
+    for row in CORE:
+        if module in row:
+            return above
+        above |= {f"gateway.{name}" for name in row}
+    raise AssertionError(module)
+
+
+def test_every_module_of_the_gateway_has_its_place_in_these_rules() -> None:
+    known = {"gateway", "gateway.__main__"} | {f"gateway.{name}" for name in (*INNER, *OUTER)}
+    rest = {name for name in ALL if name.startswith("gateway")} - known
+    assert {name for name in rest if not name.startswith(("gateway.engines", "gateway.store"))} == set()
+
+
+# 1 and 2: the core.
+
+
+def test_board_imports_nothing_of_ours() -> None:
+    assert ours("gateway.board") == set()
+
+
+@pytest.mark.parametrize("module", INNER)
+def test_core_imports_only_upwards(module: str) -> None:
+    assert ours(f"gateway.{module}") <= core_above(module)
+
+
+@pytest.mark.parametrize("module", INNER)
+def test_core_has_no_trio_and_no_io(module: str) -> None:
+    assert theirs(f"gateway.{module}") <= PURE
+    names = {node.id for node in nodes(f"gateway.{module}") if isinstance(node, ast.Name)}
+    assert names.isdisjoint({"open", "print", "input", "exec", "eval", "__import__"})
+
+
+@pytest.mark.parametrize("module", INNER)
+def test_core_waits_for_nothing(module: str) -> None:
+    waiting = (ast.Await, ast.AsyncFor, ast.AsyncWith)
+    assert [node for node in nodes(f"gateway.{module}") if isinstance(node, waiting)] == []
+
+
+@pytest.mark.parametrize("module", INNER)
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_core_knows_no_dialect_by_name(module: str, dialect: str) -> None:
+    assert dialect not in source(f"gateway.{module}").lower()
+
+
+# 3 and 5: the outer gateway.
+
+
+@pytest.mark.parametrize("module", ["logs", "options", "app"])
+def test_outer_gateway_imports_no_adapter(module: str) -> None:
+    assert {name for name in ours(f"gateway.{module}") if not name.startswith("gateway")} == set()
+
+
+def test_cli_alone_imports_the_adapters() -> None:
+    users = {name for name in ALL if any(found.startswith("adapters") for found in ours(name))}
+    assert {name for name in users if not name.startswith("adapters")} == {"gateway.cli"}
+
+
+def test_nothing_but_the_command_imports_the_cli() -> None:
+    assert {name for name in ALL if "gateway.cli" in imports(name)} == {"gateway.__main__"}
+
+
+# 4: the dialects.
+
+
+@pytest.mark.parametrize("module", IN_DIALECTS)
+def test_no_dialect_imports_another(module: str) -> None:
+    home = module.rpartition(".")[0]
+    others = {f"adapters.{dialect}" for dialect in DIALECTS} - {home}
+    assert [name for name in ours(module) if name.startswith(tuple(others))] == []
+
+
+@pytest.mark.parametrize(
+    "module", ["contract", "framing", "numbers", "transports", "upgrade", "connection", "dial"]
+)
+def test_what_all_dialects_share_knows_none_of_them(module: str) -> None:
+    homes = tuple(f"adapters.{dialect}" for dialect in DIALECTS)
+    assert [name for name in ours(f"adapters.{module}") if name.startswith(homes)] == []
+    assert [word for word in DIALECTS if word in source(f"adapters.{module}").lower()] == []
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_messages_import_nothing_of_ours(dialect: str) -> None:
+    assert ours(f"adapters.{dialect}.messages") == set()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_codec_knows_its_messages_and_nothing_of_the_gateway(dialect: str) -> None:
+    known = {f"adapters.{dialect}.messages", "adapters.contract", "adapters.numbers"}
+    helpers = {name for name in IN_DIALECTS if name.startswith(f"adapters.{dialect}.")} - {
+        f"adapters.{dialect}.{role}" for role in ("messages", "codec", "translator", "server", "client")
+    }
+    for module in {f"adapters.{dialect}.codec", *helpers}:
+        assert ours(module) <= known | helpers
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_translator_knows_messages_commands_events_and_board(dialect: str) -> None:
+    known = {f"adapters.{dialect}.messages", "adapters.contract"} | {
+        f"gateway.{name}" for name in ("board", "commands", "events", "manners")
+    }
+    assert ours(f"adapters.{dialect}.translator") <= known
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_client_knows_nothing_of_the_gateway(dialect: str) -> None:
+    assert {name for name in ours(f"adapters.{dialect}.client") if name.startswith("gateway")} == set()
+
+
+@pytest.mark.parametrize(
+    "module", [name for name in IN_DIALECTS if not name.endswith((".server", ".client"))]
+)
+def test_only_servers_and_clients_know_trio(module: str) -> None:
+    assert theirs(module).isdisjoint({"trio", "trio_websocket", "socket", "h11"})
+
+
+def test_every_dialect_has_the_same_files() -> None:
+    for dialect in DIALECTS:
+        names = {name.rpartition(".")[2] for name in IN_DIALECTS if name.startswith(f"adapters.{dialect}.")}
+        assert names >= {"messages", "codec", "translator", "server", "client"}
+
+
+@pytest.mark.parametrize("module", ALL)
+def test_trio_websocket_stays_behind_the_transports(module: str) -> None:
+    if "trio_websocket" in theirs(module):
+        assert module in {"adapters.transports", "adapters.upgrade", "adapters.dial"}
+
+
+# 6: conformance.
+
+
+@pytest.mark.parametrize("module", [name for name in ALL if name.startswith("conformance")])
+def test_conformance_imports_neither_sessions_nor_translators(module: str) -> None:
+    found = ours(module)
+    assert not any(name.endswith((".translator", ".session", ".hub", ".lobby")) for name in found)
+
+
+# Everywhere.
+
+
+@pytest.mark.parametrize("module", ALL)
+def test_modules_of_the_standard_library_and_dependencies_are_all_that_is_imported(module: str) -> None:
+    dependencies = {"trio", "trio_websocket", "h11", "edn_format", "ply"}
+    assert theirs(module) <= dependencies | sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("module", ALL)
+def test_module_opens_with_an_essay(module: str) -> None:
+    text = source(module)
+    assert not text.strip() or ast.get_docstring(ast.parse(text))
+
+
+def test_imports_go_round_nowhere() -> None:
+    arrows = {module: ours(module) & {*ALL} for module in ALL}
+    while free := {module for module, targets in arrows.items() if not targets & {*arrows}}:
+        for module in free:
+            del arrows[module]
+    assert arrows == {}

@@ -1,0 +1,129 @@
+"""What the operator reads; nobody who plays can write there."""
+
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from gateway.board import FIRST, SECOND, Board
+from gateway.events import Reason
+from gateway.logs import LEVELS, log_game, set_up_logging
+from gateway.manners import Afterwards, Illegal, Manners
+from gateway.session import Finished, Player
+
+MANNERS = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
+
+
+@pytest.fixture
+def _own_logging() -> Iterator[None]:
+    """Let a test set up logging, and forget about it afterwards."""
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
+    root.handlers.clear()
+    yield
+    for handler in root.handlers:
+        handler.close()
+    root.handlers[:] = before
+    root.setLevel(level)
+
+
+def finished(reason: Reason = Reason.FOUR, winner: int | None = FIRST, name: str = "ann") -> Finished:
+    board = Board()
+    for column in (3, 2, 3):
+        board = board.drop(column)
+    players = (Player(name, MANNERS), Player("bob", MANNERS))
+    return Finished(players, board, winner, reason, (1.0, 2.0), 1)  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("_own_logging")
+def test_game_that_was_won_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logging("info", as_json=False)
+    log_game(finished())
+    log_game(finished(Reason.TIME, SECOND))
+    one, two = capsys.readouterr().err.splitlines()
+    assert one.endswith("INFO    game 'ann' beats 'bob': four in a row, moving first, moves 323")
+    assert two.endswith("INFO    game 'bob' beats 'ann': time, moving second, moves 323")
+
+
+@pytest.mark.usefixtures("_own_logging")
+@pytest.mark.parametrize("reason", [Reason.FULL, Reason.STOPPED])
+def test_game_without_a_winner_is_one_line(reason: Reason, capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logging("info", as_json=False)
+    log_game(finished(reason, None))
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith(f"game 'ann' - 'bob': no winner, {reason.value}, moves 323")
+
+
+@pytest.mark.usefixtures("_own_logging")
+@pytest.mark.parametrize("as_json", [False, True])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "x\n2026-01-01 00:00:00,000 ERROR forged",
+        "\r\n\x1b[31mred",
+        "\u2028\x85\x0b",
+        "'; DROP",
+        '"}\n{"level":"error"',
+        "\udcff\ud800",
+        "%s %d {}",
+        "n" * 10_000,
+    ],
+)
+def test_no_name_forges_a_line(name: str, as_json: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logging("info", as_json=as_json)
+    log_game(finished(name=name))
+    text = capsys.readouterr().err
+    assert len(text.splitlines()) == 1
+    assert text.removesuffix("\n").isprintable()
+    if as_json:
+        assert json.loads(text)["level"] == "info"
+        assert repr(name) in json.loads(text)["message"]
+
+
+@pytest.mark.usefixtures("_own_logging")
+def test_json_line_has_time_level_logger_and_message(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logging("debug", as_json=True)
+    logging.getLogger("gateway.app").debug("all %s", "well")
+    line = json.loads(capsys.readouterr().err)
+    assert line.keys() == {"time", "level", "logger", "message"}
+    assert (line["level"], line["logger"], line["message"]) == ("debug", "gateway.app", "all well")
+
+
+@pytest.mark.usefixtures("_own_logging")
+def test_json_line_of_an_exception_is_one_line_too(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logging("info", as_json=True)
+    try:
+        raise ZeroDivisionError("by\nzero")
+    except ZeroDivisionError:
+        logging.getLogger("x").exception("went wrong")
+    text = capsys.readouterr().err
+    assert text.count("\n") == 1
+    assert "ZeroDivisionError" in json.loads(text)["exception"]
+
+
+@pytest.mark.usefixtures("_own_logging")
+@pytest.mark.parametrize("level", LEVELS)
+def test_what_is_below_the_level_is_not_said(level: str, capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logging(level, as_json=False)
+    for name in LEVELS:
+        logging.getLogger("x").log(logging.getLevelName(name.upper()), name)
+    said = [line.split()[-1] for line in capsys.readouterr().err.splitlines()]
+    assert said == [*LEVELS[LEVELS.index(level) :]]
+
+
+@pytest.mark.usefixtures("_own_logging")
+def test_libraries_say_nothing_below_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logging("debug", as_json=False)
+    logging.getLogger("trio-websocket").info("chatter")
+    logging.getLogger("trio-websocket").warning("trouble")
+    assert "chatter" not in (said := capsys.readouterr().err)
+    assert "trouble" in said
+
+
+@pytest.mark.usefixtures("_own_logging")
+def test_setting_up_twice_says_everything_once(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logging("info", as_json=False)
+    set_up_logging("info", as_json=True)
+    logging.getLogger("x").info("once")
+    assert capsys.readouterr().err.count("once") == 1
