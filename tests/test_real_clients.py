@@ -5,7 +5,7 @@ import json
 import socket
 import struct
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 import pytest
 import websocket as websocket_client
@@ -67,8 +67,15 @@ def nac4(gateway: Served, target: str) -> websockets.sync.client.ClientConnectio
     )
 
 
-def arena(gateway: Served, target: str) -> websocket_client.WebSocket:
-    return websocket_client.create_connection(gateway.url("arena", target), timeout=PATIENCE)
+@contextmanager
+def websocket(url: str) -> Iterator[websocket_client.WebSocket]:
+    """Give a connection of the websocket-client library."""
+    client = websocket_client.create_connection(url, timeout=PATIENCE)
+    try:
+        yield client
+        client.close()
+    finally:
+        client.shutdown()  # where the server closed first, `close` leaves the socket open
 
 
 def test_three_client_libraries_play_each_other(gateway: Served) -> None:
@@ -88,7 +95,7 @@ def test_three_client_libraries_play_each_other(gateway: Served) -> None:
         bob.hear("PUT 3", "YOU_LOST")
         bob.hear_end()
         assert str(ann.recv(PATIENCE)).endswith(" R WinR Ok\r\n")
-        with closing(arena(gateway, "/?table=three")) as cid:
+        with websocket(gateway.url("arena", "/?table=three")) as cid:
             cid.send(json.dumps({"type": "start", "id": "cid"}))
             state = json.loads(cid.recv())
             assert (state["type"], state["turn"], state["you"]) == ("state", 1, 2)
@@ -131,8 +138,7 @@ def test_refusal_arrives_before_the_close_frame(gateway: Served, library: str) -
             assert closed.value.rcvd is not None
             assert closed.value.rcvd.code == 1002
         return
-    client = websocket_client.create_connection(gateway.url("nac4"), timeout=PATIENCE)
-    with closing(client):
+    with websocket(gateway.url("nac4")) as client:
         client.send("hello\r\n")
         assert client.recv().startswith("not-connected ")
         opcode, data = client.recv_data(control_frame=True)

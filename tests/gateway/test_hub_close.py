@@ -74,3 +74,11 @@ def test_closing_twice_says_good_bye_once(world: World) -> None:
     world.hub.close()
     world.hub.close()
     assert ann.all(Dismissed) == [Dismissed(Why.STOPPED)]
+
+
+def test_who_comes_after_the_close_is_hung_up_on_at_once(world: World) -> None:
+    world.hub.close()
+    client = world.client(STANDING_BY)
+    assert client.news() == [Dismissed(Why.STOPPED)]
+    assert client.enter(LOBBY, "ann") == []
+    assert len(world.hub) == 0
