@@ -74,7 +74,7 @@ class Wire(trio.abc.Stream):
         self.read_at = trio.current_time()
         return data
 
-    async def send_all(self, data: bytes | memoryview) -> None:
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         """Send all of `data`."""
         self.last_sent = bytes(data[:1])
         await self._stream.send_all(data)
