@@ -78,7 +78,7 @@ async def run(hub: Hub, listening: Sequence[Listening], started: Callable[[], No
                 number = await anext(signals)
                 logger.info("stopping on %s", signal.Signals(number).name)
                 until_stopped.cancel_scope.cancel()
-            hub.close()
+            hub.close(trio.current_time())
             nursery.cancel_scope.deadline = trio.current_time() + GOODBYE
         with trio.move_on_after(LEAST):
             async for _ in signals:  # who asks again gets no other answer

@@ -6,6 +6,7 @@ ready and who has gone, and starts what the hall pairs.
 
 import random
 from collections.abc import Iterator
+from typing import assert_never
 
 from gateway.commands import AtTable, InLobby, Place
 from gateway.lobby import Guest, Lobby
@@ -35,6 +36,8 @@ class Hall:
                 return seat.table is not None and seat.table.key == place.key
             case InLobby():
                 return seat.guest is not None
+            case _:
+                assert_never(place)
 
     def enter(self, seat: Seat, place: Place) -> None:
         """Let a seat in that is nowhere else. Raises ValueError where the table is full."""
@@ -47,6 +50,8 @@ class Hall:
                 asked = wish is not None or not seat.stands_by
                 seat.guest = Guest(seat.name, wish, asked, seat.counted)
                 self._guests[seat.guest] = seat
+            case _:
+                assert_never(place)
 
     def wait(self, seat: Seat, now: float) -> None:
         """Let a seat wait for an opponent from `now` on, where it has entered."""

@@ -129,11 +129,11 @@ class Hub:
         times = [alarm.next_due() for alarm in alarms]
         return min((when for when in times if when is not None), default=None)
 
-    def close(self) -> None:
+    def close(self, now: float) -> None:
         """Say good-bye to everybody, those who come later too. A game that is on ends without a winner."""
         self._closed = True
         for session, seats in self._series.items():
-            session.stop()
+            session.stop(now)
             self._keep_result(session)
             for seat in seats:
                 seat.session = None
@@ -190,7 +190,7 @@ class Hub:
 
     def _leave(self, seat: Seat, farewell: Dismissed, now: float) -> None:
         if seat.session is not None:
-            self._tell(seat.session, seat.session.leave(seat.number), now)
+            self._tell(seat.session, seat.session.leave(seat.number, now), now)
         self._dismiss(seat, farewell)
         self._settle(now)
 
@@ -220,7 +220,7 @@ class Hub:
 
     def _admit(self, seat: Seat, name: str, command: Enter, now: float) -> None:
         if seat.session is not None:
-            self._tell(seat.session, seat.session.leave(seat.number), now)
+            self._tell(seat.session, seat.session.leave(seat.number, now), now)
         self._rejoins.cancel(seat)
         if name != seat.name or not self._hall.is_at(seat, command.place):
             self._hall.leave(seat)
@@ -290,7 +290,7 @@ class Hub:
             farewell = _farewell(seat, session)
             if farewell is not None:
                 self._dismiss(seat, farewell)
-            elif seat.steps_out or session.broken == (seat.number, Reason.LEFT):
+            elif not seat.ready or session.broken == (seat.number, Reason.LEFT):
                 seat.stance = Stance.OUT
                 if seat.table is None:
                     self._hall.leave(seat)
@@ -314,16 +314,15 @@ class Hub:
         self._rests.cancel(seat)
         seat.resting = False
         if seat.session is not None:
-            if seat.session.phase is Phase.BETWEEN:
-                self._begin_if_ready(seat.session, now)
-        elif seat.stance is Stance.WAITING:
+            self._begin_if_ready(seat.session, now)
+        else:
             self._hall.wait(seat, now)
             self._settle(now)
 
     def _missed(self, seat: Seat, now: float) -> None:
         """Keep no seat any longer for a player who has not asked again."""
         if seat.session is not None:
-            self._tell(seat.session, seat.session.leave(seat.number), now)
+            self._tell(seat.session, seat.session.leave(seat.number, now), now)
         self._hall.leave(seat)
 
     def _dismiss(self, seat: Seat, farewell: Dismissed) -> None:

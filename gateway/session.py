@@ -147,7 +147,7 @@ class Session:
         self._board = self._board.drop(command.column)
         if self._board.over:
             reason = Reason.FULL if self._board.winner is None else Reason.FOUR
-            return self._end(self._board.winner, reason, column=command.column)
+            return self._end(self._board.winner, reason, now, command.column)
         moved = Moved(mover, command.column, self._board)
         return [(number, moved), (opposite(number), moved), self._ask()]
 
@@ -155,22 +155,21 @@ class Session:
         """Return the game as it stands."""
         return Shown(self._board)
 
-    def leave(self, number: Number) -> list[Note]:
+    def leave(self, number: Number, now: float) -> list[Note]:
         """Let a seat leave the series, which ends it; in a game the other one wins."""
-        return self._break(number, Reason.LEFT)
+        return self._break(number, Reason.LEFT, now)
 
     def flag(self, number: Number, now: float) -> list[Note]:
         """Let the seat's time be over, if it is its move and its deadline is past."""
         deadline = self._clock.deadline
         if self.phase is not Phase.PLAYING or self.to_move != number or deadline is None or now < deadline:
             return []
-        self._clock.stop(now)
-        return self._out_of_time(number)
+        return self._out_of_time(number, now)
 
-    def stop(self) -> None:
+    def stop(self, now: float) -> None:
         """Cut the series off, telling nobody; a game that was on is finished without a winner."""
         if self.phase is Phase.PLAYING:
-            self._end(None, Reason.STOPPED)
+            self._end(None, Reason.STOPPED, now)
         self.phase = Phase.OVER
 
     # What follows is how.
@@ -203,32 +202,33 @@ class Session:
         notes: list[Note] = [(number, refused)]
         match self.players[number].manners.illegal:
             case Illegal.FORFEIT:
-                notes += self._break(number, Reason.ILLEGAL)
+                notes += self._break(number, Reason.ILLEGAL, now)
             case Illegal.PENALTY if Objection.NOT_YOUR_TURN not in refused.objections:
                 self._clock.stop(now)
                 self._request = None
                 if self._clock.charge(self._board.turn, self._terms.penalty):
-                    notes += self._out_of_time(number)
+                    notes += self._out_of_time(number, now)
                 else:
                     notes.append(self._ask())
             case _:
                 pass
         return notes
 
-    def _out_of_time(self, number: Number) -> list[Note]:
+    def _out_of_time(self, number: Number, now: float) -> list[Note]:
         if self.players[number].manners.afterwards is Afterwards.HANG_UP:
-            return self._break(number, Reason.TIME)
-        return self._end(self._side(opposite(number)), Reason.TIME)
+            return self._break(number, Reason.TIME, now)
+        return self._end(self._side(opposite(number)), Reason.TIME, now)
 
-    def _break(self, number: Number, reason: Reason) -> list[Note]:
+    def _break(self, number: Number, reason: Reason, now: float) -> list[Note]:
         self.broken = (number, reason)
         notes: list[Note] = []
         if self.phase is Phase.PLAYING:
-            notes = self._end(self._side(opposite(number)), reason)
+            notes = self._end(self._side(opposite(number)), reason, now)
         self.phase = Phase.OVER
         return notes
 
-    def _end(self, winner: Side | None, reason: Reason, *, column: int | None = None) -> list[Note]:
+    def _end(self, winner: Side | None, reason: Reason, now: float, column: int | None = None) -> list[Note]:
+        self._clock.stop(now)
         first, second = self._number(FIRST), self._number(SECOND)
         if self._request is not None:
             self.owed = self.to_move

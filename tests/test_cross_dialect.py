@@ -354,7 +354,7 @@ async def test_penalty_that_uses_up_the_rest_loses_at_once(autojump_clock: Clock
 async def test_stop_is_no_end_of_the_game_for_anybody(dialects: Sequence[str], autojump_clock: Clock) -> None:
     async with table(dialects) as seated:
         await seated.play([3])
-        seated.room.hub.close()
+        seated.room.hub.close(trio.current_time())
         words = ["closed" if dialect == "droidcon" else "closed 1001" for dialect in dialects]
         await seated.hear([words[0]], [words[1]])
         assert result(seated) == (("ann", "bob"), None, "server stopped")

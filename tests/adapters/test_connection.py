@@ -172,7 +172,7 @@ async def test_dismissed_client_hears_all_before_it_and_nothing_after_it() -> No
         ann.letting_in = trio.Event()
         ann.arrives("x", "y")
         await quiet()
-        home.hub.close()
+        home.hub.close(trio.current_time())
         ann.letting_in.set()
         await quiet()
         assert [text.split()[-1] for text in ann.sent] == ["x", "y"]

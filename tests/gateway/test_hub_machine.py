@@ -204,7 +204,7 @@ class AnythingGoes(RuleBasedStateMachine):
         hub, lobby = self.world.hub, self.world.hub._hall._lobby
         self.flags_fall()
         if len(self.clients) % 2:
-            hub.close()
+            hub.close(self.world.now)
         for client in self.clients:
             client.leave()
             assert len(client.all(Dismissed)) == 1

@@ -175,7 +175,7 @@ def test_the_winner_is_named_by_its_side_in_that_round() -> None:
     session = started(HANGING_UP, HANGING_UP)
     play(session, FIRST_WINS)
     session.begin()
-    assert only_end(session.leave(0)).winner == FIRST
+    assert only_end(session.leave(0, 0.0)).winner == FIRST
 
 
 # Refused moves.
@@ -343,7 +343,7 @@ def test_a_request_that_is_answered_starts_no_clock() -> None:
 def test_a_request_withdrawn_by_the_end_starts_no_clock() -> None:
     session = session_of(HANGING_UP, STANDING_BY)
     request = request_in(session.begin())
-    session.leave(1)
+    session.leave(1, 0.0)
     assert session.handed(request, 2) is None
     assert session.deadline is None
 
@@ -401,7 +401,7 @@ def test_no_flag_falls_before_its_time_or_for_the_wrong_seat() -> None:
     assert session.flag(1, 1000) == []
     session.play(0, Play(0), 10)
     assert session.flag(0, 1000) == []
-    session.leave(0)
+    session.leave(0, 0.0)
     assert session.flag(1, 1000) == []
 
 
@@ -443,7 +443,7 @@ def test_a_result_tells_how_long_each_side_thought() -> None:
 def test_who_leaves_a_game_loses_it(number: Number, columns: str) -> None:
     session = started(HANGING_UP, STEPPING_OUT)
     play(session, columns)
-    end = only_end(session.leave(number))
+    end = only_end(session.leave(number, 0.0))
     assert (end.winner, end.reason) == (opposite(number), Reason.LEFT)
     assert session.phase is Phase.OVER
     assert session.broken == (number, Reason.LEFT)
@@ -453,7 +453,7 @@ def test_who_leaves_between_rounds_ends_the_series_without_a_game() -> None:
     session = started(HANGING_UP, STEPPING_OUT)
     play(session, FIRST_WINS)
     session.finished = None
-    assert session.leave(1) == []
+    assert session.leave(1, 0.0) == []
     assert session.phase is Phase.OVER
     assert session.finished is None
     assert session.broken == (1, Reason.LEFT)
@@ -462,7 +462,7 @@ def test_who_leaves_between_rounds_ends_the_series_without_a_game() -> None:
 def test_a_seat_that_was_asked_owes_a_move_when_the_other_leaves() -> None:
     session = started()
     play(session, "3")
-    session.leave(0)
+    session.leave(0, 0.0)
     assert session.owed == 1
 
 
@@ -493,7 +493,7 @@ def test_a_new_round_forgets_what_was_owed() -> None:
 def test_stop_cuts_a_game_off_without_a_winner_and_uncounted() -> None:
     session = started(HANGING_UP, HANGING_UP)
     play(session, "3")
-    session.stop()
+    session.stop(0.0)
     assert session.phase is Phase.OVER
     assert session.finished is not None
     assert (session.finished.winner, session.finished.reason) == (None, Reason.STOPPED)
@@ -504,7 +504,7 @@ def test_stop_between_rounds_finishes_no_game() -> None:
     session = started(HANGING_UP, HANGING_UP)
     play(session, FIRST_WINS)
     session.finished = None
-    session.stop()
+    session.stop(0.0)
     assert session.phase is Phase.OVER
     assert session.finished is None
 
