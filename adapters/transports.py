@@ -7,9 +7,11 @@ moves texts. Whatever goes wrong with a peer is `PeerGone`; every send and every
 import select
 import socket
 from collections.abc import Callable, Iterable
+from itertools import count
 
 import trio
 import trio_websocket
+from wsproto.utilities import LocalProtocolError
 
 from adapters.contract import SEND_LIMIT, Farewell, PeerGone
 from adapters.framing import Lines
@@ -37,6 +39,8 @@ class Wire(trio.abc.Stream):
         """Whether it is for its owner alone to close it, by `linger`, whoever else calls `aclose`."""
         self.last_sent = b""
         """The first byte of what was sent last."""
+        self.is_torn = False
+        """Whether something was sent in part, so that nothing can follow it."""
         self._idle = False
         self._lingers = False
         self._poll: select.poll | None = None
@@ -77,7 +81,9 @@ class Wire(trio.abc.Stream):
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         """Send all of `data`."""
         self.last_sent = bytes(data[:1])
+        self.is_torn = True
         await self._stream.send_all(data)
+        self.is_torn = False
         self._answered.set()
 
     async def wait_send_all_might_not_block(self) -> None:
@@ -198,15 +204,15 @@ class WebSocketTransport:
         await _settled(lambda: self._waiting and self._wire.is_quiet)
 
     async def close(self, farewell: Farewell) -> None:
-        """Hang up with a close frame."""
+        """Hang up with a close frame; who lent the wire closes it."""
+        if self._wire.is_torn:
+            return
         try:
             with trio.move_on_after(GOODBYE_LIMIT):
                 await self._websocket.aclose(farewell.code, farewell.reason)
                 await self._complain()
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass
-        finally:
-            await self._wire.linger()
 
     async def _complain(self) -> None:
         """Send the close frame that trio-websocket leaves out where a client breaks the protocol."""
@@ -218,13 +224,15 @@ class WebSocketTransport:
 
     async def keep_pinging(self) -> None:
         """Ping now and then; a client that does not answer is not punished."""
-        while True:
+        for number in count(1):
             await trio.sleep(PING_PERIOD)
+            payload = str(number).encode()
             try:
                 with trio.move_on_after(SEND_LIMIT):
-                    await self._websocket.ping()
-            except trio_websocket.ConnectionClosed:
+                    await self._websocket.ping(payload)
+            except (trio_websocket.ConnectionClosed, LocalProtocolError):
                 return
+            self._websocket._pings.pop(payload, None)  # or unanswered ones pile up there
 
 
 async def _settled(is_quiet: Callable[[], bool]) -> None:

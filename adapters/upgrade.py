@@ -14,6 +14,7 @@ from urllib.parse import parse_qs
 import h11
 import trio
 import trio_websocket
+from wsproto.utilities import LocalProtocolError
 
 from adapters.transports import WebSocketTransport, Wire
 
@@ -52,11 +53,12 @@ async def serve_websocket(stream: trio.abc.Stream, door: Door) -> None:
             await _upgrade(wire, door)
         else:
             await wire.send_all(answer)
-            await wire.linger()
     except* (trio.BrokenResourceError, trio.ClosedResourceError, trio_websocket.ConnectionClosed):
         pass
+    except* LocalProtocolError:
+        pass  # trio-websocket answers a ping that crossed our close frame, and must not
     finally:
-        await trio.aclose_forcefully(stream)
+        await wire.linger()
 
 
 def wanted_place(target: str) -> tuple[str | None, str | None]:

@@ -114,10 +114,12 @@ Command: TypeAlias = Introduce | Enter | Play | Ask | Unfit | Unreadable | Leave
 def place_for(table: str | None, wish: Wish | None) -> Place:
     """Return where a player who named a table, an opponent, both or neither wants to be.
 
-    A table outranks a wish. The table called ``lobby``, in whatever case, is the lobby.
+    A table outranks a wish. Blanks around its name count for nothing, and a blank name is none. The table
+    called ``lobby``, in whatever case, is the lobby.
     """
-    if table is None:
+    name = "" if table is None else table.strip()
+    if not name:
         return InLobby(wish)
-    if table.casefold() == "lobby":
+    if name.casefold() == "lobby":
         return InLobby()
-    return AtTable(table)
+    return AtTable(name)

@@ -19,6 +19,8 @@ from gateway.commands import Wish
 
 K = TypeVar("K", str, tuple[str, bool])
 
+MEETINGS_LIMIT = 100_000
+"""Ordered pairs of names whose games are remembered."""
 REMATCH_HOLD = 1.0
 """Seconds for which two who have just met wait for somebody they met less often."""
 
@@ -41,25 +43,34 @@ class Guest:
 
 
 class Meetings:
-    """How often who met whom, over the life of the server."""
+    """How often who met whom, over the life of the server.
 
-    def __init__(self) -> None:
-        self._counts: Counter[tuple[str, str]] = Counter()
-        self._last: dict[str, str] = {}
+    What was longest ago is forgotten first, where there are more names than a server should remember.
+    """
+
+    def __init__(self, limit: int = MEETINGS_LIMIT) -> None:
+        self._limit = limit
+        self._counts: OrderedDict[tuple[str, str], int] = OrderedDict()
+        self._last: OrderedDict[str, str] = OrderedDict()
 
     def add(self, first: str, second: str) -> None:
         """Count a game that `first` opens."""
-        self._counts[first, second] += 1
-        self._last[first] = second
-        self._last[second] = first
+        pair = (first, second)
+        self._counts[pair] = self._counts.pop(pair, 0) + 1
+        for one, two in (pair, (second, first)):
+            self._last.pop(one, None)
+            self._last[one] = two
+        for memory in (self._counts, self._last):
+            if len(memory) > self._limit:
+                memory.popitem(last=False)
 
     def ordered(self, first: str, second: str) -> int:
         """Return in how many games of the two `first` had the first move."""
-        return self._counts[first, second]
+        return self._counts.get((first, second), 0)
 
     def between(self, one: str, two: str) -> int:
         """Return how many games the two have had."""
-        return self._counts[one, two] + self._counts[two, one]
+        return self.ordered(one, two) + self.ordered(two, one)
 
     def were_last(self, one: str, two: str) -> bool:
         """Whether each was the other's latest opponent."""

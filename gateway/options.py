@@ -88,7 +88,7 @@ def _add_rules(group: argparse._ArgumentGroup) -> None:
             limit,
             10,
             "N",
-            "games for nac4 players of the lobby, each way round; 0: no limit",
+            "games that two nac4 players get, each way round; 0: no limit",
         ),
         ("--rejoin", time, 10.0, "SECONDS", "how long an arena player's seat is kept between two games"),
         ("--seed", int, None, "N", "seed of the lot that draws who moves first"),

@@ -216,3 +216,12 @@ def test_reset_is_leaving_in_every_dialect(gateway: Served) -> None:
             bob.hear("NEW_GAME", "YOUR_MOVE")
             reset(sock)
             bob.hear("YOU_WON")
+
+
+def test_pings_that_cross_our_good_bye_are_no_error(gateway: Served) -> None:
+    with websocket(gateway.url("nac4")) as ann:
+        ann.send("hello\r\n")
+        for _ in range(3):
+            ann.ping("are you there")
+        assert ann.recv().startswith("not-connected")
+        assert ann.recv_data() == (websocket_client.ABNF.OPCODE_CLOSE, b"\x03\xeaconnect expected")

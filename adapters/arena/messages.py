@@ -1,4 +1,4 @@
-"""The messages of the arena dialect (PROTOCOL.md 3 and 4).
+"""The messages of the arena dialect (PROTOCOL.md 3 to 5).
 
 A client message keeps the map as it was read: a server that ignores a message sends it back.
 """
@@ -6,6 +6,9 @@ A client message keeps the map as it was read: a server that ignores a message s
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
+
+ID_LIMIT = 256
+"""Characters that an id may have."""
 
 
 class Encoding(Enum):

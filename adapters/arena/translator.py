@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from adapters.arena.messages import (
+    ID_LIMIT,
     ClientMessage,
     Disconnected,
     End,
@@ -168,6 +169,8 @@ def _fault(start: Start) -> str | None:
     """Return what is wrong with a `Start`, for a client that may send one."""
     if not isinstance(start.id, str) or not start.id.strip():
         return _NO_ID
+    if len(start.id) > ID_LIMIT:
+        return f"id has to be at most {ID_LIMIT} characters"
     if start.id.casefold() in HOUSE_PLAYERS:
         return f'"{start.id}" is a reserved id used for a reference player'
     if not isinstance(start.against, str | None):

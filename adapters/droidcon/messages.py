@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+NICK_LIMIT = 256
+"""Characters that a nickname may have (PROTOCOL.md 2.12)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Name:

@@ -14,6 +14,6 @@ from gateway.hub import Hub
 
 
 async def serve(stream: trio.abc.Stream, hub: Hub, *, rounds: int) -> None:
-    """Serve one connection; a series of two such clients has `rounds` games."""
+    """Serve one connection; a series in which such a client plays has `rounds` games."""
     transport = LineTransport(Wire(stream))
     await Connection(hub, transport, DroidconCodec(), DroidconTranslator(rounds)).run()

@@ -301,6 +301,41 @@ async def test_client_that_reads_no_frames_is_gone_after_five_seconds(
         nursery.cancel_scope.cancel()
 
 
+async def test_nothing_follows_a_frame_that_was_sent_in_part(autojump_clock: trio.testing.MockClock) -> None:
+    client_stream, server_stream = trio.testing.memory_stream_pair()
+    stalled = Stallable(server_stream)
+    async with trio.open_nursery() as nursery:
+        wire = Wire(stalled)
+        server, client = await websocket_pair(nursery, wire, client_stream)
+        transport = WebSocketTransport(server, wire)
+        stalled.stalls = True
+        with pytest.raises(PeerGone):
+            await transport.send(["a"])
+        stalled.stalls = False
+        wire.lent = True
+        await transport.close(Farewell(1000))
+        await wire.linger()
+        with pytest.raises(trio_websocket.ConnectionClosed) as closed:
+            await client.get_message()
+        assert closed.value.reason is not None
+        assert closed.value.reason.code == 1006
+        nursery.cancel_scope.cancel()
+
+
+async def test_pings_that_nobody_answers_do_not_pile_up(autojump_clock: trio.testing.MockClock) -> None:
+    client_stream, server_stream = trio.testing.memory_stream_pair()
+    mute = Stallable(client_stream)
+    async with trio.open_nursery() as nursery:
+        wire = Wire(server_stream)
+        server, _ = await websocket_pair(nursery, wire, mute)
+        mute.drops = True
+        nursery.start_soon(WebSocketTransport(server, wire).keep_pinging)
+        await trio.sleep(20 * PING_PERIOD)
+        assert mute.dropped >= 15  # the pongs
+        assert len(server._pings) <= 1
+        nursery.cancel_scope.cancel()
+
+
 async def test_settled_websocket_has_handed_out_all_that_had_arrived() -> None:
     async with sockets() as (server_stream, client_stream), trio.open_nursery() as nursery:
         wire = Wire(server_stream)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.commands import Wish
-from gateway.lobby import REMATCH_HOLD, Guest, Lobby
+from gateway.lobby import REMATCH_HOLD, Guest, Lobby, Meetings
 
 Names = tuple[str, str]
 
@@ -650,3 +650,14 @@ def test_pairing_follows_the_rules_read_naively(cap: int, seed: int, steps: list
         retry = lobby.next_retry()
         assert retry is None or retry > now
         assert not held or (retry is not None and retry <= min(held))
+
+
+def test_meetings_of_long_ago_are_forgotten_first() -> None:
+    meetings = Meetings(limit=3)
+    for second in ("bob", "cid", "bob", "dan", "eve"):
+        meetings.add("ann", second)
+    assert meetings.ordered("ann", "cid") == 0
+    assert meetings.ordered("ann", "bob") == 2
+    assert meetings.ordered("ann", "eve") == 1
+    assert meetings.were_last("ann", "eve")
+    assert not meetings.were_last("ann", "cid")
