@@ -81,9 +81,11 @@ class Wire(trio.abc.Stream):
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         """Send all of `data`."""
         self.last_sent = bytes(data[:1])
-        self.is_torn = True
-        await self._stream.send_all(data)
-        self.is_torn = False
+        try:
+            await self._stream.send_all(data)
+        except BaseException:
+            self.is_torn = True
+            raise
         self._answered.set()
 
     async def wait_send_all_might_not_block(self) -> None:

@@ -5,6 +5,7 @@ who asks for a page gets a short text that says what to connect with, and nonsen
 head is read here and then pushed back in plain words, so that the websocket side does not notice.
 """
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -14,7 +15,8 @@ from urllib.parse import parse_qs
 import h11
 import trio
 import trio_websocket
-from wsproto.utilities import LocalProtocolError
+from wsproto import ConnectionType, WSConnection
+from wsproto.events import Ping
 
 from adapters.transports import WebSocketTransport, Wire
 
@@ -26,6 +28,8 @@ HANDSHAKE_LIMIT = 60.0
 _CHUNK = 4096
 _HEAD_LIMIT = 16_384
 _METHODS = (b"GET", b"HEAD")
+_KEY = re.compile(rb"[A-Za-z0-9+/]{22}==")
+"""16 bytes in base64 (RFC 6455, 4.2.1)."""
 
 Talk: TypeAlias = Callable[[WebSocketTransport, str], Awaitable[None]]
 """What to do with a websocket: gets the transport and the request's target, such as ``/?table=x``."""
@@ -55,8 +59,6 @@ async def serve_websocket(stream: trio.abc.Stream, door: Door) -> None:
             await wire.send_all(answer)
     except* (trio.BrokenResourceError, trio.ClosedResourceError, trio_websocket.ConnectionClosed):
         pass
-    except* LocalProtocolError:
-        pass  # trio-websocket answers a ping that crossed our close frame, and must not
     finally:
         await wire.linger()
 
@@ -71,9 +73,7 @@ async def _upgrade(wire: Wire, door: Door) -> None:
     async with trio.open_nursery() as nursery:
         websocket = None
         with trio.move_on_after(HANDSHAKE_LIMIT):
-            request = await trio_websocket.wrap_server_stream(
-                nursery, wire, max_message_size=MESSAGE_LIMIT, receive_buffer_size=_CHUNK
-            )
+            request = await _requested(nursery, wire)
             websocket = await request.accept()
         if websocket is not None:
             transport = WebSocketTransport(websocket, wire)
@@ -81,6 +81,26 @@ async def _upgrade(wire: Wire, door: Door) -> None:
                 nursery.start_soon(transport.keep_pinging)
             await door.talk(transport, request.path)
         nursery.cancel_scope.cancel()
+
+
+class _Websocket(trio_websocket.WebSocketConnection):
+    """A websocket that does not fail on a ping which crosses our close frame."""
+
+    async def _handle_ping_event(self, event: Ping) -> None:
+        if self.closed is None:
+            await super()._handle_ping_event(event)
+
+
+async def _requested(nursery: trio.Nursery, wire: Wire) -> trio_websocket.WebSocketRequest:
+    """Do what trio_websocket.wrap_server_stream does, with a websocket of our own."""
+    websocket = _Websocket(
+        wire,
+        WSConnection(ConnectionType.SERVER),
+        max_message_size=MESSAGE_LIMIT,
+        receive_buffer_size=_CHUNK,
+    )
+    nursery.start_soon(websocket._reader_task)
+    return await websocket._get_request()
 
 
 async def _answer(wire: Wire, page: str) -> bytes | None:
@@ -112,14 +132,20 @@ def _handshake(request: h11.Request) -> bytes:
 
 def _refusal(request: h11.Request) -> tuple[int, str] | None:
     """Return the status and the text of the answer to a request that asks for no websocket, or badly."""
-    headers = {name: value.lower() for name, value in request.headers}
-    if headers.get(b"upgrade") != b"websocket" or b"upgrade" not in headers.get(b"connection", b""):
+    headers = dict(request.headers)
+    if b"websocket" not in _tokens(request, b"upgrade") or b"upgrade" not in _tokens(request, b"connection"):
         return (200, "") if request.method in _METHODS else (405, "This port speaks websocket.\n")
     if headers.get(b"sec-websocket-version") != b"13":
         return 426, "This port speaks version 13 of the websocket protocol.\n"
-    if request.method != b"GET" or b"sec-websocket-key" not in headers:
+    if request.method != b"GET" or not _KEY.fullmatch(headers.get(b"sec-websocket-key", b"")):
         return 400, "This is no websocket handshake.\n"
     return None
+
+
+def _tokens(request: h11.Request, header: bytes) -> set[bytes]:
+    """Return the words of a header that is a list, however often it is given (RFC 9110, 5.3)."""
+    values = b",".join(value for name, value in request.headers if name == header)
+    return {token.strip().lower() for token in values.split(b",")}
 
 
 def _response(http: h11.Connection, status: int, text: str, *, bare: bool = False) -> bytes:

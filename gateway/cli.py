@@ -5,6 +5,8 @@ The composition root: the only module that knows both the gateway and its adapte
 
 import argparse
 import random
+import resource
+import signal
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -33,14 +35,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parse(arguments)
     set_up_logging(options.log_level, as_json=options.log_json)
     status = 0
+    _allow_many_connections()
     try:
         trio.run(_serve, options)
     except* OSError as refusals:
-        print(f"c4gateway: error: {_first(refusals)}", file=sys.stderr)
+        print(f"c4gateway: error: {' '.join(str(_first(refusals)).split())}", file=sys.stderr)
         status = 1
     except* KeyboardInterrupt:
         pass
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # it is over; one more Ctrl-C changes nothing
     return status
+
+
+def _allow_many_connections() -> None:
+    """Let the process have as many files open as it may; a connection is one."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 async def _serve(options: argparse.Namespace) -> None:

@@ -1,16 +1,26 @@
 """What the operator reads: log lines, as text or as JSON.
 
-No client's name or message reaches a line unquoted, so nobody can forge one.
+No client's name or message reaches a line unquoted, so nobody can forge one. A thread of its own writes
+them, so that a reader who stands still, a stopped terminal or a full pipe, does not stop the games.
 """
 
+import contextlib
 import json
 import logging
+import os
+import queue
 import sys
+import threading
+import time
 
 from gateway.board import FIRST, other
 from gateway.session import Finished
 
 LEVELS = ("debug", "info", "warning", "error")
+BACKLOG = 10_000
+"""Lines that may wait for whoever reads the log."""
+FLUSH_LIMIT = 1.0
+"""Seconds that the end of the process waits for them."""
 
 logger = logging.getLogger("gateway.games")
 
@@ -31,14 +41,75 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(line, ensure_ascii=False)
 
 
+class ThreadedHandler(logging.Handler):
+    """Writes lines to a file descriptor, and drops what its reader leaves no room for."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        self._descriptor = descriptor
+        self._lines: queue.Queue[str | None] = queue.Queue(BACKLOG)
+        self._dropped = 0
+        threading.Thread(target=self._write, name="log", daemon=True).start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Queue a line; never blocks."""
+        try:
+            if self._dropped:
+                self._lines.put_nowait(f"{self._dropped} lines dropped: nobody read the log")
+                self._dropped = 0
+            self._lines.put_nowait(self.format(record))
+        except queue.Full:
+            self._dropped += 1
+
+    def flush(self) -> None:
+        """Wait until all lines are written, but not for a reader who stands still."""
+        patience = time.monotonic() + FLUSH_LIMIT
+        while self._lines.unfinished_tasks and time.monotonic() < patience:
+            time.sleep(0.001)
+
+    def close(self) -> None:
+        """Write what waits, then no more."""
+        self.flush()
+        with contextlib.suppress(queue.Full):
+            self._lines.put_nowait(None)
+        super().close()
+
+    def _write(self) -> None:
+        while (line := self._lines.get()) is not None:
+            data = line.encode("utf-8", "backslashreplace") + b"\n"
+            try:
+                while data:
+                    data = data[os.write(self._descriptor, data) :]
+            except OSError:
+                pass  # nobody is there to be told
+            self._lines.task_done()
+
+
+class _OnceAMinute(logging.Filter):
+    """Lets a line through now and then, without its traceback: for one that may come many times a second."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._next = 0.0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.exc_info = None
+        if time.monotonic() < self._next:
+            return False
+        self._next = time.monotonic() + 60
+        return True
+
+
 def set_up_logging(level: str, *, as_json: bool) -> None:
     """Log to stderr from `level`, one of `LEVELS`, upwards."""
-    handler = logging.StreamHandler(sys.stderr)
+    closed = sys.stderr is None  # by whoever started the process
+    handler = logging.NullHandler() if closed else ThreadedHandler(sys.stderr.fileno())
     plain = logging.Formatter("%(asctime)s %(levelname)-7s %(message)s")
     handler.setFormatter(JsonFormatter() if as_json else plain)
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for library in ("trio-websocket", "trio"):
         logging.getLogger(library).setLevel(max(logging.WARNING, logging.getLogger().level))
+    logging.getLogger("trio.serve_listeners").addFilter(_OnceAMinute())
 
 
 def log_game(game: Finished) -> None:

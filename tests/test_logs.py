@@ -2,13 +2,14 @@
 
 import json
 import logging
+import os
 from collections.abc import Iterator
 
 import pytest
 
 from gateway.board import FIRST, SECOND, Board
 from gateway.events import Reason
-from gateway.logs import LEVELS, log_game, set_up_logging
+from gateway.logs import BACKLOG, LEVELS, ThreadedHandler, log_game, set_up_logging
 from gateway.manners import Afterwards, Illegal, Manners
 from gateway.session import Finished, Player
 
@@ -36,22 +37,28 @@ def finished(reason: Reason = Reason.FOUR, winner: int | None = FIRST, name: str
     return Finished(players, board, winner, reason, (1.0, 2.0), 1)  # type: ignore[arg-type]
 
 
+def logged(capfd: pytest.CaptureFixture[str]) -> str:
+    """Return what was logged so far."""
+    logging.getLogger().handlers[0].flush()
+    return capfd.readouterr().err
+
+
 @pytest.mark.usefixtures("_own_logging")
-def test_game_that_was_won_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_game_that_was_won_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
     set_up_logging("info", as_json=False)
     log_game(finished())
     log_game(finished(Reason.TIME, SECOND))
-    one, two = capsys.readouterr().err.splitlines()
+    one, two = logged(capfd).splitlines()
     assert one.endswith("INFO    game 'ann' beats 'bob': four in a row, moving first, moves 323")
     assert two.endswith("INFO    game 'bob' beats 'ann': time, moving second, moves 323")
 
 
 @pytest.mark.usefixtures("_own_logging")
 @pytest.mark.parametrize("reason", [Reason.FULL, Reason.STOPPED])
-def test_game_without_a_winner_is_one_line(reason: Reason, capsys: pytest.CaptureFixture[str]) -> None:
+def test_game_without_a_winner_is_one_line(reason: Reason, capfd: pytest.CaptureFixture[str]) -> None:
     set_up_logging("info", as_json=False)
     log_game(finished(reason, None))
-    (line,) = capsys.readouterr().err.splitlines()
+    (line,) = logged(capfd).splitlines()
     assert line.endswith(f"game 'ann' - 'bob': no winner, {reason.value}, moves 323")
 
 
@@ -70,10 +77,10 @@ def test_game_without_a_winner_is_one_line(reason: Reason, capsys: pytest.Captur
         "n" * 10_000,
     ],
 )
-def test_no_name_forges_a_line(name: str, as_json: bool, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_name_forges_a_line(name: str, as_json: bool, capfd: pytest.CaptureFixture[str]) -> None:
     set_up_logging("info", as_json=as_json)
     log_game(finished(name=name))
-    text = capsys.readouterr().err
+    text = logged(capfd)
     assert len(text.splitlines()) == 1
     assert text.removesuffix("\n").isprintable()
     if as_json:
@@ -82,48 +89,81 @@ def test_no_name_forges_a_line(name: str, as_json: bool, capsys: pytest.CaptureF
 
 
 @pytest.mark.usefixtures("_own_logging")
-def test_json_line_has_time_level_logger_and_message(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_line_has_time_level_logger_and_message(capfd: pytest.CaptureFixture[str]) -> None:
     set_up_logging("debug", as_json=True)
     logging.getLogger("gateway.app").debug("all %s", "well")
-    line = json.loads(capsys.readouterr().err)
+    line = json.loads(logged(capfd))
     assert line.keys() == {"time", "level", "logger", "message"}
     assert (line["level"], line["logger"], line["message"]) == ("debug", "gateway.app", "all well")
 
 
 @pytest.mark.usefixtures("_own_logging")
-def test_json_line_of_an_exception_is_one_line_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_line_of_an_exception_is_one_line_too(capfd: pytest.CaptureFixture[str]) -> None:
     set_up_logging("info", as_json=True)
     try:
         raise ZeroDivisionError("by\nzero")
     except ZeroDivisionError:
         logging.getLogger("x").exception("went wrong")
-    text = capsys.readouterr().err
+    text = logged(capfd)
     assert text.count("\n") == 1
     assert "ZeroDivisionError" in json.loads(text)["exception"]
 
 
 @pytest.mark.usefixtures("_own_logging")
 @pytest.mark.parametrize("level", LEVELS)
-def test_what_is_below_the_level_is_not_said(level: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_below_the_level_is_not_said(level: str, capfd: pytest.CaptureFixture[str]) -> None:
     set_up_logging(level, as_json=False)
     for name in LEVELS:
         logging.getLogger("x").log(logging.getLevelName(name.upper()), name)
-    said = [line.split()[-1] for line in capsys.readouterr().err.splitlines()]
+    said = [line.split()[-1] for line in logged(capfd).splitlines()]
     assert said == [*LEVELS[LEVELS.index(level) :]]
 
 
 @pytest.mark.usefixtures("_own_logging")
-def test_libraries_say_nothing_below_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+def test_libraries_say_nothing_below_a_warning(capfd: pytest.CaptureFixture[str]) -> None:
     set_up_logging("debug", as_json=False)
     logging.getLogger("trio-websocket").info("chatter")
     logging.getLogger("trio-websocket").warning("trouble")
-    assert "chatter" not in (said := capsys.readouterr().err)
+    assert "chatter" not in (said := logged(capfd))
     assert "trouble" in said
 
 
 @pytest.mark.usefixtures("_own_logging")
-def test_setting_up_twice_says_everything_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_setting_up_twice_says_everything_once(capfd: pytest.CaptureFixture[str]) -> None:
     set_up_logging("info", as_json=False)
     set_up_logging("info", as_json=True)
     logging.getLogger("x").info("once")
-    assert capsys.readouterr().err.count("once") == 1
+    assert logged(capfd).count("once") == 1
+
+
+def test_reader_who_stands_still_stops_nobody_and_is_told_what_it_missed() -> None:
+    reader, writer = os.pipe()
+    handler = ThreadedHandler(writer)
+    line = logging.LogRecord("games", logging.INFO, __file__, 1, "x" * 1000, None, None)
+    for _ in range(BACKLOG + 200):  # a pipe holds some 64 of them
+        handler.emit(line)
+    os.set_blocking(reader, False)
+    with open(reader, "rb", closefd=False) as log:
+        read = [log.readline()]
+        while handler._lines.unfinished_tasks or read[-1]:
+            read.append(log.readline())
+        handler.emit(line)
+        handler.flush()
+        read += log.readlines()
+    handler.close()
+    text = b"".join(read).decode()
+    assert text.count("x" * 1000) > BACKLOG
+    assert "lines dropped: nobody read the log" in text
+    os.close(writer)
+    os.close(reader)
+
+
+@pytest.mark.usefixtures("_own_logging")
+def test_refused_connections_are_one_plain_line_a_minute(capfd: pytest.CaptureFixture[str]) -> None:
+    set_up_logging("info", as_json=False)
+    for _ in range(30):
+        try:
+            raise OSError("Too many open files")
+        except OSError:
+            logging.getLogger("trio.serve_listeners").exception("accept returned EMFILE")
+    assert len(logged(capfd).splitlines()) == 1
