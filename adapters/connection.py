@@ -10,6 +10,7 @@ never calls the hub, and the one boundary behind which our own mistakes end is h
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable
+from functools import partial
 from itertools import count
 from typing import Generic
 
@@ -136,15 +137,22 @@ class Connection(Generic[C, S]):
 async def contained(
     name: str, serve: Callable[[trio.abc.Stream], Awaitable[None]], stream: trio.abc.Stream
 ) -> None:
-    """Serve a client's stream, and let nothing that goes wrong there reach anyone else."""
+    """Serve a client's stream until it is closed, and let nothing that goes wrong reach anyone else."""
+    try:
+        await guarded(name, partial(serve, stream))
+    finally:
+        await trio.aclose_forcefully(stream)
+
+
+async def guarded(name: str, work: Callable[[], Awaitable[None]]) -> None:
+    """Do what one player needs, and let nothing that goes wrong there reach anyone else."""
     number = next(_ids)
     logger.debug("%s connection %d opened", name, number)
     try:
-        await serve(stream)
+        await work()
     except* PeerGone:
         logger.debug("%s connection %d lost", name, number)
     except* Exception:
         logger.exception("%s connection %d closed after an internal error", name, number)
     finally:
         logger.debug("%s connection %d closed", name, number)
-        await trio.aclose_forcefully(stream)

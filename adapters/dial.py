@@ -4,6 +4,8 @@ Opens a line to a server and moves one dialect's messages over it. For bots, tes
 nothing of the server but its dialect.
 """
 
+import errno
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Generic
@@ -46,7 +48,7 @@ class Client(Generic[C_contra, S_co]):
 @asynccontextmanager
 async def open_lines(host: str, port: int) -> AsyncIterator[Transport]:
     """Open a line to a TCP server. Raises OSError where none is there."""
-    wire = Wire(await trio.open_tcp_stream(host, port))
+    wire = Wire(await _reached(host, port))
     transport = LineTransport(wire)
     try:
         yield transport
@@ -62,7 +64,7 @@ async def open_websocket(url: str) -> AsyncIterator[Transport]:
     """
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    wire = Wire(await trio.open_tcp_stream(parts.hostname or "127.0.0.1", parts.port or 80))
+    wire = Wire(await _reached(parts.hostname or "127.0.0.1", parts.port or 80))
     try:
         async with trio.open_nursery() as nursery:
             websocket = await _upgraded(nursery, wire, parts.netloc, target)
@@ -81,6 +83,14 @@ async def open_websocket(url: str) -> AsyncIterator[Transport]:
         raise error from error.__cause__
     finally:
         await trio.aclose_forcefully(wire)
+
+
+async def _reached(host: str, port: int) -> trio.SocketStream:
+    try:
+        with trio.fail_after(PATIENCE):
+            return await trio.open_tcp_stream(host, port)
+    except trio.TooSlowError:
+        raise TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT)) from None
 
 
 async def _upgraded(

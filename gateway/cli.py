@@ -17,7 +17,10 @@ import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
 from adapters.connection import contained
+from adapters.house.server import House
+from adapters.house.thinking import Thinker
 from gateway.app import FrontEnd, Listening, listen, run
+from gateway.arguments import in_one_line
 from gateway.hub import Hub, Rules
 from gateway.logs import log_game, set_up_logging
 from gateway.options import parse
@@ -39,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         trio.run(_serve, options)
     except* OSError as refusals:
-        print(f"c4gateway: error: {' '.join(str(_first(refusals)).split())}", file=sys.stderr)
+        print(f"c4gateway: error: {in_one_line(refusals)}", file=sys.stderr)
         status = 1
     except* KeyboardInterrupt:
         pass
@@ -56,10 +59,13 @@ def _allow_many_connections() -> None:
 
 async def _serve(options: argparse.Namespace) -> None:
     terms = Terms(clock=options.clock, penalty=options.penalty, idle=options.idle)
-    rules = Rules(terms, options.games_per_pair, options.rejoin)
+    rules = Rules(terms, options.games_per_pair, options.rejoin, options.house_after)
     hub = Hub(rules, random.Random(options.seed), log_game)
     listening = [await listen(front_end, options.host) for front_end in _front_ends(options, hub)]
-    await run(hub, listening, partial(_announce, listening))
+    async with trio.open_nursery() as nursery:
+        hub.engage(House(hub, nursery, Thinker(options.house_workers), options.house))
+        await run(hub, listening, partial(_announce, listening))
+        nursery.cancel_scope.cancel()
 
 
 def _front_ends(options: argparse.Namespace, hub: Hub) -> list[FrontEnd]:
@@ -76,13 +82,6 @@ def _front_ends(options: argparse.Namespace, hub: Hub) -> list[FrontEnd]:
         for name, port, service in services
         if port is not None
     ]
-
-
-def _first(errors: BaseExceptionGroup[OSError]) -> BaseException:
-    error: BaseException = errors
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 def _announce(listening: Sequence[Listening]) -> None:

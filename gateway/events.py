@@ -33,6 +33,8 @@ class Objection(Flag):
     NO_NAME = auto()
     NAME_TAKEN = auto()
     TABLE_FULL = auto()
+    NOT_AVAILABLE = auto()
+    """The player of the server's own that is wished for cannot come."""
 
 
 NOTHING = Objection(0)

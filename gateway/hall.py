@@ -47,8 +47,8 @@ class Hall:
                 seat.table.sit(seat)
             case InLobby(wish):
                 assert seat.name is not None
-                asked = wish is not None or not seat.stands_by
-                seat.guest = Guest(seat.name, wish, asked, seat.counted)
+                asked = not seat.manners.house and (wish is not None or not seat.stands_by)
+                seat.guest = Guest(seat.name, wish, asked, seat.counted, seat.manners.house)
                 self._guests[seat.guest] = seat
             case _:
                 assert_never(place)

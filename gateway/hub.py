@@ -21,11 +21,12 @@ from gateway.commands import (
     Play,
     Unfit,
     Unreadable,
+    Wish,
 )
 from gateway.events import NOTHING, Dismissed, Entered, Introduced, Objection, Reason, Refused, ToMove, Why
 from gateway.hall import Hall
 from gateway.manners import Afterwards, Illegal, Manners
-from gateway.seat import Mailbox, Seat, Stance
+from gateway.seat import House, Mailbox, Seat, Stance
 from gateway.session import Finished, Note, Phase, Session, Terms, opposite
 
 CROSSING = 0.5
@@ -41,6 +42,8 @@ class Rules:
     """How often each of two who both stand by opens a game against the other; 0 for no limit."""
     rejoin: float = 10.0
     """Seconds that a seat is kept for a player who has to ask again for the next game."""
+    house_after: float = 5.0
+    """Seconds that a player waits in the lobby before it meets one of the server's own."""
 
 
 class Hub:
@@ -59,11 +62,17 @@ class Hub:
         self._rests: Alarms[Seat] = Alarms()
         self._rejoins: Alarms[Seat] = Alarms()
         self._entries: Alarms[Seat] = Alarms()
+        self._lonely: Alarms[Seat] = Alarms()
+        self._house: House | None = None
         self._closed = False
 
     def __len__(self) -> int:
         """Return how many players are here, whatever they do."""
         return len(self._seats)
+
+    def engage(self, house: House) -> None:
+        """Let the players of `house` be asked for. Without, a wish for one of them waits for ever."""
+        self._house = house
 
     def open(self, mailbox: Mailbox, manners: Manners, now: float) -> Seat:
         """Return a seat for a player who has just come and has not entered yet."""
@@ -115,6 +124,8 @@ class Hub:
         for seat in self._entries.due(now):
             if seat.place is None:
                 self._leave(seat, Dismissed(Why.SILENT), now)
+        for seat in self._lonely.due(now):
+            self._entertain(seat, now)
         self._settle(now)
         return list(self._flags.due(now))
 
@@ -125,7 +136,7 @@ class Hub:
 
     def next_alarm(self) -> float | None:
         """Return a time before which `tick` has nothing to do; None where nothing is due at all."""
-        alarms = (self._flags, self._rests, self._rejoins, self._entries, self._hall)
+        alarms = (self._flags, self._rests, self._rejoins, self._entries, self._lonely, self._hall)
         times = [alarm.next_due() for alarm in alarms]
         return min((when for when in times if when is not None), default=None)
 
@@ -207,13 +218,21 @@ class Hub:
             objections |= Objection.NAME_TAKEN
         if self._hall.is_full(command.place) and (objections or not self._hall.is_at(seat, command.place)):
             objections |= Objection.TABLE_FULL
+        if self._is_absent(_wish(command)):
+            objections |= Objection.NOT_AVAILABLE
         return objections
+
+    def _is_absent(self, wish: Wish | None) -> bool:
+        """Whether a player of the server's own is wished for that cannot come."""
+        if wish is None or not wish.is_for_house or self._house is None:
+            return False
+        return not self._house.has(wish.name.casefold())
 
     def _goes_on(self, seat: Seat, session: Session, name: str, command: Enter) -> bool:
         """Whether the command asks for the next round of the series that the seat is in."""
         if name != session.players[seat.number].name or not self._hall.is_at(seat, command.place):
             return False
-        wish = command.place.wish if isinstance(command.place, InLobby) else None
+        wish = _wish(command)
         if wish is None:
             return True
         return wish.grants(session.players[opposite(seat.number)].name) and not wish.is_for_house
@@ -241,6 +260,7 @@ class Hub:
         one.number, two.number = 0, 1
         for seat in (one, two):
             seat.session, seat.ready, seat.stance = session, True, Stance.SEATED
+            self._lonely.cancel(seat)
         self._hall.playing(session.players[0].name, session.players[1].name)
         self._begin_if_ready(session, now)
 
@@ -302,8 +322,15 @@ class Hub:
 
     def _wait(self, seat: Seat, now: float) -> None:
         seat.stance, seat.ready = Stance.WAITING, True
-        if not seat.resting:
-            self._hall.wait(seat, now)
+        if seat.resting:
+            return
+        self._hall.wait(seat, now)
+        if seat.guest is None or self._house is None or seat.manners.house:
+            return
+        if seat.guest.wish is None:
+            self._lonely.set(seat, now + self._rules.house_after)
+        elif seat.guest.wish.is_for_house:
+            self._summon(seat.guest.wish.name.casefold(), seat, now)
 
     def _settle(self, now: float) -> None:
         for one, two in self._hall.pairs(now):
@@ -316,8 +343,28 @@ class Hub:
         if seat.session is not None:
             self._begin_if_ready(seat.session, now)
         else:
-            self._hall.wait(seat, now)
+            self._wait(seat, now)
             self._settle(now)
+
+    def _entertain(self, seat: Seat, now: float) -> None:
+        """Let a player of the server's own come to a seat for which the lobby has nobody."""
+        if seat.stance is not Stance.WAITING or seat.guest is None or self._house is None:
+            return
+        name = self._house.lobby_player()
+        if name is not None:
+            self._summon(name, seat, now)
+            self._lonely.set(seat, now + self._rules.house_after)
+
+    def _summon(self, name: str, guest: Seat, now: float) -> None:
+        assert self._house is not None
+        assert guest.name is not None
+        seat = self._house.summon(name, now)
+        seat.name, seat.place = name, InLobby(Wish(guest.name))
+        self._hall.enter(seat, seat.place)
+        self._wait(seat, now)
+        self._settle(now)
+        if seat.stance is Stance.WAITING:  # the two may not meet: they have had their games
+            self._dismiss(seat, Dismissed(Why.SERIES_OVER))
 
     def _missed(self, seat: Seat, now: float) -> None:
         """Keep no seat any longer for a player who has not asked again."""
@@ -327,13 +374,17 @@ class Hub:
 
     def _dismiss(self, seat: Seat, farewell: Dismissed) -> None:
         self._hall.leave(seat)
-        for alarms in (self._flags, self._rests, self._rejoins, self._entries):
+        for alarms in (self._flags, self._rests, self._rejoins, self._entries, self._lonely):
             alarms.cancel(seat)
         if seat.manners.unique_name and seat.place is not None and seat.name is not None:
             self._unique.discard(seat.name)
         self._seats.pop(seat, None)
         seat.stance = Stance.GONE
         seat.deliver(farewell)
+
+
+def _wish(command: Enter) -> Wish | None:
+    return command.place.wish if isinstance(command.place, InLobby) else None
 
 
 def _unnamed(name: str | None) -> Objection:
@@ -352,6 +403,8 @@ def _standing(seat: Seat) -> Objection:
 
 def _farewell(seat: Seat, session: Session) -> Dismissed | None:
     """Return how the seat is hung up on with the end of its series; None where it is not."""
+    if seat.manners.house:
+        return Dismissed(Why.SERIES_OVER)
     if session.broken is None:
         return Dismissed(Why.SERIES_OVER) if seat.manners.afterwards is Afterwards.HANG_UP else None
     number, reason = session.broken

@@ -191,7 +191,7 @@ class Lobby:
         if one.name == two.name:
             if one is two or one.counted or two.counted:
                 return False
-        elif frozenset((one.name, two.name)) in self._busy:
+        elif not one.house and not two.house and frozenset((one.name, two.name)) in self._busy:
             return False
         for guest, partner in ((one, two), (two, one)):
             wish = guest.wish
@@ -206,7 +206,7 @@ class Lobby:
         return min(ordered(one.name, two.name), ordered(two.name, one.name)) >= self._cap
 
     def _is_held(self, one: Guest, two: Guest, now: float) -> bool:
-        if not self.meetings.were_last(one.name, two.name):
+        if one.house or two.house or not self.meetings.were_last(one.name, two.name):
             return False
         if now >= max(one.since, two.since) + REMATCH_HOLD:
             return False

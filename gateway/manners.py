@@ -44,5 +44,7 @@ class Manners:
     """Whether no other player with this manner may bear the same name at the same time."""
     strict_entry: bool = False
     """Whether a first message that does not let the player in ends the connection."""
+    house: bool = False
+    """Whether the player is one of the server's own, and here for one series only."""
     entry_limit: float | None = None
     """Seconds within which the player must have entered; None for ever."""

@@ -1,11 +1,12 @@
 """The options of the command ``c4gateway``."""
 
 import argparse
-import math
-from collections.abc import Callable, Sequence
-from typing import NoReturn
+import os
+from collections.abc import Sequence
 
 from gateway import __version__
+from gateway.arguments import Parser, number
+from gateway.commands import HOUSE_PLAYERS
 from gateway.logs import LEVELS
 
 DESCRIPTION = """\
@@ -25,14 +26,6 @@ PORTS = {"nac4": 8080, "arena": 8001, "tcp": 4242}
 HOST = "127.0.0.1"
 
 
-class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line."""
-
-    def error(self, message: str) -> NoReturn:
-        line = " ".join(message.splitlines())
-        self.exit(2, f"{self.prog}: error: {line} (see {self.prog} --help)\n")
-
-
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Return the options. Exits with status 2, after a line on stderr, where they are wrong."""
     options = _parser().parse_args(arguments)
@@ -43,8 +36,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     return options
 
 
-def _parser() -> _Parser:
-    parser = _Parser(
+def _parser() -> Parser:
+    parser = Parser(
         prog="c4gateway",
         description=DESCRIPTION,
         epilog=EPILOG,
@@ -53,6 +46,7 @@ def _parser() -> _Parser:
     )
     _add_addresses(parser.add_argument_group("where to listen"))
     _add_rules(parser.add_argument_group("how to play"))
+    _add_house(parser.add_argument_group("players of the server's own"))
     log = parser.add_argument_group("what to say on stderr")
     log.add_argument("--log-level", choices=LEVELS, default="info", help="least level to log (%(default)s)")
     log.add_argument("--log-json", action="store_true", help="log one JSON object a line")
@@ -61,7 +55,7 @@ def _parser() -> _Parser:
 
 
 def _add_addresses(group: argparse._ArgumentGroup) -> None:
-    port = _number(int, 0, 65_535)
+    port = number(int, 0, 65_535)
     group.add_argument("--nac4", type=port, metavar="PORT", help="nac4 bots, by websocket")
     group.add_argument(
         "--arena", type=port, metavar="PORT", help="c4-arena bots, by websocket, in JSON or EDN"
@@ -77,12 +71,12 @@ def _add_addresses(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_rules(group: argparse._ArgumentGroup) -> None:
-    time, limit = _number(float, 0.1, 1e6), _number(int, 0, 10**9)
+    time, limit = number(float, 0.1, 1e6), number(int, 0, 10**9)
     for option, kind, default, metavar, text in (
         ("--clock", time, 42.0, "SECONDS", "a player's time for a game, where a nac4 player takes part"),
-        ("--penalty", _number(float, 0, 1e6), 1.0, "SECONDS", "what an illegal move costs a nac4 player"),
+        ("--penalty", number(float, 0, 1e6), 1.0, "SECONDS", "what an illegal move costs a nac4 player"),
         ("--idle", time, 300.0, "SECONDS", "a player's time for a move in games without a clock"),
-        ("--rounds", _number(int, 1, 10**6), 4, "N", "games in a series with a Droidcon player"),
+        ("--rounds", number(int, 1, 10**6), 4, "N", "games in a series with a Droidcon player"),
         (
             "--games-per-pair",
             limit,
@@ -102,17 +96,35 @@ def _add_rules(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def _number(kind: Callable[[str], float], least: float, most: float) -> Callable[[str], float]:
-    """Return what reads a number from `least` to `most`."""
+def _add_house(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--house",
+        type=_house_players,
+        default=[],
+        metavar="NAMES",
+        help=f"who of {', '.join(sorted(HOUSE_PLAYERS))} plays those whom nobody else in the lobby plays",
+    )
+    group.add_argument(
+        "--house-after",
+        type=number(float, 0.1, 1e6),
+        default=5.0,
+        metavar="SECONDS",
+        help="how long these wait for another opponent first (5.0)",
+    )
+    workers = max(1, (os.cpu_count() or 1) - 1)
+    group.add_argument(
+        "--house-workers",
+        type=number(int, 1, 1024),
+        default=workers,
+        metavar="N",
+        help=f"processes in which all of them think ({workers} on this machine)",
+    )
 
-    def read(text: str) -> float:
-        try:
-            value = kind(text)
-        except ValueError:
-            value = math.nan
-        if not least <= value <= most:
-            what = "a whole number" if kind is int else "a number"
-            raise argparse.ArgumentTypeError(f"{text!r} is not {what} from {least:g} to {most:g}")
-        return value
 
-    return read
+def _house_players(text: str) -> list[str]:
+    names = [name.strip().casefold() for name in text.split(",")]
+    for name in names:
+        if name not in HOUSE_PLAYERS:
+            known = ", ".join(sorted(HOUSE_PLAYERS))
+            raise argparse.ArgumentTypeError(f"{name!r} is none of {known}")
+    return names

@@ -29,6 +29,19 @@ class Mailbox(Protocol):
         """
 
 
+class House(Protocol):
+    """Where the server's own players come from."""
+
+    def has(self, name: str) -> bool:
+        """Whether the player called `name` can come."""
+
+    def summon(self, name: str, now: float) -> "Seat":
+        """Open a seat in the hub for the player called `name`, and return it."""
+
+    def lobby_player(self) -> str | None:
+        """Return who is to meet a player whom nobody else meets, somebody else each time, or nobody."""
+
+
 class Stance(Enum):
     """What a player is about."""
 

@@ -21,7 +21,7 @@ CORE = (  # each may import what stands in a row above its own
     {"hub"},
 )
 INNER = sorted(module for row in CORE for module in row)
-OUTER = ("logs", "options", "app", "cli")
+OUTER = ("arguments", "logs", "options", "app", "cli")
 PURE = {"collections", "dataclasses", "enum", "functools", "heapq", "itertools", "random", "typing"}
 """What the core needs of the standard library: nothing that reads, writes, waits or tells the time."""
 
@@ -35,7 +35,11 @@ def modules() -> Iterator[str]:
 
 
 ALL = sorted(modules())
-IN_DIALECTS = [name for name in ALL if name.split(".")[:1] == ["adapters"] and name.count(".") == 2]
+IN_DIALECTS = [
+    name
+    for name in ALL
+    if name.startswith("adapters.") and name.count(".") == 2 and not name.startswith("adapters.bot.")
+]
 
 
 def source(module: str) -> str:
@@ -122,7 +126,7 @@ def test_core_knows_no_dialect_by_name(module: str, dialect: str) -> None:
 # 3 and 5: the outer gateway.
 
 
-@pytest.mark.parametrize("module", ["logs", "options", "app"])
+@pytest.mark.parametrize("module", ["arguments", "logs", "options", "app"])
 def test_outer_gateway_imports_no_adapter(module: str) -> None:
     assert {name for name in ours(f"gateway.{module}") if not name.startswith("gateway")} == set()
 
@@ -184,7 +188,7 @@ def test_client_knows_nothing_of_the_gateway(dialect: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", [name for name in IN_DIALECTS if not name.endswith((".server", ".client"))]
+    "module", [name for name in IN_DIALECTS if not name.endswith((".server", ".client", ".thinking"))]
 )
 def test_only_servers_and_clients_know_trio(module: str) -> None:
     assert theirs(module).isdisjoint({"trio", "trio_websocket", "socket", "h11"})
@@ -202,6 +206,65 @@ def test_trio_websocket_stays_behind_the_transports(module: str) -> None:
         assert module in {"adapters.transports", "adapters.upgrade", "adapters.dial"}
 
 
+# The bot: on the client's side of every dialect.
+
+BOT = [name for name in ALL if name.startswith("adapters.bot")]
+BOT_DIALECTS = [f"adapters.bot.{dialect}" for dialect in DIALECTS]
+BOT_KNOWS = {f"adapters.{dialect}.{role}" for dialect in DIALECTS for role in ("messages", "client")} | {
+    "adapters.contract",
+    "adapters.dial",
+    "gateway",
+    "gateway.arguments",
+    "gateway.board",
+    "gateway.engines",
+    "gateway.engines.catalogue",
+}
+
+
+@pytest.mark.parametrize("module", BOT)
+def test_bot_knows_of_dialects_what_a_client_knows(module: str) -> None:
+    assert {name for name in ours(module) if not name.startswith("adapters.bot")} <= BOT_KNOWS
+
+
+@pytest.mark.parametrize("module", BOT_DIALECTS)
+def test_bot_knows_one_dialect_at_a_time(module: str) -> None:
+    home = f"adapters.{module.rpartition('.')[2]}"
+    others = tuple(f"adapters.{dialect}" for dialect in DIALECTS if f"adapters.{dialect}" != home)
+    assert not [name for name in ours(module) if name.startswith((*others, *BOT_DIALECTS))]
+
+
+def test_nothing_but_the_bot_imports_the_bot() -> None:
+    users = {name for name in ALL if any(found.startswith("adapters.bot") for found in ours(name))}
+    assert users <= {*BOT}
+
+
+@pytest.mark.parametrize("module", [*BOT_DIALECTS, "adapters.bot.news", "adapters.bot.tally"])
+def test_dialects_of_the_bot_do_no_io(module: str) -> None:
+    assert theirs(module) <= PURE | {"contextlib"}
+
+
+# The engines.
+
+ENGINES = [name for name in ALL if name.startswith("gateway.engines")]
+
+
+@pytest.mark.parametrize("module", ENGINES)
+def test_engines_know_the_board_and_each_other(module: str) -> None:
+    assert {name for name in ours(module) if not name.startswith("gateway.engines")} <= {"gateway.board"}
+    assert theirs(module) <= sys.stdlib_module_names | {"bitbully"}
+
+
+@pytest.mark.parametrize("module", ALL)
+def test_the_solver_is_imported_by_none_but_the_perfect_player(module: str) -> None:
+    assert module == "gateway.engines.perfect" or "bitbully" not in theirs(module)
+
+
+def test_the_solver_is_imported_by_none_who_did_not_ask() -> None:
+    at_import = ast.parse(source("gateway.engines.perfect")).body
+    arrows = [node for node in at_import if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert not [node for node in arrows if "bitbully" in ast.unparse(node)]
+
+
 # 6: conformance.
 
 
@@ -215,7 +278,16 @@ def test_conformance_imports_nothing_of_what_it_checks(module: str) -> None:
 
 @pytest.mark.parametrize("module", ALL)
 def test_modules_of_the_standard_library_and_dependencies_are_all_that_is_imported(module: str) -> None:
-    dependencies = {"trio", "trio_websocket", "wsproto", "h11", "edn_format", "ply"}
+    dependencies = {
+        "trio",
+        "trio_websocket",
+        "trio_parallel",
+        "wsproto",
+        "h11",
+        "edn_format",
+        "ply",
+        "bitbully",
+    }
     assert theirs(module) <= dependencies | sys.stdlib_module_names
 
 

@@ -59,6 +59,7 @@ class Error(Enum):
     INVALID_COLUMN = "INVALID_COLUMN"
     COLUMN_IS_FULL = "COLUMN_IS_FULL"
     NOT_YOUR_TURN = "NOT_YOUR_TURN"
+    PLAYER_NOT_AVAILABLE = "PLAYER_NOT_AVAILABLE"
 
 
 ServerMessage: TypeAlias = Word | Error | Put

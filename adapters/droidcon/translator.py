@@ -44,6 +44,7 @@ _JOIN_ERRORS = (  # in the order of PROTOCOL.md 3.5
     (Objection.NO_NAME, Error.NO_NAME_SET),
     (Objection.TABLE_FULL, Error.CHANNEL_IS_FULL),
     (Objection.WAITING | Objection.PLAYING, Error.ALREADY_IN_CHANNEL),
+    (Objection.NOT_AVAILABLE, Error.PLAYER_NOT_AVAILABLE),
 )
 
 

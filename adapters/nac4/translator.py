@@ -50,6 +50,7 @@ MANNERS = Manners(
     entry_limit=60.0,
 )
 
+_CLOSED = Objection.NAME_TAKEN | Objection.TABLE_FULL | Objection.NOT_AVAILABLE
 _COLORS = "RY"
 _BATTLE = {Reason.FOUR: "Ok", Reason.FULL: "Ok", Reason.TIME: "Timeout"}
 _NOT_A_USER = re.compile(r"[^A-Za-z0-9_-]")
@@ -106,7 +107,7 @@ class Nac4Translator:
         match dismissed.why:
             case Why.STOPPED:
                 return Farewell(1001, "server stops")
-            case Why.REFUSED if dismissed.objections & (Objection.NAME_TAKEN | Objection.TABLE_FULL):
+            case Why.REFUSED if dismissed.objections & _CLOSED:
                 return Farewell(1008)
             case Why.REFUSED | Why.SILENT:
                 return Farewell(1002, "connect expected")
@@ -136,4 +137,6 @@ def _info(refused: Refused) -> str:
         return f"{refused.to.user} already used"
     if Objection.TABLE_FULL in refused.objections:
         return "table is full"
+    if Objection.NOT_AVAILABLE in refused.objections:
+        return "this player is not installed here"
     return _EXPECTED

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import pytest
 import trio
+import trio.testing
 from shell_fakes import FakeTransport, ToyCodec
 
 import adapters.dial
@@ -104,6 +105,20 @@ async def test_nobody_there_is_an_oserror(deaf_port: int) -> None:
     with pytest.raises(OSError):
         async with open_websocket(f"ws://127.0.0.1:{deaf_port}"):
             pass
+
+
+async def test_host_that_never_answers_is_an_os_error(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: trio.testing.MockClock
+) -> None:
+    async def wait(_host: str, _port: int) -> trio.SocketStream:
+        await trio.sleep_forever()
+        raise AssertionError
+
+    monkeypatch.setattr(trio, "open_tcp_stream", wait)
+    for dialling in (open_lines("10.255.255.1", 1), open_websocket("ws://10.255.255.1:1")):
+        with pytest.raises(OSError, match="timed out"):
+            async with dialling:
+                pass
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,118 @@
+"""One connection after another, until the games are played.
+
+Knows how to be stopped and when to try again; what happens on a connection is `play.py`'s. The rule it
+keeps: whatever ends a connection, the server is told in good order that the player leaves.
+"""
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass
+
+import trio
+
+from adapters.bot.play import Ending, Hearing, Kind, Play
+from adapters.bot.player import Player
+from adapters.bot.screen import Screen
+from adapters.bot.tally import Tally
+from adapters.contract import PeerGone
+
+LONGEST_PAUSE = 30.0
+"""Seconds at most between two tries to reach a server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where to play."""
+
+    place: str
+    """Its address, for people to read."""
+    dial: Callable[[], AbstractAsyncContextManager[Hearing]]
+    """Opens a line to it. Raises OSError, UnicodeError, PeerGone."""
+    name: str
+    """What the player is called there."""
+
+
+class Bot:
+    """A player that looks for its games."""
+
+    def __init__(self, server: Server, player: Player, tally: Tally, screen: Screen) -> None:
+        self._server = server
+        self._player = player
+        self._tally = tally
+        self._screen = screen
+        self._running = trio.CancelScope()
+        self._playing: trio.CancelScope | None = None
+
+    def stop(self) -> None:
+        """Leave; at once if it is said a second time."""
+        if self._playing is None or self._playing.cancel_called:
+            self._running.cancel()
+        else:
+            self._playing.cancel()
+
+    async def run(self, *, reconnect: bool) -> Ending:
+        """Play until all games are played, or the server is not there; with `reconnect`, until it is."""
+        with self._running:
+            return await self._run(reconnect=reconnect)
+        return Ending(Kind.LEFT)
+
+    async def _run(self, *, reconnect: bool) -> Ending:
+        pauses = _pauses()
+        while True:
+            games = self._tally.begun
+            ending = await self._connection()
+            if ending.kind is Kind.SPENT:
+                continue
+            if not reconnect or not self._is_worth_another_try(ending):
+                return ending
+            if games < self._tally.begun:
+                pauses = _pauses()
+            pause = next(pauses)
+            self._screen.warn(f"{ending.words}; next try in {pause:g} s")
+            await trio.sleep(pause)
+
+    def _is_worth_another_try(self, ending: Ending) -> bool:
+        """Whether it may end otherwise next time.
+
+        A player that was let in before may be refused because the server has not yet missed it.
+        """
+        return ending.kind is Kind.LOST or (ending.kind is Kind.REFUSED and self._tally.begun > 0)
+
+    async def _connection(self) -> Ending:
+        """Play on one connection."""
+        async with AsyncExitStack() as stack:
+            try:
+                line = await stack.enter_async_context(self._server.dial())
+            except (OSError, UnicodeError, PeerGone) as error:
+                return Ending(Kind.LOST, f"no server at {self._server.place}: {reason(error)}")
+            self._screen.connected(self._server.place, self._server.name)
+            try:
+                with trio.CancelScope() as self._playing:
+                    return await Play(line, self._player, self._tally, self._screen).run()
+            finally:
+                self._playing = None
+        return Ending(Kind.LEFT)
+
+
+def _pauses() -> Iterator[float]:
+    pause = 1.0
+    while True:
+        yield pause
+        pause = min(2 * pause, LONGEST_PAUSE)
+
+
+def reason(error: OSError | UnicodeError | PeerGone) -> str:
+    """Return in a few words why a server could not be reached."""
+    if isinstance(error, PeerGone):
+        return "what answers there speaks no websocket"
+    if isinstance(error, UnicodeError):
+        return "this is no name of a host"
+    cause = error.__cause__
+    while isinstance(cause, BaseExceptionGroup):
+        cause = cause.exceptions[0]
+    if isinstance(cause, OSError):
+        error = cause
+    if isinstance(error, socket.gaierror):
+        return error.strerror or "this is no name of a host"
+    return (error.strerror or str(error)).rpartition(": ")[2]

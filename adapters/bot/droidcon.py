@@ -1,0 +1,100 @@
+"""The Droidcon dialect as its player hears and speaks it.
+
+The server tells the opponent's moves alone, so the board is kept here. The original passes an illegal
+`PUT` on before it says who won, so a `PUT` that is no move leaves the board alone (PROTOCOL.md 5.2); it
+says nothing when the opponent leaves, and the next `NEW_GAME` is then all there is (4.8).
+"""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from typing import TypeAlias, assert_never
+
+from adapters.bot.line import Line
+from adapters.bot.news import Asked, Began, News, Over, Refused, Result
+from adapters.droidcon.client import open_client
+from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
+from gateway.board import COLUMNS, SECOND, Board, Side
+
+DroidconLine: TypeAlias = Line[ClientMessage, ServerMessage]
+
+_RESULTS = {Word.YOU_WON: Result.WON, Word.YOU_LOST: Result.LOST, Word.DRAW: Result.DRAWN}
+
+
+@asynccontextmanager
+async def open_line(host: str, port: int, name: str, channel: str) -> AsyncIterator[DroidconLine]:
+    """Connect to a server. Raises OSError."""
+    async with open_client(host, port) as client:
+        yield Line(client, DroidconTalk(name, channel))
+
+
+class DroidconTalk:
+    """What is said on one connection."""
+
+    def __init__(self, name: str, channel: str) -> None:
+        self._name = name
+        self._channel = channel
+        self._board = Board()
+        self._side: Side | None = None
+        self._playing = False
+        self._complaint = ""
+        self.may_end = False
+        """Whether a result was the last word: the server hangs up after a series (PROTOCOL.md 4.7)."""
+
+    def hello(self) -> Sequence[ClientMessage]:
+        """Return what is said first."""
+        return [Name(self._name), Join(self._channel)]
+
+    def move(self, column: int) -> ClientMessage:
+        """Return the move, which the server will not answer (PROTOCOL.md 4.3)."""
+        self._board = self._board.drop(column)
+        return Put(column)
+
+    def again(self) -> tuple[float, Sequence[ClientMessage]]:
+        """Say nothing: the server begins the next round by itself (PROTOCOL.md 4.6)."""
+        return 0, []
+
+    def doubt(self) -> Sequence[ClientMessage]:
+        """Say nothing."""
+        return []
+
+    def hear(self, message: ServerMessage) -> Iterator[News | ClientMessage]:
+        """Yield what a message means. Raises Refused."""
+        match message:
+            case Word.SUCCESS:
+                pass
+            case Word.NEW_GAME:
+                yield from self._began()
+            case Word.YOUR_MOVE:
+                self._side = self._board.turn
+                yield Asked(self._board)
+            case Word.YOU_WON | Word.YOU_LOST | Word.DRAW:
+                if self._playing:
+                    yield self._over(_RESULTS[message])
+            case Put(column):
+                self._put(column)
+            case Error():
+                if not self._playing and not self.may_end:
+                    raise Refused(message.value)
+                self._complaint = message.value
+            case _:
+                assert_never(message)
+
+    def _began(self) -> Iterator[News]:
+        if self._playing:
+            yield Over(Result.CUT_OFF, self._board, self._side)
+        self._board, self._side = Board(), None
+        self._playing, self.may_end = True, False
+        self._complaint = ""
+        yield Began()
+
+    def _put(self, column: int | None) -> None:
+        if self._side is None:
+            self._side = SECOND
+        if column is None or not 0 <= column < COLUMNS or self._board.turn == self._side:
+            return
+        if self._board.has_room(column) and not self._board.over:
+            self._board = self._board.drop(column)
+
+    def _over(self, result: Result) -> Over:
+        self._playing, self.may_end = False, True
+        return Over(result, self._board, self._side, self._complaint)

@@ -1,0 +1,109 @@
+"""One dialect over one connection, as a player uses it.
+
+`Talk` is what a dialect is to its player: messages in, news out, and no I/O. `Line` runs a talk over a
+client. The rule it keeps: what is to be said to the server is said here, one packet at a time, so that a
+move and an answer never mix.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Generic, Protocol, TypeVar
+
+import trio
+
+from adapters.bot.news import Asked, Began, News, Over, Spent
+from adapters.contract import PeerGone
+from adapters.dial import Client
+
+C = TypeVar("C")
+"""A dialect's client messages."""
+C_co = TypeVar("C_co", covariant=True)
+S_contra = TypeVar("S_contra", contravariant=True)
+S = TypeVar("S")
+"""A dialect's server messages."""
+
+DOUBT = 1.0
+"""Seconds of silence after which a player asks whether it was heard, where its dialect can ask."""
+PATIENCE = 10.0
+"""Seconds after that in which a server has to say something for the first time."""
+
+
+class Talk(Protocol[C_co, S_contra]):
+    """A dialect as its player hears and speaks it, on one connection."""
+
+    @property
+    def may_end(self) -> bool:
+        """Whether it is in order that the server hangs up now."""
+
+    def hello(self) -> Sequence[C_co]:
+        """Return what is said first."""
+
+    def hear(self, message: S_contra) -> Iterable[News | C_co]:
+        """Return what a message means, and what is to be answered. Raises Refused, WireError."""
+
+    def move(self, column: int) -> C_co:
+        """Return the move."""
+
+    def again(self) -> tuple[float, Sequence[C_co]]:
+        """Return how to ask for another game: after how many seconds, and with what."""
+
+    def doubt(self) -> Sequence[C_co]:
+        """Return what asks whether the server has heard, or nothing. Asks once."""
+
+
+class Line(Generic[C, S]):
+    """A talk over a client."""
+
+    def __init__(self, client: Client[C, S], talk: Talk[C, S]) -> None:
+        self._client = client
+        self._talk = talk
+        self._saying = trio.Lock()
+        self.understood = False
+        """Whether any message so far was one of the dialect's."""
+
+    @property
+    def may_end(self) -> bool:
+        """Whether it is in order that the server hangs up now."""
+        return self._talk.may_end
+
+    async def hello(self) -> None:
+        """Ask to be let in. Raises PeerGone."""
+        await self._say(self._talk.hello())
+
+    async def hear(self) -> list[News]:
+        """Return the news that the next message brings. Raises PeerGone, Refused, WireError."""
+        message = await self._message()
+        news: list[News] = []
+        answers: list[C] = []
+        for item in self._talk.hear(message):
+            if isinstance(item, Began | Asked | Over | Spent):
+                news.append(item)
+            else:
+                answers.append(item)
+        self.understood = True
+        await self._say(answers)
+        return news
+
+    async def move(self, column: int) -> None:
+        """Make a move. Raises PeerGone."""
+        await self._say([self._talk.move(column)])
+
+    async def again(self) -> None:
+        """Ask for another game. Raises PeerGone."""
+        pause, messages = self._talk.again()
+        if messages:
+            await trio.sleep(pause)
+            await self._say(messages)
+
+    async def _message(self) -> S:
+        with trio.move_on_after(DOUBT):
+            return await self._client.receive()
+        await self._say(self._talk.doubt())
+        with trio.move_on_after(math.inf if self.understood else PATIENCE):
+            return await self._client.receive()
+        raise PeerGone
+
+    async def _say(self, messages: Sequence[C]) -> None:
+        if messages:
+            async with self._saying:
+                await self._client.send(*messages)

@@ -1,0 +1,176 @@
+"""One connection, played: news in, columns out.
+
+Knows no dialect and opens no connection. One task listens all the time; a second one thinks while a move is
+asked for, and is stopped as soon as what it thinks about is over. How it ends is a value: none of it is an
+error of ours.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Protocol, assert_never
+
+import trio
+
+from adapters.bot.news import Asked, Began, News, Over, Refused, Result, Spent
+from adapters.bot.player import EndOfInput, EngineFailed, Player
+from adapters.bot.screen import Screen
+from adapters.bot.tally import Tally
+from adapters.contract import Flooded, PeerGone, WireError
+from gateway.board import Board
+
+
+class Kind(Enum):
+    """How the play on one connection can end."""
+
+    PLAYED = auto()
+    """All games are played."""
+    LEFT = auto()
+    """The player does not want to go on."""
+    SPENT = auto()
+    """The rest needs another connection, which is as it should be."""
+    LOST = auto()
+    """The server is not there, or there no more."""
+    REFUSED = auto()
+    """The server does not want this player, or is none of this dialect."""
+    FAILED = auto()
+    """The engine is not fit for play."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How the play on one connection ended."""
+
+    kind: Kind
+    words: str = ""
+    """What there is to say about it."""
+
+
+class Hearing(Protocol):
+    """A line, whatever its dialect."""
+
+    @property
+    def may_end(self) -> bool:
+        """Whether it is in order that the server hangs up now."""
+
+    @property
+    def understood(self) -> bool:
+        """Whether any message so far was one of the dialect's."""
+
+    async def hello(self) -> None:
+        """Ask to be let in. Raises PeerGone."""
+
+    async def hear(self) -> list[News]:
+        """Return what the next message means. Raises PeerGone, Flooded, Refused, WireError."""
+
+    async def move(self, column: int) -> None:
+        """Make a move. Raises PeerGone."""
+
+    async def again(self) -> None:
+        """Ask for another game. Raises PeerGone."""
+
+
+class Play:
+    """The play on one connection."""
+
+    def __init__(self, line: Hearing, player: Player, tally: Tally, screen: Screen) -> None:
+        self._line = line
+        self._player = player
+        self._tally = tally
+        self._screen = screen
+        self._board: Board | None = None
+        """The board of the game that is on, as it was last seen."""
+        self._thought = trio.CancelScope()
+        self._thinks_of: Board | None = None
+        self._ended_by_player: Ending | None = None
+
+    async def run(self) -> Ending:
+        """Play until all games are played, or the connection is of no more use."""
+        ending = Ending(Kind.LEFT)
+        try:
+            async with trio.open_nursery() as nursery:
+                ending = await self._listen(nursery)
+                nursery.cancel_scope.cancel()
+        finally:
+            if self._board is not None:
+                self._tally.add(Over(Result.CUT_OFF, self._board))
+        return self._ended_by_player or ending
+
+    async def _listen(self, nursery: trio.Nursery) -> Ending:
+        try:
+            await self._line.hello()
+            while True:
+                news = await self._hear()
+                for item in news:
+                    self._take(item, nursery)
+                if self._tally.is_complete:
+                    return Ending(Kind.PLAYED)
+                if Spent() in news:
+                    return Ending(Kind.SPENT)
+                if any(isinstance(item, Over) for item in news):
+                    await self._line.again()
+        except PeerGone:
+            if self._line.may_end:
+                return Ending(Kind.SPENT)
+            words = "the server hung up" if self._line.understood else "the server gives no answer"
+            return Ending(Kind.LOST, words)
+        except Refused as refusal:
+            return Ending(Kind.REFUSED, f"the server refused: {refusal}")
+        except (WireError, Flooded):
+            return Ending(Kind.REFUSED, "the server speaks another dialect")
+
+    async def _hear(self) -> list[News]:
+        while True:
+            try:
+                return await self._line.hear()
+            except WireError as error:
+                if not self._line.understood:
+                    raise
+                self._screen.warn(f"cannot understand the server: {error}")
+
+    def _take(self, news: News, nursery: trio.Nursery) -> None:
+        match news:
+            case Began():
+                self._thought.cancel()
+                self._board = Board()
+                self._screen.began(news)
+            case Asked(board):
+                if board != self._thinks_of:
+                    self._thought.cancel()
+                    self._board = self._thinks_of = board
+                    self._thought = trio.CancelScope()
+                    self._screen.position(board)
+                    nursery.start_soon(self._answer, news, self._thought, nursery)
+            case Over():
+                self._thought.cancel()
+                self._board = self._thinks_of = None
+                self._tally.add(news)
+                self._screen.over(news)
+            case Spent():
+                pass
+            case _:
+                assert_never(news)
+
+    async def _answer(self, asked: Asked, thought: trio.CancelScope, nursery: trio.Nursery) -> None:
+        """Think, and move. Once thought out, a move is sent whole: half of one would spoil the connection."""
+        start = trio.current_time()
+        try:
+            with thought:
+                column = await self._player.choose(asked)
+        except EndOfInput:
+            self._ended_by_player = Ending(Kind.LEFT)
+        except EngineFailed as failure:
+            self._ended_by_player = Ending(Kind.FAILED, str(failure))
+        if self._ended_by_player is not None:
+            nursery.cancel_scope.cancel()
+        elif not thought.cancel_called:
+            self._thinks_of = None
+            self._tally.moved(trio.current_time() - start)
+            self._board = asked.board.drop(column)
+            if not self._board.over:  # the end is shown with its result
+                self._screen.position(self._board)
+            await self._send(column)
+
+    async def _send(self, column: int) -> None:
+        with suppress(PeerGone):  # who listens will notice
+            await self._line.move(column)

@@ -1,0 +1,139 @@
+"""Who chooses the columns: an engine in a thread of its own, or a person at the prompt.
+
+Knows boards and time, not what becomes of a column. The rule they keep: while they think the connection
+lives on, and who is not needed any more can be cancelled in the middle of a thought.
+"""
+
+import math
+import os
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+import trio
+
+from adapters.bot.news import Asked
+from gateway.board import COLUMNS, Board
+from gateway.engines import Engine
+
+PART = 20
+"""A move takes at most one part in so many of the time that is left for the game."""
+THINK = 1.0
+"""Seconds for a move where nobody says how much time there is."""
+_LEAST = 0.001
+_CHUNK = 4096
+
+
+class EndOfInput(Exception):
+    """The person at the prompt has gone."""
+
+
+class EngineFailed(Exception):
+    """An engine found no column that can be played."""
+
+
+class Player(Protocol):
+    """Chooses columns."""
+
+    async def choose(self, asked: Asked) -> int:
+        """Return a column that can be played. Raises EndOfInput, EngineFailed."""
+
+
+def budget(left: float | None, think: float | None) -> float:
+    """Return the seconds that a move may take: of those left for the game, and of those allowed."""
+    if left is None:
+        return THINK if think is None else think
+    return max(_LEAST, min(left / PART, math.inf if think is None else think))
+
+
+@dataclass(frozen=True, slots=True)
+class EnginePlayer:
+    """An engine."""
+
+    engine: Engine
+    think: float | None = None
+    """Seconds for a move at most, where somebody set them."""
+
+    async def choose(self, asked: Asked) -> int:
+        """Return the engine's column, thought out in a thread."""
+        think = partial(_chosen, self.engine, asked.board, budget(asked.seconds, self.think))
+        return await trio.to_thread.run_sync(think, abandon_on_cancel=True)
+
+
+def _chosen(engine: Engine, board: Board, seconds: float) -> int:
+    try:
+        column = engine(board, seconds)
+    except Exception as error:  # anybody may have written it
+        raise EngineFailed(f"the engine failed: {type(error).__name__}: {error}") from error
+    if isinstance(column, int) and column in range(COLUMNS) and board.has_room(column):
+        return column
+    raise EngineFailed(f"the engine chose {column!r}, which cannot be played")
+
+
+def _typed() -> bytes:
+    """Read from the terminal; not by sys.stdin, in which a waiting thread holds up the interpreter's end."""
+    return os.read(0, _CHUNK)
+
+
+class Keyboard:
+    """The lines that a person types."""
+
+    def __init__(self, read: Callable[[], bytes] = _typed) -> None:
+        self._read = read
+        self._typed, self._lines = trio.open_memory_channel[str](math.inf)
+
+    async def run(self) -> None:
+        """Read until the end of the input."""
+        rest = b""
+        with self._typed:
+            while data := await trio.to_thread.run_sync(self._some, abandon_on_cancel=True):
+                *lines, rest = (rest + data).split(b"\n")
+                for line in lines:
+                    self._typed.send_nowait(line.decode(errors="replace"))
+            if rest:
+                self._typed.send_nowait(rest.decode(errors="replace"))
+
+    async def line(self) -> str:
+        """Return the next line. Raises EndOfInput."""
+        try:
+            return await self._lines.receive()
+        except trio.EndOfChannel:
+            raise EndOfInput from None
+
+    def _some(self) -> bytes:
+        try:
+            return self._read()
+        except OSError:
+            return b""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A person, who is asked until the column is one."""
+
+    line: Callable[[], Awaitable[str]]
+    """Returns the next line typed; raises EndOfInput."""
+    tell: Callable[[str], None]
+    """Shows a text, and no end of line behind it."""
+
+    async def choose(self, asked: Asked) -> int:
+        """Return the column that is typed."""
+        clock = "" if asked.seconds is None else f", {asked.seconds:.1f} s left"
+        self.tell(f"your column (0 to {COLUMNS - 1}{clock}): ")
+        while True:
+            text = (await self.line()).strip()
+            objection = objection_to(text, asked.board)
+            if objection is None:
+                return int(text)
+            self.tell(f"{objection}: ")
+
+
+def objection_to(text: str, board: Board) -> str | None:
+    """Return what is wrong with the column that somebody typed; None where nothing is."""
+    if not (text.isascii() and text.isdecimal() and len(text) == 1 and int(text) < COLUMNS):
+        return f"type the number of a column, 0 to {COLUMNS - 1}"
+    if not board.has_room(int(text)):
+        *others, last = [str(column) for column in range(COLUMNS) if board.has_room(column)]
+        return f"column {text} is full, choose {' or '.join([', '.join(others), last] if others else [last])}"
+    return None

@@ -1,0 +1,28 @@
+"""Engines: pure players. A board and a budget in, a column out.
+
+An engine knows the rules and the time it may spend. It does not know the game's clock, its opponent, the
+network, nor any game but the position before it: whatever it remembers from one call to the next is true of
+every game. That is why one engine can play any number of games in turn, in any process.
+
+The rule they keep: the column is playable, and the time is kept to within a few milliseconds. `perfect` is
+the exception to the second half, because it would rather be late than wrong.
+
+Engines read the discs of a board, not the moves that led to it. A board put together from a picture of it
+will do, as long as its discs are those of a game in which the sides took turns.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from gateway.board import Board
+
+Engine: TypeAlias = Callable[[Board, float], int]
+"""Takes a board that is not over and the seconds that may be spent, more than 0; returns a column."""
+
+
+class UnknownEngine(ValueError):
+    """No engine goes by this name. The message is one line and says what there is."""
+
+
+class EngineUnavailable(RuntimeError):
+    """An engine needs what is not installed. The message is one line and says what to install."""

@@ -1,0 +1,73 @@
+"""Which engines there are, by name.
+
+Knows all engines and how to find one of the user's own. Does not know who may ask for which: a name with a
+module in it runs that module, so it must come from the user's command line and never from the network.
+"""
+
+from functools import partial
+from importlib import import_module
+from random import choice
+
+from gateway.board import COLUMNS, Board
+from gateway.engines import Engine, UnknownEngine, montecarlo
+from gateway.engines.perfect import perfect, require
+from gateway.engines.search import alpha_beta
+
+CATALOGUE = "random, aima, aimafast, aima10, mc:N, mcts:N, mctime, mctstime, perfect, module:function"
+"""What `engine_named` knows, for people to read. N is a number of simulations."""
+
+_SIMPLE: dict[str, Engine] = {
+    "aima": partial(alpha_beta, limit=0.5),
+    "aimafast": partial(alpha_beta, limit=0.01),
+    "aima10": partial(alpha_beta, limit=10.0),
+    "mctime": montecarlo.flat,
+    "mctstime": montecarlo.uct,
+}
+_COUNTED = {"mc": montecarlo.flat, "mcts": montecarlo.uct}
+_DIGITS = 9
+
+
+def engine_named(name: str) -> Engine:
+    """Return the engine called `name`.
+
+    Raises UnknownEngine where there is none, EngineUnavailable where what it needs is not installed.
+    """
+    kind, colon, rest = name.partition(":")
+    if kind in _COUNTED:
+        return partial(_COUNTED[kind], games=_number(name, rest))
+    if colon:
+        return _own(name, kind, rest)
+    if name == "random":
+        return anywhere
+    if name == "perfect":
+        require()
+        return perfect
+    if name in _SIMPLE:
+        return _SIMPLE[name]
+    raise UnknownEngine(f"there is no engine {name!r}, but {CATALOGUE}")
+
+
+def anywhere(board: Board, _budget: float) -> int:
+    """Return any playable column."""
+    return choice([column for column in range(COLUMNS) if board.has_room(column)])
+
+
+def _number(name: str, digits: str) -> int:
+    if digits.isascii() and digits.isdecimal() and len(digits) <= _DIGITS and int(digits) > 0:
+        return int(digits)
+    raise UnknownEngine(f"{name!r} needs a number of simulations, as in {name.partition(':')[0]}:1000")
+
+
+def _own(name: str, module: str, function: str) -> Engine:
+    if not all(part.isidentifier() for part in (*module.split("."), function)):
+        raise UnknownEngine(f"{name!r} is neither module:function nor one of {CATALOGUE}")
+    try:
+        home = import_module(module)
+    except (ImportError, SyntaxError) as error:
+        reason = " ".join(str(error).split())
+        raise UnknownEngine(f"engine {name!r} cannot be imported: {reason}") from error
+    found = getattr(home, function, None)
+    if not callable(found):
+        raise UnknownEngine(f"engine {name!r}: there is no function {function!r} in {home.__file__}")
+    engine: Engine = found
+    return engine

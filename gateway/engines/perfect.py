@@ -1,0 +1,64 @@
+"""The perfect player: never gives a won position away, wins as fast as it can and loses as late as it can.
+
+Knows how to ask the solver bitbully, a library that is installed on request only (the extra ``perfect``)
+because its licence, the AGPL, asks more of who runs a server than ours. Nothing of it is imported before
+somebody asks for this player.
+
+It takes the time it needs and ignores its budget: from a book for the first twelve discs, where that is
+installed beside the solver, then about a second at most. The book costs a process 180 MB.
+"""
+
+from functools import cache
+from importlib.util import find_spec
+from random import choice
+from typing import TYPE_CHECKING
+
+from gateway.board import COLUMNS, ROWS, Board
+from gateway.engines import EngineUnavailable
+from gateway.engines.bits import STRIDE, sides
+
+if TYPE_CHECKING:
+    from bitbully import BitBully
+
+
+def require() -> None:
+    """Raise EngineUnavailable where the solver is not installed."""
+    if find_spec("bitbully") is None:
+        raise EngineUnavailable("perfect needs the solver bitbully: pip install 'c4gateway[perfect]'")
+
+
+def perfect(board: Board, _budget: float) -> int:
+    """Return one of the best columns, by lot. Raises EngineUnavailable where the solver is missing."""
+    scores = score_columns(board)
+    best = max(scores.values())
+    return choice([column for column, score in scores.items() if score == best])
+
+
+def score_columns(board: Board) -> dict[int, int]:
+    """Return what each playable column is worth to the side to move.
+
+    More than 0 is a win and less a loss, the further from 0 the sooner; 0 is a tie.
+    """
+    solver = _solver()
+    from bitbully import Board as Position  # noqa: PLC0415  an extra, imported for those who ask
+
+    mine, theirs = sides(board)
+    swap = mine.bit_count() != theirs.bit_count()
+    first, second = (theirs, mine) if swap else (mine, theirs)
+    position = Position(_picture(first, second))
+    return {int(column): int(score) for column, score in solver.score_all_moves(position).items()}
+
+
+@cache
+def _solver() -> "BitBully":
+    """Load the solver, with its book where there is one. It knows no game, only positions."""
+    require()
+    from bitbully import BitBully  # noqa: PLC0415
+
+    return BitBully("default" if find_spec("bitbully_databases") else None)
+
+
+def _picture(first: int, second: int) -> list[list[int]]:
+    """Return the columns, each from the bottom up: 1 and 2 for the two sides, 0 for an empty cell."""
+    cells = [(first >> bit & 1) + 2 * (second >> bit & 1) for bit in range(COLUMNS * STRIDE)]
+    return [cells[bottom : bottom + ROWS] for bottom in range(0, len(cells), STRIDE)]

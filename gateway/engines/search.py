@@ -1,0 +1,186 @@
+"""Alpha-beta search, deeper and deeper until the time is up.
+
+Knows positions and a deadline. Plays the best move of the deepest search that it finished, or a better one
+that the search after that had already found. What it calls won or lost is so, with one disc or twenty to go;
+everything else is a guess from the cells that would complete four in a row.
+
+Every position is looked at in the light of the opponent's threats: one that can be carried out at once leaves
+a single reply, and a cell right below one is out of bounds. That sees two moves further than the depth says,
+and makes most lines narrow. The table remembers what has been found out about a position in this call, and
+the move to try first when the search comes back to it one move deeper.
+"""
+
+from time import monotonic
+from typing import TypeAlias
+
+from gateway.board import CELLS, ROWS, Board
+from gateway.engines.bits import (
+    BOTTOM,
+    CELLS_OF,
+    CENTRE_FIRST,
+    FULL,
+    column_of,
+    completing,
+    landing,
+    sides,
+    urgent,
+)
+
+WIN = 1000
+"""The least value of a won position; a lost one is worth at most -WIN. Guesses are far smaller."""
+
+_SOONEST = WIN + CELLS
+_INFINITY = 10 * WIN
+_ROOM = 400_000
+"""Positions in a table, which keeps a search under 100 MB. One that is full starts afresh."""
+_BETWEEN_LOOKS = 255
+"""Positions between two looks at the time, one less than a power of 2. More than the first search takes."""
+_ODD = BOTTOM * 0b010101
+_EVEN = BOTTOM * 0b101010
+_ROOFS = BOTTOM << ROWS
+"""The bit above each column. Less some cells, that is every cell above the lowest of these in its column."""
+
+_Entry: TypeAlias = tuple[int, int, int, int]
+"""Depth of the search, least and greatest value that the position can have, best column."""
+
+
+class _OutOfTime(Exception):
+    pass
+
+
+def alpha_beta(board: Board, budget: float, *, limit: float) -> int:
+    """Return a column for the side to move, after at most `budget` and at most `limit` seconds."""
+    deadline = monotonic() + min(budget, limit)
+    mine, theirs = sides(board)
+    column = urgent(mine, theirs)
+    return Search(mine, theirs).run(deadline) if column is None else column
+
+
+class Search:
+    """The search for one move, where the side to move cannot win at once."""
+
+    __slots__ = ("_deadline", "_mask", "_mine", "_nodes", "_table", "column", "depth", "value")
+
+    def __init__(self, mine: int, theirs: int) -> None:
+        self._mine = mine
+        self._mask = mine | theirs
+        self._table: dict[int, _Entry] = {}
+        self._nodes = 0
+        self._deadline = 0.0
+        self.column = column_of(landing(self._mask))
+        """The best move so far."""
+        self.value = 0
+        """What the last finished search found the position to be worth to the side to move."""
+        self.depth = 0
+        """Discs that the last finished search looked ahead."""
+
+    def run(self, deadline: float) -> int:
+        """Search until `deadline`, of `time.monotonic`, or until all is known; return the best column."""
+        self._deadline = deadline
+        cells = landing(self._mask)
+        columns = [column for column in CENTRE_FIRST if cells & CELLS_OF[column]]
+        try:
+            for depth in range(1, CELLS - self._mask.bit_count() + 1):
+                columns.sort(key=self.column.__ne__)
+                self.value = self._deepen(columns, depth)
+                self.depth = depth
+                if abs(self.value) >= WIN:
+                    break
+        except _OutOfTime:
+            pass
+        return self.column
+
+    def _deepen(self, columns: list[int], depth: int) -> int:
+        # The best move of the search before this one is the first of `columns`. A better one may be
+        # played even if this search is cut short: it has been compared with the first.
+        theirs, cells = self._mask ^ self._mine, landing(self._mask)
+        best = -_INFINITY
+        for column in columns:
+            after = self._mask | cells & CELLS_OF[column]
+            value = -self._value(theirs, after, depth - 1, -_INFINITY, -best)
+            if value > best:
+                best, self.column = value, column
+        return best
+
+    def _value(self, mine: int, mask: int, depth: int, alpha: int, beta: int) -> int:
+        """Return what a position is worth to the side that has `mine` and is to move.
+
+        Values up to `alpha` are upper bounds, values from `beta` on are lower bounds.
+        """
+        self._nodes += 1
+        if not self._nodes & _BETWEEN_LOOKS and monotonic() > self._deadline:
+            raise _OutOfTime
+        if mask == FULL:
+            return 0
+        cells = (mask + BOTTOM) & FULL
+        ours = completing(mine, mask)
+        if ours & cells:
+            return _SOONEST - mask.bit_count() - 1
+        threats = completing(mine ^ mask, mask)
+        forced = threats & cells
+        cells = (forced or cells) & ~(threats >> 1)
+        if forced & (forced - 1) or not cells:
+            return mask.bit_count() + 2 - _SOONEST
+        if depth <= 0:
+            return _guess(ours, threats, mask)
+        return self._best(mine, mask, depth, (alpha, beta), cells)
+
+    def _best(self, mine: int, mask: int, depth: int, window: tuple[int, int], cells: int) -> int:
+        """Return the value of a position in which moves to `cells` decide nothing at once."""
+        alpha, beta = window
+        key = mine + mask
+        first = 0
+        if entry := self._table.get(key):
+            known, least, greatest, first = entry
+            if known >= depth and (least >= beta or least == greatest):
+                return least
+            if known >= depth and greatest <= alpha:
+                return greatest
+        theirs, top, best, pick = mine ^ mask, alpha, -_INFINITY, 0
+        for column in _ORDERS[first]:
+            cell = cells & column
+            if cell:
+                value = -self._value(theirs, mask | cell, depth - 1, -beta, -top)
+                if value > best:
+                    best, pick = value, column
+                    if value > top:
+                        top = value
+                        if value >= beta:
+                            break
+        if len(self._table) >= _ROOM:
+            self._table.clear()
+        # What is won or lost stays so, however deep one looks.
+        self._table[key] = (
+            CELLS if abs(best) >= WIN else depth,
+            best if best > alpha else -_INFINITY,
+            best if best < beta else _INFINITY,
+            pick,
+        )
+        return best
+
+
+_BY_CENTRE = tuple(CELLS_OF[column] for column in CENTRE_FIRST)
+_ORDERS = {0: _BY_CENTRE} | {
+    first: (first, *(column for column in _BY_CENTRE if column != first)) for first in _BY_CENTRE
+}
+"""The columns' cells in the order to try them, by the column to try first, if any."""
+
+
+def _guess(ours: int, threats: int, mask: int) -> int:
+    """Return what a position promises to the side to move, from the cells that would complete four.
+
+    When the columns fill up, the first mover gets to the cells of odd rows, counted from 1, and the second to
+    those of even rows. Above such a cell of the opponent's, one's own comes too late. Where the first mover
+    has none left, the second has the last word.
+    """
+    first, second = (threats, ours) if mask.bit_count() & 1 else (ours, threats)
+    odd, even = first & _ODD, second & _EVEN
+    early_odd, early_even = odd & ~(even | (_ROOFS - even)), even & ~(odd | (_ROOFS - odd))
+    value = 6 * (early_odd.bit_count() - early_even.bit_count())
+    value += 3 * ((first & _EVEN).bit_count() - (second & _ODD).bit_count())
+    value += 15 * ((first & first >> 1).bit_count() - (second & second >> 1).bit_count())
+    if not early_odd:
+        value -= 12
+    elif not early_even:
+        value += 25
+    return -value if mask.bit_count() & 1 else value

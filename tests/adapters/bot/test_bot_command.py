@@ -1,0 +1,240 @@
+"""The command ``c4bot`` from outside: against a running gateway, and against nobody."""
+
+import os
+import pty
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from served import EVERY_PORT, PATIENCE, ROOT, Served, served
+
+
+@pytest.fixture(scope="module")
+def gateway() -> Iterator[Served]:
+    with served(*EVERY_PORT) as running:
+        yield running
+
+
+@contextmanager
+def botted(*arguments: str, stdin: int = subprocess.DEVNULL) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(
+        [sys.executable, "-W", "error", "-m", "adapters.bot", *arguments],
+        cwd=ROOT,
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+def ended(process: subprocess.Popen[str], typed: str | None = None) -> tuple[int, str, str]:
+    out, err = process.communicate(typed, timeout=PATIENCE)
+    return process.returncode, out, err
+
+
+def ran(*arguments: str) -> tuple[int, str, str]:
+    with botted(*arguments) as process:
+        return ended(process)
+
+
+def where(gateway: Served, dialect: str) -> tuple[str, str]:
+    """Return the command's words for a dialect and its address."""
+    address = f"127.0.0.1:{gateway.port('droidcon' if dialect == 'tcp' else dialect)}"
+    return dialect, address if dialect == "tcp" else f"ws://{address}"
+
+
+# Against the gateway.
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("nac4", "--engine", "mc:50"), ("nac4", "--engine", "random")),
+        (("nac4", "--engine", "mc:50"), ("arena", "--engine", "random", "--encoding", "edn")),
+        (("arena", "--engine", "mc:50"), ("tcp", "--engine", "random")),
+        (("tcp", "--engine", "mc:50"), ("tcp", "--engine", "random")),
+    ],
+)
+def test_engines_play_each_other_over_any_two_dialects(
+    gateway: Served, one: tuple[str, ...], other: tuple[str, ...]
+) -> None:
+    table = f"{one[0]}-{other[0]}"
+    rest = ("--games", "2", "--table", table)
+    with (
+        botted(*where(gateway, one[0]), *one[1:], *rest, "--verbose") as first,
+        botted(*where(gateway, other[0]), *other[1:], *rest) as second,
+    ):
+        results = [ended(first), ended(second)]
+    assert [(status, err) for status, _, err in results] == [(0, "")] * 2
+    shown, quiet = (out for _, out, _ in results)
+    assert "2 games: " in shown
+    assert "2 games: " in quiet
+    assert "(X)" in shown
+    assert "(X)" not in quiet
+    assert "moving first, 1 game: " in quiet
+    assert "moving second, 1 game: " in quiet
+
+
+def test_droidcon_bot_plays_more_games_than_a_series_has() -> None:
+    with served("--tcp", "0", "--rounds", "1", addresses=1) as gateway:
+        arguments = (*where(gateway, "tcp"), "--engine", "random", "--games", "3", "--channel", "x")
+        with botted(*arguments) as first, botted(*arguments) as second:
+            for process in (first, second):
+                status, out, err = ended(process)
+                assert (status, err) == (0, "")
+                assert out.startswith("3 games: ")
+
+
+def test_opponent_is_named_in_every_dialect(gateway: Served) -> None:
+    with (
+        botted(*where(gateway, "tcp"), "--engine", "random", "--name", "ann", "--against", "bob") as first,
+        botted(*where(gateway, "arena"), "--engine", "random", "--name", "bob", "--against", "ann") as second,
+    ):
+        assert [ended(first)[0], ended(second)[0]] == [0, 0]
+    with (
+        botted(*where(gateway, "nac4"), "--engine", "random", "--name", "ann", "--against", "bob") as first,
+        botted(*where(gateway, "nac4"), "--engine", "random", "--name", "bob", "--against", "ann") as second,
+    ):
+        assert [ended(first)[0], ended(second)[0]] == [0, 0]
+
+
+def test_person_plays_at_the_prompt(gateway: Served) -> None:
+    with (
+        botted(
+            *where(gateway, "tcp"), "--engine", "manual", "--channel", "p", stdin=subprocess.PIPE
+        ) as person,
+        botted(*where(gateway, "tcp"), "--engine", "random", "--channel", "p") as engine,
+    ):
+        status, out, err = ended(person, "nine\n" + "0\n1\n2\n3\n4\n5\n6\n" * 20)
+        assert (status, err) == (0, "")
+        assert ended(engine)[0] == 0
+    assert "your column (0 to 6): type the number of a column, 0 to 6: " in out
+    assert "1 game: " in out
+
+
+def test_person_whose_input_ends_leaves(gateway: Served) -> None:
+    with (
+        botted(
+            *where(gateway, "nac4"), "--engine", "manual", "--table", "e", stdin=subprocess.PIPE
+        ) as person,
+        botted(*where(gateway, "nac4"), "--engine", "random", "--table", "e") as engine,
+    ):
+        status, out, err = ended(person, "")
+        assert (status, err) == (0, "")
+        assert "0 games: " in out
+        status, out, _ = ended(engine)
+        assert "1 game: 1 won" in out
+    assert status == 0
+
+
+def test_person_may_leave_while_nothing_is_typed(gateway: Served) -> None:
+    """The thread that waits for a line does not hold up the end."""
+    ours, theirs = pty.openpty()
+    try:
+        with botted(*where(gateway, "tcp"), "--engine", "manual", "--channel", "w", stdin=theirs) as process:
+            assert process.stdout is not None
+            assert "waits for a game" in process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            status, out, err = ended(process)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert (status, err) == (130, "")
+    assert out.startswith("0 games: ")
+
+
+@pytest.mark.parametrize("dialect", ["nac4", "arena", "tcp"])
+def test_bot_that_is_interrupted_says_what_it_has_done(gateway: Served, dialect: str) -> None:
+    with botted(*where(gateway, dialect), "--verbose", "--table", f"i-{dialect}", "--games", "0") as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        status, out, err = ended(process)
+    assert (status, out, err) == (130, "0 games: 0 won, 0 lost, 0 drawn\n", "")
+
+
+def test_name_in_use_is_told_in_the_servers_words() -> None:
+    with served("--nac4", "0", addresses=1) as gateway:
+        arguments = (*where(gateway, "nac4"), "--name", "eve")
+        with botted(*arguments) as one, botted(*arguments) as other:
+            while one.poll() is None and other.poll() is None:
+                select.select([one.stderr, other.stderr], [], [], PATIENCE)
+                refused, bearer = (other, one) if one.poll() is None else (one, other)
+            assert ended(refused) == (1, "", "c4bot: error: the server refused: eve already used\n")
+            bearer.send_signal(signal.SIGINT)
+            assert ended(bearer)[0] == 130
+
+
+def test_reserved_name_is_told_in_the_servers_words(gateway: Served) -> None:
+    status, out, err = ran(*where(gateway, "arena"), "--name", "aima")
+    assert (status, out) == (1, "")
+    assert err == 'c4bot: error: the server refused: "aima" is a reserved id used for a reference player\n'
+
+
+# Against nobody, or nobody of use.
+
+
+def test_server_that_is_not_there_is_one_line_and_status_1() -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+        status, out, err = ran("nac4", f"127.0.0.1:{port}")
+    assert (status, out) == (1, "")
+    assert err == f"c4bot: error: no server at 127.0.0.1:{port}: Connection refused\n"
+
+
+@pytest.mark.parametrize(("dialect", "port"), [("nac4", "arena"), ("arena", "nac4")])
+def test_server_of_another_dialect_is_one_line_and_status_1(gateway: Served, dialect: str, port: str) -> None:
+    status, out, err = ran(dialect, f"127.0.0.1:{gateway.port(port)}")
+    assert (status, out) == (1, "")
+    assert err.startswith("c4bot: error: ")
+    assert err.count("\n") == 1
+
+
+def test_server_that_stops_is_one_line_and_status_1() -> None:
+    with (
+        served("--nac4", "0", addresses=1) as gateway,
+        botted(*where(gateway, "nac4"), "--engine", "manual", "--table", "x", stdin=subprocess.PIPE) as one,
+        botted(*where(gateway, "nac4"), "--engine", "manual", "--table", "x", stdin=subprocess.PIPE) as other,
+    ):
+        for process in (one, other):
+            assert process.stdout is not None
+            while "a game begins" not in process.stdout.readline():
+                pass
+        gateway.stop()
+        for process in (one, other):
+            process.wait(PATIENCE)
+            status, out, err = ended(process)
+            assert (status, err) == (1, "c4bot: error: the server hung up\n")
+            assert "cut off before their end: 1" in out
+
+
+def test_wrong_option_is_one_line_and_status_2() -> None:
+    status, out, err = ran("nac4", "127.0.0.1:1", "--engine", "deep")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+
+
+def test_stdout_that_takes_nothing_is_one_line_and_status_1(gateway: Served) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "adapters.bot", *where(gateway, "tcp"), "--verbose"],
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "c4bot: error: [Errno 28] No space left on device\n"

@@ -1,0 +1,118 @@
+"""The Droidcon dialect as the bot hears it: messages in, news out."""
+
+import pytest
+
+from adapters.bot.droidcon import DroidconTalk
+from adapters.bot.news import Asked, Began, News, Over, Refused, Result
+from adapters.droidcon.codec import DroidconClientCodec
+from adapters.droidcon.messages import Join, Name, Put
+from gateway.board import FIRST, SECOND, Board
+
+
+def played(*moves: int) -> Board:
+    board = Board()
+    for column in moves:
+        board = board.drop(column)
+    return board
+
+
+def news(talk: DroidconTalk, *lines: str) -> list[News]:
+    codec = DroidconClientCodec()
+    return [item for line in lines for item in talk.hear(codec.decode(line))]
+
+
+def talking(*lines: str) -> DroidconTalk:
+    talk = DroidconTalk("ann", "green")
+    news(talk, "SUCCESS", "SUCCESS", *lines)
+    return talk
+
+
+def test_player_takes_a_name_and_a_channel_and_says_nothing_between_games() -> None:
+    talk = DroidconTalk("ann", "green")
+    assert talk.hello() == [Name("ann"), Join("green")]
+    assert news(talk, "SUCCESS", "SUCCESS") == []
+    assert talk.again() == (0, [])
+    assert talk.doubt() == []
+
+
+def test_full_channel_is_a_refusal() -> None:
+    with pytest.raises(Refused, match=r"^CHANNEL_IS_FULL$"):
+        news(DroidconTalk("ann", "green"), "SUCCESS", "Error CHANNEL_IS_FULL")
+
+
+def test_board_is_kept_from_the_moves_of_both() -> None:
+    talk = talking()
+    assert news(talk, "NEW_GAME", "YOUR_MOVE") == [Began(), Asked(Board())]
+    assert talk.move(3) == Put(3)
+    assert news(talk, "PUT 2", "YOUR_MOVE") == [Asked(played(3, 2))]
+
+
+def test_who_is_told_a_move_first_moves_second() -> None:
+    talk = talking("NEW_GAME")
+    assert news(talk, "PUT 6", "YOUR_MOVE") == [Asked(played(6))]
+    talk.move(0)
+    assert news(talk, "YOU_LOST") == [Over(Result.LOST, played(6, 0), SECOND)]
+
+
+@pytest.mark.parametrize(
+    ("word", "result"), [("YOU_WON", Result.WON), ("YOU_LOST", Result.LOST), ("DRAW", Result.DRAWN)]
+)
+def test_result_ends_the_game_and_the_server_may_hang_up(word: str, result: Result) -> None:
+    talk = talking("NEW_GAME", "YOUR_MOVE")
+    assert not talk.may_end
+    assert news(talk, word) == [Over(result, Board(), FIRST)]
+    assert talk.may_end
+    assert news(talk, "NEW_GAME") == [Began()]
+    assert not talk.may_end
+
+
+def test_next_round_begins_with_an_empty_board_and_a_side_of_its_own() -> None:
+    talk = talking("NEW_GAME", "YOUR_MOVE")
+    talk.move(3)
+    news(talk, "PUT 3", "YOU_LOST", "NEW_GAME", "PUT 1", "YOUR_MOVE")
+    assert news(talk, "YOU_WON") == [Over(Result.WON, played(1), SECOND)]
+
+
+@pytest.mark.parametrize("illegal", ["PUT 9", "PUT -1", "PUT 7"])
+def test_illegal_move_that_is_passed_on_leaves_the_board_alone(illegal: str) -> None:
+    """The original passes it on before it says who won."""
+    talk = talking("NEW_GAME", "YOUR_MOVE")
+    talk.move(3)
+    assert news(talk, illegal, "YOU_WON") == [Over(Result.WON, played(3), FIRST)]
+
+
+def test_move_into_a_full_column_that_is_passed_on_leaves_the_board_alone() -> None:
+    talk = talking("NEW_GAME", "YOUR_MOVE")
+    for _ in range(3):
+        talk.move(0)
+        news(talk, "PUT 0", "YOUR_MOVE")
+    talk.move(1)
+    assert news(talk, "PUT 0", "YOU_WON") == [Over(Result.WON, played(0, 0, 0, 0, 0, 0, 1), FIRST)]
+
+
+def test_move_out_of_turn_that_is_passed_on_leaves_the_board_alone() -> None:
+    talk = talking("NEW_GAME", "YOUR_MOVE")
+    assert news(talk, "PUT 1", "YOU_WON") == [Over(Result.WON, Board(), FIRST)]
+
+
+@pytest.mark.parametrize("line", ["Error WRONG_COLUMN_FORMAT X", "Error NOT_YOUR_TURN"])
+def test_error_in_a_game_is_why_it_was_lost(line: str) -> None:
+    """The original appends what it could not read."""
+    talk = talking("NEW_GAME", "YOUR_MOVE")
+    assert news(talk, line, "YOU_LOST") == [Over(Result.LOST, Board(), FIRST, line.split()[1])]
+
+
+def test_loss_without_a_game_is_none() -> None:
+    talk = talking("NEW_GAME", "YOUR_MOVE", "YOU_WON")
+    assert news(talk, "Error NOT_YOUR_TURN", "YOU_LOST") == []
+    assert talk.may_end
+
+
+def test_game_of_which_nothing_more_was_said_is_cut_off_by_the_next() -> None:
+    """The original is silent when the opponent leaves."""
+    talk = talking("NEW_GAME", "PUT 3")
+    assert news(talk, "NEW_GAME", "YOUR_MOVE") == [
+        Over(Result.CUT_OFF, played(3), SECOND),
+        Began(),
+        Asked(Board()),
+    ]

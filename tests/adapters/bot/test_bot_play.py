@@ -1,0 +1,433 @@
+"""Playing on one connection, and on one after another, with servers that say what the test says."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import asynccontextmanager
+from itertools import pairwise
+
+import pytest
+import trio
+import trio.testing
+
+from adapters.bot.bot import LONGEST_PAUSE, Bot, Server
+from adapters.bot.news import Asked, Began, News, Over, Refused, Result, Spent
+from adapters.bot.play import Kind, Play
+from adapters.bot.player import (
+    EndOfInput,
+    EngineFailed,
+    EnginePlayer,
+    Keyboard,
+    Person,
+    Player,
+    budget,
+    objection_to,
+)
+from adapters.bot.screen import Screen
+from adapters.bot.tally import Tally
+from adapters.contract import PeerGone, WireError
+from gateway.board import FIRST, Board
+
+WON = Over(Result.WON, Board(), FIRST)
+QUIET = Screen(shows_games=False)
+
+
+class FakeLine:
+    """A line to a server that the test speaks for."""
+
+    def __init__(self) -> None:
+        self.may_end = False
+        self.understood = True
+        self.said: list[object] = []
+        self.moved = trio.Event()
+        self._give, self._take = trio.open_memory_channel[list[News] | Exception](100)
+
+    def tells(self, *news: News) -> None:
+        self._give.send_nowait([*news])
+
+    def fails(self, error: Exception) -> None:
+        self._give.send_nowait(error)
+
+    async def hello(self) -> None:
+        self.said.append("hello")
+
+    async def hear(self) -> list[News]:
+        told = await self._take.receive()
+        if isinstance(told, Exception):
+            raise told
+        return told
+
+    async def move(self, column: int) -> None:
+        self.said.append(column)
+        self.moved.set()
+
+    async def again(self) -> None:
+        self.said.append("again")
+
+
+class FakePlayer:
+    """Plays the first column; or thinks for ever."""
+
+    def __init__(self, *, thinks: bool = False) -> None:
+        self.asked: list[Asked] = []
+        self.dropped = 0
+        self._thinks = thinks
+
+    async def choose(self, asked: Asked) -> int:
+        self.asked.append(asked)
+        if self._thinks:
+            try:
+                await trio.sleep_forever()
+            finally:
+                self.dropped += 1
+        return 0
+
+
+def playing(line: FakeLine, player: Player, wanted: int = 1) -> tuple[Play, Tally]:
+    tally = Tally(wanted)
+    return Play(line, player, tally, QUIET), tally
+
+
+# One connection.
+
+
+async def test_game_is_played_until_the_games_are_played() -> None:
+    line = FakeLine()
+    play, tally = playing(line, FakePlayer(), 2)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(play.run)
+        line.tells(Began(FIRST), Asked(Board()))
+        await line.moved.wait()
+        line.tells(WON)
+        line.tells(Began(FIRST))
+        line.tells(WON)
+    assert line.said == ["hello", 0, "again"]
+    assert (tally.played, tally.cut_off) == (2, 0)
+
+
+async def test_thought_is_dropped_when_its_game_is_over() -> None:
+    line, player = FakeLine(), FakePlayer(thinks=True)
+    play, tally = playing(line, player)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(play.run)
+        line.tells(Began(FIRST), Asked(Board()))
+        await trio.testing.wait_all_tasks_blocked()
+        assert player.asked == [Asked(Board())]
+        line.tells(WON)
+    assert player.dropped == 1
+    assert line.said == ["hello"]
+    assert "mean time" not in tally.summary()
+
+
+async def test_board_that_is_thought_about_is_not_thought_about_twice() -> None:
+    line, player = FakeLine(), FakePlayer(thinks=True)
+    play, _ = playing(line, player)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(play.run)
+        line.tells(Began(FIRST), Asked(Board()))
+        line.tells(Asked(Board()))
+        await trio.testing.wait_all_tasks_blocked()
+        assert len(player.asked) == 1
+        line.tells(Asked(Board().drop(0)))
+        await trio.testing.wait_all_tasks_blocked()
+        assert (len(player.asked), player.dropped) == (2, 1)
+        line.tells(WON)
+
+
+async def test_move_that_was_not_taken_is_made_again() -> None:
+    line = FakeLine()
+    play, _ = playing(line, FakePlayer())
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(play.run)
+        for _ in range(2):
+            line.tells(Asked(Board()))
+            await trio.testing.wait_all_tasks_blocked()
+        line.tells(WON)
+    assert line.said == ["hello", 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "words"),
+    [
+        (PeerGone(), Kind.LOST, "the server hung up"),
+        (Refused("ann already used"), Kind.REFUSED, "the server refused: ann already used"),
+    ],
+)
+async def test_connection_that_ends_early_is_an_ending_with_words(
+    error: Exception, kind: Kind, words: str
+) -> None:
+    line = FakeLine()
+    play, tally = playing(line, FakePlayer())
+    line.tells(Began(FIRST))
+    line.fails(error)
+    ending = await play.run()
+    assert (ending.kind, ending.words) == (kind, words)
+    assert tally.cut_off == 1
+
+
+async def test_server_that_hangs_up_in_order_has_to_be_dialled_again() -> None:
+    line = FakeLine()
+    line.may_end = True
+    line.fails(PeerGone())
+    play, tally = playing(line, FakePlayer())
+    assert (await play.run()).kind is Kind.SPENT
+    assert tally.begun == 0
+
+
+async def test_spent_connection_is_not_asked_for_another_game() -> None:
+    line = FakeLine()
+    line.tells(Began(FIRST))
+    line.tells(WON, Spent())
+    play, _ = playing(line, FakePlayer(), 2)
+    assert (await play.run()).kind is Kind.SPENT
+    assert line.said == ["hello"]
+
+
+async def test_server_of_another_dialect_is_refused() -> None:
+    line = FakeLine()
+    line.understood = False
+    line.fails(WireError("what?"))
+    play, _ = playing(line, FakePlayer())
+    ending = await play.run()
+    assert (ending.kind, ending.words) == (Kind.REFUSED, "the server speaks another dialect")
+
+
+async def test_message_that_is_none_is_warned_of_and_passed_over(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    line = FakeLine()
+    line.fails(WireError("no \x1b message"))
+    line.tells(WON)
+    play, _ = playing(line, FakePlayer())
+    assert (await play.run()).kind is Kind.PLAYED
+    assert capsys.readouterr().err == "c4bot: cannot understand the server: no ? message\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"), [(EndOfInput(), Kind.LEFT), (EngineFailed("the engine failed"), Kind.FAILED)]
+)
+async def test_player_that_cannot_go_on_ends_the_play(error: Exception, kind: Kind) -> None:
+    class Leaving:
+        async def choose(self, asked: Asked) -> int:
+            raise error
+
+    line = FakeLine()
+    line.tells(Began(FIRST), Asked(Board()))
+    play, tally = playing(line, Leaving())
+    ending = await play.run()
+    assert (ending.kind, ending.words, tally.cut_off) == (kind, str(error), 1)
+
+
+# Engines.
+
+
+@pytest.mark.parametrize(
+    ("left", "think", "seconds"),
+    [
+        (None, None, 1.0),
+        (None, 0.5, 0.5),
+        (42.0, None, 2.1),
+        (42.0, 0.5, 0.5),
+        (1.0, 0.5, 0.05),
+        (0.0, None, 0.001),
+    ],
+)
+def test_engine_gets_a_20th_of_what_is_left_and_never_more(
+    left: float | None, think: float | None, seconds: float
+) -> None:
+    assert budget(left, think) == pytest.approx(seconds)
+
+
+async def test_engine_thinks_in_a_thread_of_its_own() -> None:
+    threads: list[int] = []
+
+    def engine(board: Board, seconds: float) -> int:
+        threads.append(threading.get_ident())
+        return 3
+
+    assert await EnginePlayer(engine).choose(Asked(Board())) == 3
+    assert threads != [threading.get_ident()]
+
+
+@pytest.mark.parametrize("column", [7, -1, None, "3", 0])
+async def test_engine_that_chooses_what_cannot_be_played_has_failed(column: object) -> None:
+    board = Board()
+    for _ in range(6):
+        board = board.drop(0)
+    with pytest.raises(EngineFailed, match="cannot be played"):
+        await EnginePlayer(lambda _board, _seconds: column).choose(Asked(board))  # type: ignore[arg-type,return-value]
+
+
+async def test_engine_that_raises_has_failed() -> None:
+    with pytest.raises(EngineFailed, match="ZeroDivisionError"):
+        await EnginePlayer(lambda _board, _seconds: 1 // 0).choose(Asked(Board()))
+
+
+# People.
+
+
+def typing(*chunks: bytes) -> Keyboard:
+    left: Iterator[bytes] = iter(chunks)
+    return Keyboard(lambda: next(left, b""))
+
+
+async def asked_of_person(keyboard: Keyboard, asked: Asked) -> tuple[int, str]:
+    shown: list[str] = []
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(keyboard.run)
+        column = await Person(keyboard.line, shown.append).choose(asked)
+        nursery.cancel_scope.cancel()
+    return column, "".join(shown)
+
+
+async def test_person_is_told_what_is_wrong_until_the_column_is_right() -> None:
+    board = Board()
+    for _ in range(6):
+        board = board.drop(0)
+    column, shown = await asked_of_person(typing(b"x\r\n7\n\n", b"0\n ", b"3 \n"), Asked(board, 41.96))
+    assert column == 3
+    assert shown == (
+        "your column (0 to 6, 42.0 s left): "
+        "type the number of a column, 0 to 6: "
+        "type the number of a column, 0 to 6: "
+        "type the number of a column, 0 to 6: "
+        "column 0 is full, choose 1, 2, 3, 4, 5 or 6: "
+    )
+
+
+async def test_last_line_needs_no_end() -> None:
+    assert (await asked_of_person(typing(b"5"), Asked(Board())))[0] == 5
+
+
+async def test_end_of_input_is_told() -> None:
+    keyboard = typing()
+    await keyboard.run()
+    with pytest.raises(EndOfInput):
+        await keyboard.line()
+
+
+async def test_keyboard_that_breaks_has_ended() -> None:
+    def read() -> bytes:
+        raise OSError
+
+    keyboard = Keyboard(read)
+    await keyboard.run()
+    with pytest.raises(EndOfInput):
+        await keyboard.line()
+
+
+@pytest.mark.parametrize("text", ["", "x", "7", "-1", "03", "3 3", "\u0663", "\u00b3"])
+def test_what_is_no_column_is_objected_to(text: str) -> None:
+    assert objection_to(text, Board()) == "type the number of a column, 0 to 6"
+
+
+def test_last_column_with_room_is_named_alone() -> None:
+    full = sum(0b111111 << 7 * column for column in range(6))
+    assert objection_to("0", Board(discs=(full, 0))) == "column 0 is full, choose 6"
+
+
+# One connection after another.
+
+
+class FakeServer:
+    """Servers that come one after another, at an address that the bot dials."""
+
+    def __init__(self, *lines: FakeLine | Exception) -> None:
+        self.lines = [*lines]
+        self.dialled: list[float] = []
+        self.closed = 0
+
+    @asynccontextmanager
+    async def dial(self):  # type: ignore[no-untyped-def]
+        self.dialled.append(trio.current_time())
+        line = self.lines.pop(0)
+        if isinstance(line, Exception):
+            raise line
+        yield line
+        await trio.lowlevel.checkpoint()  # a good-bye would not get through where all is cancelled
+        self.closed += 1
+
+
+def bot(server: FakeServer, wanted: int = 1, player: Player | None = None) -> Bot:
+    place = Server("host:1", server.dial, "ann")
+    return Bot(place, player or FakePlayer(), Tally(wanted), QUIET)
+
+
+def line(*told: News | Exception, may_end: bool = False) -> FakeLine:
+    found = FakeLine()
+    found.may_end = may_end
+    for each in told:
+        if isinstance(each, Exception):
+            found.fails(each)
+        else:
+            found.tells(each)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(111, "Connection refused"), "Connection refused"),
+        (PeerGone(), "speaks no websocket"),
+        (UnicodeError("idna"), "no name of a host"),
+    ],
+)
+async def test_server_that_is_not_there_is_said_to_be_so(error: Exception, words: str) -> None:
+    ending = await bot(FakeServer(error)).run(reconnect=False)
+    assert ending.kind is Kind.LOST
+    assert ending.words.startswith("no server at host:1: ")
+    assert words in ending.words
+
+
+async def test_series_of_games_goes_on_over_as_many_connections_as_it_takes() -> None:
+    server = FakeServer(line(WON, PeerGone(), may_end=True), line(WON, Spent()), line(WON))
+    assert (await bot(server, 3).run(reconnect=False)).kind is Kind.PLAYED
+    assert server.closed == 3
+
+
+async def test_server_that_is_away_is_tried_again_after_growing_pauses(autojump_clock: object) -> None:
+    server = FakeServer(*[OSError("away")] * 8, line(WON))
+    assert (await bot(server).run(reconnect=True)).kind is Kind.PLAYED
+    times = server.dialled
+    pauses = [later - earlier for earlier, later in pairwise(times)]
+    assert pauses == pytest.approx([1, 2, 4, 8, 16, LONGEST_PAUSE, LONGEST_PAUSE, LONGEST_PAUSE])
+
+
+async def test_pauses_begin_anew_after_a_game(autojump_clock: object) -> None:
+    away = OSError("away")
+    server = FakeServer(away, away, line(WON, PeerGone()), line(WON))
+    assert (await bot(server, 2).run(reconnect=True)).kind is Kind.PLAYED
+    assert server.dialled == pytest.approx([server.dialled[0] + since for since in (0, 1, 3, 4)])
+
+
+async def test_refused_name_is_the_end_unless_it_was_let_in_before(autojump_clock: object) -> None:
+    taken = Refused("ann already used")
+    assert (await bot(FakeServer(line(taken))).run(reconnect=True)).kind is Kind.REFUSED
+    server = FakeServer(line(Began(FIRST), PeerGone()), line(taken), line(WON))
+    assert (await bot(server).run(reconnect=True)).kind is Kind.PLAYED
+
+
+@pytest.mark.parametrize("told", [[], [Began(FIRST), Asked(Board())]])
+async def test_who_is_stopped_leaves_in_good_order(told: list[News]) -> None:
+    server = FakeServer(line(*told))
+    stopped = bot(server, player=FakePlayer(thinks=True))
+    async with trio.open_nursery() as nursery:
+
+        async def run() -> None:
+            assert (await stopped.run(reconnect=True)).kind is Kind.LEFT
+
+        nursery.start_soon(run)
+        await trio.testing.wait_all_tasks_blocked()
+        stopped.stop()
+    assert server.closed == 1
+
+
+async def test_who_is_stopped_between_two_tries_is_gone() -> None:
+    stopped = bot(FakeServer(OSError("away")))
+    async with trio.open_nursery() as nursery:
+
+        async def run() -> None:
+            assert (await stopped.run(reconnect=True)).kind is Kind.LEFT
+
+        nursery.start_soon(run)
+        await trio.testing.wait_all_tasks_blocked()
+        stopped.stop()

@@ -1,0 +1,217 @@
+"""What the bot shows: boards, summaries, signs; and what it reads of its command line."""
+
+import pytest
+
+from adapters.arena.messages import Encoding
+from adapters.bot.address import Address, address_in
+from adapters.bot.drawing import draw
+from adapters.bot.news import Began, Over, Result
+from adapters.bot.options import parse
+from adapters.bot.screen import Screen, printable
+from adapters.bot.tally import Tally
+from gateway import __version__
+from gateway.board import FIRST, SECOND, Board, Side
+
+# Boards.
+
+
+def test_board_stands_on_its_bottom_and_the_last_disc_is_marked() -> None:
+    board = Board().drop(3).drop(3).drop(0)
+    assert draw(board).splitlines() == [
+        " .  .  .  .  .  .  . ",
+        " .  .  .  .  .  .  . ",
+        " .  .  .  .  .  .  . ",
+        " .  .  .  .  .  .  . ",
+        " .  .  .  O  .  .  . ",
+        "(X) .  .  X  .  .  . ",
+        " 0  1  2  3  4  5  6 ",
+    ]
+
+
+def test_empty_board_can_be_drawn() -> None:
+    assert set(draw(Board()).replace(" ", "")) == {".", "\n", *"0123456"}
+
+
+@pytest.mark.parametrize("text", ["a\x1b[2Jb", "a\nb", "a\udcffb"])
+def test_what_is_no_sign_does_not_reach_the_terminal(text: str) -> None:
+    assert printable(text) == "a?" + text[2:].replace("\n", "?")
+
+
+def test_nothing_is_shown_to_nobody(capsys: pytest.CaptureFixture[str]) -> None:
+    screen = Screen(shows_games=False)
+    screen.connected("host:1", "ann")
+    screen.began(Began(FIRST, "bob"))
+    screen.position(Board())
+    screen.over(Over(Result.WON, Board(), FIRST))
+    assert capsys.readouterr() == ("", "")
+
+
+def test_game_is_shown_to_those_who_watch(capsys: pytest.CaptureFixture[str]) -> None:
+    screen = Screen(shows_games=True)
+    screen.connected("host:1", "ann")
+    screen.began(Began(FIRST, "bob"))
+    screen.tell("your column: ")
+    screen.over(Over(Result.LOST, Board(), SECOND, "out of time"))
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert "against bob; you are X, moving first" in out
+    assert "your column: \n" in out
+    assert out.endswith("lost, as O, moving second (out of time)\n")
+
+
+# Summaries.
+
+
+def tally(*games: tuple[Result, Side | None], wanted: int = 0) -> Tally:
+    found = Tally(wanted)
+    for result, side in games:
+        found.add(Over(result, Board(), side))
+    return found
+
+
+def test_summary_tells_results_sides_and_time() -> None:
+    counted = tally((Result.WON, FIRST), (Result.WON, FIRST), (Result.LOST, SECOND), (Result.DRAWN, SECOND))
+    counted.moved(1.0)
+    counted.moved(2.0)
+    assert counted.summary().splitlines() == [
+        "4 games: 2 won, 1 lost, 1 drawn",
+        "moving first, 2 games: 2 won, 0 lost, 0 drawn",
+        "moving second, 2 games: 0 won, 1 lost, 1 drawn",
+        "mean time a move: 1.500 s",
+    ]
+
+
+def test_game_of_an_unknown_side_counts_without_one() -> None:
+    assert tally((Result.WON, None)).summary() == "1 game: 1 won, 0 lost, 0 drawn"
+
+
+def test_game_that_was_cut_off_is_not_played() -> None:
+    counted = tally((Result.CUT_OFF, FIRST), wanted=1)
+    assert (counted.played, counted.begun, counted.is_complete) == (0, 1, False)
+    assert counted.summary().splitlines() == [
+        "0 games: 0 won, 0 lost, 0 drawn",
+        "cut off before their end: 1",
+    ]
+
+
+def test_games_are_complete_at_their_number_and_never_without_one() -> None:
+    assert not tally((Result.WON, FIRST), wanted=2).is_complete
+    assert tally((Result.WON, FIRST), (Result.DRAWN, None), wanted=2).is_complete
+    assert not tally(*[(Result.WON, FIRST)] * 100).is_complete
+
+
+# Addresses.
+
+
+@pytest.mark.parametrize(
+    ("text", "dialect", "address"),
+    [
+        ("127.0.0.1:4242", "tcp", Address("127.0.0.1", 4242)),
+        ("localhost", "tcp", Address("localhost", 4242)),
+        ("[::1]:5", "tcp", Address("::1", 5)),
+        ("host:1", "nac4", Address("host", 1)),
+        ("host", "nac4", Address("host", 8080)),
+        ("host", "arena", Address("host", 8001)),
+        ("ws://host", "arena", Address("host", 80)),
+        ("ws://host:1/a b", "arena", None),
+        ("ws://host:1/?table=x", "nac4", Address("host", 1, "/?table=x")),
+        ("ws://host:1/é?x=ü", "nac4", Address("host", 1, "/%C3%A9?x=%C3%BC")),
+        ("ws://host:1", "tcp", None),
+        ("host:1/x", "tcp", None),
+        ("wss://host:1", "nac4", None),
+        ("http://host:1", "arena", None),
+        ("ws://", "arena", None),
+        ("ws://me@host:1", "arena", None),
+        ("", "tcp", None),
+        (":1", "tcp", None),
+        ("host:0", "tcp", None),
+        ("host:65536", "tcp", None),
+        ("host:x", "nac4", None),
+        ("[::1", "nac4", None),
+        ("host\n:1", "nac4", None),
+    ],
+)
+def test_address_is_host_and_port_or_refused(text: str, dialect: str, address: Address | None) -> None:
+    if address is None:
+        with pytest.raises(ValueError):
+            address_in(text, dialect)
+    else:
+        assert address_in(text, dialect) == address
+
+
+def test_what_is_asked_for_is_added_to_the_url() -> None:
+    assert Address("h", 1).url(table=None, against="a b&c") == "ws://h:1/?against=a+b%26c"
+    assert Address("h", 1, "/x?y=z").url(table="t") == "ws://h:1/x?y=z&table=t"
+    assert Address("::1", 1).url() == "ws://[::1]:1/"
+
+
+# Options.
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Return the one line that says what is wrong."""
+    with pytest.raises(SystemExit) as stop:
+        parse(arguments)
+    assert stop.value.code == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.endswith("\n")
+    assert err.count("\n") == 1
+    assert err.startswith("c4bot: error: ")
+    return err
+
+
+def test_only_dialect_and_address_are_needed() -> None:
+    options = parse(["tcp", "host"])
+    assert (options.dialect, options.address, options.games) == ("tcp", Address("host", 4242), 1)
+    assert (options.against, options.table, options.think) == (None, None, None)
+    assert (options.encoding, options.reconnect, options.verbose) == (Encoding.JSON, False, False)
+    assert options.name.startswith("c4bot-")
+    assert callable(options.engine)
+
+
+def test_channel_is_a_table() -> None:
+    assert parse(["tcp", "host", "--channel", "green"]).table == "green"
+    assert parse(["nac4", "host", "--table", "green"]).table == "green"
+
+
+def test_person_is_an_engine_that_is_none() -> None:
+    assert parse(["tcp", "host", "--engine", "manual"]).engine is None
+
+
+def test_encoding_is_the_arenas() -> None:
+    assert parse(["arena", "host", "--encoding", "edn"]).encoding is Encoding.EDN
+
+
+@pytest.mark.parametrize(
+    ("word", "arguments"),
+    [
+        ("DIALECT", []),
+        ("ADDRESS", ["nac4"]),
+        ("'udp'", ["udp", "host"]),
+        ("'host:x'", ["nac4", "host:x"]),
+        ("IPv6", ["nac4", "[::1"]),
+        ("--encoding", ["nac4", "host", "--encoding", "json"]),
+        ("xml", ["arena", "host", "--encoding", "xml"]),
+        ("'a b'", ["nac4", "host", "--name", "a b"]),
+        ("--name", ["arena", "host", "--name", " "]),
+        ("--games", ["tcp", "host", "--games", "-1"]),
+        ("--think", ["tcp", "host", "--think", "0"]),
+        ("--table", ["tcp", "host", "--table", "x", "--against", "y"]),
+        ("'deep'", ["tcp", "host", "--engine", "deep"]),
+        ("mc:0", ["tcp", "host", "--engine", "mc:0"]),
+        ("no_such_module", ["tcp", "host", "--engine", "no_such_module:play"]),
+        ("--frobnicate", ["tcp", "host", "--frobnicate"]),
+    ],
+)
+def test_wrong_option_is_one_line_and_status_2(
+    word: str, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert word in refused(capsys, *arguments)
+
+
+def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        parse(["--version"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out == f"c4bot {__version__}\n"

@@ -1,0 +1,213 @@
+"""House players: mailboxes that think in worker processes."""
+
+import random
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+from served import EVERY_PORT, PATIENCE, Served, served
+
+import adapters.arena.client
+import adapters.droidcon.client
+import adapters.house.server
+import adapters.nac4.client
+from adapters.arena.messages import Encoding, End, Ignored, Move, Said, Start, State
+from adapters.droidcon.messages import Error, Join, Name, Put, Word
+from adapters.house.server import House
+from adapters.house.thinking import Thinker
+from adapters.nac4.messages import Connect, Connected, EndGame, GenMove, NewGame, NotConnected, PlayMove
+from gateway.board import Board
+from gateway.commands import Enter, InLobby, Leave, Play, Wish
+from gateway.events import Dismissed, Ended, Event, ToMove
+from gateway.hub import Hub, Rules
+from gateway.manners import Afterwards, Illegal, Manners
+from gateway.session import Terms
+
+CLOCKED = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT, clocked=True)
+UNHURRIED = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
+SAID = Said({})
+
+
+class Visitor:
+    """A player who writes down what it hears, and lets a test wait for it."""
+
+    def __init__(self) -> None:
+        self.heard: list[Event] = []
+        self._news = trio.Event()
+
+    def deliver(self, event: Event) -> None:
+        self.heard.append(event)
+        self._news.set()
+        self._news = trio.Event()
+
+    async def settle(self) -> None:
+        pass
+
+    async def until(self, kind: type[Event]) -> Event:
+        while not isinstance(self.heard[-1], kind):
+            await self._news.wait()
+        return self.heard[-1]
+
+
+class FakeThinker(Thinker):
+    """Thinks until it is let go, and notes what it was given."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.budgets: list[float] = []
+        self.finish = trio.Event()
+        self.searching = 0
+        self.part = 1.0
+        self.fails = False
+
+    def share(self) -> float:
+        return self.part
+
+    async def column(self, engine: str, board: Board, budget: float) -> int:
+        self.budgets.append(budget)
+        if self.fails:
+            raise RuntimeError("the engine is broken")
+        self.searching += 1
+        try:
+            await self.finish.wait()
+        finally:
+            self.searching -= 1
+        return 3
+
+
+@asynccontextmanager
+async def visited(manners: Manners, thinker: Thinker, seed: int = 0) -> AsyncIterator[tuple[Hub, Visitor]]:
+    """Let a visitor play `aima`; which of them moves first is up to the seed."""
+    async with trio.open_nursery() as nursery:
+        hub = Hub(Rules(Terms(clock=40.0)), random.Random(seed))
+        hub.engage(House(hub, nursery, thinker))
+        visitor = Visitor()
+        seat = hub.open(visitor, manners, trio.current_time())
+        hub.submit(seat, Enter(InLobby(Wish("aima")), "ann"), trio.current_time())
+        if any(isinstance(event, ToMove) for event in visitor.heard):
+            hub.submit(seat, Play(0), trio.current_time())
+        await trio.testing.wait_all_tasks_blocked()
+        visitor.leave = lambda: hub.submit(seat, Leave(), trio.current_time())  # type: ignore[attr-defined]
+        yield hub, visitor
+        nursery.cancel_scope.cancel()
+
+
+async def test_house_player_answers_a_request_to_move(autojump_clock: trio.testing.MockClock) -> None:
+    thinker = FakeThinker()
+    async with visited(UNHURRIED, thinker) as (_, visitor):
+        assert thinker.searching == 1
+        thinker.finish.set()
+        with trio.fail_after(1):
+            request = await visitor.until(ToMove)
+        assert isinstance(request, ToMove)
+        assert request.board.moves[-1] == 3
+
+
+async def test_house_player_spends_at_most_a_twentieth_of_its_rest(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    thinker = FakeThinker()
+    thinker.part = 0.5
+    async with visited(CLOCKED, thinker):
+        assert thinker.budgets == [40.0 / 20 * 0.5]
+
+
+async def test_cancelled_game_stops_the_search(autojump_clock: trio.testing.MockClock) -> None:
+    thinker = FakeThinker()
+    async with visited(UNHURRIED, thinker) as (hub, visitor):
+        assert thinker.searching == 1
+        visitor.leave()  # type: ignore[attr-defined]
+        await trio.testing.wait_all_tasks_blocked()
+        assert thinker.searching == 0
+        assert len(hub) == 0
+
+
+async def test_engine_that_fails_loses_its_game_and_nothing_else(
+    autojump_clock: trio.testing.MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    thinker = FakeThinker()
+    thinker.fails = True
+    async with visited(UNHURRIED, thinker) as (hub, visitor):
+        assert isinstance(visitor.heard[-1], Ended)
+        assert not any(isinstance(event, Dismissed) for event in visitor.heard)
+        assert len(hub) == 1
+    assert "the engine is broken" in caplog.text
+
+
+def test_share_of_the_time_shrinks_with_those_who_wait() -> None:
+    assert Thinker(2).share() == 1.0
+
+
+# The command.
+
+
+@pytest.fixture(scope="module")
+def gateway() -> Iterator[Served]:
+    with served(*EVERY_PORT, "--rounds", "1", "--house", "aimafast", "--house-after", "0.1") as running:
+        yield running
+        status, err = running.stop()
+        assert status == 0
+        assert "ERROR" not in err
+
+
+@pytest.mark.parametrize("channel", ["@random", "@aimafast", "lobby"])
+async def test_droidcon_player_finds_a_house_player(gateway: Served, channel: str) -> None:
+    with trio.fail_after(PATIENCE):
+        async with adapters.droidcon.client.open_client("127.0.0.1", gateway.port("droidcon")) as client:
+            await client.send(Name("dora"), Join(channel))
+            column, played = 0, 0
+            while (message := await client.receive()) not in (Word.YOU_WON, Word.YOU_LOST):
+                if message is Word.YOUR_MOVE:
+                    played += 1
+                    column = (column + 2) % 7  # never six times the same before somebody has won
+                    await client.send(Put(column))
+            assert played >= 3
+
+
+async def test_arena_player_finds_a_house_player(gateway: Served) -> None:
+    with trio.fail_after(PATIENCE):
+        async with adapters.arena.client.open_client(gateway.url("arena"), Encoding.JSON) as client:
+            await client.send(Start(SAID, "abel", "aimafast"))
+            while not isinstance(message := await client.receive(), End):
+                assert isinstance(message, State | Ignored)
+                if isinstance(message, State) and message.turn == message.you:
+                    free = [column for column in range(7) if not message.cells[column * 6 + 5]]
+                    await client.send(Move(SAID, random.choice(free)))
+
+
+async def test_nac4_player_finds_one_game_after_the_other(gateway: Served) -> None:
+    with trio.fail_after(PATIENCE):
+        async with adapters.nac4.client.open_client(gateway.url("nac4", "/?against=aimafast")) as client:
+            await client.send(Connect("nora"))
+            assert await client.receive() == Connected("hello nora")
+            ended = 0
+            while ended < 2:
+                match await client.receive():
+                    case GenMove(board):
+                        free = [column for column in range(7) if board[35 + column] == "."]
+                        await client.send(PlayMove(random.choice(free)))
+                    case EndGame(battle=battle):
+                        assert battle == "Ok"
+                        ended += 1
+                    case message:
+                        assert isinstance(message, NewGame)
+
+
+async def test_each_dialect_hears_that_a_player_is_not_installed(
+    monkeypatch: pytest.MonkeyPatch, gateway: Served
+) -> None:
+    if adapters.house.server.is_installed("perfect"):
+        pytest.skip("the solver is installed")
+    with trio.fail_after(PATIENCE):
+        async with adapters.droidcon.client.open_client("127.0.0.1", gateway.port("droidcon")) as client:
+            await client.send(Name("dora"), Join("@perfect"))
+            assert [await client.receive() for _ in range(2)] == [Word.SUCCESS, Error.PLAYER_NOT_AVAILABLE]
+        async with adapters.nac4.client.open_client(gateway.url("nac4", "/?against=perfect")) as client:
+            await client.send(Connect("nick"))
+            assert await client.receive() == NotConnected("this player is not installed here")
+        async with adapters.arena.client.open_client(gateway.url("arena"), Encoding.EDN) as client:
+            await client.send(Start(SAID, "abel", "perfect"))
+            message = await client.receive()
+            assert isinstance(message, Ignored)
+            assert message.reason == "This player is not installed here"

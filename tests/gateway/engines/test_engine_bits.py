@@ -1,0 +1,80 @@
+from engine_positions import boards, play, playable, pressing
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.board import CELLS, COLUMNS, FIRST, ROWS, SECOND, Board
+from gateway.engines.bits import (
+    CELLS_OF,
+    FULL,
+    STRIDE,
+    column_of,
+    completing,
+    has_four,
+    landing,
+    sides,
+    urgent,
+)
+
+
+@given(boards())
+def test_sides_are_read_from_the_discs_alone(board: Board) -> None:
+    side = board.turn
+    assert sides(Board(discs=board.discs)) == (board.discs[side], board.discs[1 - side])
+
+
+@given(boards())
+def test_a_disc_lands_in_each_column_with_room(board: Board) -> None:
+    cells = landing(board.discs[FIRST] | board.discs[SECOND])
+    assert [column for column in range(COLUMNS) if cells & CELLS_OF[column]] == playable(board)
+    for column in playable(board):
+        after = board.drop(column).discs
+        assert cells & CELLS_OF[column] == (after[0] | after[1]) ^ (board.discs[0] | board.discs[1])
+
+
+@given(st.integers(0, FULL).map(lambda bits: bits & FULL), st.integers(0, FULL))
+def test_completing_cells_are_those_that_make_four(discs: int, others: int) -> None:
+    others &= FULL & ~discs
+    found = completing(discs, discs | others)
+    for column in range(COLUMNS):
+        for row in range(ROWS):
+            cell = 1 << (column * STRIDE + row)
+            lines = any(
+                _on_line(discs | cell, column - back * right, row - back * up, (right, up))
+                for right, up in ((1, 0), (0, 1), (1, 1), (1, -1))
+                for back in ((3,) if not right else range(4))  # nothing hangs in the air
+            )
+            assert bool(found & cell) == (lines and not (discs | others) & cell)
+
+
+def _on_line(discs: int, column: int, row: int, direction: tuple[int, int]) -> bool:
+    right, up = direction
+    cells = [(column + step * right, row + step * up) for step in range(4)]
+    return all(0 <= c < COLUMNS and 0 <= r < ROWS and discs >> (c * STRIDE + r) & 1 for c, r in cells)
+
+
+@given(boards(least=7))
+def test_four_is_seen_when_the_board_sees_it(board: Board) -> None:
+    for column in playable(board):
+        after = board.drop(column)
+        assert has_four(after.discs[board.turn]) == (after.winner is not None)
+
+
+@given(boards(least=6))
+def test_what_is_urgent_is_a_win_or_else_a_block(board: Board) -> None:
+    column = urgent(*sides(board))
+    assert column in pressing(board) if pressing(board) else column is None
+
+
+def test_the_most_central_column_is_preferred() -> None:
+    assert column_of(FULL) == 3
+    assert column_of(CELLS_OF[6] | CELLS_OF[5] | CELLS_OF[0]) == 5
+
+
+def test_nothing_lands_on_a_full_board() -> None:
+    assert landing(FULL) == 0
+    assert FULL.bit_count() == CELLS
+
+
+def test_a_win_comes_before_a_block() -> None:
+    assert urgent(*sides(play("010101"))) == 0
+    assert urgent(*sides(play("01010"))) == 0

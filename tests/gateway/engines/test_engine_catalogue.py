@@ -1,0 +1,127 @@
+import random
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from engine_positions import boards, play
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.board import Board, Side
+from gateway.engines import Engine, EngineUnavailable, UnknownEngine
+from gateway.engines.catalogue import CATALOGUE, engine_named
+
+BUILT_IN = ("random", "aima", "aimafast", "aima10", "mc:20", "mcts:20", "mctime", "mctstime")
+
+
+@pytest.fixture(autouse=True)
+def _same_lot() -> None:
+    random.seed(1)
+
+
+def winner(first: Engine, second: Engine) -> Side | None:
+    board = Board()
+    while not board.over:
+        board = board.drop((second if board.turn else first)(board, 60.0))
+    return board.winner
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_every_engine_plays_a_legal_move_within_a_small_budget(name: str) -> None:
+    engine = engine_named(name)
+    for board in (Board(), play("333333"), play("436014551160150155104632660465204242223333"[:-1])):
+        assert board.has_room(engine(board, 0.001))
+
+
+@given(boards())
+def test_random_plays_any_playable_column(board: Board) -> None:
+    assert board.has_room(engine_named("random")(board, 1.0))
+
+
+def test_random_plays_all_columns_in_the_long_run() -> None:
+    engine = engine_named("random")
+    assert {engine(play("333333"), 1.0) for _ in range(200)} == {0, 1, 2, 4, 5, 6}
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_alpha_beta_beats_random(first: bool) -> None:
+    for _ in range(3):
+        one, other = engine_named("aimafast"), engine_named("random")
+        assert winner(one, other) == 0 if first else winner(other, one) == 1
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_alpha_beta_beats_monte_carlo(first: bool) -> None:
+    one, other = engine_named("aimafast"), engine_named("mc:100")
+    assert winner(one, other) == 0 if first else winner(other, one) == 1
+
+
+@pytest.mark.parametrize("name", ["mc:60", "mcts:60"])
+def test_monte_carlo_beats_random(name: str) -> None:
+    assert [winner(engine_named(name), engine_named("random")) for _ in range(4)] == [0] * 4
+
+
+@pytest.mark.parametrize("name", ["foo", "", "Random", "aima ", "mctime5", "7"])
+def test_an_unknown_name_is_answered_with_what_there_is(name: str) -> None:
+    with pytest.raises(UnknownEngine) as raised:
+        engine_named(name)
+    assert CATALOGUE in str(raised.value)
+
+
+@pytest.mark.parametrize("kind", ["mc", "mcts"])
+@pytest.mark.parametrize("number", [":0", ":x", ":", "", ":-1", ":1.5", ":²", ":" + "9" * 5000, ":1:2"])
+def test_simulations_are_a_whole_number_from_1_up(kind: str, number: str) -> None:
+    with pytest.raises(UnknownEngine, match=f"as in {kind}:1000"):
+        engine_named(kind + number)
+
+
+@given(st.text())
+def test_no_name_raises_anything_else(name: str) -> None:
+    with suppress(UnknownEngine, EngineUnavailable):
+        assert callable(engine_named(name))
+
+
+# An engine of the user's own.
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the file of the module ``own_engine``."""
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "own_engine", raising=False)
+    return tmp_path / "own_engine.py"
+
+
+def test_an_engine_of_ones_own_is_found_by_module_and_function(own: Path) -> None:
+    own.write_text("def leftmost(board, budget):\n    return 0\n")
+    assert engine_named("own_engine:leftmost")(Board(), 1.0) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "message"),
+    [
+        ("", "own_engine:play", "there is no function 'play' in .*own_engine.py"),
+        ("play = 3", "own_engine:play", "there is no function 'play' in .*own_engine.py"),
+        ("def (", "own_engine:play", "cannot be imported: .*own_engine.py, line 1"),
+        ("import nowhere_at_all", "own_engine:play", "No module named 'nowhere_at_all'"),
+        ("raise ImportError('two\\nlines')", "own_engine:play", "cannot be imported: two lines"),
+        ("", "own_engine_2:play", "No module named 'own_engine_2'"),
+        ("", "own_engine.inner:play", "No module named 'own_engine.inner'"),
+        ("", "own_engine:", "neither module:function nor one of"),
+        ("", ":play", "neither module:function nor one of"),
+        ("", ".own_engine:play", "neither module:function nor one of"),
+        ("", "own_engine:a:b", "neither module:function nor one of"),
+    ],
+)
+def test_what_is_wrong_with_it_is_said_in_one_line(own: Path, text: str, name: str, message: str) -> None:
+    own.write_text(text)
+    with pytest.raises(UnknownEngine, match=message) as raised:
+        engine_named(name)
+    assert "\n" not in str(raised.value)
+
+
+def test_perfect_without_its_solver_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "bitbully", None)
+    with pytest.raises(EngineUnavailable, match=r"pip install 'c4gateway\[perfect\]'"):
+        engine_named("perfect")

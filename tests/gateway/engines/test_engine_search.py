@@ -1,0 +1,103 @@
+"""What the search says is compared with plain minimax to the end of the game, and with known positions."""
+
+from time import monotonic
+
+import pytest
+from engine_positions import boards, can_win, dealt, play, playable, pressing
+from hypothesis import assume, given, settings
+
+from gateway.board import CELLS, Board
+from gateway.engines import search
+from gateway.engines.bits import sides
+from gateway.engines.search import WIN, Search, alpha_beta
+
+LONG = 60.0
+
+
+def solve(board: Board) -> int:
+    """Return 1 where the side to move wins, -1 where it loses, 0 for a tie; by trying everything."""
+    if board.winner is not None:
+        return -1
+    if board.full:
+        return 0
+    best = -1
+    for column in playable(board):
+        best = max(best, -solve(board.drop(column)))
+        if best == 1:
+            break
+    return best
+
+
+def verdict(value: int) -> int:
+    return (value >= WIN) - (value <= -WIN)
+
+
+@pytest.mark.parametrize("discs", [30, 31, 32, 33, 34, 35, 36, 38, 41])
+def test_late_positions_are_played_and_judged_as_minimax_does(discs: int) -> None:
+    for seed in range(6):
+        board = dealt(seed, discs)
+        thought = Search(*sides(board))
+        column = thought.run(monotonic() + LONG)
+        truth = solve(board)
+        assert verdict(thought.value) == truth
+        assert -solve(board.drop(column)) == truth
+
+
+def test_a_small_table_changes_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "_ROOM", 3)
+    for seed in range(6):
+        board = dealt(seed, 31)
+        thought = Search(*sides(board))
+        thought.run(monotonic() + LONG)
+        assert verdict(thought.value) == solve(board)
+
+
+@given(boards())
+@settings(max_examples=40)
+def test_the_column_is_playable_however_little_time_there_is(board: Board) -> None:
+    assert board.has_room(alpha_beta(board, 0.001, limit=0.5))
+
+
+@given(boards(least=6))
+@settings(max_examples=60)
+def test_no_win_and_no_block_is_missed_in_no_time(board: Board) -> None:
+    column = alpha_beta(board, 1e-9, limit=0.5)
+    assert not pressing(board) or column in pressing(board)
+
+
+@given(boards(least=6))
+@settings(max_examples=60)
+def test_no_win_is_given_to_the_opponent_in_no_time(board: Board) -> None:
+    assume(not can_win(board))
+    after = board.drop(alpha_beta(board, 1e-9, limit=0.5))
+    assert not can_win(after) or all(can_win(board.drop(column)) for column in playable(board))
+
+
+def test_two_in_the_open_are_stopped_before_they_are_three() -> None:
+    assert alpha_beta(play("332"), LONG, limit=0.05) in {1, 4}
+
+
+def test_a_loss_is_put_off() -> None:
+    board = play("33224")  # 2-3-4 on the bottom row: either end of it will win
+    after = board.drop(alpha_beta(board, LONG, limit=0.05))
+    assert [column for column in playable(after) if after.drop(column).winner is not None] in ([1], [5])
+
+
+def test_a_search_ends_when_all_is_known() -> None:
+    board = dealt(1, 36)
+    began = monotonic()
+    alpha_beta(board, LONG, limit=LONG)
+    assert monotonic() - began < LONG / 2
+
+
+@pytest.mark.parametrize(("budget", "limit"), [(0.02, LONG), (LONG, 0.02)])
+def test_the_smaller_of_budget_and_limit_is_kept(budget: float, limit: float) -> None:
+    began = monotonic()
+    alpha_beta(Board(), budget, limit=limit)
+    assert monotonic() - began < LONG / 2
+
+
+def test_the_search_is_cut_short_by_its_deadline() -> None:
+    thought = Search(*sides(Board()))
+    assert thought.run(monotonic()) == 3
+    assert thought.depth < CELLS

@@ -1,0 +1,165 @@
+"""Players of the server's own, who come when they are asked for and go with their series."""
+
+import dataclasses
+
+from hub_world import (
+    FIRST_WINS,
+    HANGING_UP,
+    LOBBY,
+    STANDING_BY,
+    STEPPING_OUT,
+    Client,
+    World,
+    wishing,
+)
+
+from gateway.events import Dismissed, Ended, Objection, Refused, Started, Why
+from gateway.manners import Afterwards, Illegal, Manners
+from gateway.seat import Seat
+
+MANNERS = Manners(illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, house=True)
+
+
+class FakeHouse:
+    """A house whose players do nothing by themselves."""
+
+    def __init__(self, world: World, lobby: str | None = None) -> None:
+        self.players: list[Client] = []
+        self._world = world
+        self._lobby = lobby
+        world.hub.engage(self)
+
+    def has(self, name: str) -> bool:
+        return name != "perfect"
+
+    def summon(self, name: str, now: float) -> Seat:
+        self.players.append(self._world.client(MANNERS))
+        return self.players[-1].seat
+
+    def lobby_player(self) -> str | None:
+        return self._lobby
+
+
+def visitor(world: World, manners: Manners, name: str = "ann", wish: str | None = None) -> Client:
+    client = world.client(manners)
+    client.enter(LOBBY if wish is None else wishing(wish), name)
+    return client
+
+
+def test_wish_for_a_house_player_begins_a_game_at_once() -> None:
+    world = World()
+    house = FakeHouse(world)
+    ann = visitor(world, STEPPING_OUT, wish="Random")
+    assert ann.opponent == "random"
+    assert [player.games for player in house.players] == [1]
+
+
+def test_any_number_of_games_with_one_house_player_at_once() -> None:
+    world = World()
+    FakeHouse(world)
+    clients = [visitor(world, STEPPING_OUT, name="ann", wish="random") for _ in range(5)]
+    assert all(client.plays for client in clients)
+
+
+def test_house_player_is_gone_with_its_series() -> None:
+    world = World()
+    house = FakeHouse(world)
+    dora = visitor(world, dataclasses.replace(HANGING_UP, rounds=2), wish="random")
+    (opponent,) = house.players
+    for _ in range(2):
+        assert not opponent.gone
+        play_out(dora, opponent)
+    assert opponent.last(Dismissed).why is Why.SERIES_OVER
+    assert dora.last(Dismissed).why is Why.SERIES_OVER
+    assert len(world.hub) == 0
+
+
+def test_who_stands_by_for_a_house_player_gets_one_game_after_the_other() -> None:
+    world = World(games_per_pair=1)
+    house = FakeHouse(world)
+    nora = visitor(world, STANDING_BY, wish="random")
+    for game in range(1, 5):
+        assert nora.games == game
+        play_out(nora, house.players[-1])
+    assert [player.gone for player in house.players] == [True] * 4 + [False]
+
+
+def test_house_player_leaves_when_its_opponent_does() -> None:
+    world = World()
+    house = FakeHouse(world)
+    ann = visitor(world, STEPPING_OUT, wish="random")
+    ann.leave()
+    (opponent,) = house.players
+    assert opponent.gone
+    assert len(opponent.all(Ended)) == 1
+    assert len(world.hub) == 0
+
+
+def test_player_that_is_not_there_is_refused_at_once() -> None:
+    world = World()
+    FakeHouse(world)
+    ann = world.client(STEPPING_OUT)
+    (refused,) = ann.enter(wishing("perfect"), "ann")
+    assert isinstance(refused, Refused)
+    assert refused.objections == Objection.NOT_AVAILABLE
+    ann.enter(wishing("random"), "ann")
+    assert ann.plays
+
+
+def test_client_of_such_a_name_is_never_the_one() -> None:
+    world = World()
+    house = FakeHouse(world)
+    impostor = visitor(world, STANDING_BY, name="random", wish="ann")
+    ann = visitor(world, STEPPING_OUT, wish="random")
+    assert ann.plays
+    assert not impostor.plays
+    assert len(house.players) == 1
+
+
+def test_lobby_player_comes_to_whom_nobody_meets_and_not_before_its_time() -> None:
+    world = World()
+    house = FakeHouse(world, lobby="aima")
+    ann = visitor(world, STEPPING_OUT)
+    world.wait(4.9)
+    assert not house.players
+    world.wait(0.2)
+    assert ann.opponent == "aima"
+
+
+def test_lobby_player_leaves_alone_who_wishes_for_somebody() -> None:
+    world = World()
+    house = FakeHouse(world, lobby="aima")
+    visitor(world, STEPPING_OUT, wish="bob")
+    world.wait(20.0)
+    assert not house.players
+
+
+def test_lobby_player_goes_again_where_the_two_have_had_their_games() -> None:
+    world = World(games_per_pair=1)
+    house = FakeHouse(world, lobby="aima")
+    nora = visitor(world, STANDING_BY)
+    world.wait(6.0)
+    while nora.games < 3 and world.now < 100:
+        if nora.plays:
+            play_out(nora, house.players[-1])
+        world.wait(6.0)
+    assert nora.games == 2
+    assert len(world.hub) == 1
+
+
+def test_without_a_lobby_player_nobody_comes() -> None:
+    world = World()
+    house = FakeHouse(world)
+    ann = visitor(world, STEPPING_OUT)
+    world.wait(20.0)
+    assert not ann.plays
+    assert not house.players
+
+
+def play_out(one: Client, two: Client) -> None:
+    """Play a game to its end; whoever moves first wins."""
+    assert one.last(Started).names == two.last(Started).names
+    first, second = (one, two) if one.moves_first else (two, one)
+    for ply, column in enumerate(FIRST_WINS):
+        mover = second if ply % 2 else first
+        mover.play(int(column))
