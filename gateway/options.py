@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from gateway import __version__
 from gateway.arguments import Parser, number
 from gateway.commands import HOUSE_PLAYERS
+from gateway.engines import EngineUnavailable
+from gateway.engines.catalogue import engine_named
 from gateway.logs import LEVELS
 
 DESCRIPTION = """\
@@ -127,4 +129,8 @@ def _house_players(text: str) -> list[str]:
         if name not in HOUSE_PLAYERS:
             known = ", ".join(sorted(HOUSE_PLAYERS))
             raise argparse.ArgumentTypeError(f"{name!r} is none of {known}")
+        try:
+            engine_named(name)
+        except EngineUnavailable as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
     return names

@@ -1,6 +1,7 @@
 """The options of the command, read without running it."""
 
 import argparse
+import sys
 
 import pytest
 
@@ -136,3 +137,22 @@ def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
         parse(["--version"])
     assert stop.value.code == 0
     assert capsys.readouterr().out == f"c4gateway {__version__}\n"
+
+
+def test_house_players_are_named_in_any_case() -> None:
+    assert parse([]).house == []
+    assert parse(["--house", "Random, AIMA"]).house == ["random", "aima"]
+
+
+@pytest.mark.parametrize("names", ["", "bob", "random,", "random,mc:5"])
+def test_who_is_no_house_player_is_not_put_into_the_lobby(
+    names: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "aimafast, perfect, random" in refused(["--house", names], capsys)
+
+
+def test_perfect_without_its_solver_is_not_put_into_the_lobby(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "bitbully", None)
+    assert "pip install bitbully" in refused(["--house", "perfect"], capsys)

@@ -6,7 +6,6 @@ The hub summons one for each series; it thinks in a worker process and is gone w
 
 from collections.abc import Sequence
 from functools import partial
-from importlib.util import find_spec
 from itertools import cycle
 
 import trio
@@ -14,6 +13,8 @@ import trio
 from adapters.connection import guarded
 from adapters.house.thinking import Thinker
 from gateway.commands import HOUSE_PLAYERS, Command, Leave, Play
+from gateway.engines import EngineUnavailable
+from gateway.engines.catalogue import engine_named
 from gateway.events import Dismissed, Ended, Event, ToMove
 from gateway.hub import Hub
 from gateway.manners import Afterwards, Illegal, Manners
@@ -89,4 +90,8 @@ class HousePlayer:
 
 def is_installed(name: str) -> bool:
     """Whether what the player called `name` needs is there."""
-    return name != "perfect" or find_spec("bitbully") is not None
+    try:
+        engine_named(name)
+    except EngineUnavailable:
+        return False
+    return True

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def require() -> None:
     """Raise EngineUnavailable where the solver is not installed."""
     if find_spec("bitbully") is None:
-        raise EngineUnavailable("perfect needs the solver bitbully: pip install 'c4gateway[perfect]'")
+        raise EngineUnavailable("perfect needs a solver that is not here: pip install bitbully")
 
 
 def perfect(board: Board, _budget: float) -> int:
