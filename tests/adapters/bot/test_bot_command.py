@@ -169,7 +169,7 @@ def test_name_in_use_is_told_in_the_servers_words() -> None:
         with botted(*arguments) as one, botted(*arguments) as other:
             while one.poll() is None and other.poll() is None:
                 select.select([one.stderr, other.stderr], [], [], PATIENCE)
-                refused, bearer = (other, one) if one.poll() is None else (one, other)
+            refused, bearer = (one, other) if one.poll() is not None else (other, one)
             assert ended(refused) == (1, "", "c4bot: error: the server refused: eve already used\n")
             bearer.send_signal(signal.SIGINT)
             assert ended(bearer)[0] == 130
