@@ -6,9 +6,13 @@ A subcommand is a function from the words behind it to an exit status, named in 
 import sys
 from collections.abc import Callable, Sequence
 
-from conformance import cli
+from conformance import cli, house_load, matches
 
-COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {"run": cli.main}
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "run": cli.main,
+    "house-load": house_load.main,
+    "matches": matches.main,
+}
 
 
 def main(argv: Sequence[str]) -> int:

@@ -9,10 +9,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
 import trio
 
+from conformance.arguments import Parser, UsageError, file, seconds, write
 from conformance.clauses import Coverage, coverage, protocols_folder
 from conformance.exports import as_json, as_junit
 from conformance.launch import COMMAND
@@ -41,15 +41,6 @@ class Places:
     transcripts: Path = Path(__file__).parent / "transcripts"
     protocols: Path | None = None
     command: Sequence[str] = COMMAND
-
-
-class UsageError(Exception):
-    """The command line makes no sense; says why in one line."""
-
-
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(message)
 
 
 def main(argv: Sequence[str], places: Places | None = None) -> int:
@@ -81,37 +72,20 @@ def _main(argv: Sequence[str], places: Places) -> int:
     checked = None if wanted else _coverage(everything, places)
     report = Report(tuple(run.results), tuple(run.troubles), checked)
     print(readable(report), end="")
-    _write(options.json, as_json(report))
-    _write(options.junit, as_junit(report))
+    write(options.json, as_json(report))
+    write(options.junit, as_junit(report))
     return 0 if report.good else 1
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
-    parser = _Parser(prog="conformance", usage=_USAGE, add_help=True, allow_abbrev=False)
+    parser = Parser(prog="conformance", usage=_USAGE, add_help=True, allow_abbrev=False)
     parser.add_argument("words", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument("--list", action="store_true", help="list the transcripts chosen, play none")
     parser.add_argument("--check", action="store_true", help="only check that every clause has a transcript")
-    parser.add_argument("--patience", type=_seconds, default=5.0, metavar="SECONDS", help=_PATIENCE)
-    parser.add_argument("--junit", type=_file, metavar="FILE", help="write a JUnit XML report as well")
-    parser.add_argument("--json", type=_file, metavar="FILE", help="write a JSON report as well")
+    parser.add_argument("--patience", type=seconds, default=5.0, metavar="SECONDS", help=_PATIENCE)
+    parser.add_argument("--junit", type=file, metavar="FILE", help="write a JUnit XML report as well")
+    parser.add_argument("--json", type=file, metavar="FILE", help="write a JSON report as well")
     return parser.parse_intermixed_args(argv)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
-    return seconds
-
-
-def _file(text: str) -> Path:
-    path = Path(text)
-    if path.is_dir() or not path.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"no file can be written at {text!r}")
-    return path
 
 
 def _targets(words: Sequence[str]) -> dict[str, Address]:
@@ -134,12 +108,3 @@ def _check(everything: Sequence[Transcript | Broken], places: Places) -> int:
     sections = [*broken, *coverage_section(checked)]
     print("\n\n".join(sections) if sections else f"all {len(checked.clauses)} clauses have a transcript")
     return 1 if sections else 0
-
-
-def _write(path: Path | None, text: str) -> None:
-    if path is None:
-        return
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from None

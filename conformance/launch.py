@@ -7,7 +7,8 @@ is met as anybody else meets it.
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -118,6 +119,19 @@ async def start(nursery: trio.Nursery, options: Sequence[str], command: Sequence
         if not begun and process.poll() is None:
             process.kill()
     return server
+
+
+@asynccontextmanager
+async def running(options: Sequence[str], command: Sequence[str] = COMMAND) -> AsyncIterator[Server]:
+    """The gateway, for as long as the block lasts. Raises ServerError, wrapped as a nursery does."""
+    async with trio.open_nursery() as nursery:
+        server = await start(nursery, options, command)
+        try:
+            yield server
+        finally:
+            with trio.CancelScope(shield=True):
+                await server.stop()
+        nursery.cancel_scope.cancel()
 
 
 def _environment(given: Mapping[str, str]) -> dict[str, str]:

@@ -1,0 +1,54 @@
+"""The time of a move beside house players that think: the arithmetic, and one small run."""
+
+import re
+
+import pytest
+
+from conformance.__main__ import main
+from conformance.house_load import DRAWN, Figures, Load, percentile
+
+
+@pytest.mark.parametrize(("percent", "value"), [(1, 1), (50, 50), (99, 99), (100, 100)])
+def test_percentile_is_a_value_that_so_many_do_not_exceed(percent: int, value: float) -> None:
+    assert percentile([float(number) for number in range(100, 0, -1)], percent) == value
+
+
+def test_percentiles_of_one_value_are_that_value() -> None:
+    assert [percentile([3.0], percent) for percent in (1, 50, 99, 100)] == [3.0] * 4
+
+
+def test_one_slow_move_in_a_hundred_is_good_and_two_are_not() -> None:
+    assert Figures(Load(), [1.0] * 99 + [20.1]).good
+    assert not Figures(Load(), [1.0] * 98 + [20.1] * 2).good
+
+
+def test_figures_name_games_moves_and_milliseconds() -> None:
+    assert str(Figures(Load(on=2, finished=3, answers=4), [1.0, 2.0])) == (
+        "games on:        2\n"
+        "games finished:  3\n"
+        "house moves:     4\n"
+        "moves measured:  2\n"
+        "p50:             1.00 ms\n"
+        "p99:             2.00 ms (limit 20 ms)\n"
+        "max:             2.00 ms\n"
+    )
+
+
+def test_timed_game_fills_the_board() -> None:
+    assert sorted(DRAWN) == sorted("0123456" * 6)
+
+
+def test_small_run_measures_moves_while_games_are_on(capsys: pytest.CaptureFixture[str]) -> None:
+    status = main(["house-load", "--games", "2", "--seconds", "1"])
+    out = capsys.readouterr().out
+    found = {name: float(value) for name, value in re.findall(r"^(.*?): +([0-9.]+)", out, re.MULTILINE)}
+    assert found["games on"] == 2
+    assert found["moves measured"] > 42
+    assert 0 < found["p50"] <= found["p99"] <= found["max"]
+    assert status == (0 if found["p99"] <= 20 else 1)  # how fast it is here is no matter of this test
+
+
+@pytest.mark.parametrize("words", [["--games", "0"], ["--seconds", "-1"], ["more"]])
+def test_bad_usage_is_status_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["house-load", *words]) == 2
+    assert capsys.readouterr().err.endswith("(--help tells more)\n")
