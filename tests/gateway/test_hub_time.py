@@ -354,3 +354,13 @@ def test_who_leaves_while_it_rests_gets_no_game(world: World) -> None:
     cid = world.arena("cid", TABLE)
     world.wait(1)
     assert not cid.plays
+
+
+def test_flag_of_who_has_moved_is_never_named() -> None:
+    world = World(clock=10.0)
+    ann, bob = world.nac4("ann", TABLE), world.nac4("bob", TABLE)
+    ann.hand()
+    ann.play(3)
+    assert world.hub.tick(20.0) == []
+    bob.hand()
+    assert world.hub.tick(20.0) == [bob.seat]
