@@ -63,7 +63,8 @@ async def _serve(options: argparse.Namespace) -> None:
     hub = Hub(rules, random.Random(options.seed), log_game)
     listening = [await listen(front_end, options.host) for front_end in _front_ends(options, hub)]
     async with trio.open_nursery() as nursery:
-        hub.engage(House(hub, nursery, Thinker(options.house_workers), options.house))
+        thinker = Thinker(options.house_workers, options.idle)
+        hub.engage(House(hub, nursery, thinker, options.house))
         await run(hub, listening, partial(_announce, listening))
         nursery.cancel_scope.cancel()
 

@@ -21,10 +21,6 @@ from gateway.manners import Afterwards, Illegal, Manners
 from gateway.seat import Seat
 
 MANNERS = Manners(illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, house=True)
-PART = 20
-"""A move takes at most one part in so many of the time that is left, where there is a clock."""
-PATIENCE = 60.0
-"""Seconds in which a move should come where there is no clock, however many games wait for a worker."""
 
 
 class House:
@@ -80,9 +76,7 @@ class HousePlayer:
         answer: Command = Leave()  # what happens where the engine fails
         try:
             with search:
-                time = PATIENCE if request.rest is None else request.rest / PART
-                budget = time * self._thinker.share()
-                answer = Play(await self._thinker.column(self._name, request.board, budget))
+                answer = Play(await self._thinker.column(self._name, request.board, request.rest))
         finally:
             if not search.cancelled_caught:
                 self._hub.submit(self.seat, answer, trio.current_time())

@@ -54,18 +54,14 @@ class FakeThinker(Thinker):
     """Thinks until it is let go, and notes what it was given."""
 
     def __init__(self) -> None:
-        super().__init__(1)
-        self.budgets: list[float] = []
+        super().__init__(1, 300.0)
+        self.rests: list[float | None] = []
         self.finish = trio.Event()
         self.searching = 0
-        self.part = 1.0
         self.fails = False
 
-    def share(self) -> float:
-        return self.part
-
-    async def column(self, engine: str, board: Board, budget: float) -> int:
-        self.budgets.append(budget)
+    async def column(self, engine: str, board: Board, rest: float | None) -> int:
+        self.rests.append(rest)
         if self.fails:
             raise RuntimeError("the engine is broken")
         self.searching += 1
@@ -104,13 +100,13 @@ async def test_house_player_answers_a_request_to_move(autojump_clock: trio.testi
         assert request.board.moves[-1] == 3
 
 
-async def test_house_player_spends_at_most_a_twentieth_of_its_rest(
-    autojump_clock: trio.testing.MockClock,
+@pytest.mark.parametrize(("manners", "rest"), [(CLOCKED, 40.0), (UNHURRIED, None)])
+async def test_house_player_thinks_by_the_clock_of_its_game(
+    autojump_clock: trio.testing.MockClock, manners: Manners, rest: float | None
 ) -> None:
     thinker = FakeThinker()
-    thinker.part = 0.5
-    async with visited(CLOCKED, thinker):
-        assert thinker.budgets == [40.0 / 20 * 0.5]
+    async with visited(manners, thinker):
+        assert thinker.rests == [rest]
 
 
 async def test_cancelled_game_stops_the_search(autojump_clock: trio.testing.MockClock) -> None:
@@ -133,10 +129,6 @@ async def test_engine_that_fails_loses_its_game_and_nothing_else(
         assert not any(isinstance(event, Dismissed) for event in visitor.heard)
         assert len(hub) == 1
     assert "the engine is broken" in caplog.text
-
-
-def test_share_of_the_time_shrinks_with_those_who_wait() -> None:
-    assert Thinker(2).share() == 1.0
 
 
 # The command.
@@ -195,7 +187,7 @@ async def test_nac4_player_finds_one_game_after_the_other(gateway: Served) -> No
 
 
 async def test_each_dialect_hears_that_a_player_is_not_installed(
-    monkeypatch: pytest.MonkeyPatch, gateway: Served
+    gateway: Served,
 ) -> None:
     if adapters.house.server.is_installed("perfect"):
         pytest.skip("the solver is installed")
