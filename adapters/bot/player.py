@@ -9,6 +9,7 @@ import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
+from operator import index
 from typing import Protocol
 
 import trio
@@ -63,12 +64,17 @@ class EnginePlayer:
 
 def _chosen(engine: Engine, board: Board, seconds: float) -> int:
     try:
-        column = engine(board, seconds)
-    except Exception as error:  # anybody may have written it
-        raise EngineFailed(f"the engine failed: {type(error).__name__}: {error}") from error
-    if isinstance(column, int) and column in range(COLUMNS) and board.has_room(column):
+        choice = engine(board, seconds)
+    except (Exception, SystemExit) as error:  # anybody may have written it
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise EngineFailed(f"the engine failed: {reason}") from error
+    try:
+        column = int(index(choice))  # numpy's numbers too, and True is 1
+    except TypeError:
+        column = -1
+    if column in range(COLUMNS) and board.has_room(column):
         return column
-    raise EngineFailed(f"the engine chose {column!r}, which cannot be played")
+    raise EngineFailed(f"the engine chose {choice!r}, which cannot be played")
 
 
 def _typed() -> bytes:

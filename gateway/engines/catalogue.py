@@ -63,11 +63,12 @@ def _own(name: str, module: str, function: str) -> Engine:
         raise UnknownEngine(f"{name!r} is neither module:function nor one of {CATALOGUE}")
     try:
         home = import_module(module)
-    except (ImportError, SyntaxError) as error:
-        reason = " ".join(str(error).split())
+    except (Exception, SystemExit) as error:  # anybody may have written it
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise UnknownEngine(f"engine {name!r} cannot be imported: {reason}") from error
     found = getattr(home, function, None)
     if not callable(found):
-        raise UnknownEngine(f"engine {name!r}: there is no function {function!r} in {home.__file__}")
+        place = getattr(home, "__file__", None) or f"the module {module!r}"
+        raise UnknownEngine(f"engine {name!r}: there is no function {function!r} in {place}")
     engine: Engine = found
     return engine

@@ -257,9 +257,33 @@ async def test_engine_that_chooses_what_cannot_be_played_has_failed(column: obje
         await EnginePlayer(lambda _board, _seconds: column).choose(Asked(board))  # type: ignore[arg-type,return-value]
 
 
-async def test_engine_that_raises_has_failed() -> None:
-    with pytest.raises(EngineFailed, match="ZeroDivisionError"):
-        await EnginePlayer(lambda _board, _seconds: 1 // 0).choose(Asked(Board()))
+class Three:
+    """A number of another library's."""
+
+    def __index__(self) -> int:
+        return 3
+
+
+@pytest.mark.parametrize(("chosen", "column"), [(True, "1"), (Three(), "3")])
+async def test_engine_may_choose_by_any_whole_number(chosen: object, column: str) -> None:
+    player = EnginePlayer(lambda _board, _seconds: chosen)  # type: ignore[arg-type,return-value]
+    assert str(await player.choose(Asked(Board()))) == column
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ZeroDivisionError("by\nzero"), "the engine failed: ZeroDivisionError: by zero"),
+        (SystemExit(3), "the engine failed: SystemExit: 3"),
+    ],
+)
+async def test_engine_that_raises_has_failed(error: BaseException, words: str) -> None:
+    def engine(board: Board, seconds: float) -> int:
+        raise error
+
+    with pytest.raises(EngineFailed) as raised:
+        await EnginePlayer(engine).choose(Asked(Board()))
+    assert str(raised.value) == words
 
 
 # People.
