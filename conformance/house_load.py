@@ -109,7 +109,8 @@ async def measure(options: argparse.Namespace, command: Sequence[str] = COMMAND)
         with trio.move_on_after(PATIENCE):
             await load.all_on.wait()
         if not load.all_on.is_set():
-            raise LoadError(f"{load.on} of {options.games} games began within {PATIENCE:g} s")
+            doubt = "" if load.on else f"; is {options.player!r} a player of the server's own?"
+            raise LoadError(f"{load.on} of {options.games} games began within {PATIENCE:g} s{doubt}")
         left = await stack.enter_async_context(connected(address, "left"))
         right = await stack.enter_async_context(connected(address, "right"))
         for bot in (left, right):

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from conformance import house_load
 from conformance.__main__ import main
 from conformance.house_load import DRAWN, Figures, Load, percentile
 
@@ -46,6 +47,16 @@ def test_small_run_measures_moves_while_games_are_on(capsys: pytest.CaptureFixtu
     assert found["moves measured"] > 42
     assert 0 < found["p50"] <= found["p99"] <= found["max"]
     assert status == (0 if found["p99"] <= 20 else 1)  # how fast it is here is no matter of this test
+
+
+def test_player_that_is_not_there_is_asked_about(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(house_load, "PATIENCE", 1.0)
+    assert main(["house-load", "--games", "1", "--player", "nosuch"]) == 1
+    assert capsys.readouterr().err == (
+        "conformance: 0 of 1 games began within 1 s; is 'nosuch' a player of the server's own?\n"
+    )
 
 
 @pytest.mark.parametrize("words", [["--games", "0"], ["--seconds", "-1"], ["more"]])
