@@ -12,7 +12,7 @@ from adapters.bot import arena, droidcon, nac4
 from adapters.bot.bot import Bot, Server
 from adapters.bot.options import Options, parse
 from adapters.bot.play import Ending, Hearing, Kind
-from adapters.bot.player import EnginePlayer, Keyboard, Person, Player
+from adapters.bot.player import Keyboard, Person, Player
 from adapters.bot.screen import Screen
 from adapters.bot.tally import Tally
 from gateway.arguments import in_one_line
@@ -65,7 +65,7 @@ async def _play(options: Options, tally: Tally, screen: Screen) -> Ending | sign
 
 def _player(options: Options, screen: Screen, nursery: trio.Nursery) -> Player:
     if options.engine is not None:
-        return EnginePlayer(options.engine, options.think)
+        return options.engine
     keyboard = Keyboard()
     nursery.start_soon(keyboard.run)
     return Person(keyboard.line, screen.tell)

@@ -1,6 +1,7 @@
 """The options of the command ``c4bot``."""
 
 import argparse
+import math
 import os
 import sys
 from collections.abc import Sequence
@@ -8,10 +9,11 @@ from dataclasses import dataclass
 
 from adapters.arena.messages import Encoding
 from adapters.bot.address import PORTS, Address, address_in
+from adapters.bot.player import THINK, EnginePlayer
 from gateway import __version__
 from gateway.arguments import Parser, number
-from gateway.engines import Engine, EngineUnavailable, UnknownEngine
-from gateway.engines.catalogue import CATALOGUE, engine_named
+from gateway.engines import EngineUnavailable, UnknownEngine
+from gateway.engines.catalogue import CATALOGUE, engine_named, limits_itself
 
 DESCRIPTION = """\
 Puts an engine, or you, behind one of the three dialects: a bot for c4gateway, or for the dialect's own
@@ -38,14 +40,13 @@ class Options:
     dialect: str
     address: Address
     name: str
-    engine: Engine | None
+    engine: EnginePlayer | None
     """None for a person at the prompt."""
     against: str | None
     table: str | None
     encoding: Encoding
     games: int
     """0: for ever."""
-    think: float | None
     reconnect: bool
     verbose: bool
 
@@ -66,12 +67,11 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
         dialect=found.dialect,
         address=address,
         name=found.name,
-        engine=found.engine,
+        engine=_engine_player(found.engine, found.think),
         against=found.against,
         table=found.table,
         encoding=Encoding(found.encoding or "json"),
         games=found.games,
-        think=found.think,
         reconnect=found.reconnect,
         verbose=found.verbose,
     )
@@ -110,7 +110,8 @@ def _add_player(group: argparse._ArgumentGroup) -> None:
         "--think",
         type=number(float, 0.001, 1e6),
         metavar="SECONDS",
-        help="most time for a move (1.0; nac4: a 20th of what the server says is left, and never more)",
+        help=f"most time for a move (what the engine takes, or {THINK}; nac4: a 20th of what the server says "
+        "is left, and never more)",
     )
 
 
@@ -146,12 +147,19 @@ def _text(text: str) -> str:
     return text
 
 
-def _engine(name: str) -> Engine | None:
-    if name == MANUAL:
-        return None
+def _engine(name: str) -> str:
+    """Return the name if there is such an engine."""
     if ":" in name and "" not in sys.path:
         sys.path.append("")  # an engine of one's own is looked for where one stands
     try:
-        return engine_named(name)
+        if name != MANUAL:
+            engine_named(name)
     except (UnknownEngine, EngineUnavailable) as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+    return name
+
+
+def _engine_player(name: str, think: float | None) -> EnginePlayer | None:
+    if name == MANUAL:
+        return None
+    return EnginePlayer(engine_named(name), think, math.inf if limits_itself(name) else THINK)

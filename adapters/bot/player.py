@@ -21,7 +21,7 @@ from gateway.engines import Engine
 PART = 20
 """A move takes at most one part in so many of the time that is left for the game."""
 THINK = 1.0
-"""Seconds for a move where nobody says how much time there is."""
+"""Seconds for a move of an engine that would use all there is, where nobody says how much that is."""
 _LEAST = 0.001
 _CHUNK = 4096
 
@@ -41,10 +41,13 @@ class Player(Protocol):
         """Return a column that can be played. Raises EndOfInput, EngineFailed."""
 
 
-def budget(left: float | None, think: float | None) -> float:
-    """Return the seconds that a move may take: of those left for the game, and of those allowed."""
+def budget(left: float | None, think: float | None, pace: float) -> float:
+    """Return the seconds that a move may take: of those left for the game, and of those allowed.
+
+    Where nobody says how much time there is, it is `pace`.
+    """
     if left is None:
-        return THINK if think is None else think
+        return pace if think is None else think
     return max(_LEAST, min(left / PART, math.inf if think is None else think))
 
 
@@ -55,10 +58,12 @@ class EnginePlayer:
     engine: Engine
     think: float | None = None
     """Seconds for a move at most, where somebody set them."""
+    pace: float = THINK
+    """Seconds for a move where nobody says how much time there is."""
 
     async def choose(self, asked: Asked) -> int:
         """Return the engine's column, thought out in a thread."""
-        think = partial(_chosen, self.engine, asked.board, budget(asked.seconds, self.think))
+        think = partial(_chosen, self.engine, asked.board, budget(asked.seconds, self.think, self.pace))
         return await trio.to_thread.run_sync(think, abandon_on_cancel=True)
 
 

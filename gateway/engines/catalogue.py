@@ -24,6 +24,7 @@ _SIMPLE: dict[str, Engine] = {
     "mctstime": montecarlo.uct,
 }
 _COUNTED = {"mc": montecarlo.flat, "mcts": montecarlo.uct}
+_TIMED = frozenset({"mctime", "mctstime"})
 _DIGITS = 9
 
 
@@ -45,6 +46,12 @@ def engine_named(name: str) -> Engine:
     if name in _SIMPLE:
         return _SIMPLE[name]
     raise UnknownEngine(f"there is no engine {name!r}, but {CATALOGUE}")
+
+
+def limits_itself(name: str) -> bool:
+    """Whether the engine called `name` comes to an end by itself, however much time it may spend."""
+    kind, colon, _ = name.partition(":")
+    return kind in _COUNTED or (not colon and name not in _TIMED)
 
 
 def anywhere(board: Board, _budget: float) -> int:

@@ -223,7 +223,7 @@ async def test_player_that_cannot_go_on_ends_the_play(error: Exception, kind: Ki
 @pytest.mark.parametrize(
     ("left", "think", "seconds"),
     [
-        (None, None, 1.0),
+        (None, None, 7.0),
         (None, 0.5, 0.5),
         (42.0, None, 2.1),
         (42.0, 0.5, 0.5),
@@ -234,7 +234,7 @@ async def test_player_that_cannot_go_on_ends_the_play(error: Exception, kind: Ki
 def test_engine_gets_a_20th_of_what_is_left_and_never_more(
     left: float | None, think: float | None, seconds: float
 ) -> None:
-    assert budget(left, think) == pytest.approx(seconds)
+    assert budget(left, think, 7.0) == pytest.approx(seconds)
 
 
 async def test_engine_thinks_in_a_thread_of_its_own() -> None:

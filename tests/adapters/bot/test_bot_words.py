@@ -1,5 +1,8 @@
 """What the bot shows: boards, summaries, signs; and what it reads of its command line."""
 
+import math
+from pathlib import Path
+
 import pytest
 
 from adapters.arena.messages import Encoding
@@ -164,10 +167,31 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 def test_only_dialect_and_address_are_needed() -> None:
     options = parse(["tcp", "host"])
     assert (options.dialect, options.address, options.games) == ("tcp", Address("host", 4242), 1)
-    assert (options.against, options.table, options.think) == (None, None, None)
+    assert (options.against, options.table) == (None, None)
     assert (options.encoding, options.reconnect, options.verbose) == (Encoding.JSON, False, False)
     assert options.name.startswith("c4bot-")
-    assert callable(options.engine)
+    assert options.engine is not None
+    assert options.engine.think is None
+
+
+@pytest.mark.parametrize(
+    ("engine", "pace"),
+    [
+        ("aima10", math.inf),
+        ("mc:100000", math.inf),
+        ("mctime", 1.0),
+        ("mctstime", 1.0),
+        ("paced_engine:play", 1.0),
+    ],
+)
+def test_engine_that_limits_itself_has_the_time_it_takes(
+    engine: str, pace: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "paced_engine.py").write_text("def play(board, seconds): ...")
+    monkeypatch.syspath_prepend(tmp_path)
+    player = parse(["tcp", "host", "--engine", engine, "--think", "5"]).engine
+    assert player is not None
+    assert (player.think, player.pace) == (5.0, pace)
 
 
 def test_channel_is_a_table() -> None:
