@@ -188,16 +188,33 @@ class Lobby:
         return best
 
     def _may_meet(self, one: Guest, two: Guest) -> bool:
+        if one.house or two.house:
+            return self._may_be_entertained(one, two)
         if one.name == two.name:
             if one is two or one.counted or two.counted:
                 return False
-        elif not one.house and not two.house and frozenset((one.name, two.name)) in self._busy:
+        elif frozenset((one.name, two.name)) in self._busy:
             return False
-        for guest, partner in ((one, two), (two, one)):
-            wish = guest.wish
-            if wish is not None and not (wish.grants(partner.name) and wish.is_for_house == partner.house):
-                return False
-        return not self._is_capped(one, two)
+        return _is_granted(one, two) and _is_granted(two, one) and not self._is_capped(one, two)
+
+    def _may_be_entertained(self, one: Guest, two: Guest) -> bool:
+        """Whether one of the two is a player of the server's own who has come to the other.
+
+        That is whoever of its name asked for it, and somebody else of its name where nobody did.
+        """
+        if one.house and two.house:
+            return False
+        house, guest = (one, two) if one.house else (two, one)
+        if house.wish is not None and house.wish.name != guest.name:
+            return False
+        if guest.wish is not None:
+            return guest.wish.grants(house.name)
+        asked = any(
+            other.wish is not None and other.wish.grants(house.name)
+            for other in self._waiting.named(guest.name)
+            if other.name == guest.name and not other.house
+        )
+        return not asked and not self._is_capped(one, two)
 
     def _is_capped(self, one: Guest, two: Guest) -> bool:
         if not self._cap or one.asked or two.asked:
@@ -227,6 +244,11 @@ class Lobby:
         if ahead < 0 or (ahead == 0 and self._lot.random() < 0.5):
             return one, two
         return two, one
+
+
+def _is_granted(guest: Guest, partner: Guest) -> bool:
+    """Whether a client is the opponent that the guest wishes for."""
+    return guest.wish is None or (guest.wish.grants(partner.name) and not guest.wish.is_for_house)
 
 
 _Queue: TypeAlias = OrderedDict[Guest, None]

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import pytest
 from hub_world import (
     FIRST_WINS,
     HANGING_UP,
@@ -114,6 +115,28 @@ def test_client_of_such_a_name_is_never_the_one() -> None:
     assert ann.plays
     assert not impostor.plays
     assert len(house.players) == 1
+
+
+@pytest.mark.parametrize("manners", [STEPPING_OUT, HANGING_UP])
+def test_house_player_comes_to_whom_of_one_name_has_asked_for_it(manners: Manners) -> None:
+    world = World()
+    FakeHouse(world)
+    patient = visitor(world, manners)
+    world.wait(1.0)
+    asking = visitor(world, manners, wish="random")
+    assert asking.opponent == "random"
+    assert not patient.plays
+
+
+@pytest.mark.parametrize("name", ["aima", "AIMA", "random"])
+def test_who_is_called_like_a_house_player_can_play_one(name: str) -> None:
+    world = World()
+    FakeHouse(world, lobby="random")
+    asking = visitor(world, HANGING_UP, name=name, wish="random")
+    waiting = visitor(world, HANGING_UP, name=name)
+    assert asking.opponent == "random"
+    world.wait(6.0)
+    assert waiting.opponent == "random"
 
 
 def test_lobby_player_comes_to_whom_nobody_meets_and_not_before_its_time() -> None:
