@@ -4,7 +4,7 @@ Events are in the past tense and addressed to one player. They are facts; how, a
 is told of them is its dialect's affair.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, Flag, auto
 from typing import TypeAlias
 
@@ -130,6 +130,8 @@ class Ended:
     reason: Reason
     column: int | None = None
     """The last move, where that ended the game; it was told to nobody before."""
+    receipt: object = field(default=None, compare=False)
+    """What whoever keeps results gave for this one, before anybody was told of the end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import assert_never
 
 from gateway.commands import AtTable, InLobby, Place
 from gateway.lobby import Guest, Lobby
-from gateway.seat import Seat, Stance
+from gateway.seat import Seat
 from gateway.tables import Table
 
 
@@ -43,7 +43,7 @@ class Hall:
         """Let a seat in that is nowhere else. Raises ValueError where the table is full."""
         match place:
             case AtTable():
-                seat.table = self._tables.setdefault(place.key, Table(place.key))
+                seat.table = self._tables.setdefault(place.key, Table(place.key, place.name))
                 seat.table.sit(seat)
             case InLobby(wish):
                 assert seat.name is not None
@@ -109,7 +109,7 @@ class Hall:
         return self._lobby.next_retry()
 
     def _may_play(self, table: Table[Seat], pair: tuple[Seat, Seat]) -> bool:
-        if any(seat.stance is not Stance.WAITING or seat.resting for seat in pair):
-            return False
         limit = self._games_per_pair
-        return not (limit and all(seat.stands_by for seat in pair) and table.has_opened(limit))
+        return all(seat.waits for seat in pair) and not (
+            limit and all(seat.stands_by for seat in pair) and table.has_opened(limit)
+        )

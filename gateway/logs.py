@@ -14,7 +14,7 @@ import threading
 import time
 
 from gateway.board import FIRST, other
-from gateway.session import Finished
+from gateway.results import Finished
 
 LEVELS = ("debug", "info", "warning", "error")
 BACKLOG = 10_000

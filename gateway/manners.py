@@ -46,5 +46,7 @@ class Manners:
     """Whether a first message that does not let the player in ends the connection."""
     house: bool = False
     """Whether the player is one of the server's own, and here for one series only."""
+    kind: str = ""
+    """What those who keep results call players of these manners; the core decides nothing by it."""
     entry_limit: float | None = None
     """Seconds within which the player must have entered; None for ever."""

@@ -1,18 +1,20 @@
-"""A player's place in the hub.
+"""A player's place in the hub, and its situation.
 
 A seat is a mailbox, not a socket: the hub cannot tell a client on a wire from a player inside this
-process. The hub and its hall alone change what stands here.
+process. The hub and what it is made of alone change what stands here. What a player is about is one of
+four situations, and what belongs to one of them alone is kept in it.
 """
 
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from gateway.commands import Place
 from gateway.events import Event
 from gateway.lobby import Guest
 from gateway.manners import Afterwards, Manners
-from gateway.session import Number, Player, Session
+from gateway.results import Player
+from gateway.session import Number, Phase, Session
 from gateway.tables import Table
 
 
@@ -42,17 +44,47 @@ class House(Protocol):
         """Return who is to meet a player whom nobody else meets, somebody else each time, or nobody."""
 
 
-class Stance(Enum):
-    """What a player is about."""
-
-    OUT = auto()
+@dataclass(frozen=True, slots=True)
+class Out:
     """Has not asked for an opponent, or not again."""
-    WAITING = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
     """Waits for an opponent."""
-    SEATED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Seated:
     """In a series."""
-    GONE = auto()
+
+    series: "Series"
+    number: Number
+    """The seat's number in the session."""
+    ready: bool = True
+    """Whether the player is ready for the next round."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
     """Hung up on; its commands are void."""
+
+
+Situation: TypeAlias = Out | Waiting | Seated | Gone
+
+
+class Owed(Enum):
+    """Whether a move for a game that is over may still come from the player. It is to hit no other game.
+
+    Asked for a move when the game ended, a player owes it `SOON`; after a while without a game, `LATE`;
+    and `NOTHING` once it has come, or another move is asked for.
+    """
+
+    NOTHING = auto()
+    SOON = auto()
+    """It may be under way: the player gets no game, and the move is dropped."""
+    LATE = auto()
+    """It was waited for in vain; should it still come, it is dropped."""
 
 
 @dataclass(eq=False, slots=True)
@@ -61,7 +93,8 @@ class Seat:
 
     mailbox: Mailbox
     manners: Manners
-    stance: Stance = Stance.OUT
+    situation: Situation = Out()
+    owed: Owed = Owed.NOTHING
     name: str | None = None
     counted: bool = True
     place: Place | None = None
@@ -70,15 +103,6 @@ class Seat:
     """Its stay in the lobby."""
     table: "Table[Seat] | None" = None
     """The table where a seat is kept for it."""
-    session: Session | None = None
-    number: Number = 0
-    """Its number in the session."""
-    ready: bool = True
-    """Whether it is ready for the next round of its series."""
-    resting: bool = False
-    """Whether it gets no game yet, because a move for its last one may be under way."""
-    crossing: bool = False
-    """Whether that move, should it still come, is to be dropped."""
 
     def deliver(self, event: Event) -> None:
         """Tell the player of an event."""
@@ -90,6 +114,11 @@ class Seat:
         return Player(self.name, self.manners, self.counted)
 
     @property
+    def waits(self) -> bool:
+        """Whether the player waits for an opponent and could play at once."""
+        return isinstance(self.situation, Waiting) and self.owed is not Owed.SOON
+
+    @property
     def steps_out(self) -> bool:
         """Whether the player must ask again for each game."""
         return self.manners.afterwards is Afterwards.STEP_OUT
@@ -98,3 +127,16 @@ class Seat:
     def stands_by(self) -> bool:
         """Whether the player takes any opponent that the server finds, for as long as it stays."""
         return self.manners.afterwards is Afterwards.STAND_BY
+
+
+@dataclass(eq=False, slots=True)
+class Series:
+    """A series that is on, and the seats of its session by their numbers."""
+
+    session: Session
+    seats: tuple[Seat, Seat]
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether a game is on."""
+        return self.session.phase is Phase.PLAYING

@@ -2,35 +2,28 @@
 
 Knows the rules, whose turn it is and what each player's manners make of a refused move. Does not know
 the network, or what a client looks like, and reads no clock. Give it a command and the current time
-and it tells you what happened, as notes: which of its two seats hears of which event.
+and it tells you what happened, all of it in what it returns: which of its two seats hears of which event,
+and what has come to an end. It remembers nothing that somebody would have to fetch.
 
 Seats are numbered 0 and 1 for the whole series; seat 0 moves first in round 1, and the first move
 swaps with every round. A *side* is who moves first or second within one round.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Literal, TypeAlias
 
 from gateway.board import COLUMNS, FIRST, SECOND, Board, Side, other
 from gateway.clock import Clock, TimeControl
 from gateway.commands import Play
-from gateway.events import NOTHING, Ended, Event, Moved, Objection, Reason, Refused, Shown, Started, ToMove
-from gateway.manners import Afterwards, Illegal, Manners
+from gateway.events import NOTHING, Event, Moved, Objection, Reason, Refused, Shown, Started, ToMove
+from gateway.manners import Afterwards, Illegal
+from gateway.results import Finished, Player
 
 Number: TypeAlias = Literal[0, 1]
 """A seat's number in its session."""
 Note: TypeAlias = tuple[Number, Event]
-
-
-@dataclass(frozen=True, slots=True)
-class Player:
-    """Who sits on a seat, for the whole series."""
-
-    name: str
-    manners: Manners
-    counted: bool = True
-    """Whether the player's games count in statistics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +45,27 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
-    """A game that is over, for those who keep results. The first mover's part comes first."""
+class Ending:
+    """What has come to an end: a game, the whole series, or both."""
 
-    players: tuple[Player, Player]
-    board: Board
-    winner: Side | None
-    reason: Reason
-    thought: tuple[float, float]
-    """Seconds that each side thought."""
-    round: int
-    """1 for the first game of a series."""
+    finished: Finished | None
+    """The game; None where the series ended between two rounds."""
+    owed: Number | None = None
+    """The seat whose move was asked for, and not yet read, when the game ended."""
+    broken: tuple[Number, Reason] | None = None
+    """The seat that ended the series before its time, and how."""
 
-    @property
-    def counted(self) -> bool:
-        """Whether the game belongs into statistics."""
-        return self.reason is not Reason.STOPPED and all(player.counted for player in self.players)
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a command, or of time."""
+
+    notes: Sequence[Note] = ()
+    """Who hears of what; of the end of a game both hear after these (`Finished.told`)."""
+    ending: Ending | None = None
+
+
+NOTHING_CAME = Outcome()
 
 
 class Phase(Enum):
@@ -82,19 +80,18 @@ class Phase(Enum):
 class Session:
     """A series of games between two seats."""
 
-    def __init__(self, players: tuple[Player, Player], terms: Terms) -> None:
+    def __init__(
+        self, players: tuple[Player, Player], terms: Terms, series: int = 0, table: str | None = None
+    ) -> None:
         self.players = players
         self.phase = Phase.BETWEEN
         self.round = 0
         """The round that is on, or was last; 0 before the first."""
-        self.owed: Number | None = None
-        """The seat whose move was asked for, and not yet read, when the last game ended."""
-        self.broken: tuple[Number, Reason] | None = None
-        """The seat that ended the series before its time, and how."""
-        self.finished: Finished | None = None
-        """The last game that ended."""
         self._terms = terms
+        self._series = series
+        self._table = table
         self._rounds = max(player.manners.rounds for player in players)
+        self._began = 0.0
         self._board = Board()
         self._clock = Clock(terms.control(players))
         self._request: ToMove | None = None
@@ -110,19 +107,25 @@ class Session:
         return self._number(self._board.turn)
 
     @property
+    def order(self) -> tuple[Number, Number]:
+        """The seats of the first and of the second mover of the round."""
+        return (0, 1) if self.round & 1 else (1, 0)
+
+    @property
     def names(self) -> tuple[str, str]:
         """The names of the first and of the second mover of the round."""
-        return self.players[self._number(FIRST)].name, self.players[self._number(SECOND)].name
+        first, second = self.order
+        return self.players[first].name, self.players[second].name
 
-    def begin(self) -> list[Note]:
+    def begin(self, now: float) -> list[Note]:
         """Start the next round, between rounds only."""
         assert self.phase is Phase.BETWEEN
         self.round += 1
         self.phase = Phase.PLAYING
-        self.owed = None
+        self._began = now
         self._board = Board()
         self._clock = Clock(self._terms.control(self.players))
-        first, second = self._number(FIRST), self._number(SECOND)
+        first, second = self.order
         return [(first, Started(FIRST, self.names)), (second, Started(SECOND, self.names)), self._ask()]
 
     def handed(self, request: ToMove, now: float) -> float | None:
@@ -135,7 +138,7 @@ class Session:
         self._clock.start(self._board.turn, now)
         return self._clock.deadline
 
-    def play(self, number: Number, command: Play, now: float) -> list[Note]:
+    def play(self, number: Number, command: Play, now: float) -> Outcome:
         """Carry out, or refuse, a move that was read at `now`, while a game is on."""
         objections = self._objections(number, command.column)
         if objections:
@@ -147,30 +150,30 @@ class Session:
         self._board = self._board.drop(command.column)
         if self._board.over:
             reason = Reason.FULL if self._board.winner is None else Reason.FOUR
-            return self._end(self._board.winner, reason, now, command.column)
+            return Outcome(ending=self._end(self._board.winner, reason, now))
         moved = Moved(mover, command.column, self._board)
-        return [(number, moved), (opposite(number), moved), self._ask()]
+        return Outcome([(number, moved), (opposite(number), moved), self._ask()])
 
     def show(self) -> Event:
         """Return the game as it stands."""
         return Shown(self._board)
 
-    def leave(self, number: Number, now: float) -> list[Note]:
+    def leave(self, number: Number, now: float) -> Outcome:
         """Let a seat leave the series, which ends it; in a game the other one wins."""
-        return self._break(number, Reason.LEFT, now)
+        return Outcome(ending=self._break(number, Reason.LEFT, now))
 
-    def flag(self, number: Number, now: float) -> list[Note]:
+    def flag(self, number: Number, now: float) -> Outcome:
         """Let the seat's time be over, if it is its move and its deadline is past."""
         deadline = self._clock.deadline
         if self.phase is not Phase.PLAYING or self.to_move != number or deadline is None or now < deadline:
-            return []
-        return self._out_of_time(number, now)
+            return NOTHING_CAME
+        return Outcome(ending=self._out_of_time(number, now))
 
-    def stop(self, now: float) -> None:
-        """Cut the series off, telling nobody; a game that was on is finished without a winner."""
-        if self.phase is Phase.PLAYING:
-            self._end(None, Reason.STOPPED, now)
+    def stop(self, now: float) -> Finished | None:
+        """Cut the series off; return the game that was on, if there was one. It has no winner."""
+        ending = self._end(None, Reason.STOPPED, now) if self.phase is Phase.PLAYING else None
         self.phase = Phase.OVER
+        return None if ending is None else ending.finished
 
     # What follows is how.
 
@@ -198,52 +201,51 @@ class Session:
             objections |= Objection.COLUMN_FULL
         return objections
 
-    def _refuse(self, number: Number, refused: Refused, now: float) -> list[Note]:
-        notes: list[Note] = [(number, refused)]
+    def _refuse(self, number: Number, refused: Refused, now: float) -> Outcome:
+        note: Note = (number, refused)
         match self.players[number].manners.illegal:
             case Illegal.FORFEIT:
-                notes += self._break(number, Reason.ILLEGAL, now)
+                return Outcome([note], self._break(number, Reason.ILLEGAL, now))
             case Illegal.PENALTY if Objection.NOT_YOUR_TURN not in refused.objections:
                 self._clock.stop(now)
                 self._request = None
                 if self._clock.charge(self._board.turn, self._terms.penalty):
-                    notes += self._out_of_time(number, now)
-                else:
-                    notes.append(self._ask())
+                    return Outcome([note], self._out_of_time(number, now))
+                return Outcome([note, self._ask()])
             case _:
-                pass
-        return notes
+                return Outcome([note])
 
-    def _out_of_time(self, number: Number, now: float) -> list[Note]:
+    def _out_of_time(self, number: Number, now: float) -> Ending:
         if self.players[number].manners.afterwards is Afterwards.HANG_UP:
             return self._break(number, Reason.TIME, now)
         return self._end(self._side(opposite(number)), Reason.TIME, now)
 
-    def _break(self, number: Number, reason: Reason, now: float) -> list[Note]:
-        self.broken = (number, reason)
-        notes: list[Note] = []
+    def _break(self, number: Number, reason: Reason, now: float) -> Ending:
+        ending = Ending(None)
         if self.phase is Phase.PLAYING:
-            notes = self._end(self._side(opposite(number)), reason, now)
+            ending = self._end(self._side(opposite(number)), reason, now)
         self.phase = Phase.OVER
-        return notes
+        return replace(ending, broken=(number, reason))
 
-    def _end(self, winner: Side | None, reason: Reason, now: float, column: int | None = None) -> list[Note]:
+    def _end(self, winner: Side | None, reason: Reason, now: float) -> Ending:
         self._clock.stop(now)
-        first, second = self._number(FIRST), self._number(SECOND)
-        if self._request is not None:
-            self.owed = self.to_move
-            self._request = None
+        owed = None if self._request is None else self.to_move
+        self._request = None
         self.phase = Phase.OVER if self.round >= self._rounds else Phase.BETWEEN
-        self.finished = Finished(
+        first, second = self.order
+        finished = Finished(
             players=(self.players[first], self.players[second]),
             board=self._board,
             winner=winner,
             reason=reason,
             thought=(self._clock.spent(FIRST), self._clock.spent(SECOND)),
             round=self.round,
+            series=self._series,
+            table=self._table,
+            began=self._began,
+            ended=now,
         )
-        ended = Ended(self._board, winner, reason, column)
-        return [(first, ended), (second, ended)]
+        return Ending(finished, owed)
 
 
 def opposite(number: Number) -> Number:

@@ -15,8 +15,10 @@ S = TypeVar("S")
 class Table(Generic[S]):
     """Two seats and the players on them."""
 
-    def __init__(self, key: str) -> None:
+    def __init__(self, key: str, name: str | None = None) -> None:
         self.key = key
+        self.name = key if name is None else name
+        """The table's name as the first to sit down wrote it."""
         self._seats: list[S | None] = [None, None]
         self._games = 0
 

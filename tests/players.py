@@ -21,7 +21,8 @@ import adapters.nac4.server
 from adapters.connection import contained
 from gateway.app import keep_time
 from gateway.hub import Hub, Rules
-from gateway.session import Finished, Terms
+from gateway.results import Finished
+from gateway.session import Terms
 
 CLOCK = 42.0
 IDLE = 30.0

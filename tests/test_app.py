@@ -22,8 +22,9 @@ from gateway.commands import AtTable, Enter, Play
 from gateway.events import Ended, Event, Reason, ToMove
 from gateway.hub import Hub, Rules
 from gateway.manners import Afterwards, Illegal, Manners
+from gateway.results import Finished
 from gateway.seat import Seat
-from gateway.session import Finished, Terms
+from gateway.session import Terms
 
 pytestmark = pytest.mark.trio
 PATIENCE = 20

@@ -14,10 +14,13 @@ DIALECTS = ("nac4", "arena", "droidcon")
 CORE = (  # each may import what stands in a row above its own
     {"board"},
     {"alarms", "clock", "commands", "events", "manners", "tables"},
+    {"results"},
     {"session"},
     {"lobby"},
     {"seat"},
-    {"hall"},
+    {"agenda", "hall"},
+    {"company", "stage"},
+    {"door"},
     {"hub"},
 )
 INNER = sorted(module for row in CORE for module in row)

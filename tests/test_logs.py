@@ -11,7 +11,7 @@ from gateway.board import FIRST, SECOND, Board
 from gateway.events import Reason
 from gateway.logs import BACKLOG, LEVELS, ThreadedHandler, log_game, set_up_logging
 from gateway.manners import Afterwards, Illegal, Manners
-from gateway.session import Finished, Player
+from gateway.results import Finished, Player
 
 MANNERS = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
 

@@ -291,7 +291,7 @@ async def test_clock_stops_when_the_bytes_were_read_not_when_the_hub_got_to_them
 ) -> None:
     finished: list[float] = []
     async with game() as (home, ann, bob):
-        home.hub._report = lambda game: finished.extend(game.thought)
+        home.hub._stage._report = lambda game: finished.extend(game.thought)
         await trio.sleep(2)
         ann.arrives("play 3")
         await quiet()

@@ -12,7 +12,8 @@ from gateway.commands import AtTable, Command, Enter, InLobby, Introduce, Leave,
 from gateway.events import Dismissed, Ended, Event, Moved, Started, ToMove
 from gateway.hub import Hub, Rules
 from gateway.manners import Afterwards, Illegal, Manners
-from gateway.session import Finished, Terms
+from gateway.results import Finished
+from gateway.session import Terms
 
 E = TypeVar("E")
 

@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from gateway.commands import Ask, AtTable, Command, Enter, InLobby, Introduce, Leave, Play, Unfit, Unreadable
 from gateway.events import Dismissed, Ended
 from gateway.manners import Manners
-from gateway.seat import Seat, Stance
+from gateway.seat import Owed, Seat, Seated, Series
 
 T = TypeVar("T")
 
@@ -89,7 +89,7 @@ class AnythingGoes(RuleBasedStateMachine):
     def win(self, number: int, column: int) -> None:
         """Let a game go on until it is over, or one of the two is refused a move."""
         mover = pick(self.asked, number)
-        players = [client for client in self.here if client.seat.session is mover.seat.session]
+        players = [client for client in self.here if series_of(client) is series_of(mover)]
         for ply in range(42):
             if not mover.plays or not any(client.request for client in players):
                 break
@@ -138,21 +138,20 @@ class AnythingGoes(RuleBasedStateMachine):
     # What is always so.
 
     def say(self, client: Client, command: Command) -> None:
-        was_gone, was_crossing = client.gone, client.seat.crossing
+        was_gone, owed = client.gone, client.seat.owed
         heard = client.say(command)
         if was_gone:
             assert heard == []
-        elif not (was_crossing and isinstance(command, Play)):
+        elif owed is Owed.NOTHING or not isinstance(command, Play):
             assert heard, "neither carried out nor refused"
 
     @invariant()
     def nobody_is_in_two_series(self) -> None:
-        seats = [seat for pair in self.world.hub._series.values() for seat in pair]
-        assert len(seats) == len(set(seats))
-        for session, pair in self.world.hub._series.items():
-            assert all(seat.session is session and seat.stance is Stance.SEATED for seat in pair)
-        sitting = [client.seat for client in self.clients if client.seat.session is not None]
-        assert set(sitting) == set(seats)
+        for client in self.clients:
+            situation = client.seat.situation
+            if isinstance(situation, Seated):
+                assert situation.series.seats[situation.number] is client.seat
+                assert all(series_in(seat) is situation.series for seat in situation.series.seats)
 
     @invariant()
     def both_of_a_game_play(self) -> None:
@@ -173,9 +172,8 @@ class AnythingGoes(RuleBasedStateMachine):
         waiting = [
             client.seat
             for client in self.here
-            if client.seat.stance is Stance.WAITING
+            if client.seat.waits
             and isinstance(client.seat.place, InLobby)
-            and not client.seat.resting
             and client.seat.guest is not None
             and client.seat.guest.since < self.world.now - 1.001
         ]
@@ -192,7 +190,8 @@ class AnythingGoes(RuleBasedStateMachine):
             wish = seat.place.wish if isinstance(seat.place, InLobby) else None
             if wish is not None and (wish.is_for_house or not wish.grants(other.name)):
                 return False
-        playing = [{player.name for player in session.players} for session in self.world.hub._series]
+        series = [found for client in self.clients if (found := series_of(client)) is not None]
+        playing = [{player.name for player in each.session.players} for each in series]
         if one.name != two.name and {one.name, two.name} in playing:
             return False
         ordered = self.world.hub._hall._lobby.meetings.ordered
@@ -210,18 +209,27 @@ class AnythingGoes(RuleBasedStateMachine):
             assert len(client.all(Dismissed)) == 1
         self.world.wait(1)
         assert len(hub) == 0
-        for leftover in (hub._series, hub._unique, hub._hall._tables, hub._hall._guests, hub._hall._stirred):
+        hall = hub._hall
+        for leftover in (hub._door._unique, hall._tables, hall._guests, hall._stirred):
             assert not leftover
         assert not lobby._held
         assert not lobby._unsettled
         for index in (lobby._present, lobby._waiting):
             assert not any((index._open, index._named, index._wishing))
-        for alarms in (hub._flags, hub._rests, hub._rejoins, hub._entries):
+        for alarms in hub._agenda._all():
             assert not alarms._when
         if not len(self.clients) % 2:
             assert not lobby._busy
             assert all(client.games == len(client.all(Ended)) for client in self.clients)
         assert len(self.world.results) * 2 == sum(client.games for client in self.clients)
+
+
+def series_of(client: Client) -> Series | None:
+    return series_in(client.seat)
+
+
+def series_in(seat: Seat) -> Series | None:
+    return seat.situation.series if isinstance(seat.situation, Seated) else None
 
 
 def pick(things: list[T], number: int) -> T:

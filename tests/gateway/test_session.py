@@ -10,7 +10,8 @@ from gateway.clock import GRACE, TimeControl
 from gateway.commands import Play
 from gateway.events import Ended, Event, Moved, Objection, Reason, Refused, Shown, Started, ToMove
 from gateway.manners import Manners
-from gateway.session import Note, Number, Phase, Player, Session, Terms, opposite
+from gateway.results import Finished, Player
+from gateway.session import Ending, Note, Number, Outcome, Phase, Session, Terms, opposite
 
 TERMS = Terms(clock=10.0, penalty=1.0, idle=60.0)
 
@@ -21,35 +22,46 @@ def session_of(one: Manners, two: Manners) -> Session:
 
 def started(one: Manners = STEPPING_OUT, two: Manners = STEPPING_OUT) -> Session:
     session = session_of(one, two)
-    session.begin()
+    session.begin(0)
     return session
 
 
-def play(session: Session, columns: str, now: float = 0.0) -> list[Note]:
+def play(session: Session, columns: str, now: float = 0.0) -> Outcome:
     """Let whoever's move it is play the columns; return what came of the last."""
-    notes: list[Note] = []
+    outcome = Outcome()
     for column in columns:
-        notes = session.play(session.to_move, Play(int(column)), now)
-    return notes
+        outcome = session.play(session.to_move, Play(int(column)), now)
+    return outcome
 
 
-def request_in(notes: list[Note]) -> ToMove:
+def request_in(outcome: Outcome | list[Note]) -> ToMove:
     """Return the request to move, which comes last."""
+    notes = outcome.notes if isinstance(outcome, Outcome) else outcome
     request = notes[-1][1]
     assert isinstance(request, ToMove)
     return request
 
 
-def heard(notes: list[Note], number: Number) -> list[Event]:
-    return [event for to, event in notes if to == number]
+def heard(outcome: Outcome, number: Number) -> list[Event]:
+    return [event for to, event in outcome.notes if to == number]
 
 
-def only_end(notes: list[Note]) -> Ended:
-    """Return the end that both seats hear of alike."""
-    (one,) = (event for event in heard(notes, 0) if isinstance(event, Ended))
-    (two,) = (event for event in heard(notes, 1) if isinstance(event, Ended))
-    assert one == two
-    return one
+def ending(outcome: Outcome) -> Ending:
+    """Return what has come to an end."""
+    assert outcome.ending is not None
+    return outcome.ending
+
+
+def finished(outcome: Outcome) -> Finished:
+    """Return the game that is over."""
+    game = ending(outcome).finished
+    assert game is not None
+    return game
+
+
+def only_end(outcome: Outcome) -> Ended:
+    """Return what both seats are told of the end of the game."""
+    return finished(outcome).told(None)
 
 
 # A game.
@@ -58,7 +70,7 @@ def only_end(notes: list[Note]) -> Ended:
 def test_a_game_opens_with_both_told_and_the_first_mover_asked() -> None:
     session = session_of(STEPPING_OUT, STEPPING_OUT)
     assert session.phase is Phase.BETWEEN
-    assert session.begin() == [
+    assert session.begin(0) == [
         (0, Started(FIRST, ("ann", "bob"))),
         (1, Started(SECOND, ("ann", "bob"))),
         (0, ToMove(Board(), None)),
@@ -69,11 +81,13 @@ def test_a_game_opens_with_both_told_and_the_first_mover_asked() -> None:
 def test_a_legal_move_is_told_to_both_and_the_other_is_asked() -> None:
     session = started()
     board = Board().drop(3)
-    assert session.play(0, Play(3), 0) == [
+    outcome = session.play(0, Play(3), 0)
+    assert list(outcome.notes) == [
         (0, Moved(FIRST, 3, board)),
         (1, Moved(FIRST, 3, board)),
         (1, ToMove(board, None)),
     ]
+    assert outcome.ending is None
 
 
 def test_four_in_a_row_ends_the_game() -> None:
@@ -91,8 +105,7 @@ def test_a_full_board_ends_the_game_without_a_winner() -> None:
 
 
 def test_the_last_move_is_told_with_the_end_alone() -> None:
-    notes = play(started(), FIRST_WINS)
-    assert not any(isinstance(event, Moved | ToMove) for _, event in notes)
+    assert list(play(started(), FIRST_WINS).notes) == []
 
 
 def test_asking_shows_the_board_as_it_stands() -> None:
@@ -102,34 +115,34 @@ def test_asking_shows_the_board_as_it_stands() -> None:
 
 
 def test_a_result_tells_who_played_and_how() -> None:
-    session = started(STANDING_BY, STANDING_BY)
-    assert session.finished is None
-    play(session, FIRST_WINS)
-    finished = session.finished
-    assert finished is not None
-    assert [player.name for player in finished.players] == ["ann", "bob"]
-    assert (finished.winner, finished.reason, finished.round) == (FIRST, Reason.FOUR, 1)
-    assert "".join(map(str, finished.board.moves)) == FIRST_WINS
-    assert finished.counted
+    session = Session((Player("ann", STANDING_BY), Player("bob", STANDING_BY)), TERMS, 17, "round")
+    session.begin(5.0)
+    game = finished(play(session, FIRST_WINS, 9.0))
+    assert [player.name for player in game.players] == ["ann", "bob"]
+    assert (game.winner, game.reason, game.round) == (FIRST, Reason.FOUR, 1)
+    assert (game.series, game.table, game.began, game.ended) == (17, "round", 5.0, 9.0)
+    assert "".join(map(str, game.board.moves)) == FIRST_WINS
+    assert game.counted
 
 
 def test_a_result_names_the_first_mover_first() -> None:
     session = started(HANGING_UP, HANGING_UP)
     play(session, FIRST_WINS)
-    session.begin()
-    play(session, FIRST_WINS)
-    finished = session.finished
-    assert finished is not None
-    assert [player.name for player in finished.players] == ["bob", "ann"]
-    assert (finished.winner, finished.round) == (FIRST, 2)
+    session.begin(3.0)
+    game = finished(play(session, FIRST_WINS, 4.0))
+    assert [player.name for player in game.players] == ["bob", "ann"]
+    assert (game.winner, game.round, game.began, game.ended) == (FIRST, 2, 3.0, 4.0)
 
 
 def test_a_game_of_an_uncounted_player_does_not_count() -> None:
     session = Session((Player("ann", HANGING_UP), Player("TEST", HANGING_UP, counted=False)), TERMS)
-    session.begin()
-    play(session, FIRST_WINS)
-    assert session.finished is not None
-    assert not session.finished.counted
+    session.begin(0)
+    assert not finished(play(session, FIRST_WINS)).counted
+
+
+def test_the_end_is_told_with_the_receipt_of_the_result() -> None:
+    receipt = object()
+    assert finished(play(started(), FIRST_WINS)).told(receipt).receipt is receipt
 
 
 # Rounds.
@@ -150,18 +163,18 @@ def test_the_longer_wish_of_two_counts_the_rounds(one: Manners, two: Manners, ro
     session = session_of(one, two)
     for number in range(rounds):
         assert session.phase is Phase.BETWEEN
-        session.begin()
+        session.begin(0)
         assert session.round == number + 1
-        play(session, FIRST_WINS)
+        outcome = play(session, FIRST_WINS)
+        assert ending(outcome).broken is None
     assert session.phase is Phase.OVER
-    assert session.broken is None
 
 
 def test_first_move_swaps_with_every_round() -> None:
     session = session_of(HANGING_UP, HANGING_UP)
     openers, names = [], []
     for _ in range(4):
-        notes = session.begin()
+        notes = session.begin(0)
         openers.append(session.to_move)
         names.append(session.names)
         assert notes[0] == (session.to_move, Started(FIRST, session.names))
@@ -174,7 +187,7 @@ def test_first_move_swaps_with_every_round() -> None:
 def test_the_winner_is_named_by_its_side_in_that_round() -> None:
     session = started(HANGING_UP, HANGING_UP)
     play(session, FIRST_WINS)
-    session.begin()
+    session.begin(0)
     assert only_end(session.leave(0, 0.0)).winner == FIRST
 
 
@@ -198,9 +211,9 @@ def test_refusal_names_the_objection_and_hands_the_message_back(
     session = started(manners, manners)
     play(session, "333333")
     message = object()
-    notes = session.play(0, Play(column, message), 0)
-    assert notes[0] == (0, Refused(objection, message))
-    assert not [event for event in heard(notes, 1) if isinstance(event, Refused)]
+    outcome = session.play(0, Play(column, message), 0)
+    assert outcome.notes[0] == (0, Refused(objection, message))
+    assert not [event for event in heard(outcome, 1) if isinstance(event, Refused)]
 
 
 @pytest.mark.parametrize(
@@ -215,16 +228,16 @@ def test_refusal_names_the_objection_and_hands_the_message_back(
 def test_refusal_names_all_that_stands_against_a_move(column: int | None, objection: Objection) -> None:
     session = started()
     play(session, "333333")
-    assert session.play(1, Play(column), 0) == [(1, Refused(objection, None))]
+    assert session.play(1, Play(column), 0) == Outcome([(1, Refused(objection, None))])
 
 
 def test_refused_move_leaves_board_and_clock_alone() -> None:
     session = session_of(STEPPING_OUT, STANDING_BY)
-    request = request_in(session.begin())
+    request = request_in(session.begin(0))
     session.handed(request, 0)
     shown = session.show()
     for column in (7, -1, None):
-        assert len(session.play(0, Play(column), 3)) == 1
+        assert len(session.play(0, Play(column), 3).notes) == 1
     assert session.show() == shown
     assert session.deadline == 10
     assert session.to_move == 0
@@ -233,8 +246,8 @@ def test_refused_move_leaves_board_and_clock_alone() -> None:
 def test_out_of_turn_costs_nothing_with_a_player_who_retries_or_pays() -> None:
     for manners in (STEPPING_OUT, STANDING_BY):
         session = session_of(manners, manners)
-        session.handed(request_in(session.begin()), 0)
-        assert session.play(1, Play(0), 5) == [(1, Refused(Objection.NOT_YOUR_TURN, None))]
+        session.handed(request_in(session.begin(0)), 0)
+        assert session.play(1, Play(0), 5) == Outcome([(1, Refused(Objection.NOT_YOUR_TURN, None))])
         assert session.phase is Phase.PLAYING
         moved = session.play(0, Play(0), 6)
         assert request_in(moved).rest in (None, 10.0)
@@ -242,29 +255,28 @@ def test_out_of_turn_costs_nothing_with_a_player_who_retries_or_pays() -> None:
 
 def test_illegal_column_costs_thinking_and_penalty_and_the_same_is_asked_again() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    session.handed(request_in(session.begin()), 100)
-    notes = session.play(0, Play(7), 102)
-    assert notes == [(0, Refused(Objection.OUTSIDE, None)), (0, ToMove(Board(), 7.0))]
+    session.handed(request_in(session.begin(0)), 100)
+    outcome = session.play(0, Play(7), 102)
+    assert outcome == Outcome([(0, Refused(Objection.OUTSIDE, None)), (0, ToMove(Board(), 7.0))])
     assert session.deadline is None
-    session.handed(request_in(notes), 103)
+    session.handed(request_in(outcome), 103)
     assert session.deadline == 110
 
 
 def test_a_penalty_that_uses_up_the_rest_is_a_time_loss_at_once() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    session.handed(request_in(session.begin()), 0)
-    notes = session.play(0, Play(7), 9)
-    end = only_end(notes)
+    session.handed(request_in(session.begin(0)), 0)
+    outcome = session.play(0, Play(7), 9)
+    end = only_end(outcome)
     assert (end.winner, end.reason, end.column) == (SECOND, Reason.TIME, None)
-    assert notes[0] == (0, Refused(Objection.OUTSIDE, None))
-    assert session.broken is None
+    assert list(outcome.notes) == [(0, Refused(Objection.OUTSIDE, None))]
+    assert ending(outcome).broken is None
 
 
 def test_a_penalty_that_ends_the_game_leaves_no_move_owed() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    session.handed(request_in(session.begin()), 0)
-    session.play(0, Play(7), 9)
-    assert session.owed is None
+    session.handed(request_in(session.begin(0)), 0)
+    assert ending(session.play(0, Play(7), 9)).owed is None
 
 
 def test_the_opponents_clock_pays_no_penalty() -> None:
@@ -278,25 +290,27 @@ def test_the_opponents_clock_pays_no_penalty() -> None:
 def test_illegal_move_forfeits_game_and_series(column: int | None, opponent: Manners) -> None:
     session = started(HANGING_UP, opponent)
     play(session, "333333")
-    end = only_end(session.play(0, Play(column), 0))
+    outcome = session.play(0, Play(column), 0)
+    end = only_end(outcome)
     assert (end.winner, end.reason, end.column) == (SECOND, Reason.ILLEGAL, None)
     assert session.phase is Phase.OVER
-    assert session.broken == (0, Reason.ILLEGAL)
+    assert ending(outcome).broken == (0, Reason.ILLEGAL)
 
 
 def test_out_of_turn_forfeits_where_illegal_moves_do() -> None:
     session = started(HANGING_UP, HANGING_UP)
-    assert only_end(session.play(1, Play(0), 0)).winner == FIRST
-    assert session.broken == (1, Reason.ILLEGAL)
-    assert session.owed == 0
+    outcome = session.play(1, Play(0), 0)
+    assert only_end(outcome).winner == FIRST
+    assert ending(outcome).broken == (1, Reason.ILLEGAL)
+    assert ending(outcome).owed == 0
 
 
 def test_manners_stay_ones_own_whoever_the_opponent_is() -> None:
     session = started(STEPPING_OUT, HANGING_UP)
-    assert len(session.play(0, Play(7), 0)) == 1
+    refusal = session.play(0, Play(7), 0)
+    assert (len(refusal.notes), refusal.ending) == (1, None)
     play(session, "0")
-    only_end(session.play(1, Play(7), 0))
-    assert session.broken == (1, Reason.ILLEGAL)
+    assert ending(session.play(1, Play(7), 0)).broken == (1, Reason.ILLEGAL)
 
 
 # Time.
@@ -315,13 +329,13 @@ def test_a_game_has_a_clock_where_one_player_wants_it(
     one: Manners, two: Manners, control: TimeControl
 ) -> None:
     assert TERMS.control((Player("ann", one), Player("bob", two))) == control
-    rest = request_in(session_of(one, two).begin()).rest
+    rest = request_in(session_of(one, two).begin(0)).rest
     assert rest == (None if control.renewed else 10)
 
 
 def test_the_clock_runs_from_the_handing_over_to_the_reading() -> None:
     session = session_of(STANDING_BY, STEPPING_OUT)
-    request = request_in(session.begin())
+    request = request_in(session.begin(0))
     assert session.deadline is None
     assert session.handed(request, 5) == 15
     second = request_in(session.play(0, Play(0), 7))
@@ -333,7 +347,7 @@ def test_the_clock_runs_from_the_handing_over_to_the_reading() -> None:
 
 def test_a_request_that_is_answered_starts_no_clock() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    stale = request_in(session.begin())
+    stale = request_in(session.begin(0))
     fresh = request_in(session.play(0, Play(0), 1))
     assert session.handed(stale, 2) is None
     assert session.deadline is None
@@ -342,7 +356,7 @@ def test_a_request_that_is_answered_starts_no_clock() -> None:
 
 def test_a_request_withdrawn_by_the_end_starts_no_clock() -> None:
     session = session_of(HANGING_UP, STANDING_BY)
-    request = request_in(session.begin())
+    request = request_in(session.begin(0))
     session.leave(1, 0.0)
     assert session.handed(request, 2) is None
     assert session.deadline is None
@@ -350,15 +364,15 @@ def test_a_request_withdrawn_by_the_end_starts_no_clock() -> None:
 
 def test_a_request_of_the_round_before_starts_no_clock() -> None:
     session = session_of(HANGING_UP, STANDING_BY)
-    stale = request_in(session.begin())
+    stale = request_in(session.begin(0))
     play(session, FIRST_WINS)
-    session.begin()
+    session.begin(0)
     assert session.handed(stale, 2) is None
 
 
 def test_a_request_is_handed_over_once() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    request = request_in(session.begin())
+    request = request_in(session.begin(0))
     session.handed(request, 0)
     assert session.handed(request, 5) is None
     assert session.deadline == 10
@@ -366,48 +380,50 @@ def test_a_request_is_handed_over_once() -> None:
 
 def test_every_game_has_the_whole_budget() -> None:
     session = session_of(HANGING_UP, STANDING_BY)
-    session.handed(request_in(session.begin()), 0)
+    session.handed(request_in(session.begin(0)), 0)
     play(session, FIRST_WINS, 5)
-    assert request_in(session.begin()).rest == 10
+    assert request_in(session.begin(0)).rest == 10
 
 
 @pytest.mark.parametrize("sleeper", [STEPPING_OUT, STANDING_BY])
 def test_the_sleeper_loses_the_round_and_the_series_goes_on(sleeper: Manners) -> None:
     session = session_of(sleeper, HANGING_UP)
-    deadline = session.handed(request_in(session.begin()), 0)
+    deadline = session.handed(request_in(session.begin(0)), 0)
     assert deadline is not None
-    end = only_end(session.flag(0, deadline))
+    outcome = session.flag(0, deadline)
+    end = only_end(outcome)
     assert (end.winner, end.reason) == (SECOND, Reason.TIME)
     assert session.phase is Phase.BETWEEN
-    assert session.broken is None
+    assert ending(outcome).broken is None
 
 
 @pytest.mark.parametrize("opponent", [STEPPING_OUT, STANDING_BY, HANGING_UP])
 def test_a_sleeper_who_hangs_up_ends_the_series(opponent: Manners) -> None:
     session = session_of(HANGING_UP, opponent)
-    deadline = session.handed(request_in(session.begin()), 0)
+    deadline = session.handed(request_in(session.begin(0)), 0)
     assert deadline is not None
-    assert only_end(session.flag(0, deadline)).reason is Reason.TIME
+    outcome = session.flag(0, deadline)
+    assert only_end(outcome).reason is Reason.TIME
     assert session.phase is Phase.OVER
-    assert session.broken == (0, Reason.TIME)
+    assert ending(outcome).broken == (0, Reason.TIME)
 
 
 def test_no_flag_falls_before_its_time_or_for_the_wrong_seat() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    request = request_in(session.begin())
-    assert session.flag(0, 1000) == []
+    request = request_in(session.begin(0))
+    assert session.flag(0, 1000) == Outcome()
     session.handed(request, 0)
-    assert session.flag(0, 9.9) == []
-    assert session.flag(1, 1000) == []
+    assert session.flag(0, 9.9) == Outcome()
+    assert session.flag(1, 1000) == Outcome()
     session.play(0, Play(0), 10)
-    assert session.flag(0, 1000) == []
+    assert session.flag(0, 1000) == Outcome()
     session.leave(0, 0.0)
-    assert session.flag(1, 1000) == []
+    assert session.flag(1, 1000) == Outcome()
 
 
 def test_a_move_read_after_the_deadline_but_before_the_flag_counts() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    session.handed(request_in(session.begin()), 0)
+    session.handed(request_in(session.begin(0)), 0)
     session.play(0, Play(0), 10.4)
     assert session.phase is Phase.PLAYING
     assert request_in(session.play(1, Play(0), 11)).rest == GRACE
@@ -415,7 +431,7 @@ def test_a_move_read_after_the_deadline_but_before_the_flag_counts() -> None:
 
 def test_a_late_winning_move_wins() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    session.begin()
+    session.begin(0)
     request = request_in(play(session, FIRST_WINS[:-1]))
     session.handed(request, 0)
     assert only_end(session.play(0, Play(0), 11)).winner == FIRST
@@ -423,16 +439,15 @@ def test_a_late_winning_move_wins() -> None:
 
 def test_a_result_tells_how_long_each_side_thought() -> None:
     session = session_of(HANGING_UP, STANDING_BY)
-    session.begin()
+    session.begin(0)
     play(session, FIRST_WINS)
     now = 0.0
-    notes = session.begin()
+    outcome = Outcome(session.begin(0))
     for column in FIRST_WINS:
-        session.handed(request_in(notes), now)
+        session.handed(request_in(outcome), now)
         now += 1 if session.to_move == 1 else 0.25
-        notes = session.play(session.to_move, Play(int(column)), now)
-    assert session.finished is not None
-    assert session.finished.thought == (4.0, 0.75)
+        outcome = session.play(session.to_move, Play(int(column)), now)
+    assert finished(outcome).thought == (4.0, 0.75)
 
 
 # Leaving.
@@ -443,48 +458,43 @@ def test_a_result_tells_how_long_each_side_thought() -> None:
 def test_who_leaves_a_game_loses_it(number: Number, columns: str) -> None:
     session = started(HANGING_UP, STEPPING_OUT)
     play(session, columns)
-    end = only_end(session.leave(number, 0.0))
+    outcome = session.leave(number, 0.0)
+    end = only_end(outcome)
     assert (end.winner, end.reason) == (opposite(number), Reason.LEFT)
     assert session.phase is Phase.OVER
-    assert session.broken == (number, Reason.LEFT)
+    assert ending(outcome).broken == (number, Reason.LEFT)
 
 
 def test_who_leaves_between_rounds_ends_the_series_without_a_game() -> None:
     session = started(HANGING_UP, STEPPING_OUT)
     play(session, FIRST_WINS)
-    session.finished = None
-    assert session.leave(1, 0.0) == []
+    assert session.leave(1, 0.0) == Outcome(ending=Ending(None, broken=(1, Reason.LEFT)))
     assert session.phase is Phase.OVER
-    assert session.finished is None
-    assert session.broken == (1, Reason.LEFT)
 
 
 def test_a_seat_that_was_asked_owes_a_move_when_the_other_leaves() -> None:
     session = started()
     play(session, "3")
-    session.leave(0, 0.0)
-    assert session.owed == 1
+    assert ending(session.leave(0, 0.0)).owed == 1
 
 
 def test_nobody_owes_a_move_after_the_last_one() -> None:
     session = started()
-    play(session, FIRST_WINS)
-    assert session.owed is None
+    assert ending(play(session, FIRST_WINS)).owed is None
 
 
 def test_a_sleeper_owes_its_move() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    session.handed(request_in(session.begin()), 0)
-    session.flag(0, 10)
-    assert session.owed == 0
+    session.handed(request_in(session.begin(0)), 0)
+    assert ending(session.flag(0, 10)).owed == 0
 
 
 def test_a_new_round_forgets_what_was_owed() -> None:
     session = session_of(STANDING_BY, HANGING_UP)
-    session.handed(request_in(session.begin()), 0)
+    session.handed(request_in(session.begin(0)), 0)
     session.flag(0, 10)
-    session.begin()
-    assert session.owed is None
+    session.begin(0)
+    assert ending(play(session, FIRST_WINS)).owed is None
 
 
 # Stopping.
@@ -493,20 +503,18 @@ def test_a_new_round_forgets_what_was_owed() -> None:
 def test_stop_cuts_a_game_off_without_a_winner_and_uncounted() -> None:
     session = started(HANGING_UP, HANGING_UP)
     play(session, "3")
-    session.stop(0.0)
+    game = session.stop(0.0)
     assert session.phase is Phase.OVER
-    assert session.finished is not None
-    assert (session.finished.winner, session.finished.reason) == (None, Reason.STOPPED)
-    assert not session.finished.counted
+    assert game is not None
+    assert (game.winner, game.reason) == (None, Reason.STOPPED)
+    assert not game.counted
 
 
 def test_stop_between_rounds_finishes_no_game() -> None:
     session = started(HANGING_UP, HANGING_UP)
     play(session, FIRST_WINS)
-    session.finished = None
-    session.stop(0.0)
+    assert session.stop(0.0) is None
     assert session.phase is Phase.OVER
-    assert session.finished is None
 
 
 # Anything.
@@ -526,11 +534,11 @@ def test_any_move_is_played_or_refused_and_time_never_grows(
     one: Manners, two: Manners, commands: list[tuple[Number, int | None, float, str]]
 ) -> None:
     session = session_of(one, two)
-    notes = session.begin()
+    outcome = Outcome(session.begin(0))
     rests: dict[Number, list[float]] = {0: [], 1: []}
     now = 0.0
     for number, column, seconds, way in commands:
-        for to, event in notes:
+        for to, event in outcome.notes:
             if isinstance(event, ToMove):
                 assert to == session.to_move
                 if event.rest is not None:
@@ -538,12 +546,13 @@ def test_any_move_is_played_or_refused_and_time_never_grows(
                 if way != "keep":
                     session.handed(event, now)
         now += seconds
-        notes = session.flag(session.to_move, now) if way == "flag" else []
+        outcome = session.flag(session.to_move, now) if way == "flag" else Outcome()
         if session.phase is Phase.PLAYING:
-            notes = session.play(number, Play(column), now)
-            assert isinstance(notes[0][1], Moved | Refused | Ended)
-        if session.phase is not Phase.PLAYING:
-            only_end(notes)
+            outcome = session.play(number, Play(column), now)
+            assert outcome.ending or isinstance(outcome.notes[0][1], Moved | Refused)
+        assert (session.phase is Phase.PLAYING) == (outcome.ending is None)
+        if outcome.ending is not None:
+            only_end(outcome)
             break
     for rest in rests.values():
         assert all(later <= sooner for sooner, later in pairwise(rest))

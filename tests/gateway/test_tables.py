@@ -19,6 +19,11 @@ def test_a_table_has_two_seats(table: Table[str]) -> None:
         table.sit("cid")
 
 
+def test_a_table_bears_the_name_that_it_was_given() -> None:
+    assert Table("round", "Round").name == "Round"
+    assert Table("round").name == "round"
+
+
 def test_one_alone_plays_nobody(table: Table[str]) -> None:
     assert table.pair() is None
     table.sit("ann")

@@ -1,0 +1,50 @@
+"""The server's own players: whom they come to, and when.
+
+Knows who wishes for one of them, and who in the lobby has been without an opponent for long enough. Does
+not know who plays whom: the hub lets a player who comes meet the one it comes to.
+"""
+
+from gateway.agenda import Agenda
+from gateway.commands import Wish
+from gateway.seat import House, Seat, Waiting
+
+
+class Company:
+    """For those who would play nobody, or who wish for one of the server's own."""
+
+    def __init__(self, after: float, agenda: Agenda) -> None:
+        """`after` is how many seconds somebody waits in the lobby before one of them comes uncalled."""
+        self.house: House | None = None
+        """Where they come from; without it nobody comes, and a wish for one waits for ever."""
+        self._after = after
+        self._agenda = agenda
+
+    def is_missing(self, wish: Wish | None) -> bool:
+        """Whether a player of the server's own is wished for that cannot come."""
+        if wish is None or not wish.is_for_house or self.house is None:
+            return False
+        return not self.house.has(wish.name.casefold())
+
+    def called_by(self, seat: Seat, now: float) -> str | None:
+        """Return whom a seat that begins to wait wishes for; one without a wish gets an alarm instead."""
+        guest = seat.guest
+        if guest is None or guest.house or self.house is None:
+            return None
+        if guest.wish is None:
+            self._agenda.lonely.set(seat, now + self._after)
+            return None
+        return guest.wish.name.casefold() if guest.wish.is_for_house else None
+
+    def uncalled(self, seat: Seat, now: float) -> str | None:
+        """Return who comes to a seat that was alone until now, or nobody; later it is another's turn."""
+        if not isinstance(seat.situation, Waiting) or seat.guest is None or self.house is None:
+            return None
+        name = self.house.lobby_player()
+        if name is not None:
+            self._agenda.lonely.set(seat, now + self._after)
+        return name
+
+    def summon(self, name: str, now: float) -> Seat:
+        """Return the seat of the player called `name`, who has just come."""
+        assert self.house is not None
+        return self.house.summon(name, now)

@@ -1,0 +1,81 @@
+"""Who is let in, and what stands against it.
+
+Knows names, wishes and what a seat's situation allows. Does not know series or time: the hub lets those
+who were let in wait, and says when somebody goes.
+"""
+
+from typing import assert_never
+
+from gateway.commands import Enter, InLobby, Place, Wish
+from gateway.company import Company
+from gateway.events import Objection
+from gateway.hall import Hall
+from gateway.seat import Gone, Out, Seat, Seated, Waiting
+from gateway.session import opposite
+
+
+class Door:
+    """Between outside and the hall."""
+
+    def __init__(self, hall: Hall, company: Company) -> None:
+        self._hall = hall
+        self._company = company
+        self._unique: set[str] = set()
+
+    def objections(self, seat: Seat, command: Enter) -> Objection:
+        """Return what stands against the seat's entering."""
+        objections = standing(seat) & ~Objection.NOT_ENTERED
+        if command.name is None and seat.name is None:
+            objections |= Objection.NO_NAME
+        if seat.manners.unique_name and command.name in self._unique:
+            objections |= Objection.NAME_TAKEN
+        if self._hall.is_full(command.place) and (objections or not self._hall.is_at(seat, command.place)):
+            objections |= Objection.TABLE_FULL
+        if self._company.is_missing(_wish(command.place)):
+            objections |= Objection.NOT_AVAILABLE
+        return objections
+
+    def goes_on(self, seat: Seat, seated: Seated, name: str, place: Place) -> bool:
+        """Whether a player who enters as `name` wants the next round of the series that its seat is in."""
+        players = seated.series.session.players
+        if name != players[seated.number].name or not self._hall.is_at(seat, place):
+            return False
+        wish = _wish(place)
+        if wish is None:
+            return True
+        return wish.grants(players[opposite(seated.number)].name) and not wish.is_for_house
+
+    def let_in(self, seat: Seat, name: str, place: Place) -> None:
+        """Let a seat into the hall, under a name; from another place or name there it goes."""
+        if name != seat.name or not self._hall.is_at(seat, place):
+            self._hall.leave(seat)
+        seat.name, seat.place = name, place
+        if seat.manners.unique_name:
+            self._unique.add(name)
+        if not self._hall.is_at(seat, place):
+            self._hall.enter(seat, place)
+
+    def let_out(self, seat: Seat) -> None:
+        """Let a seat go for good, and its name be another's."""
+        self._hall.leave(seat)
+        if seat.manners.unique_name and seat.place is not None and seat.name is not None:
+            self._unique.discard(seat.name)
+
+
+def standing(seat: Seat) -> Objection:
+    """Return what the seat's own situation says against anything but a move."""
+    match seat.situation:
+        case Seated(series, _, ready):
+            if series.is_playing:
+                return Objection.PLAYING
+            return Objection.WAITING if ready else Objection.NOT_ENTERED
+        case Waiting():
+            return Objection.WAITING
+        case Out() | Gone():
+            return Objection.NOT_ENTERED
+        case _:
+            assert_never(seat.situation)
+
+
+def _wish(place: Place) -> Wish | None:
+    return place.wish if isinstance(place, InLobby) else None

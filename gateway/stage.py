@@ -1,0 +1,169 @@
+"""Where series are played: how they start, what is told of them, how they end.
+
+Knows seats, their sessions and who is ready. Does not know who waits for what: the hall pairs, and
+what becomes of the two seats of a series that is over stands in what every step here returns, for the
+hub. A result is reported before anybody hears of it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+
+from gateway.agenda import Agenda
+from gateway.commands import Play
+from gateway.events import Dismissed, Reason, ToMove, Why
+from gateway.hall import Hall
+from gateway.manners import Afterwards
+from gateway.results import Finished
+from gateway.seat import Out, Owed, Seat, Seated, Series
+from gateway.session import Note, Outcome, Phase, Session, Terms
+
+CROSSING = 0.5
+"""Seconds that a player who owed a move gets no new game, so that the move finds none to hit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """What becomes of a seat after its series. It is out of it already."""
+
+    seat: Seat
+    farewell: Dismissed | None
+    """How it is hung up on; None where it is not."""
+    waits: bool
+    """Whether it waits for the next opponent by itself."""
+
+
+class Stage:
+    """All series that are on."""
+
+    def __init__(
+        self, terms: Terms, rejoin: float, hall: Hall, agenda: Agenda, report: Callable[[Finished], object]
+    ) -> None:
+        self._terms = terms
+        self._rejoin = rejoin
+        self._hall = hall
+        self._agenda = agenda
+        self._report = report
+        self._numbers = count(1)
+
+    def start(self, one: Seat, two: Seat, now: float) -> None:
+        """Start a series of two seats, which `one` opens."""
+        players = one.player(), two.player()
+        table = None if one.table is None else one.table.name
+        series = Series(Session(players, self._terms, next(self._numbers), table), (one, two))
+        one.situation, two.situation = Seated(series, 0), Seated(series, 1)
+        for seat in series.seats:
+            self._agenda.lonely.cancel(seat)
+        self._hall.playing(players[0].name, players[1].name)
+        self.go_on(series, now)
+
+    def go_on(self, series: Series, now: float) -> None:
+        """Begin the next round, if both are ready for it."""
+        if all(_is_ready(seat) for seat in series.seats):
+            notes = series.session.begin(now)
+            self._hall.opened(series.seats[0], *series.session.names)
+            _tell(series, notes)
+
+    def play(self, seated: Seated, command: Play, now: float) -> Sequence[Parting]:
+        """Let a seat move, or be refused, while a game is on."""
+        session = seated.series.session
+        outcome = session.play(seated.number, command, now)
+        if session.deadline is None:
+            self._agenda.flags.cancel(seated.series.seats[seated.number])
+        return self._follow(seated.series, outcome, now)
+
+    def leave(self, seat: Seat, now: float) -> Sequence[Parting]:
+        """Let a seat leave its series, if it is in one."""
+        if not isinstance(seat.situation, Seated):
+            return ()
+        series = seat.situation.series
+        return self._follow(series, series.session.leave(seat.situation.number, now), now)
+
+    def flag(self, seat: Seat, now: float) -> Sequence[Parting]:
+        """Let a seat's time be over, if it is."""
+        if not isinstance(seat.situation, Seated):
+            return ()
+        series = seat.situation.series
+        return self._follow(series, series.session.flag(seat.situation.number, now), now)
+
+    def handed(self, seat: Seat, request: ToMove, now: float) -> None:
+        """Let a seat's time run, if the request to move is still open."""
+        if isinstance(seat.situation, Seated):
+            deadline = seat.situation.series.session.handed(request, now)
+            if deadline is not None:
+                self._agenda.flags.set(seat, deadline)
+
+    def stop(self, seats: Iterable[Seat], now: float) -> None:
+        """Cut off all series of `seats`, telling nobody. What becomes of the seats is left to the caller."""
+        for seat in seats:
+            if isinstance(seat.situation, Seated) and seat.situation.number == 0:
+                finished = seat.situation.series.session.stop(now)
+                if finished is not None:
+                    self._report(finished)
+
+    def _follow(self, series: Series, outcome: Outcome, now: float) -> Sequence[Parting]:
+        """Tell what happened in a session, and do what follows from it."""
+        _tell(series, outcome.notes)
+        ending = outcome.ending
+        if ending is None:
+            return ()
+        if ending.finished is not None:
+            self._game_over(series, ending.finished, ending.owed, now)
+        if series.session.phase is Phase.OVER:
+            return self._part(series, ending.broken)
+        self.go_on(series, now)
+        return ()
+
+    def _game_over(self, series: Series, finished: Finished, owed: int | None, now: float) -> None:
+        ended = finished.told(self._report(finished))
+        for number in series.session.order:
+            series.seats[number].deliver(ended)
+        for index, seat in enumerate(series.seats):
+            self._agenda.flags.cancel(seat)
+            if seat.steps_out:
+                assert isinstance(seat.situation, Seated)
+                seat.situation = replace(seat.situation, ready=False)
+                self._agenda.rejoins.set(seat, now + self._rejoin)
+            elif owed == index:
+                seat.owed = Owed.SOON
+                self._agenda.rests.set(seat, now + CROSSING)
+
+    def _part(self, series: Series, broken: tuple[int, Reason] | None) -> Sequence[Parting]:
+        """Let the two seats out of their series, which is over."""
+        session = series.session
+        self._hall.played(session.players[0].name, session.players[1].name)
+        partings = []
+        for number, seat in enumerate(series.seats):
+            assert isinstance(seat.situation, Seated)
+            waits = seat.situation.ready and broken != (number, Reason.LEFT)
+            partings.append(Parting(seat, _farewell(series, number, broken), waits))
+            seat.situation = Out()
+        return partings
+
+
+def _is_ready(seat: Seat) -> bool:
+    return isinstance(seat.situation, Seated) and seat.situation.ready and seat.owed is not Owed.SOON
+
+
+def _tell(series: Series, notes: Sequence[Note]) -> None:
+    for number, event in notes:
+        seat = series.seats[number]
+        if isinstance(event, ToMove):
+            seat.owed = Owed.NOTHING
+        seat.deliver(event)
+
+
+def _farewell(series: Series, number: int, broken: tuple[int, Reason] | None) -> Dismissed | None:
+    """Return how a seat is hung up on with the end of its series; None where it is not."""
+    manners = series.seats[number].manners
+    if manners.house:
+        return Dismissed(Why.SERIES_OVER)
+    if broken is None:
+        return Dismissed(Why.SERIES_OVER) if manners.afterwards is Afterwards.HANG_UP else None
+    breaker, reason = broken
+    if reason is Reason.LEFT:
+        return None
+    if breaker == number:
+        return Dismissed(Why.TIME if reason is Reason.TIME else Why.FORFEIT)
+    both = (seat.manners.afterwards is Afterwards.HANG_UP for seat in series.seats)
+    return Dismissed(Why.SERIES_OVER) if all(both) else None
