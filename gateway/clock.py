@@ -25,19 +25,20 @@ class TimeControl:
 class Clock:
     """The two sides' time in one game. Time that a side has left never grows within a budget."""
 
-    __slots__ = ("_control", "_rest", "_running", "_since", "_spent")
+    __slots__ = ("_control", "_rest", "_since", "_spent", "running")
 
     def __init__(self, control: TimeControl) -> None:
         self._control = control
         self._rest = [control.budget, control.budget]
         self._spent = [0.0, 0.0]
-        self._running: Side | None = None
         self._since = 0.0
+        self.running: Side | None = None
+        """The side whose time runs."""
 
     @property
     def deadline(self) -> float | None:
         """When the flag of the side whose time runs falls; None while nobody's time runs."""
-        return None if self._running is None else self._since + self._rest[self._running]
+        return None if self.running is None else self._since + self._rest[self.running]
 
     def rest(self, side: Side) -> float:
         """Seconds left to `side` when its time last stood still."""
@@ -47,22 +48,25 @@ class Clock:
         """Seconds that `side` has thought so far in this game, penalties left out."""
         return self._spent[side]
 
-    def start(self, side: Side, now: float) -> None:
-        """Let the time of `side` run."""
+    def start(self, side: Side, now: float) -> float:
+        """Let the time of `side` run; return when its flag falls."""
         if self._control.renewed:
             self._rest[side] = self._control.budget
-        self._running = side
+        self.running = side
         self._since = now
+        return now + self._rest[side]
 
     def stop(self, now: float) -> None:
         """Let nobody's time run. A move that was read late counts as in time: `GRACE` remains."""
-        if self._running is None:
+        side = self.running
+        if side is None:
             return
-        thought = max(0.0, now - self._since)
-        left = self._rest[self._running] - thought
-        self._spent[self._running] += thought
-        self._rest[self._running] = left if left > 0 else min(GRACE, self._rest[self._running])
-        self._running = None
+        self.running = None
+        thought = now - self._since
+        if thought > 0:
+            left = self._rest[side] - thought
+            self._spent[side] += thought
+            self._rest[side] = left if left > 0 else min(GRACE, self._rest[side])
 
     def charge(self, side: Side, seconds: float) -> bool:
         """Take `seconds` from `side` as a penalty; return whether that used up the rest."""

@@ -9,6 +9,7 @@ from enum import Enum, Flag, auto
 from typing import TypeAlias
 
 from gateway.board import Board, Side
+from gateway.making import maker
 
 
 class Objection(Flag):
@@ -132,6 +133,10 @@ class Ended:
     """The last move, where that ended the game; it was told to nobody before."""
     receipt: object = field(default=None, compare=False)
     """What whoever keeps results gave for this one, before anybody was told of the end."""
+
+
+make_moved = maker(Moved)
+make_to_move = maker(ToMove)
 
 
 @dataclass(frozen=True, slots=True)

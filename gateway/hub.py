@@ -136,10 +136,12 @@ class Hub:
 
     def _play(self, seat: Seat, command: Play, now: float) -> None:
         situation = seat.situation
-        if seat.owed is not Owed.NOTHING:
-            self._rested(seat, Owed.NOTHING, now)
+        if seat.owed is not None:
+            self._rested(seat, None, now)
         elif isinstance(situation, Seated) and situation.series.is_playing:
-            self._part(self._stage.play(situation, command, now), now)
+            partings = self._stage.play(situation, command, now)
+            if partings:
+                self._part(partings, now)
         else:
             objections = standing(seat)
             if command.column is None:
@@ -206,7 +208,7 @@ class Hub:
         for one, two in self._hall.pairs(now):
             self._stage.start(one, two, now)
 
-    def _rested(self, seat: Seat, owed: Owed, now: float) -> None:
+    def _rested(self, seat: Seat, owed: Owed | None, now: float) -> None:
         """Let a seat have its next game, if a move that it owed has kept it from one."""
         rests, seat.owed = seat.owed is Owed.SOON, owed
         if not rests:

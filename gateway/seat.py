@@ -7,6 +7,7 @@ four situations, and what belongs to one of them alone is kept in it.
 
 from dataclasses import dataclass
 from enum import Enum, auto
+from math import inf
 from typing import Protocol, TypeAlias
 
 from gateway.commands import Place
@@ -14,8 +15,11 @@ from gateway.events import Event
 from gateway.lobby import Guest
 from gateway.manners import Afterwards, Manners
 from gateway.results import Player
-from gateway.session import Number, Phase, Session
+from gateway.session import Number, Session
 from gateway.tables import Table
+
+NEVER = inf
+"""A time that does not come."""
 
 
 class Mailbox(Protocol):
@@ -77,10 +81,9 @@ class Owed(Enum):
     """Whether a move for a game that is over may still come from the player. It is to hit no other game.
 
     Asked for a move when the game ended, a player owes it `SOON`; after a while without a game, `LATE`;
-    and `NOTHING` once it has come, or another move is asked for.
+    and none any more once it has come, or another move is asked for.
     """
 
-    NOTHING = auto()
     SOON = auto()
     """It may be under way: the player gets no game, and the move is dropped."""
     LATE = auto()
@@ -94,7 +97,7 @@ class Seat:
     mailbox: Mailbox
     manners: Manners
     situation: Situation = Out()
-    owed: Owed = Owed.NOTHING
+    owed: Owed | None = None
     name: str | None = None
     counted: bool = True
     place: Place | None = None
@@ -135,8 +138,10 @@ class Series:
 
     session: Session
     seats: tuple[Seat, Seat]
+    watched: float = NEVER
+    """When the agenda will look at its clock; no later than its flag falls."""
 
     @property
     def is_playing(self) -> bool:
         """Whether a game is on."""
-        return self.session.phase is Phase.PLAYING
+        return self.session.to_move is not None

@@ -14,10 +14,22 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Literal, TypeAlias
 
-from gateway.board import COLUMNS, FIRST, SECOND, Board, Side, other
+from gateway.board import CELLS, COLUMNS, FIRST, SECOND, Board, Side, other
 from gateway.clock import Clock, TimeControl
 from gateway.commands import Play
-from gateway.events import NOTHING, Event, Moved, Objection, Reason, Refused, Shown, Started, ToMove
+from gateway.events import (
+    NOTHING,
+    Event,
+    Moved,
+    Objection,
+    Reason,
+    Refused,
+    Shown,
+    Started,
+    ToMove,
+    make_moved,
+    make_to_move,
+)
 from gateway.manners import Afterwards, Illegal
 from gateway.results import Finished, Player
 
@@ -67,6 +79,12 @@ class Outcome:
 
 NOTHING_CAME = Outcome()
 
+Step: TypeAlias = tuple[Moved, ToMove]
+"""What comes of nearly every move: both hear of it, and then the other one is asked to move.
+
+A kind of its own, since an `Outcome` with its notes takes 0.7 us longer, of 3.
+"""
+
 
 class Phase(Enum):
     """Where a series stands."""
@@ -87,12 +105,15 @@ class Session:
         self.phase = Phase.BETWEEN
         self.round = 0
         """The round that is on, or was last; 0 before the first."""
+        self.to_move: Number | None = None
+        """The seat whose move is asked for; None while no game is on."""
         self._terms = terms
         self._series = series
         self._table = table
         self._rounds = max(player.manners.rounds for player in players)
         self._began = 0.0
         self._board = Board()
+        self._clocked = any(player.manners.clocked for player in players)
         self._clock = Clock(terms.control(players))
         self._request: ToMove | None = None
 
@@ -100,11 +121,6 @@ class Session:
     def deadline(self) -> float | None:
         """When the flag of the seat to move falls; None while nobody's time runs."""
         return self._clock.deadline
-
-    @property
-    def to_move(self) -> Number:
-        """The seat whose move it is, while a game is on."""
-        return self._number(self._board.turn)
 
     @property
     def order(self) -> tuple[Number, Number]:
@@ -126,33 +142,36 @@ class Session:
         self._board = Board()
         self._clock = Clock(self._terms.control(self.players))
         first, second = self.order
-        return [(first, Started(FIRST, self.names)), (second, Started(SECOND, self.names)), self._ask()]
+        started: list[Note] = [(first, Started(FIRST, self.names)), (second, Started(SECOND, self.names))]
+        return [*started, (first, self._ask(first, FIRST))]
 
     def handed(self, request: ToMove, now: float) -> float | None:
         """Note that a request to move left for its client at `now`; return when its flag falls.
 
         A request that has been answered or withdrawn is passed over, with None.
         """
-        if request is not self._request or self._clock.deadline is not None:
+        if request is not self._request or self._clock.running is not None:
             return None
-        self._clock.start(self._board.turn, now)
-        return self._clock.deadline
+        return self._clock.start(self._board.turn, now)
 
-    def play(self, number: Number, command: Play, now: float) -> Outcome:
+    def play(self, number: Number, command: Play, now: float) -> Step | Outcome:
         """Carry out, or refuse, a move that was read at `now`, while a game is on."""
-        objections = self._objections(number, command.column)
-        if objections:
-            return self._refuse(number, Refused(objections, command.to), now)
-        assert command.column is not None
-        mover = self._board.turn
+        column = command.column
+        if number != self.to_move or column is None:
+            return self._refuse(number, command, now)
+        try:
+            board = self._board.drop(column)
+        except ValueError:
+            return self._refuse(number, command, now)
         self._clock.stop(now)
-        self._request = None
-        self._board = self._board.drop(command.column)
-        if self._board.over:
-            reason = Reason.FULL if self._board.winner is None else Reason.FOUR
-            return Outcome(ending=self._end(self._board.winner, reason, now))
-        moved = Moved(mover, command.column, self._board)
-        return Outcome([(number, moved), (opposite(number), moved), self._ask()])
+        self._board = board
+        plies = len(board.moves)
+        if board.winner is not None or plies == CELLS:
+            self._request = None
+            reason = Reason.FULL if board.winner is None else Reason.FOUR
+            return Outcome(ending=self._end(board.winner, reason, now))
+        mover, asked = (FIRST, SECOND) if plies & 1 else (SECOND, FIRST)
+        return make_moved(mover, column, board), self._ask(opposite(number), asked)
 
     def show(self) -> Event:
         """Return the game as it stands."""
@@ -165,7 +184,7 @@ class Session:
     def flag(self, number: Number, now: float) -> Outcome:
         """Let the seat's time be over, if it is its move and its deadline is past."""
         deadline = self._clock.deadline
-        if self.phase is not Phase.PLAYING or self.to_move != number or deadline is None or now < deadline:
+        if self.to_move != number or deadline is None or now < deadline:
             return NOTHING_CAME
         return Outcome(ending=self._out_of_time(number, now))
 
@@ -177,21 +196,17 @@ class Session:
 
     # What follows is how.
 
-    def _number(self, side: Side) -> Number:
-        return side if self.round & 1 else other(side)
-
     def _side(self, number: Number) -> Side:
         return number if self.round & 1 else other(number)
 
-    def _ask(self) -> Note:
-        side = self._board.turn
-        clocked = any(player.manners.clocked for player in self.players)
-        self._request = ToMove(self._board, self._clock.rest(side) if clocked else None)
-        return self._number(side), self._request
+    def _ask(self, number: Number, side: Side) -> ToMove:
+        self.to_move = number
+        self._request = make_to_move(self._board, self._clock.rest(side) if self._clocked else None)
+        return self._request
 
     def _objections(self, number: Number, column: int | None) -> Objection:
         objections = NOTHING
-        if self._number(self._board.turn) != number:
+        if self.to_move != number:
             objections |= Objection.NOT_YOUR_TURN
         if column is None:
             objections |= Objection.NOT_A_COLUMN
@@ -201,19 +216,24 @@ class Session:
             objections |= Objection.COLUMN_FULL
         return objections
 
-    def _refuse(self, number: Number, refused: Refused, now: float) -> Outcome:
-        note: Note = (number, refused)
+    def _refuse(self, number: Number, command: Play, now: float) -> Outcome:
+        objections = self._objections(number, command.column)
+        note: Note = (number, Refused(objections, command.to))
         match self.players[number].manners.illegal:
             case Illegal.FORFEIT:
                 return Outcome([note], self._break(number, Reason.ILLEGAL, now))
-            case Illegal.PENALTY if Objection.NOT_YOUR_TURN not in refused.objections:
-                self._clock.stop(now)
-                self._request = None
-                if self._clock.charge(self._board.turn, self._terms.penalty):
-                    return Outcome([note], self._out_of_time(number, now))
-                return Outcome([note, self._ask()])
+            case Illegal.PENALTY if Objection.NOT_YOUR_TURN not in objections:
+                return self._punish(number, note, now)
             case _:
                 return Outcome([note])
+
+    def _punish(self, number: Number, note: Note, now: float) -> Outcome:
+        side = self._board.turn
+        self._clock.stop(now)
+        self._request = None
+        if self._clock.charge(side, self._terms.penalty):
+            return Outcome([note], self._out_of_time(number, now))
+        return Outcome([note, (number, self._ask(number, side))])
 
     def _out_of_time(self, number: Number, now: float) -> Ending:
         if self.players[number].manners.afterwards is Afterwards.HANG_UP:
@@ -230,7 +250,7 @@ class Session:
     def _end(self, winner: Side | None, reason: Reason, now: float) -> Ending:
         self._clock.stop(now)
         owed = None if self._request is None else self.to_move
-        self._request = None
+        self._request = self.to_move = None
         self.phase = Phase.OVER if self.round >= self._rounds else Phase.BETWEEN
         first, second = self.order
         finished = Finished(

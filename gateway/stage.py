@@ -66,11 +66,18 @@ class Stage:
 
     def play(self, seated: Seated, command: Play, now: float) -> Sequence[Parting]:
         """Let a seat move, or be refused, while a game is on."""
-        session = seated.series.session
-        outcome = session.play(seated.number, command, now)
-        if session.deadline is None:
-            self._agenda.flags.cancel(seated.series.seats[seated.number])
-        return self._follow(seated.series, outcome, now)
+        series = seated.series
+        outcome = series.session.play(seated.number, command, now)
+        if isinstance(outcome, Outcome):
+            return self._follow(series, outcome, now)
+        moved, request = outcome
+        one, two = series.seats
+        mover, asked = (one, two) if seated.number == 0 else (two, one)
+        asked.owed = None
+        mover.mailbox.deliver(moved)
+        asked.mailbox.deliver(moved)
+        asked.mailbox.deliver(request)
+        return ()
 
     def leave(self, seat: Seat, now: float) -> Sequence[Parting]:
         """Let a seat leave its series, if it is in one."""
@@ -89,15 +96,17 @@ class Stage:
     def handed(self, seat: Seat, request: ToMove, now: float) -> None:
         """Let a seat's time run, if the request to move is still open."""
         if isinstance(seat.situation, Seated):
-            deadline = seat.situation.series.session.handed(request, now)
+            series = seat.situation.series
+            deadline = series.session.handed(request, now)
             if deadline is not None:
-                self._agenda.flags.set(seat, deadline)
+                self._agenda.flags.watch(series, deadline)
 
     def stop(self, seats: Iterable[Seat], now: float) -> None:
         """Cut off all series of `seats`, telling nobody. What becomes of the seats is left to the caller."""
         for seat in seats:
             if isinstance(seat.situation, Seated) and seat.situation.number == 0:
                 finished = seat.situation.series.session.stop(now)
+                self._agenda.flags.forget(seat.situation.series)
                 if finished is not None:
                     self._report(finished)
 
@@ -118,8 +127,8 @@ class Stage:
         ended = finished.told(self._report(finished))
         for number in series.session.order:
             series.seats[number].deliver(ended)
+        self._agenda.flags.forget(series)
         for index, seat in enumerate(series.seats):
-            self._agenda.flags.cancel(seat)
             if seat.steps_out:
                 assert isinstance(seat.situation, Seated)
                 seat.situation = replace(seat.situation, ready=False)
@@ -149,7 +158,7 @@ def _tell(series: Series, notes: Sequence[Note]) -> None:
     for number, event in notes:
         seat = series.seats[number]
         if isinstance(event, ToMove):
-            seat.owed = Owed.NOTHING
+            seat.owed = None
         seat.deliver(event)
 
 

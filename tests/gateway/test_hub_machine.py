@@ -10,7 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from gateway.commands import Ask, AtTable, Command, Enter, InLobby, Introduce, Leave, Play, Unfit, Unreadable
 from gateway.events import Dismissed, Ended
 from gateway.manners import Manners
-from gateway.seat import Owed, Seat, Seated, Series
+from gateway.seat import Seat, Seated, Series
 
 T = TypeVar("T")
 
@@ -142,7 +142,7 @@ class AnythingGoes(RuleBasedStateMachine):
         heard = client.say(command)
         if was_gone:
             assert heard == []
-        elif owed is Owed.NOTHING or not isinstance(command, Play):
+        elif owed is None or not isinstance(command, Play):
             assert heard, "neither carried out nor refused"
 
     @invariant()
@@ -218,6 +218,7 @@ class AnythingGoes(RuleBasedStateMachine):
             assert not any((index._open, index._named, index._wishing))
         for alarms in hub._agenda._all():
             assert not alarms._when
+        assert not hub._agenda.flags._alarms._when
         if not len(self.clients) % 2:
             assert not lobby._busy
             assert all(client.games == len(client.all(Ended)) for client in self.clients)

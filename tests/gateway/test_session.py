@@ -26,11 +26,22 @@ def started(one: Manners = STEPPING_OUT, two: Manners = STEPPING_OUT) -> Session
     return session
 
 
+def move(session: Session, number: Number, column: int | None, now: float = 0.0) -> Outcome:
+    """Let a seat play a column; return what came of it, that of an ordinary move spelled out."""
+    came = session.play(number, Play(column), now)
+    if isinstance(came, Outcome):
+        return came
+    moved, request = came
+    assert session.to_move == opposite(number)
+    return Outcome([(number, moved), (opposite(number), moved), (opposite(number), request)])
+
+
 def play(session: Session, columns: str, now: float = 0.0) -> Outcome:
     """Let whoever's move it is play the columns; return what came of the last."""
     outcome = Outcome()
     for column in columns:
-        outcome = session.play(session.to_move, Play(int(column)), now)
+        assert session.to_move is not None
+        outcome = move(session, session.to_move, int(column), now)
     return outcome
 
 
@@ -81,7 +92,7 @@ def test_a_game_opens_with_both_told_and_the_first_mover_asked() -> None:
 def test_a_legal_move_is_told_to_both_and_the_other_is_asked() -> None:
     session = started()
     board = Board().drop(3)
-    outcome = session.play(0, Play(3), 0)
+    outcome = move(session, 0, 3, 0)
     assert list(outcome.notes) == [
         (0, Moved(FIRST, 3, board)),
         (1, Moved(FIRST, 3, board)),
@@ -228,7 +239,7 @@ def test_refusal_names_the_objection_and_hands_the_message_back(
 def test_refusal_names_all_that_stands_against_a_move(column: int | None, objection: Objection) -> None:
     session = started()
     play(session, "333333")
-    assert session.play(1, Play(column), 0) == Outcome([(1, Refused(objection, None))])
+    assert move(session, 1, column, 0) == Outcome([(1, Refused(objection, None))])
 
 
 def test_refused_move_leaves_board_and_clock_alone() -> None:
@@ -237,7 +248,7 @@ def test_refused_move_leaves_board_and_clock_alone() -> None:
     session.handed(request, 0)
     shown = session.show()
     for column in (7, -1, None):
-        assert len(session.play(0, Play(column), 3).notes) == 1
+        assert len(move(session, 0, column, 3).notes) == 1
     assert session.show() == shown
     assert session.deadline == 10
     assert session.to_move == 0
@@ -247,16 +258,16 @@ def test_out_of_turn_costs_nothing_with_a_player_who_retries_or_pays() -> None:
     for manners in (STEPPING_OUT, STANDING_BY):
         session = session_of(manners, manners)
         session.handed(request_in(session.begin(0)), 0)
-        assert session.play(1, Play(0), 5) == Outcome([(1, Refused(Objection.NOT_YOUR_TURN, None))])
+        assert move(session, 1, 0, 5) == Outcome([(1, Refused(Objection.NOT_YOUR_TURN, None))])
         assert session.phase is Phase.PLAYING
-        moved = session.play(0, Play(0), 6)
+        moved = move(session, 0, 0, 6)
         assert request_in(moved).rest in (None, 10.0)
 
 
 def test_illegal_column_costs_thinking_and_penalty_and_the_same_is_asked_again() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
     session.handed(request_in(session.begin(0)), 100)
-    outcome = session.play(0, Play(7), 102)
+    outcome = move(session, 0, 7, 102)
     assert outcome == Outcome([(0, Refused(Objection.OUTSIDE, None)), (0, ToMove(Board(), 7.0))])
     assert session.deadline is None
     session.handed(request_in(outcome), 103)
@@ -266,7 +277,7 @@ def test_illegal_column_costs_thinking_and_penalty_and_the_same_is_asked_again()
 def test_a_penalty_that_uses_up_the_rest_is_a_time_loss_at_once() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
     session.handed(request_in(session.begin(0)), 0)
-    outcome = session.play(0, Play(7), 9)
+    outcome = move(session, 0, 7, 9)
     end = only_end(outcome)
     assert (end.winner, end.reason, end.column) == (SECOND, Reason.TIME, None)
     assert list(outcome.notes) == [(0, Refused(Objection.OUTSIDE, None))]
@@ -276,13 +287,13 @@ def test_a_penalty_that_uses_up_the_rest_is_a_time_loss_at_once() -> None:
 def test_a_penalty_that_ends_the_game_leaves_no_move_owed() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
     session.handed(request_in(session.begin(0)), 0)
-    assert ending(session.play(0, Play(7), 9)).owed is None
+    assert ending(move(session, 0, 7, 9)).owed is None
 
 
 def test_the_opponents_clock_pays_no_penalty() -> None:
     session = started(STANDING_BY, STANDING_BY)
-    session.play(0, Play(7), 0)
-    assert request_in(session.play(0, Play(0), 0)).rest == 10
+    move(session, 0, 7, 0)
+    assert request_in(move(session, 0, 0, 0)).rest == 10
 
 
 @pytest.mark.parametrize("column", [None, 7, 3])
@@ -290,7 +301,7 @@ def test_the_opponents_clock_pays_no_penalty() -> None:
 def test_illegal_move_forfeits_game_and_series(column: int | None, opponent: Manners) -> None:
     session = started(HANGING_UP, opponent)
     play(session, "333333")
-    outcome = session.play(0, Play(column), 0)
+    outcome = move(session, 0, column, 0)
     end = only_end(outcome)
     assert (end.winner, end.reason, end.column) == (SECOND, Reason.ILLEGAL, None)
     assert session.phase is Phase.OVER
@@ -299,7 +310,7 @@ def test_illegal_move_forfeits_game_and_series(column: int | None, opponent: Man
 
 def test_out_of_turn_forfeits_where_illegal_moves_do() -> None:
     session = started(HANGING_UP, HANGING_UP)
-    outcome = session.play(1, Play(0), 0)
+    outcome = move(session, 1, 0, 0)
     assert only_end(outcome).winner == FIRST
     assert ending(outcome).broken == (1, Reason.ILLEGAL)
     assert ending(outcome).owed == 0
@@ -307,10 +318,10 @@ def test_out_of_turn_forfeits_where_illegal_moves_do() -> None:
 
 def test_manners_stay_ones_own_whoever_the_opponent_is() -> None:
     session = started(STEPPING_OUT, HANGING_UP)
-    refusal = session.play(0, Play(7), 0)
+    refusal = move(session, 0, 7, 0)
     assert (len(refusal.notes), refusal.ending) == (1, None)
     play(session, "0")
-    assert ending(session.play(1, Play(7), 0)).broken == (1, Reason.ILLEGAL)
+    assert ending(move(session, 1, 7, 0)).broken == (1, Reason.ILLEGAL)
 
 
 # Time.
@@ -338,17 +349,17 @@ def test_the_clock_runs_from_the_handing_over_to_the_reading() -> None:
     request = request_in(session.begin(0))
     assert session.deadline is None
     assert session.handed(request, 5) == 15
-    second = request_in(session.play(0, Play(0), 7))
+    second = request_in(move(session, 0, 0, 7))
     assert second.rest == 10
     assert session.handed(second, 20) == 30
-    assert request_in(session.play(1, Play(0), 24)).rest == 8
+    assert request_in(move(session, 1, 0, 24)).rest == 8
     assert session.to_move == 0
 
 
 def test_a_request_that_is_answered_starts_no_clock() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
     stale = request_in(session.begin(0))
-    fresh = request_in(session.play(0, Play(0), 1))
+    fresh = request_in(move(session, 0, 0, 1))
     assert session.handed(stale, 2) is None
     assert session.deadline is None
     assert session.handed(fresh, 3) == 13
@@ -415,7 +426,7 @@ def test_no_flag_falls_before_its_time_or_for_the_wrong_seat() -> None:
     session.handed(request, 0)
     assert session.flag(0, 9.9) == Outcome()
     assert session.flag(1, 1000) == Outcome()
-    session.play(0, Play(0), 10)
+    move(session, 0, 0, 10)
     assert session.flag(0, 1000) == Outcome()
     session.leave(0, 0.0)
     assert session.flag(1, 1000) == Outcome()
@@ -424,9 +435,9 @@ def test_no_flag_falls_before_its_time_or_for_the_wrong_seat() -> None:
 def test_a_move_read_after_the_deadline_but_before_the_flag_counts() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
     session.handed(request_in(session.begin(0)), 0)
-    session.play(0, Play(0), 10.4)
+    move(session, 0, 0, 10.4)
     assert session.phase is Phase.PLAYING
-    assert request_in(session.play(1, Play(0), 11)).rest == GRACE
+    assert request_in(move(session, 1, 0, 11)).rest == GRACE
 
 
 def test_a_late_winning_move_wins() -> None:
@@ -434,7 +445,7 @@ def test_a_late_winning_move_wins() -> None:
     session.begin(0)
     request = request_in(play(session, FIRST_WINS[:-1]))
     session.handed(request, 0)
-    assert only_end(session.play(0, Play(0), 11)).winner == FIRST
+    assert only_end(move(session, 0, 0, 11)).winner == FIRST
 
 
 def test_a_result_tells_how_long_each_side_thought() -> None:
@@ -446,7 +457,7 @@ def test_a_result_tells_how_long_each_side_thought() -> None:
     for column in FIRST_WINS:
         session.handed(request_in(outcome), now)
         now += 1 if session.to_move == 1 else 0.25
-        outcome = session.play(session.to_move, Play(int(column)), now)
+        outcome = move(session, session.to_move, int(column), now)
     assert finished(outcome).thought == (4.0, 0.75)
 
 
@@ -548,7 +559,7 @@ def test_any_move_is_played_or_refused_and_time_never_grows(
         now += seconds
         outcome = session.flag(session.to_move, now) if way == "flag" else Outcome()
         if session.phase is Phase.PLAYING:
-            outcome = session.play(number, Play(column), now)
+            outcome = move(session, number, column, now)
             assert outcome.ending or isinstance(outcome.notes[0][1], Moved | Refused)
         assert (session.phase is Phase.PLAYING) == (outcome.ending is None)
         if outcome.ending is not None:
