@@ -22,10 +22,9 @@ class Flags:
         self._alarms: Alarms[Series] = Alarms()
 
     def watch(self, series: Series, deadline: float) -> None:
-        """Look at a series no later than when its flag falls."""
-        if deadline < series.watched:
-            series.watched = deadline
-            self._alarms.set(series, deadline)
+        """Look at a series when its flag falls, or before that."""
+        series.watched = deadline
+        self._alarms.set(series, deadline)
 
     def forget(self, series: Series) -> None:
         """Let no flag of a series be due."""

@@ -77,11 +77,11 @@ class Hub:
 
     def submit(self, seat: Seat, command: Command, now: float) -> None:
         """Carry out or refuse a command; `now` is when it was read. Of a seat that is gone it is void."""
-        if isinstance(seat.situation, Gone):
-            return
         match command:
-            case Play():
+            case Play():  # nearly all commands are
                 self._play(seat, command, now)
+            case _ if isinstance(seat.situation, Gone):
+                pass
             case Ask():
                 self._ask(seat, command, now)
             case Enter():
@@ -142,7 +142,7 @@ class Hub:
             partings = self._stage.play(situation, command, now)
             if partings:
                 self._part(partings, now)
-        else:
+        elif not isinstance(situation, Gone):
             objections = standing(seat)
             if command.column is None:
                 objections |= Objection.NOT_A_COLUMN

@@ -78,6 +78,7 @@ class Outcome:
 
 
 NOTHING_CAME = Outcome()
+_OTHER: tuple[Literal[1], Literal[0]] = (1, 0)
 
 Step: TypeAlias = tuple[Moved, ToMove]
 """What comes of nearly every move: both hear of it, and then the other one is asked to move.
@@ -113,8 +114,11 @@ class Session:
         self._rounds = max(player.manners.rounds for player in players)
         self._began = 0.0
         self._board = Board()
+        self._turn: Side = FIRST
+        """The side whose move is asked for."""
         self._clocked = any(player.manners.clocked for player in players)
-        self._clock = Clock(terms.control(players))
+        self._control = terms.control(players)
+        self._clock = Clock(self._control)
         self._request: ToMove | None = None
 
     @property
@@ -140,7 +144,7 @@ class Session:
         self.phase = Phase.PLAYING
         self._began = now
         self._board = Board()
-        self._clock = Clock(self._terms.control(self.players))
+        self._clock = Clock(self._control)
         first, second = self.order
         started: list[Note] = [(first, Started(FIRST, self.names)), (second, Started(SECOND, self.names))]
         return [*started, (first, self._ask(first, FIRST))]
@@ -152,7 +156,7 @@ class Session:
         """
         if request is not self._request or self._clock.running is not None:
             return None
-        return self._clock.start(self._board.turn, now)
+        return self._clock.start(self._turn, now)
 
     def play(self, number: Number, command: Play, now: float) -> Step | Outcome:
         """Carry out, or refuse, a move that was read at `now`, while a game is on."""
@@ -165,13 +169,12 @@ class Session:
             return self._refuse(number, command, now)
         self._clock.stop(now)
         self._board = board
-        plies = len(board.moves)
-        if board.winner is not None or plies == CELLS:
+        if board.winner is not None or len(board.moves) == CELLS:
             self._request = None
             reason = Reason.FULL if board.winner is None else Reason.FOUR
             return Outcome(ending=self._end(board.winner, reason, now))
-        mover, asked = (FIRST, SECOND) if plies & 1 else (SECOND, FIRST)
-        return make_moved(mover, column, board), self._ask(opposite(number), asked)
+        mover = self._turn
+        return make_moved(mover, column, board), self._ask(_OTHER[number], _OTHER[mover])
 
     def show(self) -> Event:
         """Return the game as it stands."""
@@ -200,7 +203,7 @@ class Session:
         return number if self.round & 1 else other(number)
 
     def _ask(self, number: Number, side: Side) -> ToMove:
-        self.to_move = number
+        self.to_move, self._turn = number, side
         self._request = make_to_move(self._board, self._clock.rest(side) if self._clocked else None)
         return self._request
 
@@ -228,12 +231,11 @@ class Session:
                 return Outcome([note])
 
     def _punish(self, number: Number, note: Note, now: float) -> Outcome:
-        side = self._board.turn
         self._clock.stop(now)
         self._request = None
-        if self._clock.charge(side, self._terms.penalty):
+        if self._clock.charge(self._turn, self._terms.penalty):
             return Outcome([note], self._out_of_time(number, now))
-        return Outcome([note, (number, self._ask(number, side))])
+        return Outcome([note, (number, self._ask(number, self._turn))])
 
     def _out_of_time(self, number: Number, now: float) -> Ending:
         if self.players[number].manners.afterwards is Afterwards.HANG_UP:

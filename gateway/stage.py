@@ -98,7 +98,7 @@ class Stage:
         if isinstance(seat.situation, Seated):
             series = seat.situation.series
             deadline = series.session.handed(request, now)
-            if deadline is not None:
+            if deadline is not None and deadline < series.watched:
                 self._agenda.flags.watch(series, deadline)
 
     def stop(self, seats: Iterable[Seat], now: float) -> None:
