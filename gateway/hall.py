@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from gateway.commands import AtTable, InLobby, Place
-from gateway.lobby import Guest, Lobby
+from gateway.lobby import Lobby
+from gateway.pool import Guest
 from gateway.seat import Seat
 from gateway.tables import Table
 

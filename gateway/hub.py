@@ -11,7 +11,7 @@ one to the next.
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from gateway.agenda import Agenda
@@ -171,7 +171,7 @@ class Hub:
         if objections or name is None:
             self._refuse(seat, Refused(objections, command.to), now)
         elif isinstance(situation, Seated) and self._door.goes_on(seat, situation, name, command.place):
-            seat.situation = replace(situation, ready=True)
+            seat.situation = Seated(situation.series, situation.number)
             self._agenda.rejoins.cancel(seat)
             seat.deliver(Entered(name))
             self._stage.go_on(situation.series, now)

@@ -4,42 +4,23 @@ Knows names, wishes, who met whom how often, and since when someone has been wai
 seats, games or dialects. Pairing is by name: *a player is its name*, so all rules about who may meet
 whom are questions about two names, and guests of one name are a queue.
 
-The pool of guests who would meet anyone stays short, because any two who may meet leave it at once.
-So looking through its names costs little, and nothing looks through all guests.
+Nothing looks through all guests: those who would meet anyone leave the pool as soon as two of them may
+meet, so they are few; of those who wish for one and the same, the first come are looked at.
 """
 
 import random
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice
-from typing import TypeAlias, TypeVar
 
-from gateway.commands import Wish
-
-K = TypeVar("K", str, tuple[str, bool])
+from gateway.pool import Guest, Pool
 
 MEETINGS_LIMIT = 100_000
 """Ordered pairs of names whose games are remembered."""
+CHOICE = 100
+"""Partners at most among whom the one met least is looked for; who waits is called in by and by."""
 REMATCH_HOLD = 1.0
 """Seconds for which two who have just met wait for somebody they met less often."""
-
-
-@dataclass(eq=False, slots=True)
-class Guest:
-    """Somebody in the lobby, waiting or playing."""
-
-    name: str
-    wish: Wish | None = None
-    asked: bool = True
-    """Whether the guest asked for this game, rather than standing by for any."""
-    counted: bool = True
-    """Whether its games count; two uncounted players may meet though their names are the same."""
-    house: bool = False
-    """Whether it is a player of the server's own."""
-    since: float = 0.0
-    """When it began to wait."""
-    waiting: bool = False
 
 
 class Meetings:
@@ -84,11 +65,11 @@ class Lobby:
         self.meetings = Meetings()
         self._lot = lot
         self._cap = games_per_pair
-        self._present = _Index()
-        self._waiting = _Index()
-        self._busy: Counter[frozenset[str]] = Counter()
+        self._present = Pool()
+        self._waiting = Pool()
+        self._busy: Counter[tuple[str, str]] = Counter()
         self._unsettled: deque[Guest] = deque()
-        self._freed: deque[str] = deque()
+        self._freed: deque[tuple[str, str]] = deque()
         self._held: dict[Guest, float] = {}
         """Until when."""
 
@@ -110,7 +91,7 @@ class Lobby:
         for index in (self._present, self._waiting):
             if guest in index:
                 index.discard(guest)
-        guest.name, guest.counted = name, counted
+        guest.rename(name, counted=counted)
         self._present.add(guest)
         if guest.waiting:
             self._waiting.add(guest)
@@ -118,26 +99,27 @@ class Lobby:
 
     def playing(self, one: str, two: str) -> None:
         """Note that the two play each other, wherever that is."""
-        self._busy[frozenset((one, two))] += 1
+        self._busy[_pair(one, two)] += 1
 
     def played(self, one: str, two: str) -> None:
         """Note that a series of the two is over."""
-        pair = frozenset((one, two))
+        pair = _pair(one, two)
         self._busy[pair] -= 1
         if not self._busy[pair]:
             del self._busy[pair]
-            self._freed.append(min(one, two, key=self._waiting.count))
+            self._freed.append((one, two))
 
     def pair(self, now: float) -> Iterator[tuple[Guest, Guest]]:
         """Yield the pairs that are to play now, the first mover first, and let them wait no longer."""
         unsettled = (*self._unsettled, *self._held)
         self._unsettled.clear()
         self._held.clear()
-        while pair := self._least_met(unsettled, now):
+        while unsettled and (pair := self._least_met(unsettled, now)):
             yield self._unseated(*pair)
         while self._freed:
             # Only these two names can have become a pair, and one pair makes them busy again.
-            for freed in islice(self._matched(self._waiting.named(self._freed.popleft()), now), 1):
+            bearers = self._waiting.bearers(*self._freed.popleft())
+            for freed in islice(self._matched(bearers, now), 1):
                 yield self._unseated(*freed)
 
     def next_retry(self) -> float | None:
@@ -174,9 +156,7 @@ class Lobby:
     def _match(self, guest: Guest, now: float) -> Guest | None:
         best: Guest | None = None
         fewest = 0
-        for candidate in self._waiting.partners(guest):
-            if not self._may_meet(guest, candidate):
-                continue
+        for candidate in self._suiting(guest, self._waiting):
             if self._is_held(guest, candidate, now):
                 until = max(guest.since, candidate.since) + REMATCH_HOLD
                 for held in (guest, candidate):
@@ -187,34 +167,28 @@ class Lobby:
                 best, fewest = candidate, met
         return best
 
+    def _suiting(self, guest: Guest, pool: Pool) -> Iterator[Guest]:
+        """Yield partners for `guest` in a pool, the first few of whom it may meet."""
+        may_meet = (partner for partner in pool.partners(guest) if self._may_meet(guest, partner))
+        return islice(may_meet, CHOICE)
+
     def _may_meet(self, one: Guest, two: Guest) -> bool:
+        """Whether nothing stands against two who suit each other by name and wish."""
         if one.house or two.house:
             return self._may_be_entertained(one, two)
-        if one.name == two.name:
-            if one is two or one.counted or two.counted:
-                return False
-        elif frozenset((one.name, two.name)) in self._busy:
+        if one.name != two.name and _pair(one.name, two.name) in self._busy:
             return False
-        return _is_granted(one, two) and _is_granted(two, one) and not self._is_capped(one, two)
+        return not self._is_capped(one, two)
 
     def _may_be_entertained(self, one: Guest, two: Guest) -> bool:
         """Whether one of the two is a player of the server's own who has come to the other.
 
         That is whoever of its name asked for it, and somebody else of its name where nobody did.
         """
-        if one.house and two.house:
-            return False
         house, guest = (one, two) if one.house else (two, one)
-        if house.wish is not None and house.wish.name != guest.name:
-            return False
         if guest.wish is not None:
-            return guest.wish.grants(house.name)
-        asked = any(
-            other.wish is not None and other.wish.grants(house.name)
-            for other in self._waiting.named(guest.name)
-            if other.name == guest.name and not other.house
-        )
-        return not asked and not self._is_capped(one, two)
+            return True
+        return not self._waiting.has_wishes(guest, house) and not self._is_capped(one, two)
 
     def _is_capped(self, one: Guest, two: Guest) -> bool:
         if not self._cap or one.asked or two.asked:
@@ -233,10 +207,8 @@ class Lobby:
         """Whether `guest` has a partner in the lobby that it met less often than `latest`."""
         met = self.meetings.between(guest.name, latest.name)
         return any(
-            partner.name != latest.name
-            and self.meetings.between(guest.name, partner.name) < met
-            and self._may_meet(guest, partner)
-            for partner in self._present.partners(guest)
+            partner.name != latest.name and self.meetings.between(guest.name, partner.name) < met
+            for partner in self._suiting(guest, self._present)
         )
 
     def _in_order(self, one: Guest, two: Guest) -> tuple[Guest, Guest]:
@@ -246,65 +218,6 @@ class Lobby:
         return two, one
 
 
-def _is_granted(guest: Guest, partner: Guest) -> bool:
-    """Whether a client is the opponent that the guest wishes for."""
-    return guest.wish is None or (guest.wish.grants(partner.name) and not guest.wish.is_for_house)
-
-
-_Queue: TypeAlias = OrderedDict[Guest, None]
-
-
-class _Index:
-    """Guests in order of arrival, found by their name and by the name that they wish for."""
-
-    def __init__(self) -> None:
-        self._open: dict[tuple[str, bool], _Queue] = {}
-        self._named: dict[str, _Queue] = {}
-        self._wishing: dict[str, _Queue] = {}
-
-    def __contains__(self, guest: Guest) -> bool:
-        return guest in self._named.get(guest.name.casefold(), ())
-
-    def add(self, guest: Guest) -> None:
-        self._named.setdefault(guest.name.casefold(), OrderedDict())[guest] = None
-        if guest.wish is None:
-            self._open.setdefault((guest.name, guest.asked), OrderedDict())[guest] = None
-        else:
-            self._wishing.setdefault(guest.wish.name.casefold(), OrderedDict())[guest] = None
-
-    def discard(self, guest: Guest) -> None:
-        _drop(self._named, guest.name.casefold(), guest)
-        if guest.wish is None:
-            _drop(self._open, (guest.name, guest.asked), guest)
-        else:
-            _drop(self._wishing, guest.wish.name.casefold(), guest)
-
-    def count(self, name: str) -> int:
-        return len(self._named.get(name.casefold(), ()))
-
-    def named(self, name: str) -> Iterator[Guest]:
-        return iter(self._named.get(name.casefold(), ()))
-
-    def partners(self, guest: Guest) -> Iterator[Guest]:
-        """Yield who may suit `guest`: those of each name who would meet anyone, and who wish for it.
-
-        Of several alike the first come is the one, except for the guest's own name, which is its
-        partner's only where games do not count.
-        """
-        if guest.wish is not None:
-            yield from self._named.get(guest.wish.name.casefold(), ())
-            return
-        for (name, _), queue in self._open.items():
-            if name != guest.name:
-                yield next(iter(queue))
-            elif not guest.counted:
-                yield from queue
-        yield from self._wishing.get(guest.name.casefold(), ())
-
-
-def _drop(index: dict[K, _Queue], key: K, guest: Guest) -> None:
-    queue = index.get(key)
-    if queue is not None:
-        queue.pop(guest, None)
-        if not queue:
-            del index[key]
+def _pair(one: str, two: str) -> tuple[str, str]:
+    """Return two names in the same order whichever comes first."""
+    return (one, two) if one < two else (two, one)

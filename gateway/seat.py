@@ -12,8 +12,8 @@ from typing import Protocol, TypeAlias
 
 from gateway.commands import Place
 from gateway.events import Event
-from gateway.lobby import Guest
 from gateway.manners import Afterwards, Manners
+from gateway.pool import Guest
 from gateway.results import Player
 from gateway.session import Number, Session
 from gateway.tables import Table
@@ -140,6 +140,11 @@ class Series:
     seats: tuple[Seat, Seat]
     watched: float = NEVER
     """When the agenda will look at its clock; no later than its flag falls."""
+
+    @property
+    def numbered(self) -> tuple[tuple[Number, Seat], tuple[Number, Seat]]:
+        """The two seats with their numbers."""
+        return (0, self.seats[0]), (1, self.seats[1])
 
     @property
     def is_playing(self) -> bool:

@@ -10,7 +10,7 @@ swaps with every round. A *side* is who moves first or second within one round.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Literal, TypeAlias
 
@@ -36,6 +36,8 @@ from gateway.results import Finished, Player
 Number: TypeAlias = Literal[0, 1]
 """A seat's number in its session."""
 Note: TypeAlias = tuple[Number, Event]
+Broken: TypeAlias = tuple[Number, Reason]
+"""The seat that ended a series before its time, and how."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +66,7 @@ class Ending:
     """The game; None where the series ended between two rounds."""
     owed: Number | None = None
     """The seat whose move was asked for, and not yet read, when the game ended."""
-    broken: tuple[Number, Reason] | None = None
-    """The seat that ended the series before its time, and how."""
+    broken: Broken | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,13 +244,15 @@ class Session:
         return self._end(self._side(opposite(number)), Reason.TIME, now)
 
     def _break(self, number: Number, reason: Reason, now: float) -> Ending:
-        ending = Ending(None)
+        broken = (number, reason)
         if self.phase is Phase.PLAYING:
-            ending = self._end(self._side(opposite(number)), reason, now)
+            ending = self._end(self._side(opposite(number)), reason, now, broken)
+        else:
+            ending = Ending(None, broken=broken)
         self.phase = Phase.OVER
-        return replace(ending, broken=(number, reason))
+        return ending
 
-    def _end(self, winner: Side | None, reason: Reason, now: float) -> Ending:
+    def _end(self, winner: Side | None, reason: Reason, now: float, broken: Broken | None = None) -> Ending:
         self._clock.stop(now)
         owed = None if self._request is None else self.to_move
         self._request = self.to_move = None
@@ -267,7 +270,7 @@ class Session:
             began=self._began,
             ended=now,
         )
-        return Ending(finished, owed)
+        return Ending(finished, owed, broken)
 
 
 def opposite(number: Number) -> Number:

@@ -6,7 +6,7 @@ hub. A result is reported before anybody hears of it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 
 from gateway.agenda import Agenda
@@ -16,7 +16,7 @@ from gateway.hall import Hall
 from gateway.manners import Afterwards
 from gateway.results import Finished
 from gateway.seat import Out, Owed, Seat, Seated, Series
-from gateway.session import Note, Outcome, Phase, Session, Terms
+from gateway.session import Broken, Note, Outcome, Phase, Session, Terms
 
 CROSSING = 0.5
 """Seconds that a player who owed a move gets no new game, so that the move finds none to hit."""
@@ -128,21 +128,20 @@ class Stage:
         for number in series.session.order:
             series.seats[number].deliver(ended)
         self._agenda.flags.forget(series)
-        for index, seat in enumerate(series.seats):
+        for index, seat in series.numbered:
             if seat.steps_out:
-                assert isinstance(seat.situation, Seated)
-                seat.situation = replace(seat.situation, ready=False)
+                seat.situation = Seated(series, index, ready=False)
                 self._agenda.rejoins.set(seat, now + self._rejoin)
             elif owed == index:
                 seat.owed = Owed.SOON
                 self._agenda.rests.set(seat, now + CROSSING)
 
-    def _part(self, series: Series, broken: tuple[int, Reason] | None) -> Sequence[Parting]:
+    def _part(self, series: Series, broken: Broken | None) -> Sequence[Parting]:
         """Let the two seats out of their series, which is over."""
         session = series.session
         self._hall.played(session.players[0].name, session.players[1].name)
         partings = []
-        for number, seat in enumerate(series.seats):
+        for number, seat in series.numbered:
             assert isinstance(seat.situation, Seated)
             waits = seat.situation.ready and broken != (number, Reason.LEFT)
             partings.append(Parting(seat, _farewell(series, number, broken), waits))
@@ -162,7 +161,7 @@ def _tell(series: Series, notes: Sequence[Note]) -> None:
         seat.deliver(event)
 
 
-def _farewell(series: Series, number: int, broken: tuple[int, Reason] | None) -> Dismissed | None:
+def _farewell(series: Series, number: int, broken: Broken | None) -> Dismissed | None:
     """Return how a seat is hung up on with the end of its series; None where it is not."""
     manners = series.seats[number].manners
     if manners.house:

@@ -15,7 +15,7 @@ CORE = (  # each may import what stands in a row above its own
     {"making"},
     {"board"},
     {"alarms", "clock", "commands", "events", "manners", "tables"},
-    {"results"},
+    {"pool", "results"},
     {"session"},
     {"lobby"},
     {"seat"},

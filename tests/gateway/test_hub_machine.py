@@ -214,8 +214,9 @@ class AnythingGoes(RuleBasedStateMachine):
             assert not leftover
         assert not lobby._held
         assert not lobby._unsettled
-        for index in (lobby._present, lobby._waiting):
-            assert not any((index._open, index._named, index._wishing))
+        for pool in (lobby._present, lobby._waiting):
+            assert not pool._queues
+            assert not pool._shelves
         for alarms in hub._agenda._all():
             assert not alarms._when
         assert not hub._agenda.flags._alarms._when

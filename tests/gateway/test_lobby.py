@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.commands import Wish
-from gateway.lobby import REMATCH_HOLD, Guest, Lobby, Meetings
+from gateway.lobby import CHOICE, REMATCH_HOLD, Lobby, Meetings
+from gateway.pool import Guest
 
 Names = tuple[str, str]
 
@@ -650,6 +651,80 @@ def test_pairing_follows_the_rules_read_naively(cap: int, seed: int, steps: list
         retry = lobby.next_retry()
         assert retry is None or retry > now
         assert not held or (retry is not None and retry <= min(held))
+
+
+# What it costs.
+
+
+class Counting(Lobby):
+    """A lobby that counts how often it asks of two whether they may meet."""
+
+    asked = 0
+
+    def _may_meet(self, one: Guest, two: Guest) -> bool:
+        self.asked += 1
+        return super()._may_meet(one, two)
+
+
+CROWDS = {
+    "namesakes": lambda number: Guest("ann"),
+    "who wish for somebody absent": lambda number: Guest(f"w{number}", Wish(f"absent{number}")),
+    "namesakes who do": lambda number: Guest("zed", Wish(f"absent{number}")),
+    "who wish for another spelling": lambda number: Guest(f"w{number}", Wish("ZED")),
+    "who wish for a house player": lambda number: Guest(f"w{number}", Wish("random")),
+    "who wish for one of the two": lambda number: Guest(f"w{number}", Wish("zed", any_case=True)),
+    "who play": lambda number: Guest(f"w{number}"),
+}
+
+
+def looks(crowd: str, size: int) -> int:
+    """Return what it takes to let two play three games, beside a crowd."""
+    lobby = Counting(random.Random(0), 10)
+    for number in range(size):
+        guest = CROWDS[crowd](number)
+        lobby.admit(guest, 0.0)
+        if crowd == "who play":
+            guest.waiting = False
+            lobby._waiting.discard(guest)
+    for _ in lobby.pair(0.0):
+        pass
+    lobby.asked = 0
+    now = 1.0
+    pair = Guest("zed"), Guest("joe")
+    for _ in range(3):
+        for guest in pair:
+            lobby.admit(guest, now)
+            for first, second in lobby.pair(now):
+                lobby.meetings.add(first.name, second.name)
+                lobby.playing(first.name, second.name)
+                lobby.played(first.name, second.name)
+        for guest in pair:
+            lobby.remove(guest)
+        now += 2.0
+    return lobby.asked
+
+
+@pytest.mark.parametrize("crowd", CROWDS)
+def test_pairing_takes_no_longer_beside_a_larger_crowd(crowd: str) -> None:
+    assert looks(crowd, 2 * CHOICE) == looks(crowd, 20 * CHOICE) <= 10 * CHOICE
+
+
+def test_of_many_who_suit_the_least_met_among_the_first_come_is_taken(pool: Pool) -> None:
+    for number in range(CHOICE + 1):
+        if number != CHOICE - 1:
+            pool.met("zed", f"w{number}", 2 if number < CHOICE else 0)
+        pool.come(f"w{number}", number / 1000, wish=Wish("zed"))
+    pool.come("zed", 1.0)
+    assert pool.names(1.0) == [{"zed", f"w{CHOICE - 1}"}]
+
+
+def test_those_who_may_not_meet_take_nobodys_place_in_the_choice(pool: Pool) -> None:
+    for number in range(CHOICE):
+        pool.lobby.playing("zed", f"w{number}")
+        pool.come(f"w{number}", wish=Wish("zed"))
+    pool.come("free", 1.0, wish=Wish("zed"))
+    pool.come("zed", 1.0)
+    assert pool.names(1.0) == [{"zed", "free"}]
 
 
 def test_meetings_of_long_ago_are_forgotten_first() -> None:
