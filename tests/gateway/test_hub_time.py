@@ -291,6 +291,19 @@ def test_a_request_ends_the_patience_with_moves_that_cross(world: World) -> None
     assert ann.gone
 
 
+def test_a_move_that_answers_a_request_counts_though_an_earlier_one_never_came(world: World) -> None:
+    bob = world.arena("bob", TABLE)
+    ann = world.droidcon("ann", TABLE)
+    bob.play(0)
+    bob.leave()
+    world.wait(0.6)
+    cid = world.arena("cid", TABLE)
+    cid.play(0)
+    ann.play(1)
+    assert cid.request is not None
+    assert cid.request.board.moves == (0, 1)
+
+
 def test_a_late_move_does_not_cost_the_place_in_the_queue(world: World) -> None:
     ann = crossed(world, HANGING_UP, STEPPING_OUT, LOBBY)
     world.wait(1)
