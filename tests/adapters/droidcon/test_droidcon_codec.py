@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.contract import WireError
-from adapters.droidcon import codec
-from adapters.droidcon.codec import DroidconClientCodec, DroidconCodec
+from adapters.droidcon.codec import DroidconClientCodec, DroidconCodec, _command
 from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
 
 SERVER = DroidconCodec()
@@ -59,7 +58,7 @@ def meaning(decode: Callable[[str], ClientMessage], line: str) -> ClientMessage 
 
 @given(lines | st.builds("{}{}{}".format, blanks, st.sampled_from(["PUT 3", "put 03", "PUT x"]), anything))
 def test_line_heard_before_is_read_as_if_it_were_new(line: str) -> None:
-    new = meaning(codec._command, line)
+    new = meaning(_command, line)
     assert [meaning(DroidconCodec().decode, line) for _ in range(2)] == [new, new]
 
 
