@@ -33,15 +33,21 @@ class Lines:
         """
         if self._flooded:
             raise Flooded
-        *lines, self._rest = (self._rest + data).split(b"\n")
+        whole = self._rest + data
+        lines = whole.split(b"\n")
+        self._rest = lines.pop()
+        if len(whole) > self._limit:  # otherwise no line can be too long: 0.3 us of 0.6 for one line
+            self._cut(lines)
+        if self._flooded and not lines:
+            raise Flooded
+        return [to_text(line) for line in lines]
+
+    def _cut(self, lines: list[bytes]) -> None:
         for index, line in enumerate((*lines, self._rest)):
             if len(line) > self._limit:
                 self._flooded = True
                 del lines[index:]
                 break
-        if self._flooded and not lines:
-            raise Flooded
-        return [to_text(line) for line in lines]
 
     def end(self) -> list[str]:
         """Return what a stream that has ended leaves: a last line without its LF, or nothing."""

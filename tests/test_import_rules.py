@@ -156,12 +156,16 @@ def test_no_dialect_imports_another(module: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["contract", "framing", "numbers", "transports", "upgrade", "connection", "dial"]
+    "module", ["contract", "cells", "framing", "numbers", "transports", "upgrade", "connection", "dial"]
 )
 def test_what_all_dialects_share_knows_none_of_them(module: str) -> None:
     homes = tuple(f"adapters.{dialect}" for dialect in DIALECTS)
     assert [name for name in ours(f"adapters.{module}") if name.startswith(homes)] == []
     assert [word for word in DIALECTS if word in source(f"adapters.{module}").lower()] == []
+
+
+def test_cells_know_the_board_alone() -> None:
+    assert ours("adapters.cells") | theirs("adapters.cells") == {"gateway.board"}
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -181,7 +185,7 @@ def test_codec_knows_its_messages_and_nothing_of_the_gateway(dialect: str) -> No
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_translator_knows_messages_commands_events_and_board(dialect: str) -> None:
-    known = {f"adapters.{dialect}.messages", "adapters.contract"} | {
+    known = {f"adapters.{dialect}.messages", "adapters.contract", "adapters.cells"} | {
         f"gateway.{name}" for name in ("board", "commands", "events", "manners")
     }
     assert ours(f"adapters.{dialect}.translator") <= known

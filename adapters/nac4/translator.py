@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import assert_never
 
+from adapters.cells import Cells
 from adapters.contract import Farewell
 from adapters.nac4.messages import (
     USER_LIMIT,
@@ -22,7 +23,7 @@ from adapters.nac4.messages import (
     PlayMove,
     ServerMessage,
 )
-from gateway.board import CELLS, COLUMNS, FIRST, Board, Side
+from gateway.board import COLUMNS, FIRST, ROWS, Board, Side
 from gateway.commands import Command, Enter, Place, Play
 from gateway.events import (
     Dismissed,
@@ -52,6 +53,9 @@ MANNERS = Manners(
 
 _CLOSED = Objection.NAME_TAKEN | Objection.TABLE_FULL | Objection.NOT_AVAILABLE
 _COLORS = "RY"
+_PLAY = ("PlayR", "PlayY")
+_CELLS = Cells(b".RY")
+_ROW_BY_ROW = bytes(column * ROWS + row for row in range(ROWS) for column in range(COLUMNS))
 _BATTLE = {Reason.FOUR: "Ok", Reason.FULL: "Ok", Reason.TIME: "Timeout"}
 _NOT_A_USER = re.compile(r"[^A-Za-z0-9_-]")
 _EXPECTED = "expected connect and a name of 1 to 64 letters digits minus or underscore"
@@ -74,33 +78,37 @@ class Nac4Translator:
     def receive(self, message: ClientMessage) -> Command:
         """Return what the client asks for."""
         match message:
+            case PlayMove():
+                return Play(message.move, message)
             case Connect(user):
                 return Enter(self._place, user, message)
-            case PlayMove(move):
-                return Play(move, message)
         assert_never(message)
 
     def observe(self, event: Event) -> Iterable[ServerMessage]:
         """Return what the client is told of `event`."""
+        told: Iterable[ServerMessage] = ()
         match event:
-            case ToMove(board, rest):
+            case Moved():
+                pass  # PROTOCOL.md 5.2
+            case ToMove():
                 color = _COLORS[self._side]
-                yield GenMove(_cells(board), color, f"Play{color}", rest or 0.0)
+                told = (GenMove(_cells(event.board), color, _PLAY[self._side], event.rest or 0.0),)
             case Started(you, (red, yellow)):
                 self._side = you
-                yield NewGame(_user(red), _user(yellow))
+                told = (NewGame(_user(red), _user(yellow)),)
             case Ended(board, winner, reason):
                 status = "Tie" if winner is None else f"Win{_COLORS[winner]}"
-                yield EndGame(_cells(board), _COLORS[self._side], status, self._battle(reason))
+                told = (EndGame(_cells(board), _COLORS[self._side], status, self._battle(reason)),)
             case Entered(name):
                 self._entered = True
-                yield Connected(f"hello {name}")
+                told = (Connected(f"hello {name}"),)
             case Refused() if not self._entered:
-                yield NotConnected(_info(event))
-            case Refused() | Moved() | Shown() | Introduced() | Dismissed():
-                pass  # PROTOCOL.md 5.2, 5.5, 5.6
+                told = (NotConnected(_info(event)),)
+            case Refused() | Shown() | Introduced() | Dismissed():
+                pass  # PROTOCOL.md 5.5, 5.6
             case _:
                 assert_never(event)
+        return told
 
     def farewell(self, dismissed: Dismissed) -> Farewell:
         """Return how to hang up on the client."""
@@ -122,10 +130,8 @@ class Nac4Translator:
 
 
 def _cells(board: Board) -> str:
-    cells = ["."] * CELLS
-    for column, row, side in board.placed():
-        cells[row * COLUMNS + column] = _COLORS[side]
-    return "".join(cells)
+    """Return the marks row by row: a table for `translate`, which picks them in that order."""
+    return _ROW_BY_ROW.translate(_CELLS.of(board).ljust(256)).decode()
 
 
 def _user(name: str) -> str:

@@ -15,8 +15,8 @@ from edn_format import Char, ImmutableDict, ImmutableList, Keyword, MetadataValu
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.arena import edn
-from adapters.arena.codec import ArenaClientCodec, ArenaCodec
+from adapters.arena import edn, maps
+from adapters.arena.codec import ArenaClientCodec, ArenaCodec, _client_message
 from adapters.arena.messages import (
     ClientMessage,
     Disconnected,
@@ -34,7 +34,7 @@ from adapters.arena.messages import (
 from adapters.contract import WireError
 
 JSON, EDN = Encoding.JSON, Encoding.EDN
-EMPTY = (0,) * 42
+EMPTY = bytes(42)
 LIMIT = 65_536
 
 
@@ -299,7 +299,7 @@ def test_states_are_written_in_json_as_the_original_wrote_them() -> None:
     assert codec.encode(State(1, 2, EMPTY, ())) == (
         '{"type":"state","turn":1,"moves":[],"state":[' + zeros + '],"you":2}'
     )
-    won = (1, 1, 1, 1, 0, 0, 2, 2, 2) + (0,) * 33
+    won = bytes((1, 1, 1, 1, 0, 0, 2, 2, 2)) + bytes(33)
     assert codec.encode(State(0, 1, won, (0, 1, 0, 1, 0, 1, 0), last_move=0, winner=1)) == (
         '{"type":"state","turn":0,"moves":[0,1,0,1,0,1,0],'
         '"state":[1,1,1,1,0,0,2,2,2,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0],'
@@ -343,7 +343,7 @@ def test_the_other_messages_are_written_as_the_original_wrote_them() -> None:
 
 
 def test_a_state_is_written_in_edn_with_keywords_in_the_same_order() -> None:
-    state = State(1, 2, (1, 2) + (0,) * 40, (0, 1), last_move=1)
+    state = State(1, 2, b"\1\2" + bytes(40), (0, 1), last_move=1)
     assert ArenaCodec().encode(state) == (
         '{:type "state", :turn 1, :moves [0 1], :state [1 2' + " 0" * 40 + "], :you 2, :last-move 1}"
     )
@@ -390,7 +390,7 @@ states = st.builds(
     State,
     turn=st.integers(0, 2),
     you=st.integers(1, 2),
-    cells=st.lists(st.integers(0, 2), min_size=42, max_size=42).map(tuple),
+    cells=st.lists(st.integers(0, 2), min_size=42, max_size=42).map(bytes),
     moves=st.lists(columns, max_size=42).map(tuple),
     last_move=st.none() | columns,
     winner=st.none() | st.integers(0, 2),
@@ -464,6 +464,39 @@ def test_server_messages_read_the_same_under_any_reader(
     if encoding is EDN:
         expected = {Keyword(name): value for name, value in expected.items()}
     assert READERS[encoding](codec_set_to(encoding).encode(message)) == expected
+
+
+@given(states, encodings)
+def test_a_state_is_written_as_the_plain_writers_would(state: State, encoding: Encoding) -> None:
+    fields = {"type": "state", "turn": state.turn, "moves": list(state.moves), "state": list(state.cells)}
+    fields |= {"you": state.you}
+    fields |= {} if state.last_move is None else {"last-move": state.last_move}
+    fields |= {} if state.winner is None else {"winner": state.winner}
+    assert codec_set_to(encoding).encode(state) == maps.write_fields(fields, encoding)
+
+
+@pytest.mark.parametrize("encoding", [JSON, EDN])
+@pytest.mark.parametrize("count", [0, 1, 41, 42])
+def test_a_state_has_every_move_of_a_game_however_long(count: int, encoding: Encoding) -> None:
+    state = State(1, 2, bytes(42), tuple(index % 7 for index in range(count)))
+    text = codec_set_to(encoding).encode(state)
+    assert ArenaClientCodec(encoding).decode(text) == state
+
+
+@given(st.lists(states, max_size=4), encodings, encodings)
+def test_players_of_one_game_are_told_the_same_but_for_their_number(
+    some: list[State], first: Encoding, second: Encoding
+) -> None:
+    told = [
+        codec_set_to(encoding).encode(state._replace(you=you))
+        for state in some
+        for encoding, you in ((first, 1), (second, 2))
+    ]
+    alone = [
+        ArenaClientCodec(encoding).decode(text)
+        for text, encoding in zip(told, (first, second) * len(some), strict=True)
+    ]
+    assert alone == [state._replace(you=you) for state in some for you in (1, 2)]
 
 
 @given(server_messages | st.builds(Ignored, st.builds(Said, strings | json_maps), strings), encodings)
@@ -611,6 +644,8 @@ def test_a_client_raises_only_wire_error(text: str, encoding: Encoding) -> None:
         '{:type "state", :turn 1, :you true, :state []}',
         '{:type "state", :turn 1, :you 2, :state 5}',
         '{"type":"state","turn":1,"you":2,"state":["0"]}',
+        '{"type":"state","turn":1,"you":2,"state":[-1]}',
+        '{"type":"state","turn":1,"you":2,"state":[256]}',
         '{"type":"state","turn":1,"you":2,"state":[],"winner":"1"}',
     ],
 )
@@ -635,7 +670,41 @@ def test_a_client_writes_what_the_original_client_writes(message: ClientMessage,
 
 def test_a_client_does_without_the_moves_that_some_servers_leave_out() -> None:
     state = ArenaClientCodec(EDN).decode('{:type "state", :turn 1, :you 2, :state [0 1]}')
-    assert state == State(1, 2, (0, 1), ())
+    assert state == State(1, 2, b"\0\1", ())
+
+
+# Texts that were read before
+
+GAPS = st.text(" \t\r\n,", max_size=2)
+USUAL = [
+    '{"type" : "move" , "move" : %s }',
+    '{"move" : %s , "type" : "move"}',
+    '{:type "move" , :move %s }',
+    "{:type :move , :move %s }",
+]
+VALUES = st.integers(-1, 7).map(str) | st.sampled_from(["3.0", "03", "true", "null", "nil", '"3"'])
+
+
+@st.composite
+def usual(draw: st.DrawFn) -> str:
+    """Return a text as bots send it, or nearly so."""
+    text = draw(st.sampled_from(USUAL)) % draw(VALUES)
+    return "".join(draw(GAPS) if character == " " else character for character in text)
+
+
+@given(usual() | mutants())
+def test_a_text_read_before_means_what_it_would_mean_to_a_new_reader(text: str) -> None:
+    new = meaning(_client_message, text)
+    assert [meaning(ArenaCodec().decode, text) for _ in range(2)] == [new, new]
+
+
+def meaning(read: Callable[[str], ClientMessage], text: str) -> object:
+    """Return what tells apart messages that are equal, but not the same."""
+    try:
+        message = read(text)
+    except WireError:
+        return None
+    return repr(message), message.said.encoding, written(message.said.value)
 
 
 # The kept parser

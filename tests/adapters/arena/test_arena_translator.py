@@ -289,7 +289,7 @@ def test_state_request_in_a_game_is_answered_every_time() -> None:
 @pytest.mark.parametrize("you", [FIRST, SECOND])
 def test_game_starts_with_an_empty_state_and_nothing_for_the_request_to_move(you: Side) -> None:
     events = (Entered("ann"), Started(you, ("ann", "bob")), ToMove(Board(), None))
-    assert told(ArenaTranslator(), *events) == [State(1, you + 1, (0,) * CELLS, ())]
+    assert told(ArenaTranslator(), *events) == [State(1, you + 1, bytes(CELLS), ())]
 
 
 @pytest.mark.parametrize("you", [FIRST, SECOND])
@@ -308,7 +308,7 @@ def test_cells_go_column_by_column_from_the_bottom_up() -> None:
     assert isinstance(state, State)
     cells = [0] * CELLS
     cells[0], cells[1], cells[6], cells[36], cells[37] = 1, 2, 1, 2, 1
-    assert state.cells == tuple(cells)
+    assert state.cells == bytes(cells)
 
 
 def test_shown_game_has_no_last_move() -> None:

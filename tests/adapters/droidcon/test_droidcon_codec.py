@@ -1,13 +1,14 @@
 """Lines to messages and back, in both directions."""
 
 import string
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.contract import WireError
-from adapters.droidcon.codec import DroidconClientCodec, DroidconCodec
+from adapters.droidcon.codec import DroidconClientCodec, DroidconCodec, _command
 from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
 
 SERVER = DroidconCodec()
@@ -46,6 +47,19 @@ def test_blanks_around_a_command_do_not_count(message: ClientMessage, before: st
 def test_case_of_a_command_does_not_count(line: str, data: st.DataObject) -> None:
     mixed = "".join(data.draw(st.sampled_from([letter.lower(), letter.upper()])) for letter in line[:4])
     assert SERVER.decode(mixed + line[4:]) == SERVER.decode(line)
+
+
+def meaning(decode: Callable[[str], ClientMessage], line: str) -> ClientMessage | None:
+    try:
+        return decode(line)
+    except WireError:
+        return None
+
+
+@given(lines | st.builds("{}{}{}".format, blanks, st.sampled_from(["PUT 3", "put 03", "PUT x"]), anything))
+def test_line_heard_before_is_read_as_if_it_were_new(line: str) -> None:
+    new = meaning(_command, line)
+    assert [meaning(DroidconCodec().decode, line) for _ in range(2)] == [new, new]
 
 
 @given(lines)

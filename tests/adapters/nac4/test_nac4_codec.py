@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
@@ -5,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.contract import WireError
-from adapters.nac4.codec import USER_LIMIT, Nac4ClientCodec, Nac4Codec
+from adapters.nac4.codec import USER_LIMIT, Nac4ClientCodec, Nac4Codec, _client_message
 from adapters.nac4.messages import (
     ClientMessage,
     Connect,
@@ -84,6 +85,23 @@ def test_two_messages_in_one_text_are_none(one: ClientMessage, two: ClientMessag
     codec = Nac4ClientCodec()
     with pytest.raises(WireError):
         Nac4Codec().decode(codec.encode(one) + codec.encode(two))
+
+
+def meaning(decode: Callable[[str], ClientMessage], text: str) -> ClientMessage | None:
+    try:
+        return decode(text)
+    except WireError:
+        return None
+
+
+moves = st.integers(-1, 10).map(str) | st.sampled_from(["03", "+3", "3 4", "3.0", "\uff13", "-0"])
+usual = st.builds("{} {}".format, st.sampled_from(["playmove", "connect", "PLAYMOVE"]), moves | users)
+
+
+@given(st.text() | st.builds(spaced, usual, st.lists(blanks, min_size=3, max_size=3)))
+def test_text_heard_before_is_read_as_if_it_were_new(text: str) -> None:
+    new = meaning(_client_message, text)
+    assert [meaning(Nac4Codec().decode, text) for _ in range(2)] == [new, new]
 
 
 @given(st.text() | st.text(ALPHABET + " ") | st.builds("playmove {}".format, st.text()))

