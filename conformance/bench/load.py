@@ -1,0 +1,165 @@
+"""All bots of one process, and the loop that plays them.
+
+Knows sockets that can be read, stretches of time and a server's process number; does not know dialects.
+The rule it keeps: counts and the server's CPU time are read in the same instant, and a bot that is out of
+step, or stands still, ends everything.
+"""
+
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from time import perf_counter
+
+from conformance.bench import meters
+from conformance.bench.bots import Bot, Tally
+from conformance.bench.pace import Pace
+from conformance.bench.plan import Counted, Plan, Report, Stretch
+from conformance.bench.poller import poller
+from conformance.bench.roster import roster
+from conformance.bench.script import OutOfStep, Phase
+from conformance.house_load import percentile
+
+STARTING = 30.0
+"""Seconds in which the games have to begin."""
+STILL = 10.0
+"""Seconds in which every bot has to make a move, where all play at once."""
+STAGGER = 0.1
+"""Seconds between the two starts of a pair where the server is not ours: an original may lose both."""
+
+_LOOK_AROUND = 0.5
+
+
+class Load:
+    """Bots on their connections."""
+
+    def __init__(self, plan: Plan, token: str) -> None:
+        self.tally = Tally()
+        self.pace = Pace()
+        self._plan = plan
+        self._poller = poller()
+        self._bots = {bot.ticket.name: bot for bot in roster(plan, token, self)}
+        self._by_socket: dict[int, Bot] = {}
+
+    def run(self) -> Report:
+        """Play the whole plan. Raises OutOfStep, NoSuchProcess."""
+        rss_before = self._rss()
+        for bot in self._bots.values():
+            self._connect(bot)
+        for bot in self._bots.values():
+            bot.open()
+        self._begin()
+        rss_playing = self._rss()
+        counted = [self._counted(stretch) for stretch in self._plan.stretches]
+        return Report(len(self._bots), rss_before, rss_playing, counted)
+
+    def close(self) -> None:
+        """Hang up on the server."""
+        for bot in self._by_socket.values():
+            bot.close()
+
+    # What a bot needs of the others.
+
+    def ask_again(self, bot: Bot) -> None:
+        """Let the bot ask for its next game. Raises OutOfStep."""
+        words, now = bot.book.script.again(bot.ticket), perf_counter()
+        if not self._plan.is_gateway and bot.ticket.name > bot.ticket.partner:
+            self.pace.delay(bot, words, now + STAGGER)
+        else:
+            bot.sent_at = now
+            bot.say(words)
+
+    def find(self, name: str) -> Bot:
+        """Return the bot of this name. Raises OutOfStep."""
+        if name not in self._bots:
+            raise OutOfStep(f"was paired with {name}, who is none of us")
+        return self._bots[name]
+
+    def come_back(self, bot: Bot) -> None:
+        """Connect a bot that was hung up on after a series, at another table. Raises OutOfStep."""
+        table, _, series = bot.ticket.table.partition("-")
+        bot.ticket = replace(bot.ticket, table=f"{table}-{int(series or 0) + 1}")
+        number = bot.close()
+        self._poller.remove(number)
+        del self._by_socket[number]
+        self._connect(bot)
+        bot.open()
+
+    def _connect(self, bot: Bot) -> None:
+        number = bot.connect(*self._plan.addresses[bot.book.kind])
+        self._by_socket[number] = bot
+        self._poller.add(number)
+
+    # The loop.
+
+    def _play(self, seconds: float) -> None:
+        """Play for so long. Raises OutOfStep."""
+        now = perf_counter()
+        end, look = now + seconds, now + _LOOK_AROUND
+        while now < end:
+            bots = self._by_socket
+            for number, _ in self._poller.wait(min(end - now, self.pace.until_due(now), _LOOK_AROUND)):
+                bots[number].ready()
+            now = perf_counter()
+            self.pace.send_due(now)
+            if now > look:
+                look = now + _LOOK_AROUND
+                self._complain_of(bot for bot in self._bots.values() if now - bot.sent_at > self._patience)
+
+    @property
+    def _patience(self) -> float:
+        """Seconds in which a bot has to make a move."""
+        # An original lets one pair play at a time.
+        return STILL + 3 * (self.pace.interval or 0.0) if self._plan.is_gateway else float("inf")
+
+    def _complain_of(self, still: Iterable[Bot]) -> None:
+        bots = list(still)
+        if bots:
+            names = f"{len(bots)} of {len(self._bots)} bots have not moved for {self._patience:g} s"
+            raise OutOfStep(f"{names}; {bots[0].book.kind} bot {bots[0].ticket.name} is {bots[0].place}")
+
+    def _begin(self) -> None:
+        """Play until the games have begun. Raises OutOfStep."""
+        idle, limit = list(self._bots.values()), perf_counter() + STARTING
+        while idle and (self._plan.is_gateway or len(idle) == len(self._bots)):
+            if perf_counter() > limit:
+                raise OutOfStep(f"{len(idle)} of {len(self._bots)} bots had no game within {STARTING:g} s")
+            self._play(0.01)
+            idle = [bot for bot in idle if bot.place.phase is not Phase.PLAYING]
+
+    def _set_pace(self, rate: float | None) -> None:
+        """Let all bots together make so many moves a second; None: as many as they can."""
+        if rate is None:
+            self.pace.interval = None
+            self.pace.send_due(float("inf"))
+            return
+        pairs, now = self._plan.pairs, perf_counter()
+        self.pace.interval = pairs / rate
+        for number, bot in enumerate(self._bots.values()):
+            # Spread evenly, a pair's two bots alike.
+            bot.due = now + self.pace.interval * (number * pairs // len(self._bots) / pairs - 1)
+
+    def _counted(self, stretch: Stretch) -> Counted:
+        self._set_pace(stretch.rate)
+        self._play(stretch.warm_up)
+        self.tally.clear()
+        begun, cpu, own = perf_counter(), self._cpu(), time.process_time()
+        self._play(stretch.seconds)
+        ended, cpu_then, own_then = perf_counter(), self._cpu(), time.process_time()
+        times = self.tally.times
+        if not times:
+            raise OutOfStep(f"no move was passed on within {stretch.seconds:g} s")
+        return Counted(
+            seconds=ended - begun,
+            moves=len(times),
+            games=self.tally.ended / 2,
+            server_cpu=None if cpu is None or cpu_then is None else cpu_then - cpu,
+            load_cpu=own_then - own,
+            p50=percentile(times, 50),
+            p99=percentile(times, 99),
+        )
+
+    def _cpu(self) -> float | None:
+        return None if self._plan.pid is None else meters.cpu_seconds(self._plan.pid)
+
+    def _rss(self) -> int | None:
+        return None if self._plan.pid is None else meters.rss_bytes(self._plan.pid)
