@@ -168,11 +168,9 @@ class Bot:
         except FrameError as error:
             raise self._wrong(f"cannot connect: {error}") from None
 
-    def close(self) -> int:
-        """Hang up; return the number that the socket had."""
-        number = self._socket.fileno()
+    def close(self) -> None:
+        """Hang up."""
         self._socket.close()
-        return number
 
     def open(self) -> None:
         """Say what is said first. Raises OutOfStep."""

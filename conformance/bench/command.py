@@ -8,10 +8,8 @@ machine which grows slower or faster during the run does so to both sides of a r
 import argparse
 import json
 import shlex
-import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import trio
@@ -28,9 +26,8 @@ from conformance.bench.plan import (
     Report,
     Stretch,
     connections_by_transport,
-    plan_as_json,
-    report_from_json,
 )
+from conformance.bench.processes import echoing, played
 from conformance.bench.table import as_data, tables
 from conformance.house_load import LoadError
 from conformance.launch import COMMAND, ServerError, running
@@ -45,8 +42,6 @@ KINDS: Mapping[str, Sequence[Couple]] = {
 }
 OPTIONS = ("--rounds", "1000000", "--games-per-pair", "0", "--clock", "1000000")
 """No series ends, and no clock cuts, while it is measured."""
-WORKER = (sys.executable, "-m", "conformance.bench.worker")
-FLOOR = (sys.executable, "-m", "conformance.bench.floors")
 FLOOR_CONNECTIONS = 100
 WARM_UP = 1.0
 
@@ -213,41 +208,3 @@ def _stretches(options: argparse.Namespace) -> list[Stretch]:
 
 def _plain(addresses: Mapping[str, Address]) -> dict[str, tuple[str, int, str]]:
     return {kind: (address.host, address.port, address.path) for kind, address in addresses.items()}
-
-
-async def played(plan: Plan) -> Report:
-    """Have a process of bots carry out the plan. Raises LoadError."""
-    done = await trio.run_process(
-        WORKER, stdin=plan_as_json(plan).encode(), capture_stdout=True, capture_stderr=True, check=False
-    )
-    if done.returncode != 0:
-        words = done.stderr.decode(errors="replace").strip()
-        raise LoadError(f"the process of bots exited with status {done.returncode}:\n{words}")
-    text = done.stdout.decode()
-    if "error" in (told := json.loads(text)):
-        raise LoadError(told["error"])
-    return report_from_json(text)
-
-
-@asynccontextmanager
-async def echoing(transport: str) -> AsyncIterator[tuple[int, Address]]:
-    """A floor's process and address, for as long as the block lasts. Raises LoadError."""
-    process = await trio.lowlevel.open_process(
-        [*FLOOR, transport], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
-    )
-    try:
-        assert process.stdout is not None
-        port = b""
-        with trio.move_on_after(15):
-            async with process.stdout as stdout:
-                async for data in stdout:
-                    port += data
-                    if port.endswith(b"\n"):
-                        break
-        if not port.strip().isdigit():
-            raise LoadError(f"the {transport} floor did not start")
-        yield process.pid, Address("127.0.0.1", int(port))
-    finally:
-        with trio.CancelScope(shield=True):
-            process.kill()
-            await process.wait()

@@ -11,7 +11,7 @@ from statistics import median
 from conformance.bench.plan import Counted, Couple, Report, connections_by_transport
 
 SATURATED = 0.9
-"""The share of a core from which on a server is taken to be the limit."""
+"""The share of the time in which a server that is the limit has work at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +42,18 @@ class Speed:
     p99_ms: float
     server_share: float | None
     """Of one core, 0 to 1 and more."""
+    waited_share: float | None
+    """How much of the time the server had work and no core."""
     load_share: float
 
     @property
     def is_saturated(self) -> bool:
-        """Whether the server was the limit, as far as that is known."""
-        return self.server_share is None or self.server_share >= SATURATED
+        """Whether the server always had work, as far as that is known."""
+        return (
+            self.server_share is None
+            or self.waited_share is None
+            or self.server_share + self.waited_share >= SATURATED
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +92,7 @@ def speed(counted: Counted) -> Speed:
         p50_ms=1000 * counted.p50,
         p99_ms=1000 * counted.p99,
         server_share=None if cpu is None else cpu / counted.seconds,
+        waited_share=counted.server_waited and counted.server_waited / counted.seconds,
         load_share=counted.load_cpu / counted.seconds,
     )
 

@@ -7,7 +7,7 @@ step, or stands still, ends everything.
 
 import time
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from time import perf_counter
 
 from conformance.bench import meters
@@ -29,6 +29,15 @@ STAGGER = 0.1
 _LOOK_AROUND = 0.5
 
 
+@dataclass(frozen=True, slots=True)
+class _Instant:
+    """What clocks and meters show at one time. In seconds."""
+
+    now: float
+    server: meters.Used | None
+    own: float
+
+
 class Load:
     """Bots on their connections."""
 
@@ -48,9 +57,8 @@ class Load:
         for bot in self._bots.values():
             bot.open()
         self._begin()
-        rss_playing = self._rss()
         counted = [self._counted(stretch) for stretch in self._plan.stretches]
-        return Report(len(self._bots), rss_before, rss_playing, counted)
+        return Report(len(self._bots), rss_before, self._rss(), counted)
 
     def close(self) -> None:
         """Hang up on the server."""
@@ -78,9 +86,10 @@ class Load:
         """Connect a bot that was hung up on after a series, at another table. Raises OutOfStep."""
         table, _, series = bot.ticket.table.partition("-")
         bot.ticket = replace(bot.ticket, table=f"{table}-{int(series or 0) + 1}")
-        number = bot.close()
+        number = next(number for number, other in self._by_socket.items() if other is bot)
         self._poller.remove(number)
         del self._by_socket[number]
+        bot.close()
         self._connect(bot)
         bot.open()
 
@@ -142,24 +151,27 @@ class Load:
         self._set_pace(stretch.rate)
         self._play(stretch.warm_up)
         self.tally.clear()
-        begun, cpu, own = perf_counter(), self._cpu(), time.process_time()
+        begun = self._instant()
         self._play(stretch.seconds)
-        ended, cpu_then, own_then = perf_counter(), self._cpu(), time.process_time()
+        ended = self._instant()
+        used = ended.server.since(begun.server) if ended.server and begun.server else None
         times = self.tally.times
         if not times:
             raise OutOfStep(f"no move was passed on within {stretch.seconds:g} s")
         return Counted(
-            seconds=ended - begun,
+            seconds=ended.now - begun.now,
             moves=len(times),
             games=self.tally.ended / 2,
-            server_cpu=None if cpu is None or cpu_then is None else cpu_then - cpu,
-            load_cpu=own_then - own,
+            server_cpu=used.cpu if used else None,
+            server_waited=used.waited if used else None,
+            load_cpu=ended.own - begun.own,
             p50=percentile(times, 50),
             p99=percentile(times, 99),
         )
 
-    def _cpu(self) -> float | None:
-        return None if self._plan.pid is None else meters.cpu_seconds(self._plan.pid)
+    def _instant(self) -> _Instant:
+        server = None if self._plan.pid is None else meters.used_by(self._plan.pid)
+        return _Instant(perf_counter(), server, time.process_time())
 
     def _rss(self) -> int | None:
         return None if self._plan.pid is None else meters.rss_bytes(self._plan.pid)

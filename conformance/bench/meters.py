@@ -4,6 +4,7 @@ Where there is no /proc (outside of Linux), nothing is known: None, never a gues
 """
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 PROC = Path("/proc")
@@ -18,16 +19,36 @@ def has_proc(proc: Path = PROC) -> bool:
     return (proc / "self" / "stat").is_file()
 
 
-def cpu_seconds(pid: int, proc: Path = PROC) -> float | None:
-    """Return user and system time of a process with all its threads, in seconds. Raises NoSuchProcess.
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What a process has used since it began. In seconds."""
 
-    It is counted in ticks of mostly 10 ms.
-    """
+    cpu: float
+    """User and system time of all its threads, in ticks of mostly 10 ms."""
+    waited: float
+    """How long its first thread had work and no core, because others had it."""
+
+    def since(self, earlier: "Used") -> "Used":
+        """Return what was used since then."""
+        return Used(self.cpu - earlier.cpu, self.waited - earlier.waited)
+
+
+def used_by(pid: int, proc: Path = PROC) -> Used | None:
+    """Return what a process has used. Raises NoSuchProcess."""
     if not has_proc(proc):
         return None
     # The name of the program stands in brackets and may have blanks and brackets in it.
     fields = _read(proc / str(pid) / "stat").rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    cpu = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return Used(cpu, _waited(proc / str(pid) / "schedstat"))
+
+
+def _waited(path: Path) -> float:
+    """Return 0 where the system does not tell."""
+    try:
+        return int(path.read_text().split()[1]) / 1e9
+    except OSError:
+        return 0.0
 
 
 def rss_bytes(pid: int, proc: Path = PROC) -> int | None:

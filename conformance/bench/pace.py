@@ -37,7 +37,11 @@ class Pace:
 
     def add(self, bot: Sender, data: bytes, now: float) -> None:
         """Send a move when the pair's interval has passed since the opponent's was due."""
-        bot.due = max(now, bot.peer.due + (self.interval or 0.0))
+        interval = self.interval or 0.0
+        bot.due = bot.peer.due + interval
+        if interval and (late := now - bot.due) > interval:
+            # A whole turn was missed. Pairs keep to their own beat all the same, or they would fall into one.
+            bot.due += late // interval * interval
         self.delay(bot, data, bot.due)
 
     def delay(self, bot: Sender, data: bytes, due: float) -> None:

@@ -67,6 +67,8 @@ class Counted:
     games: float
     """That ended: half a game for each player who was told."""
     server_cpu: float | None
+    server_waited: float | None
+    """How long the server had work and no core."""
     load_cpu: float
     p50: float
     p99: float

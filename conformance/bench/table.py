@@ -7,6 +7,7 @@ from statistics import median
 from conformance.bench.figures import SATURATED, Figures, Speed
 
 _UNKNOWN = "-"
+_DISTURBED = 0.05
 
 
 def tables(floors: Mapping[str, Sequence[Speed]], measured: Sequence[Figures]) -> str:
@@ -106,12 +107,14 @@ def _latency(one: Figures) -> list[str]:
 
 def _notes(measured: Sequence[Figures]) -> Iterator[str]:
     for one in measured:
-        if not one.saturated.is_saturated:
-            server, load = one.saturated.server_share, one.saturated.load_share
+        speed = one.saturated
+        if not speed.is_saturated:
             yield (
-                f"{one.kind}: the server used {server:.0%} of a core, the load {load:.0%}: with less than "
-                f"{SATURATED:.0%} it was not saturated"
+                f"{one.kind}: NOT SATURATED, the server had work for less than {SATURATED:.0%} of the time "
+                f"(the load used {speed.load_share:.0%} of its core)"
             )
+        if speed.waited_share is not None and speed.waited_share > _DISTURBED:
+            yield f"{one.kind}: others kept the server off its core for {speed.waited_share:.0%} of the time"
 
 
 def _number(value: float | None, form: str) -> str:
