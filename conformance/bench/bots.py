@@ -1,8 +1,7 @@
-"""A bot: one socket, and a book in which what can be heard is looked up.
+"""A bot: one socket, and where it is in its games.
 
-The game is always the same, so the same bytes come again and again. The first bot that receives a chunk of
-bytes somewhere has its script read it; what it came to is noted in the book that all bots of that kind share,
-and from then on a chunk costs one look into a dict. Does not know who polls the sockets, nor the dialects.
+Looks up in its book what the bytes that come mean, answers, and counts. Does not know who polls the sockets,
+nor the dialects.
 """
 
 import socket
@@ -10,77 +9,15 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Protocol
 
+from conformance.bench.book import Book, Known, Turn
 from conformance.bench.pace import Pace
-from conformance.bench.script import Cut, OutOfStep, Phase, Place, Script, Step, Ticket
+from conformance.bench.script import OutOfStep, Phase, Ticket
 from conformance.frames import FrameError, Handshake
 
 PATIENCE = 10.0
 """Seconds in which a server has to let a bot connect."""
 _CHUNK = 4096
-_SHOWN = 200
 _HEAD_END = b"\r\n\r\n"
-_MOST_KNOWN = 2000
-"""Chunks that are remembered in one place: who never says the same thing twice must not fill the memory."""
-
-Known = dict[bytes, "Turn"]
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """What a chunk of bytes does to a bot."""
-
-    place: Place
-    known: Known
-    """The chunks that are known in that place."""
-    told: int
-    ended: int
-    answer: bytes
-    """What is to be sent at once; what the transport demands."""
-    move: bytes
-    again: bool
-    opponent: str | None
-
-
-class Book:
-    """What is known of the chunks that come to one kind of bot."""
-
-    def __init__(self, kind: str, script: Script) -> None:
-        self.kind = kind
-        self.script = script
-        self._pages: dict[Place, Known] = {}
-
-    def page(self, place: Place) -> Known:
-        """Return what is known in a place, which grows."""
-        return self._pages.setdefault(place, {})
-
-    def read(self, place: Place, data: bytes, name: str) -> tuple[Turn, bytes]:
-        """Return what `data` does to the bot of this name, and the message it leaves unfinished.
-
-        Raises OutOfStep.
-        """
-        cut = self.script.cut(data)
-        steps: list[Step] = []
-        for message in cut.messages:
-            step = self.script.advance(steps[-1].place if steps else place, message, name)
-            if step is None:
-                raise OutOfStep(
-                    f"was told {_shown(message)} when it was {steps[-1].place if steps else place}"
-                )
-            steps.append(step)
-        return self._sum(steps, place, cut), cut.rest
-
-    def _sum(self, steps: list[Step], place: Place, cut: Cut) -> Turn:
-        last = steps[-1].place if steps else place
-        return Turn(
-            place=last,
-            known=self.page(last),
-            told=sum(step.told for step in steps),
-            ended=sum(step.ended for step in steps),
-            answer=cut.answer,
-            move=b"".join(step.move for step in steps),
-            again=any(step.again for step in steps),
-            opponent=next((step.opponent for step in reversed(steps) if step.opponent), None),
-        )
 
 
 @dataclass(slots=True)
@@ -122,6 +59,8 @@ class Bot:
         self.peer = self
         self.sent_at = 0.0
         """When it sent its latest move."""
+        self.sent_before = 0.0
+        """When it sent the one before."""
         self.due = 0.0
         """When it was to send that, where moves are paced."""
         self.place = book.script.start
@@ -134,6 +73,9 @@ class Bot:
         self._known: Known = {}
         self._rest = b""
         self._socket: socket.socket
+
+    def __str__(self) -> str:
+        return f"{self.book.kind} bot {self.ticket.name}"
 
     def connect(self, host: str, port: int, path: str) -> int:
         """Connect, up to where the script begins; return the socket's number. Raises OutOfStep."""
@@ -206,6 +148,8 @@ class Bot:
         now = perf_counter()
         if turn.told:
             self._tally.times.append(now - self.peer.sent_at)
+            if turn.told > 1:
+                self._tally.times.append(now - self.peer.sent_before)
         if turn.ended:
             self._tally.ended += turn.ended
             self.has_played = True
@@ -213,7 +157,7 @@ class Bot:
             self.say(turn.answer)
         if turn.move:
             if self._pace.interval is None:
-                self.sent_at = now
+                self.sent_before, self.sent_at = self.sent_at, now
                 self.say(turn.move)
             else:
                 self._pace.add(self, turn.move, now)
@@ -235,14 +179,9 @@ class Bot:
         except OutOfStep as error:
             raise self._wrong(str(error)) from None
         # A name is this bot's affair, and a torn message is not worth remembering.
-        if turn.opponent is None and not (rest or self._rest) and len(self._known) < _MOST_KNOWN:
-            self._known[self._key(data)] = turn
+        if turn.opponent is None and not (rest or self._rest):
+            self.book.remember(self.place, data, turn)
         return turn
 
     def _wrong(self, what: str) -> OutOfStep:
-        return OutOfStep(f"{self.book.kind} bot {self.ticket.name} {what}")
-
-
-def _shown(message: bytes) -> str:
-    text = repr(message)[1:]
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+        return OutOfStep(f"{self} {what}")

@@ -78,8 +78,14 @@ def _pinning(options: argparse.Namespace) -> str:
     cores = meters.two_cores()
     if cores is None:
         return "server and load share what cores there are, unpinned"
-    servers = "the floors are" if options.against else "servers are"
-    return f"{servers} pinned to core {cores[0]}, the load to core {cores[1]}"
+    pinned = f"pinned to core {cores[0]}, the load to core {cores[1]}"
+    if options.against:
+        return (
+            f"the floors are {pinned}; the server and its load are not"
+            if options.pid
+            else "nothing is pinned"
+        )
+    return f"servers are {pinned}"
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:

@@ -124,7 +124,7 @@ class Load:
         bots = list(still)
         if bots:
             names = f"{len(bots)} of {len(self._bots)} bots have not moved for {self._patience:g} s"
-            raise OutOfStep(f"{names}; {bots[0].book.kind} bot {bots[0].ticket.name} is {bots[0].place}")
+            raise OutOfStep(f"{names}; {bots[0]} is {bots[0].place}")
 
     def _begin(self) -> None:
         """Play until the games have begun. Raises OutOfStep."""
@@ -139,7 +139,7 @@ class Load:
         """Let all bots together make so many moves a second; None: as many as they can."""
         if rate is None:
             self.pace.interval = None
-            self.pace.send_due(float("inf"))
+            self.pace.send_all(perf_counter())
             return
         pairs, now = self._plan.pairs, perf_counter()
         self.pace.interval = pairs / rate
@@ -157,7 +157,7 @@ class Load:
         used = ended.server.since(begun.server) if ended.server and begun.server else None
         times = self.tally.times
         if not times:
-            raise OutOfStep(f"no move was passed on within {stretch.seconds:g} s")
+            raise self._stalled(ended.now - begun.now, used)
         return Counted(
             seconds=ended.now - begun.now,
             moves=len(times),
@@ -168,6 +168,13 @@ class Load:
             p50=percentile(times, 50),
             p99=percentile(times, 99),
         )
+
+    def _stalled(self, seconds: float, used: meters.Used | None) -> OutOfStep:
+        bot = next(iter(self._bots.values()))
+        server = (
+            f"; the server used {used.cpu:.2f} s and waited {used.waited:.2f} s for a core" if used else ""
+        )
+        return OutOfStep(f"no move was passed on within {seconds:.2f} s{server}; {bot} is {bot.place}")
 
     def _instant(self) -> _Instant:
         server = None if self._plan.pid is None else meters.used_by(self._plan.pid)

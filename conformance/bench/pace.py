@@ -17,6 +17,8 @@ class Sender(Protocol):
     """When it last was to send a move."""
     sent_at: float
     """When it last sent one."""
+    sent_before: float
+    """When it sent the one before."""
 
     @property
     def peer(self) -> Sender:
@@ -54,8 +56,15 @@ class Pace:
 
     def send_due(self, now: float) -> None:
         """Send what is due."""
-        queue = self._queue
-        while queue and queue[0][0] <= now:
-            _, _, bot, data = heappop(queue)
-            bot.sent_at = now
-            bot.say(data)
+        while self._queue and self._queue[0][0] <= now:
+            self._send_first(now)
+
+    def send_all(self, now: float) -> None:
+        """Send what waits, due or not."""
+        while self._queue:
+            self._send_first(now)
+
+    def _send_first(self, now: float) -> None:
+        _, _, bot, data = heappop(self._queue)
+        bot.sent_before, bot.sent_at = bot.sent_at, now
+        bot.say(data)

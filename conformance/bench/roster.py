@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from itertools import cycle
 
 from conformance.bench.arena import Arena
-from conformance.bench.bots import Book, Bot, Club
+from conformance.bench.book import Book
+from conformance.bench.bots import Bot, Club
 from conformance.bench.droidcon import Droidcon
 from conformance.bench.echo import LineEcho, TextEcho
 from conformance.bench.nac4 import Nac4

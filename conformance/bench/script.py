@@ -10,13 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from conformance.boards import drops
 from conformance.house_load import DRAWN
 
 MOVES = len(DRAWN)
 COLUMNS = tuple(int(digit) for digit in DRAWN)
-
-assert len(drops(DRAWN)) == MOVES
 
 
 class Phase(Enum):
