@@ -27,6 +27,8 @@ STAGGER = 0.1
 """Seconds between the two starts of a pair where the server is not ours: an original may lose both."""
 
 _LOOK_AROUND = 0.5
+_WAVES, _WAVE = 100, 0.005
+"""Bots come in so many times so many seconds, or all games would begin and end at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,6 @@ class Load:
         rss_before = self._rss()
         for bot in self._bots.values():
             self._connect(bot)
-        for bot in self._bots.values():
-            bot.open()
         self._begin()
         counted = [self._counted(stretch) for stretch in self._plan.stretches]
         return Report(len(self._bots), rss_before, self._rss(), counted)
@@ -127,8 +127,13 @@ class Load:
             raise OutOfStep(f"{names}; {bots[0]} is {bots[0].place}")
 
     def _begin(self) -> None:
-        """Play until the games have begun. Raises OutOfStep."""
+        """Let everybody in and play until the games have begun. Raises OutOfStep."""
         idle, limit = list(self._bots.values()), perf_counter() + STARTING
+        wave = max(1, len(idle) // _WAVES)
+        for at in range(0, len(idle), wave):
+            for bot in idle[at : at + wave]:
+                bot.open()
+            self._play(_WAVE)
         while idle and (self._plan.is_gateway or len(idle) == len(self._bots)):
             if perf_counter() > limit:
                 raise OutOfStep(f"{len(idle)} of {len(self._bots)} bots had no game within {STARTING:g} s")

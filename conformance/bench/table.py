@@ -15,7 +15,7 @@ def tables(floors: Mapping[str, Sequence[Speed]], measured: Sequence[Figures]) -
     parts = [_costs(measured), _latencies(measured)]
     if floors:
         parts.insert(0, _floors(floors))
-    notes = list(_notes(measured))
+    notes = [*_floor_notes(floors), *_notes(measured)]
     return "\n\n".join([*parts, *(["\n".join(notes)] if notes else [])]) + "\n"
 
 
@@ -103,6 +103,13 @@ def _latency(one: Figures) -> list[str]:
         str(one.connections),
         _number(one.kb_per_connection, ".1f"),
     ]
+
+
+def _floor_notes(floors: Mapping[str, Sequence[Speed]]) -> Iterator[str]:
+    for transport, speeds in floors.items():
+        waited = max(speed.waited_share or 0.0 for speed in speeds)
+        if waited > _DISTURBED:
+            yield f"{transport}: others kept the floor off its core for up to {waited:.0%} of the time"
 
 
 def _notes(measured: Sequence[Figures]) -> Iterator[str]:

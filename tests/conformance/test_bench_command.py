@@ -1,6 +1,8 @@
 """The benchmark as a command: one short run, other servers, and servers that misbehave."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -62,13 +64,21 @@ async def complaint(plan: Plan) -> str:
     return str(caught.value)
 
 
+@contextmanager
+def until_they_go() -> Iterator[None]:
+    """The bots go as soon as one of them complains, the others without a good-bye."""
+    with suppress(trio.BrokenResourceError, trio_websocket.ConnectionClosed):
+        yield
+
+
 async def test_server_that_says_what_does_not_belong_ends_the_run() -> None:
     async def handler(stream: trio.SocketStream) -> None:
-        await stream.receive_some()
-        await stream.send_all(b"SUCCESS\nSUCCESS\nNEW_GAME\nYOUR_MOVE\n")
-        await stream.receive_some()
-        await stream.send_all(b"PUT 4\nYOUR_MOVE\nPUT 0\n")
-        await trio.sleep_forever()
+        with until_they_go():
+            await stream.receive_some()
+            await stream.send_all(b"SUCCESS\nSUCCESS\nNEW_GAME\nYOUR_MOVE\n")
+            await stream.receive_some()
+            await stream.send_all(b"PUT 4\nYOUR_MOVE\nPUT 0\n")
+            await trio.sleep_forever()
 
     async with tcp_server(handler) as address:
         said = await complaint(outside("droidcon", address, 1))
@@ -78,9 +88,10 @@ async def test_server_that_says_what_does_not_belong_ends_the_run() -> None:
 
 async def test_server_that_hangs_up_in_a_game_ends_the_run() -> None:
     async def handler(stream: trio.SocketStream) -> None:
-        await stream.receive_some()
-        await stream.send_all(b"SUCCESS\nSUCCESS\nNEW_GAME\nYOUR_MOVE\n")
-        await stream.receive_some()
+        with until_they_go():
+            await stream.receive_some()
+            await stream.send_all(b"SUCCESS\nSUCCESS\nNEW_GAME\nYOUR_MOVE\n")
+            await stream.receive_some()
 
     async with tcp_server(handler) as address:
         said = await complaint(outside("droidcon", address, 1))
@@ -89,8 +100,9 @@ async def test_server_that_hangs_up_in_a_game_ends_the_run() -> None:
 
 async def test_websocket_that_is_closed_ends_the_run() -> None:
     async def handler(websocket: trio_websocket.WebSocketConnection) -> None:
-        await websocket.get_message()
-        await websocket.aclose(1008, "no room")
+        with until_they_go():
+            await websocket.get_message()
+            await websocket.aclose(1008, "no room")
 
     async with websocket_server(handler) as address:
         said = await complaint(outside("arena-json", address, 1))
@@ -105,8 +117,9 @@ async def test_server_that_is_not_there_ends_the_run() -> None:
 
 async def test_server_that_refuses_websockets_ends_the_run() -> None:
     async def handler(stream: trio.SocketStream) -> None:
-        await stream.receive_some()
-        await stream.send_all(b"HTTP/1.1 404 Not Found\r\n\r\n")
+        with until_they_go():
+            await stream.receive_some()
+            await stream.send_all(b"HTTP/1.1 404 Not Found\r\n\r\n")
 
     async with tcp_server(handler) as address:
         assert "404 Not Found" in await complaint(outside("nac4", address, 1))

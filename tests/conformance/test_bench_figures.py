@@ -161,8 +161,10 @@ def test_server_that_was_idle_or_kept_waiting_is_told_of() -> None:
     idle = replace(COUNTED, server_cpu=0.8)
     kept = replace(COUNTED, server_cpu=1.0, server_waited=0.9)
     found = [figures("nac4", replace(REPORT, stretches=(it, it)), 1.0, None) for it in (idle, kept)]
-    notes = tables({}, found).split("\n\n")[-1].splitlines()
+    floors = {"tcp": [SPEED, replace(SPEED, waited_share=0.3)], "websocket": [SPEED]}
+    notes = tables(floors, found).split("\n\n")[-1].splitlines()
     assert notes == [
+        "tcp: others kept the floor off its core for up to 30% of the time",
         "nac4: NOT SATURATED, the server had work for less than 90% of the time "
         "(the load used 50% of its core)",
         "nac4: others kept the server off its core for 45% of the time",
