@@ -103,6 +103,15 @@ def test_chunk_is_remembered_for_all_of_the_kind(table: Table) -> None:
     assert list(table.bot.book.page(table.bot.book.script.start)) == [b"SUCCESS\n"]
 
 
+def test_known_chunk_behind_a_torn_message_is_read_as_its_end(table: Table) -> None:
+    book = table.bot.book
+    turn, _ = book.read(book.script.start, b"SUCCESS\n", "other")
+    book.remember(book.script.start, b"SUCCESS\n", turn)
+    table.tell(b"SUC")
+    with pytest.raises(OutOfStep, match="'SUCSUCCESS'"):
+        table.tell(b"SUCCESS\n")
+
+
 def test_paced_move_waits_in_the_queue(table: Table) -> None:
     table.friends.pace.interval = 1000.0
     table.tell(b"SUCCESS\nSUCCESS\nNEW_GAME\nYOUR_MOVE\n")

@@ -151,6 +151,27 @@ def test_message_that_is_lost_or_comes_twice_or_is_changed_is_out_of_step(
         hear_all(book, kind, heard)
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        (b'"you":1', b'"you":2'),
+        (b'"turn":1', b'"turn":2'),
+        (b'"moves":[1,4]', b'"moves":[4,1]'),
+        (b'"state":[0', b'"state":[1'),
+        (b'"last-move":4', b'"last-move":4,"winner":0'),
+        (b'"type":"state"', b'"type":"ignored"'),
+    ],
+)
+def test_every_field_of_a_state_is_looked_at(right: bytes, wrong: bytes) -> None:
+    messages = game("arena-json", opens=True)[:3]
+    book = Book("arena-json", script_of("arena-json"))
+    hear_all(book, "arena-json", messages)
+    changed = Told(messages[-1].message.replace(right, wrong))
+    assert changed != messages[-1]
+    with pytest.raises(OutOfStep):
+        hear_all(book, "arena-json", [*messages[:-1], changed])
+
+
 def hear_all(book: Book, kind: str, messages: Sequence[Told]) -> None:
     place = book.script.start
     for told in messages:
