@@ -7,9 +7,11 @@ import sys
 from collections.abc import Callable, Sequence
 
 from conformance import cli, house_load, matches
+from conformance.bench import command as bench
 
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "run": cli.main,
+    "bench": bench.main,
     "house-load": house_load.main,
     "matches": matches.main,
 }

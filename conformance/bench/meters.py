@@ -1,0 +1,86 @@
+"""What a process has used, read from /proc, and which core it may run on.
+
+Where there is no /proc (outside of Linux), nothing is known: None, never a guess.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+PROC = Path("/proc")
+
+
+class NoSuchProcess(Exception):
+    """The process that was to be measured is not there."""
+
+
+def has_proc(proc: Path = PROC) -> bool:
+    """Return whether processes can be measured here."""
+    return (proc / "self" / "stat").is_file()
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What a process has used since it began. In seconds."""
+
+    cpu: float
+    """User and system time of all its threads, in ticks of mostly 10 ms."""
+    waited: float
+    """How long its first thread had work and no core, because others had it."""
+
+    def since(self, earlier: "Used") -> "Used":
+        """Return what was used since then."""
+        return Used(self.cpu - earlier.cpu, self.waited - earlier.waited)
+
+
+def used_by(pid: int, proc: Path = PROC) -> Used | None:
+    """Return what a process has used. Raises NoSuchProcess."""
+    if not has_proc(proc):
+        return None
+    # The name of the program stands in brackets and may have blanks and brackets in it.
+    fields = _read(proc / str(pid) / "stat").rpartition(")")[2].split()
+    cpu = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return Used(cpu, _waited(proc / str(pid) / "schedstat"))
+
+
+def _waited(path: Path) -> float:
+    """Return 0 where the system does not tell."""
+    try:
+        return int(path.read_text().split()[1]) / 1e9
+    except OSError:
+        return 0.0
+
+
+def rss_bytes(pid: int, proc: Path = PROC) -> int | None:
+    """Return the memory that a process holds, in bytes. Raises NoSuchProcess."""
+    if not has_proc(proc):
+        return None
+    for line in _read(proc / str(pid) / "status").splitlines():
+        name, _, value = line.partition(":")
+        if name == "VmRSS":
+            return int(value.split()[0]) * 1024
+    raise NoSuchProcess(f"process {pid} has ended")
+
+
+def two_cores() -> tuple[int, int] | None:
+    """Return two cores to use, one for a server and one for its load; None where there is but one."""
+    if not hasattr(os, "sched_getaffinity"):
+        return None
+    cores = sorted(os.sched_getaffinity(0))
+    return (cores[0], cores[1]) if len(cores) > 1 else None
+
+
+def pin(pid: int, core: int, proc: Path = PROC) -> None:
+    """Keep all threads of a process on one core. Raises NoSuchProcess."""
+    try:
+        for task in (proc / str(pid) / "task").iterdir():
+            os.sched_setaffinity(int(task.name), {core})
+    except (FileNotFoundError, ProcessLookupError):
+        raise NoSuchProcess(f"there is no process {pid}") from None
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        raise NoSuchProcess(f"there is no process {path.parent.name}") from None

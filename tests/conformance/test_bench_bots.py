@@ -1,0 +1,147 @@
+"""A bot on a socket: what it counts, and what it does with what comes torn, late or not at all."""
+
+import select
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import pytest
+
+from conformance.bench.book import Book
+from conformance.bench.bots import Bot, Tally
+from conformance.bench.pace import Pace
+from conformance.bench.roster import script_of
+from conformance.bench.script import COLUMNS, MOVES, OutOfStep, Phase, Ticket
+
+
+@dataclass
+class Friends:
+    """A club of one, who notes what it is asked for."""
+
+    tally: Tally = field(default_factory=Tally)
+    pace: Pace = field(default_factory=Pace)
+    came_back: int = 0
+
+    def ask_again(self, bot: Bot) -> None:
+        raise AssertionError
+
+    def find(self, name: str) -> Bot:
+        raise OutOfStep(f"nobody is called {name}")
+
+    def come_back(self, bot: Bot) -> None:
+        self.came_back += 1
+
+
+class Table:
+    """A Droidcon bot, and the server's end of its connection."""
+
+    def __init__(self) -> None:
+        self.friends = Friends()
+        self.bot = Bot(Book("droidcon", script_of("droidcon")), Ticket("a", "b", "t", True), self.friends)
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            self.number = self.bot.connect("127.0.0.1", listener.getsockname()[1], "")
+            self.server, _ = listener.accept()
+        self.server.settimeout(5)
+        self.bot.open()
+        assert self.heard() == b"NAME a\nJOIN t\n"
+
+    def tell(self, data: bytes) -> None:
+        self.server.sendall(data)
+        self.wait()
+
+    def wait(self) -> None:
+        assert select.select([self.number], [], [], 5)[0]
+        self.bot.ready()
+
+    def heard(self) -> bytes:
+        return self.server.recv(4096)
+
+    def play_to_the_last_move(self) -> None:
+        """The bot opens; the last move but one is its own."""
+        self.tell(b"SUCCESS\nSUCCESS\nNEW_GAME\nYOUR_MOVE\n")
+        for discs in range(1, MOVES - 1, 2):
+            assert self.heard() == b"PUT %d\n" % COLUMNS[discs - 1]
+            self.tell(b"PUT %d\nYOUR_MOVE\n" % COLUMNS[discs])
+        assert self.heard() == b"PUT %d\n" % COLUMNS[MOVES - 2]
+
+
+@pytest.fixture
+def table() -> Iterator[Table]:
+    found = Table()
+    with found.server:
+        yield found
+        found.bot.close()
+
+
+def test_every_move_of_the_opponent_is_counted_with_its_time(table: Table) -> None:
+    table.play_to_the_last_move()
+    assert len(table.friends.tally.times) == MOVES // 2 - 1
+    assert min(table.friends.tally.times) >= 0
+    table.tell(b"PUT %d\nDRAW\n" % COLUMNS[-1])
+    assert (len(table.friends.tally.times), table.friends.tally.ended) == (MOVES // 2, 1)
+
+
+def test_last_move_and_first_of_the_next_game_count_for_two(table: Table) -> None:
+    table.play_to_the_last_move()
+    table.friends.tally.clear()
+    table.tell(b"PUT %d\nDRAW\nNEW_GAME\nPUT %d\nYOUR_MOVE\n" % (COLUMNS[-1], COLUMNS[0]))
+    assert (len(table.friends.tally.times), table.friends.tally.ended) == (2, 1)
+    assert table.heard() == b"PUT %d\n" % COLUMNS[1]
+
+
+def test_torn_message_is_read_when_it_is_whole_and_not_remembered(table: Table) -> None:
+    table.tell(b"SUCC")
+    table.tell(b"ESS\nSUCCESS\nNEW_GAME\nYOUR_")
+    table.tell(b"MOVE\n")
+    assert table.heard() == b"PUT %d\n" % COLUMNS[0]
+    book = table.bot.book
+    assert [book.page(place) for place in (book.script.start, table.bot.place)] == [{}, {}]
+
+
+def test_chunk_is_remembered_for_all_of_the_kind(table: Table) -> None:
+    table.tell(b"SUCCESS\n")
+    assert list(table.bot.book.page(table.bot.book.script.start)) == [b"SUCCESS\n"]
+
+
+def test_known_chunk_behind_a_torn_message_is_read_as_its_end(table: Table) -> None:
+    book = table.bot.book
+    turn, _ = book.read(book.script.start, b"SUCCESS\n", "other")
+    book.remember(book.script.start, b"SUCCESS\n", turn)
+    table.tell(b"SUC")
+    with pytest.raises(OutOfStep, match="'SUCSUCCESS'"):
+        table.tell(b"SUCCESS\n")
+
+
+def test_paced_move_waits_in_the_queue(table: Table) -> None:
+    table.friends.pace.interval = 1000.0
+    table.tell(b"SUCCESS\nSUCCESS\nNEW_GAME\nYOUR_MOVE\n")
+    assert table.friends.pace.until_due(0.0) > 0
+    table.friends.pace.send_all(5.0)
+    assert table.heard() == b"PUT %d\n" % COLUMNS[0]
+    assert table.bot.sent_at == 5.0
+
+
+def test_hang_up_behind_a_series_is_no_error(table: Table) -> None:
+    table.play_to_the_last_move()
+    table.tell(b"PUT %d\nDRAW\n" % COLUMNS[-1])
+    table.server.shutdown(socket.SHUT_WR)
+    table.wait()
+    assert table.friends.came_back == 1
+
+
+def test_hang_up_before_the_first_game_is_an_error(table: Table) -> None:
+    table.tell(b"SUCCESS\nSUCCESS\n")
+    assert table.bot.place.phase is Phase.WAITING
+    table.server.shutdown(socket.SHUT_WR)
+    with pytest.raises(OutOfStep, match=r"droidcon bot a was hung up on .* waiting for a game"):
+        table.wait()
+
+
+def test_nothing_to_read_is_no_error(table: Table) -> None:
+    table.bot.ready()
+    assert table.bot.place == table.bot.book.script.start
+
+
+def test_server_that_does_not_read_is_an_error(table: Table) -> None:
+    with pytest.raises(OutOfStep, match="stopped reading"):
+        table.bot.say(bytes(100_000_000))

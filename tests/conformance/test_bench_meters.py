@@ -1,0 +1,75 @@
+"""What a process has used, read from a /proc of the test's own, and from this process."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from conformance.bench.meters import NoSuchProcess, Used, has_proc, pin, rss_bytes, two_cores, used_by
+
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@pytest.fixture
+def proc(tmp_path: Path) -> Path:
+    for name in ("self", "7"):
+        (tmp_path / name).mkdir()
+    before = " ".join(str(number) for number in range(1, 11))
+    stat = f"7 (a ) name) S {before} {3 * TICKS} {2 * TICKS} 99 99"
+    (tmp_path / "self" / "stat").write_text(stat)
+    (tmp_path / "7" / "stat").write_text(stat)
+    (tmp_path / "7" / "status").write_text("Name:\tx\nVmRSS:\t   2048 kB\n")
+    (tmp_path / "7" / "schedstat").write_text("5000000000 1500000000 12\n")
+    return tmp_path
+
+
+def test_user_and_system_time_are_added_and_waiting_is_read(proc: Path) -> None:
+    assert used_by(7, proc) == Used(cpu=5.0, waited=1.5)
+
+
+def test_waiting_is_nought_where_the_system_does_not_tell(proc: Path) -> None:
+    (proc / "7" / "schedstat").unlink()
+    assert used_by(7, proc) == Used(cpu=5.0, waited=0.0)
+
+
+def test_use_since_is_the_difference() -> None:
+    assert Used(5.0, 1.5).since(Used(2.0, 1.0)) == Used(3.0, 0.5)
+
+
+def test_memory_is_told_in_bytes(proc: Path) -> None:
+    assert rss_bytes(7, proc) == 2048 * 1024
+
+
+def test_nothing_is_known_without_proc(tmp_path: Path) -> None:
+    assert not has_proc(tmp_path)
+    assert used_by(7, tmp_path) is None
+    assert rss_bytes(7, tmp_path) is None
+
+
+def test_process_that_is_not_there_is_an_error(proc: Path) -> None:
+    with pytest.raises(NoSuchProcess, match="no process 8"):
+        used_by(8, proc)
+    with pytest.raises(NoSuchProcess, match="no process 8"):
+        rss_bytes(8, proc)
+    with pytest.raises(NoSuchProcess, match="no process 8"):
+        pin(8, 0, proc)
+
+
+def test_process_that_has_ended_holds_no_memory(proc: Path) -> None:
+    (proc / "7" / "status").write_text("Name:\tx\nState:\tZ (zombie)\n")
+    with pytest.raises(NoSuchProcess, match="7 has ended"):
+        rss_bytes(7, proc)
+
+
+@pytest.mark.skipif(not has_proc(), reason="no /proc here")
+def test_own_process_has_used_something() -> None:
+    used, memory = used_by(os.getpid()), rss_bytes(os.getpid())
+    assert used is not None
+    assert used.cpu > 0
+    assert memory is not None
+    assert memory > 1_000_000
+
+
+def test_cores_are_two_different_ones_or_none() -> None:
+    cores = two_cores()
+    assert cores is None or cores[0] != cores[1]
