@@ -28,7 +28,7 @@ class Company:
     def called_by(self, seat: Seat, now: float) -> str | None:
         """Return whom a seat that begins to wait wishes for; one without a wish gets an alarm instead."""
         guest = seat.guest
-        if guest is None or guest.house or self.house is None:
+        if guest is None or self.house is None:
             return None
         if guest.wish is None:
             self._agenda.lonely.set(seat, now + self._after)
@@ -47,4 +47,6 @@ class Company:
     def summon(self, name: str, now: float) -> Seat:
         """Return the seat of the player called `name`, who has just come."""
         assert self.house is not None
-        return self.house.summon(name, now)
+        seat = self.house.summon(name, now)
+        seat.name = name
+        return seat

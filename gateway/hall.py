@@ -48,8 +48,8 @@ class Hall:
                 seat.table.sit(seat)
             case InLobby(wish):
                 assert seat.name is not None
-                asked = not seat.manners.house and (wish is not None or not seat.stands_by)
-                seat.guest = Guest(seat.name, wish, asked, seat.counted, seat.manners.house)
+                asked = wish is not None or not seat.stands_by
+                seat.guest = Guest(seat.name, wish, asked, seat.counted)
                 self._guests[seat.guest] = seat
             case _:
                 assert_never(place)
@@ -104,6 +104,18 @@ class Hall:
             pair = table.pair()
             if pair is not None and self._may_play(table, pair):
                 yield pair
+
+    def entertained(self, seat: Seat, visitor: Seat) -> tuple[Seat, Seat] | None:
+        """Let a seat that waits in the lobby play a visitor; return them, the first mover first.
+
+        None where the two may not play: they have had their games.
+        """
+        assert seat.guest is not None
+        assert visitor.name is not None
+        opens = self._lobby.entertained(seat.guest, visitor.name)
+        if opens is None:
+            return None
+        return (seat, visitor) if opens else (visitor, seat)
 
     def next_due(self) -> float | None:
         """Return when `pairs` may have more to say, though nothing happens before."""

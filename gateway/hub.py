@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from gateway.agenda import Agenda
-from gateway.commands import Ask, Command, Enter, InLobby, Introduce, Leave, Play, Unfit, Unreadable, Wish
+from gateway.commands import Ask, Command, Enter, Introduce, Leave, Play, Unfit, Unreadable
 from gateway.company import Company
 from gateway.door import Door, standing
 from gateway.events import Dismissed, Entered, Introduced, Objection, Refused, ToMove, Why
@@ -223,14 +223,14 @@ class Hub:
 
     def _summon(self, name: str | None, guest: Seat, now: float) -> None:
         """Let a player of the server's own come to a seat that waits in the lobby, or nobody."""
-        if name is None or guest.name is None:
+        if name is None:
             return
-        seat = self._company.summon(name, now)
-        self._door.let_in(seat, name, InLobby(Wish(guest.name)))
-        self._wait(seat, now)
-        self._settle(now)
-        if isinstance(seat.situation, Waiting):  # the two may not meet: they have had their games
-            self._dismiss(seat, Dismissed(Why.SERIES_OVER))
+        visitor = self._company.summon(name, now)
+        pair = self._hall.entertained(guest, visitor)
+        if pair is None:
+            self._dismiss(visitor, Dismissed(Why.SERIES_OVER))
+        else:
+            self._stage.start(*pair, now)
 
     # Going.
 

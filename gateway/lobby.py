@@ -122,6 +122,16 @@ class Lobby:
             for freed in islice(self._matched(bearers, now), 1):
                 yield self._unseated(*freed)
 
+    def entertained(self, guest: Guest, name: str) -> bool | None:
+        """Let a guest that waits play somebody called `name`, who has come to it from outside.
+
+        Return whether the guest moves first; None where the two have had their games.
+        """
+        if self._is_capped(guest, guest.name, name):
+            return None
+        self._unseat(guest)
+        return self._opens(guest.name, name)
+
     def next_retry(self) -> float | None:
         """Return when to try again for those who wait only because they have just met."""
         return min(self._held.values(), default=None)
@@ -174,30 +184,18 @@ class Lobby:
 
     def _may_meet(self, one: Guest, two: Guest) -> bool:
         """Whether nothing stands against two who suit each other by name and wish."""
-        if one.house or two.house:
-            return self._may_be_entertained(one, two)
         if one.name != two.name and _pair(one.name, two.name) in self._busy:
             return False
-        return not self._is_capped(one, two)
+        return two.asked or not self._is_capped(one, one.name, two.name)
 
-    def _may_be_entertained(self, one: Guest, two: Guest) -> bool:
-        """Whether one of the two is a player of the server's own who has come to the other.
-
-        That is whoever of its name asked for it, and somebody else of its name where nobody did.
-        """
-        house, guest = (one, two) if one.house else (two, one)
-        if guest.wish is not None:
-            return True
-        return not self._waiting.has_wishes(guest, house) and not self._is_capped(one, two)
-
-    def _is_capped(self, one: Guest, two: Guest) -> bool:
-        if not self._cap or one.asked or two.asked:
+    def _is_capped(self, guest: Guest, one: str, two: str) -> bool:
+        """Whether the two have had their games, where `guest` has not asked for another."""
+        if not self._cap or guest.asked:
             return False
-        ordered = self.meetings.ordered
-        return min(ordered(one.name, two.name), ordered(two.name, one.name)) >= self._cap
+        return min(self.meetings.ordered(one, two), self.meetings.ordered(two, one)) >= self._cap
 
     def _is_held(self, one: Guest, two: Guest, now: float) -> bool:
-        if one.house or two.house or not self.meetings.were_last(one.name, two.name):
+        if not self.meetings.were_last(one.name, two.name):
             return False
         if now >= max(one.since, two.since) + REMATCH_HOLD:
             return False
@@ -212,10 +210,12 @@ class Lobby:
         )
 
     def _in_order(self, one: Guest, two: Guest) -> tuple[Guest, Guest]:
-        ahead = self.meetings.ordered(one.name, two.name) - self.meetings.ordered(two.name, one.name)
-        if ahead < 0 or (ahead == 0 and self._lot.random() < 0.5):
-            return one, two
-        return two, one
+        return (one, two) if self._opens(one.name, two.name) else (two, one)
+
+    def _opens(self, one: str, two: str) -> bool:
+        """Whether `one` moves first against `two`: who did so less often, or else the lot's choice."""
+        ahead = self.meetings.ordered(one, two) - self.meetings.ordered(two, one)
+        return ahead < 0 or (ahead == 0 and self._lot.random() < 0.5)
 
 
 def _pair(one: str, two: str) -> tuple[str, str]:

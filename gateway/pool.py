@@ -16,7 +16,7 @@ from gateway.commands import Wish
 
 Wanted: TypeAlias = str
 """What a wish asks for: a name after ``=``, a casefolded name after ``~``, one of a player of the server's
-own after ``@``. A text, because its hash is kept."""
+own, whom nobody here is, after ``@``. A text, because its hash is kept."""
 
 
 class Kind(NamedTuple):
@@ -26,7 +26,6 @@ class Kind(NamedTuple):
     wanted: Wanted | None
     asked: bool
     counted: bool
-    house: bool
 
 
 @dataclass(eq=False, slots=True)
@@ -39,13 +38,11 @@ class Guest:
     """Whether the guest asked for this game, rather than standing by for any."""
     counted: bool = True
     """Whether its games count; two uncounted players may meet though their names are the same."""
-    house: bool = False
-    """Whether it is a player of the server's own."""
     since: float = 0.0
     """When it began to wait."""
     waiting: bool = False
     kind: Kind = field(init=False, repr=False)
-    answers: tuple[Wanted, ...] = field(init=False, repr=False)
+    answers: tuple[Wanted, Wanted] = field(init=False, repr=False)
     """All that can be wanted by which the guest is found."""
 
     def __post_init__(self) -> None:
@@ -54,9 +51,9 @@ class Guest:
     def rename(self, name: str, *, counted: bool) -> None:
         """Take another name, while the guest is in no pool."""
         self.name, self.counted = name, counted
-        wanted = None if self.wish is None else _wanted(self.wish, house=self.house)
-        self.kind = Kind(name, wanted, self.asked, counted, self.house)
-        self.answers = _answers(name, house=self.house)
+        wanted = None if self.wish is None else _wanted(self.wish)
+        self.kind = Kind(name, wanted, self.asked, counted)
+        self.answers = _answers(name)
 
 
 @dataclass(eq=False, slots=True)
@@ -110,45 +107,38 @@ class Pool:
     def partners(self, guest: Guest) -> Iterator[Guest]:
         """Yield whom `guest` wishes for, if they wish for it or for nobody; these come first.
 
-        Of several of a kind it is the first come. One client is another's partner under the same name only
-        where the games of neither count.
+        Of several of a kind it is the first come. One of the guest's own name is its partner only where the
+        games of neither count.
         """
         for wanted in (None, *guest.answers):
             for queue in self._shelves.get((guest.kind.wanted, wanted), ()):
-                if queue.kind.name != guest.name or queue.kind.house != guest.house:
+                if queue.kind.name != guest.name:
                     yield queue.head()
                 elif not guest.counted and not queue.kind.counted:
                     yield from islice((other for other in queue.guests if other is not guest), 1)
 
-    def has_wishes(self, guest: Guest, partner: Guest) -> bool:
-        """Whether somebody of the name of `guest` wishes for `partner`."""
-        return any((guest.answers[0], answer) in self._shelves for answer in partner.answers)
-
     def bearers(self, name: str, partner: str) -> list[Guest]:
         """Return who is called `name`, and may wish for one called `partner`; the longest here first.
 
-        Players of the server's own are left out. Of several of a kind it is the first come.
+        Of several of a kind it is the first come.
         """
-        answer = _answers(name, house=False)[0]
-        wanted = (None, *_answers(partner, house=False))
+        answer, _ = _answers(name)
+        wanted = (None, *_answers(partner))
         heads = [queue.head() for want in wanted for queue in self._shelves.get((answer, want), ())]
         return sorted(heads, key=lambda guest: guest.since)
 
 
 def _shelves(guest: Guest) -> tuple[_Shelf, ...]:
     """Return where guests of this one's kind are looked for."""
-    wanted = guest.kind.wanted
-    return tuple([(answer, wanted) for answer in (None, *guest.answers)])
+    wanted, (exact, folded) = guest.kind.wanted, guest.answers
+    return (None, wanted), (exact, wanted), (folded, wanted)
 
 
-def _answers(name: str, *, house: bool) -> tuple[Wanted, ...]:
-    folded = name.casefold()
-    return (f"@{folded}",) if house else (f"={name}", f"~{folded}")
+def _answers(name: str) -> tuple[Wanted, Wanted]:
+    return f"={name}", f"~{name.casefold()}"
 
 
-def _wanted(wish: Wish, *, house: bool) -> Wanted:
-    if house:  # it comes to a client, whatever that is called
-        return f"={wish.name}"
+def _wanted(wish: Wish) -> Wanted:
     if wish.is_for_house:
         return f"@{wish.name.casefold()}"
     return f"~{wish.name.casefold()}" if wish.any_case else f"={wish.name}"

@@ -185,10 +185,18 @@ def test_a_wish_for_a_house_player_is_never_satisfied_by_another_of_its_name(poo
     pool.come("random", wish=Wish("ann"))
     pool.come("RANDOM", wish=Wish("ann"))
     assert pool.names() == []
-    house = Guest("random", house=True)
-    pool.lobby.admit(house, 0)
-    assert pool.names() == [{"ann", "random"}]
-    assert not house.waiting
+
+
+def test_guest_who_plays_a_visitor_waits_no_longer_and_moves_first_in_turn(pool: Pool) -> None:
+    ann = pool.come("ann")
+    pool.lobby.meetings.add("ann", "random")
+    assert pool.lobby.entertained(ann, "random") is False
+    pool.come("bob")
+    assert pool.names() == []
+    pool.lobby.meetings.add("random", "ann")
+    pool.lobby.meetings.add("random", "ann")
+    pool.lobby.admit(ann, 0)
+    assert pool.lobby.entertained(ann, "random") is True
 
 
 def test_who_bears_a_house_players_name_meets_those_without_a_wish(pool: Pool) -> None:

@@ -68,27 +68,7 @@ def test_a_pool_that_all_have_left_keeps_nothing(guests: list[Guest], lot: objec
     assert not pool._shelves
 
 
-def test_a_house_player_finds_whom_it_comes_to_and_nobody_else() -> None:
-    ann, other = Guest("ann"), Guest("Ann")
-    house = Guest("random", Wish("ann"), asked=False, house=True)
-    pool = pool_of(ann, other, house)
-    assert list(pool.partners(house)) == [ann]
-    assert list(pool.partners(ann)) == [other, house]
-    assert list(pool.partners(other)) == [ann]
-
-
-def test_a_house_player_comes_to_a_client_of_its_own_name() -> None:
-    client, house = Guest("random"), Guest("random", Wish("random"), house=True)
-    pool = pool_of(client, house)
-    assert list(pool.partners(house)) == [client]
-    assert list(pool.partners(client)) == [house]
-
-
-def test_who_wishes_for_a_house_player_is_known_by_its_name() -> None:
-    ann, house = Guest("ann"), Guest("random", Wish("ann"), house=True)
-    pool = pool_of(ann)
-    assert not pool.has_wishes(ann, house)
-    pool.add(Guest("bob", Wish("random")))
-    assert not pool.has_wishes(ann, house)
-    pool.add(Guest("ann", Wish("RANDOM")))
-    assert pool.has_wishes(ann, house)
+def test_wish_for_a_house_player_is_nobodys_here() -> None:
+    ann = Guest("ann", Wish("random"))
+    pool = pool_of(ann, Guest("random"), Guest("RANDOM", Wish("ann")))
+    assert list(pool.partners(ann)) == []
