@@ -79,7 +79,7 @@ class Transport(Protocol):
 
     @property
     def read_at(self) -> float:
-        """When the bytes of the latest texts were read, in trio's time."""
+        """When the bytes of the latest texts arrived, in trio's time; rather too early than too late."""
 
     async def receive(self) -> list[str]:
         """Return the texts that have arrived, at least one; an empty list when no more can come.
@@ -87,8 +87,17 @@ class Transport(Protocol):
         Raises PeerGone, and Flooded where the client sends more without a separator than it may.
         """
 
-    async def send(self, texts: Iterable[str]) -> None:
-        """Send all texts. Raises PeerGone, also when that takes longer than `SEND_LIMIT` seconds."""
+    def write(self, texts: Iterable[str]) -> bool:
+        """Send all texts.
+
+        Return whether they have left, or wait for `drain`. Never blocks. Raises PeerGone.
+        """
+
+    async def drain(self) -> None:
+        """Return when all that was written has left.
+
+        Raises PeerGone, also when that takes longer than `SEND_LIMIT` seconds.
+        """
 
     async def settle(self) -> None:
         """Return when everything that had arrived before the call has been handed out by `receive`."""

@@ -6,32 +6,64 @@ nothing of the server but its dialect.
 
 import errno
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from typing import Generic
+from typing import Generic, Protocol
 from urllib.parse import urlsplit
 
 import trio
 import trio_websocket
 
-from adapters.contract import C_contra, Codec, Farewell, PeerGone, S_co, Transport
-from adapters.transports import LineTransport, WebSocketTransport, Wire
+from adapters.contract import SEND_LIMIT, C_contra, Codec, Farewell, PeerGone, S_co
+from adapters.transports import LineTransport
+from adapters.websocket import close, next_message
+from adapters.wire import Wire
 
 PATIENCE = 10.0
 """Seconds that a server has for letting a client in."""
 
 
+class Line(Protocol):
+    """A line to a server, whatever carries it."""
+
+    async def receive(self) -> list[str]:
+        """Return the texts that have arrived; none when no more can come. Raises PeerGone, and Flooded."""
+
+    async def send(self, texts: Iterable[str]) -> None:
+        """Send all texts. Raises PeerGone, also when that takes longer than `SEND_LIMIT` seconds."""
+
+
+class WebSocketLine:
+    """The client's end of a websocket."""
+
+    def __init__(self, websocket: trio_websocket.WebSocketConnection) -> None:
+        self._websocket = websocket
+
+    async def receive(self) -> list[str]:
+        """Return the next message; nothing once the websocket is closed."""
+        return await next_message(self._websocket)
+
+    async def send(self, texts: Iterable[str]) -> None:
+        """Send each text as a frame."""
+        try:
+            with trio.fail_after(SEND_LIMIT):
+                for text in texts:
+                    await self._websocket.send_message(text)
+        except (trio_websocket.ConnectionClosed, trio.TooSlowError):
+            raise PeerGone from None
+
+
 class Client(Generic[C_contra, S_co]):
     """A connection to a server: takes the dialect's client messages, gives its server messages."""
 
-    def __init__(self, transport: Transport, codec: Codec[S_co, C_contra]) -> None:
-        self._transport = transport
+    def __init__(self, line: Line, codec: Codec[S_co, C_contra]) -> None:
+        self._line = line
         self._codec = codec
         self._texts: list[str] = []
 
     async def send(self, *messages: C_contra) -> None:
         """Send messages. Raises PeerGone."""
-        await self._transport.send([self._codec.encode(message) for message in messages])
+        await self._line.send([self._codec.encode(message) for message in messages])
 
     async def receive(self) -> S_co:
         """Return the next message.
@@ -39,17 +71,16 @@ class Client(Generic[C_contra, S_co]):
         Raises PeerGone when the server has hung up, and WireError at what is no message of its dialect.
         """
         if not self._texts:
-            self._texts = await self._transport.receive()
+            self._texts = await self._line.receive()
             if not self._texts:
                 raise PeerGone
         return self._codec.decode(self._texts.pop(0))
 
 
 @asynccontextmanager
-async def open_lines(host: str, port: int) -> AsyncIterator[Transport]:
+async def open_lines(host: str, port: int) -> AsyncIterator[Line]:
     """Open a line to a TCP server. Raises OSError where none is there."""
-    wire = Wire(await _reached(host, port))
-    transport = LineTransport(wire)
+    transport = LineTransport(Wire(await _reached(host, port)))
     try:
         yield transport
     finally:
@@ -57,7 +88,7 @@ async def open_lines(host: str, port: int) -> AsyncIterator[Transport]:
 
 
 @asynccontextmanager
-async def open_websocket(url: str) -> AsyncIterator[Transport]:
+async def open_websocket(url: str) -> AsyncIterator[Line]:
     """Open a websocket, such as ``ws://127.0.0.1:8080/``.
 
     Raises OSError where no server is there, PeerGone where it is none that speaks websocket.
@@ -68,11 +99,10 @@ async def open_websocket(url: str) -> AsyncIterator[Transport]:
     try:
         async with trio.open_nursery() as nursery:
             websocket = await _upgraded(nursery, wire, parts.netloc, target)
-            transport = WebSocketTransport(websocket, wire)
             try:
-                yield transport
+                yield WebSocketLine(websocket)
             finally:
-                await transport.close(Farewell())
+                await close(websocket, Farewell())
             nursery.cancel_scope.cancel()
     except BaseExceptionGroup as group:  # the nursery is no affair of the caller's
         if len(group.exceptions) > 1:

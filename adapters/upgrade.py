@@ -2,7 +2,7 @@
 
 Reads the head of an HTTP request and decides: who asks for a websocket gets one from trio-websocket,
 who asks for a page gets a short text that says what to connect with, and nonsense gets an error. The
-head is read here and then pushed back in plain words, so that the websocket side does not notice.
+head is read here, and trio-websocket gets it in plain words.
 """
 
 import re
@@ -18,7 +18,8 @@ import trio_websocket
 from wsproto import ConnectionType, WSConnection
 from wsproto.events import Ping
 
-from adapters.transports import WebSocketTransport, Wire
+from adapters.websocket import Feed, WebSocketTransport
+from adapters.wire import Wire
 
 MESSAGE_LIMIT = 65_536
 """Bytes that a websocket message may have; the close code for more is 1009."""
@@ -45,16 +46,24 @@ class Door:
     pings: bool = False
 
 
-async def serve_websocket(stream: trio.abc.Stream, door: Door) -> None:
-    """Serve one connection to a websocket port; return when it is over and `stream` is closed."""
-    wire = Wire(stream)
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A request for a websocket."""
+
+    head: bytes
+    """The request in plain words, without what trio-websocket could stumble over."""
+    early: bytes
+    """What came behind it, too early."""
+
+
+async def serve_websocket(wire: Wire, door: Door) -> None:
+    """Serve one connection to a websocket port; return when it is over and `wire` is closed."""
     try:
-        answer: bytes | None = b""
+        answer: bytes | _Wanted = b""
         with trio.move_on_after(HANDSHAKE_LIMIT):
             answer = await _answer(wire, door.page)
-        if answer is None:
-            wire.lent = True
-            await _upgrade(wire, door)
+        if isinstance(answer, _Wanted):
+            await _upgrade(wire, answer, door)
         else:
             await wire.send_all(answer)
     except* (trio.BrokenResourceError, trio.ClosedResourceError, trio_websocket.ConnectionClosed):
@@ -69,14 +78,17 @@ def wanted_place(target: str) -> tuple[str | None, str | None]:
     return query.get("table", [None])[0], query.get("against", [None])[0]
 
 
-async def _upgrade(wire: Wire, door: Door) -> None:
+async def _upgrade(wire: Wire, wanted: _Wanted, door: Door) -> None:
+    feed = Feed(wire)
+    feed.give(wanted.head)
+    wire.push_back(wanted.early)
     async with trio.open_nursery() as nursery:
         websocket = None
         with trio.move_on_after(HANDSHAKE_LIMIT):
-            request = await _requested(nursery, wire)
+            request = await _requested(nursery, feed)
             websocket = await request.accept()
         if websocket is not None:
-            transport = WebSocketTransport(websocket, wire)
+            transport = WebSocketTransport(websocket, wire, feed)
             if door.pings:
                 nursery.start_soon(transport.keep_pinging)
             await door.talk(transport, request.path)
@@ -91,10 +103,10 @@ class _Websocket(trio_websocket.WebSocketConnection):
             await super()._handle_ping_event(event)
 
 
-async def _requested(nursery: trio.Nursery, wire: Wire) -> trio_websocket.WebSocketRequest:
+async def _requested(nursery: trio.Nursery, feed: Feed) -> trio_websocket.WebSocketRequest:
     """Do what trio_websocket.wrap_server_stream does, with a websocket of our own."""
     websocket = _Websocket(
-        wire,
+        feed,
         WSConnection(ConnectionType.SERVER),
         max_message_size=MESSAGE_LIMIT,
         receive_buffer_size=_CHUNK,
@@ -103,8 +115,8 @@ async def _requested(nursery: trio.Nursery, wire: Wire) -> trio_websocket.WebSoc
     return await websocket._get_request()
 
 
-async def _answer(wire: Wire, page: str) -> bytes | None:
-    """Read a request; return the answer to it, or None where it asks for a websocket."""
+async def _answer(wire: Wire, page: str) -> bytes | _Wanted:
+    """Read a request; return the answer to it, unless it asks for a websocket."""
     http = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEAD_LIMIT)
     try:
         while (event := http.next_event()) is h11.NEED_DATA:
@@ -117,8 +129,7 @@ async def _answer(wire: Wire, page: str) -> bytes | None:
     if refusal is not None:
         status, text = refusal
         return _response(http, status, text or page, bare=event.method == b"HEAD")
-    wire.push_back(_handshake(event), http.trailing_data[0])
-    return None
+    return _Wanted(_handshake(event), http.trailing_data[0])
 
 
 def _handshake(request: h11.Request) -> bytes:

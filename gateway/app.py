@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import trio
 
-from gateway.hub import Hub
+from gateway.desk import Desk
 from gateway.seat import Seat
 
 TICK = 0.05
@@ -63,7 +63,7 @@ async def listen(front_end: FrontEnd, hosts: Sequence[str]) -> Listening:
     return Listening(front_end, listeners)
 
 
-async def run(hub: Hub, listening: Sequence[Listening], started: Callable[[], None]) -> None:
+async def run(desk: Desk, listening: Sequence[Listening], started: Callable[[], None]) -> None:
     """Serve until SIGINT or SIGTERM, then say good-bye to everybody and return.
 
     `started` is called once connections are accepted.
@@ -71,35 +71,35 @@ async def run(hub: Hub, listening: Sequence[Listening], started: Callable[[], No
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
             async with trio.open_nursery() as until_stopped:
-                until_stopped.start_soon(keep_time, hub)
+                until_stopped.start_soon(keep_time, desk)
                 for each in listening:
                     until_stopped.start_soon(_accept, each, nursery)
                 started()
                 number = await anext(signals)
                 logger.info("stopping on %s", signal.Signals(number).name)
                 until_stopped.cancel_scope.cancel()
-            hub.close(trio.current_time())
+            desk.close(trio.current_time())
             nursery.cancel_scope.deadline = trio.current_time() + GOODBYE
         with trio.move_on_after(LEAST):
             async for _ in signals:  # who asks again gets no other answer
                 pass
 
 
-async def keep_time(hub: Hub) -> None:
+async def keep_time(desk: Desk) -> None:
     """Let the hub do what is due, and flags fall. Runs until it is cancelled."""
     async with trio.open_nursery() as nursery:
         while True:
             now = trio.current_time()
-            for seat in hub.tick(now):
-                nursery.start_soon(_let_flag_fall, hub, seat)
-            alarm = hub.next_alarm()
+            for seat in desk.tick(now):
+                nursery.start_soon(_let_flag_fall, desk, seat)
+            alarm = desk.next_alarm()
             await trio.sleep_until(now + TICK if alarm is None else min(max(alarm, now + LEAST), now + TICK))
 
 
-async def _let_flag_fall(hub: Hub, seat: Seat) -> None:
+async def _let_flag_fall(desk: Desk, seat: Seat) -> None:
     """Flag a seat once what its client had sent in time has been read."""
     await seat.mailbox.settle()
-    hub.flag(seat, trio.current_time())
+    desk.flag(seat, trio.current_time())
 
 
 async def _accept(listening: Listening, nursery: trio.Nursery) -> None:

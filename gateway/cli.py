@@ -21,9 +21,12 @@ from adapters.house.server import House
 from adapters.house.thinking import Thinker
 from gateway.app import FrontEnd, Listening, listen, run
 from gateway.arguments import in_one_line
-from gateway.hub import Hub, Rules
+from gateway.desk import Desk
+from gateway.hub import Rules
 from gateway.logs import log_game, set_up_logging
 from gateway.options import parse
+from gateway.pulse import Pulse
+from gateway.results import Finished
 from gateway.session import Terms
 
 _EXAMPLES = {
@@ -60,26 +63,32 @@ def _allow_many_connections() -> None:
 async def _serve(options: argparse.Namespace) -> None:
     terms = Terms(clock=options.clock, penalty=options.penalty, idle=options.idle)
     rules = Rules(terms, options.games_per_pair, options.rejoin, options.house_after)
-    hub = Hub(rules, random.Random(options.seed), log_game)
-    listening = [await listen(front_end, options.host) for front_end in _front_ends(options, hub)]
+    pulse = Pulse()
+    desk = Desk(rules, random.Random(options.seed), partial(_report, pulse))
+    trio.lowlevel.add_instrument(pulse)
+    listening = [await listen(front_end, options.host) for front_end in _front_ends(options, desk, pulse)]
     async with trio.open_nursery() as nursery:
         thinker = Thinker(options.house_workers, options.idle)
-        hub.engage(House(hub, nursery, thinker, options.house))
-        await run(hub, listening, partial(_announce, listening))
+        desk.engage(House(desk, nursery, thinker, options.house))
+        await run(desk, listening, partial(_announce, listening))
         nursery.cancel_scope.cancel()
 
 
-def _front_ends(options: argparse.Namespace, hub: Hub) -> list[FrontEnd]:
-    nac4 = partial(adapters.nac4.server.serve, hub=hub, original=options.nac4_original)
-    arena = partial(adapters.arena.server.serve, hub=hub)
-    droidcon = partial(adapters.droidcon.server.serve, hub=hub, rounds=options.rounds)
+def _report(pulse: Pulse, game: Finished) -> None:
+    log_game(game, pulse.delay_since(game.began))
+
+
+def _front_ends(options: argparse.Namespace, desk: Desk, pulse: Pulse) -> list[FrontEnd]:
+    nac4 = partial(adapters.nac4.server.serve, desk=desk, original=options.nac4_original)
+    arena = partial(adapters.arena.server.serve, desk=desk)
+    droidcon = partial(adapters.droidcon.server.serve, desk=desk, rounds=options.rounds)
     services = (
         ("nac4", options.nac4, nac4),
         ("arena", options.arena, arena),
         ("droidcon", options.tcp, droidcon),
     )
     return [
-        FrontEnd(name, port, partial(contained, name, service))
+        FrontEnd(name, port, partial(contained, name, service, pulse))
         for name, port, service in services
         if port is not None
     ]

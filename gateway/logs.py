@@ -14,6 +14,7 @@ import threading
 import time
 
 from gateway.board import FIRST, other
+from gateway.events import Reason
 from gateway.results import Finished
 
 LEVELS = ("debug", "info", "warning", "error")
@@ -112,8 +113,12 @@ def set_up_logging(level: str, *, as_json: bool) -> None:
     logging.getLogger("trio.serve_listeners").addFilter(_OnceAMinute())
 
 
-def log_game(game: Finished) -> None:
-    """Log a game that is over."""
+def log_game(game: Finished, delay: float = 0.0) -> None:
+    """Log a game that is over.
+
+    `delay` is for how many seconds at most, in this game, the server did not listen: beside a loss on time it
+    says whose fault that was.
+    """
     first, second = game.players
     columns = "".join(map(str, game.board.moves))
     if game.winner is None:
@@ -123,11 +128,7 @@ def log_game(game: Finished) -> None:
         return
     winner, loser = game.players[game.winner], game.players[other(game.winner)]
     order = "first" if game.winner == FIRST else "second"
-    logger.info(
-        "game %r beats %r: %s, moving %s, moves %s",
-        winner.name,
-        loser.name,
-        game.reason.value,
-        order,
-        columns,
-    )
+    reason = game.reason.value
+    if game.reason is Reason.TIME:
+        reason += f" (after {game.thought[other(game.winner)]:.3f} s, the server was deaf for {delay:.3f} s)"
+    logger.info("game %r beats %r: %s, moving %s, moves %s", winner.name, loser.name, reason, order, columns)

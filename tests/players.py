@@ -20,7 +20,9 @@ import adapters.droidcon.server
 import adapters.nac4.server
 from adapters.connection import contained
 from gateway.app import keep_time
-from gateway.hub import Hub, Rules
+from gateway.desk import Desk
+from gateway.hub import Rules
+from gateway.pulse import Pulse
 from gateway.results import Finished
 from gateway.session import Terms
 
@@ -173,12 +175,12 @@ class Gateway:
     def __init__(self, nursery: trio.Nursery) -> None:
         self.finished: list[Finished] = []
         rules = Rules(Terms(clock=CLOCK, idle=IDLE))
-        self.hub = Hub(rules, random.Random(0), self.finished.append)
+        self.hub = Desk(rules, random.Random(0), self.finished.append)
         self._nursery = nursery
         self._serve = {
-            "nac4": partial(adapters.nac4.server.serve, hub=self.hub),
-            "arena": partial(adapters.arena.server.serve, hub=self.hub),
-            "droidcon": partial(adapters.droidcon.server.serve, hub=self.hub, rounds=4),
+            "nac4": partial(adapters.nac4.server.serve, desk=self.hub),
+            "arena": partial(adapters.arena.server.serve, desk=self.hub),
+            "droidcon": partial(adapters.droidcon.server.serve, desk=self.hub, rounds=4),
         }
         nursery.start_soon(keep_time, self.hub)
 
@@ -186,7 +188,7 @@ class Gateway:
         """Return a player who is connected, but has not entered."""
         stream, server_stream = trio.testing.memory_stream_pair()
         server = Resettable(server_stream)
-        self._nursery.start_soon(contained, dialect, self._serve[dialect], server)
+        self._nursery.start_soon(contained, dialect, self._serve[dialect], Pulse(), server)
         player: DroidconPlayer | WebsocketPlayer
         if dialect == "droidcon":
             player = DroidconPlayer(name, table, server, stream)

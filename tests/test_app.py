@@ -19,9 +19,11 @@ import adapters.nac4.server
 from adapters.connection import contained
 from gateway.app import TICK, FrontEnd, Listening, keep_time, listen, run
 from gateway.commands import AtTable, Enter, Play
+from gateway.desk import Desk
 from gateway.events import Ended, Event, Reason, ToMove
-from gateway.hub import Hub, Rules
+from gateway.hub import Rules
 from gateway.manners import Afterwards, Illegal, Manners
+from gateway.pulse import Pulse
 from gateway.results import Finished
 from gateway.seat import Seat
 from gateway.session import Terms
@@ -121,7 +123,7 @@ async def test_signal_stops_the_server_once_everybody_has_gone(number: signal.Si
     bell = Doorbell()
     listening = await listen(FrontEnd("x", 0, bell.serve), ["127.0.0.1"])
     port = listening.listeners[0].socket.getsockname()[1]
-    hub = Hub(Rules(), random.Random(0))
+    hub = Desk(Rules(), random.Random(0))
     started = trio.Event()
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
@@ -154,7 +156,7 @@ async def test_nobody_holds_up_the_stop_for_long() -> None:
 
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
-            hub = Hub(Rules(), random.Random(0))
+            hub = Desk(Rules(), random.Random(0))
             await run(hub, [listening], partial(nursery.start_soon, visit))
             assert time.monotonic() - begin < 5
 
@@ -165,7 +167,7 @@ async def test_nobody_holds_up_the_stop_for_long() -> None:
 class Box:
     """A mailbox that hands on at once, as if its client were on a perfect line."""
 
-    def __init__(self, hub: Hub, name: str, settling: float = 0) -> None:
+    def __init__(self, hub: Desk, name: str, settling: float = 0) -> None:
         self.events: list[tuple[float, Event]] = []
         self.on_settle: Play | None = None
         self._settling = settling
@@ -192,7 +194,7 @@ class Box:
 
 
 @asynccontextmanager
-async def timekeeping(hub: Hub) -> AsyncIterator[None]:
+async def timekeeping(hub: Desk) -> AsyncIterator[None]:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(keep_time, hub)
         yield
@@ -200,7 +202,7 @@ async def timekeeping(hub: Hub) -> AsyncIterator[None]:
 
 
 async def test_flag_falls_when_time_is_up_and_not_before(autojump_clock: trio.testing.MockClock) -> None:
-    hub = Hub(Rules(Terms(idle=10)), random.Random(0))
+    hub = Desk(Rules(Terms(idle=10)), random.Random(0))
     async with timekeeping(hub):
         ann, _ = Box(hub, "ann"), Box(hub, "bob")
         await trio.sleep(7)
@@ -213,7 +215,7 @@ async def test_flag_falls_when_time_is_up_and_not_before(autojump_clock: trio.te
 
 
 async def test_flag_waits_until_the_stream_has_settled(autojump_clock: trio.testing.MockClock) -> None:
-    hub = Hub(Rules(Terms(idle=10)), random.Random(0))
+    hub = Desk(Rules(Terms(idle=10)), random.Random(0))
     async with timekeeping(hub):
         ann, bob = Box(hub, "ann", settling=0.5), Box(hub, "bob", settling=0.5)
         ann.on_settle = Play(3)
@@ -229,7 +231,7 @@ async def test_flag_waits_until_the_stream_has_settled(autojump_clock: trio.test
 async def test_one_stream_that_settles_slowly_holds_up_no_other_flag(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    hub = Hub(Rules(Terms(idle=10)), random.Random(0))
+    hub = Desk(Rules(Terms(idle=10)), random.Random(0))
     async with timekeeping(hub):
         slow, _ = Box(hub, "ann", settling=5), Box(hub, "bob", settling=5)
         quick, _ = Box(hub, "cid"), Box(hub, "dan")
@@ -261,6 +263,10 @@ class Bot:
             head = bytes([0x81, 0x80 | len(data)]) if len(data) < 126 else b"\x81\xfe" + len(data).to_bytes(2)
             data = head + bytes(4) + data
         assert self._sock.send(data) == len(data)
+
+    def hang_up(self) -> None:
+        """End the connection from this side."""
+        self._sock.shutdown(socket.SHUT_WR)
 
     async def hears(self, text: str) -> None:
         """Return once a text has come by."""
@@ -313,16 +319,18 @@ class Results(list[Finished]):
 @asynccontextmanager
 async def server(results: Results, clock: float) -> AsyncIterator[dict[str, int]]:
     """Give the ports of a gateway on real sockets, by dialect."""
-    hub = Hub(Rules(Terms(clock=clock, idle=clock)), random.Random(0), results.note)
+    hub = Desk(Rules(Terms(clock=clock, idle=clock)), random.Random(0), results.note)
     serve = {
-        "nac4": partial(adapters.nac4.server.serve, hub=hub),
-        "arena": partial(adapters.arena.server.serve, hub=hub),
-        "droidcon": partial(adapters.droidcon.server.serve, hub=hub, rounds=4),
+        "nac4": partial(adapters.nac4.server.serve, desk=hub),
+        "arena": partial(adapters.arena.server.serve, desk=hub),
+        "droidcon": partial(adapters.droidcon.server.serve, desk=hub, rounds=4),
     }
     ports: dict[str, int] = {}
+    pulse = Pulse()
+    trio.lowlevel.add_instrument(pulse)
     async with trio.open_nursery() as nursery:
         for name, each in serve.items():
-            handler = partial(contained, name, each)
+            handler = partial(contained, name, each, pulse)
             (listener,) = await nursery.start(partial(trio.serve_tcp, handler, 0, host="127.0.0.1"))
             ports[name] = listener.socket.getsockname()[1]
         nursery.start_soon(keep_time, hub)
@@ -378,6 +386,18 @@ async def test_move_that_had_arrived_in_time_never_loses_on_time(dialect: str) -
         stall(0.3)  # the deadline passes with the move in the socket
         await bob.hears(WORDS[dialect].told)
         assert results == []
+
+
+@pytest.mark.parametrize("dialect", WORDS)
+async def test_time_for_which_the_server_stood_still_is_no_thinking_time(dialect: str) -> None:
+    results = Results()
+    async with asked(dialect, results, clock=20) as (ann, bob):
+        ann.say(WORDS[dialect].move)
+        stall(0.3)
+        await bob.hears(WORDS[dialect].told)
+        bob.hang_up()
+        await results.some.wait()
+    assert results[0].thought[0] < 0.2
 
 
 @pytest.mark.parametrize("dialect", WORDS)

@@ -47,10 +47,19 @@ def logged(capfd: pytest.CaptureFixture[str]) -> str:
 def test_game_that_was_won_is_one_line(capfd: pytest.CaptureFixture[str]) -> None:
     set_up_logging("info", as_json=False)
     log_game(finished())
-    log_game(finished(Reason.TIME, SECOND))
-    one, two = logged(capfd).splitlines()
-    assert one.endswith("INFO    game 'ann' beats 'bob': four in a row, moving first, moves 323")
-    assert two.endswith("INFO    game 'bob' beats 'ann': time, moving second, moves 323")
+    (line,) = logged(capfd).splitlines()
+    assert line.endswith("INFO    game 'ann' beats 'bob': four in a row, moving first, moves 323")
+
+
+@pytest.mark.usefixtures("_own_logging")
+def test_loss_on_time_is_logged_with_the_servers_own_delay_beside_it(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    set_up_logging("info", as_json=False)
+    log_game(finished(Reason.TIME, SECOND), 0.25)
+    (line,) = logged(capfd).splitlines()
+    said = "time (after 1.000 s, the server was deaf for 0.250 s), moving second, moves 323"
+    assert line.endswith(f"INFO    game 'bob' beats 'ann': {said}")
 
 
 @pytest.mark.usefixtures("_own_logging")

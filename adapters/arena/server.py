@@ -3,14 +3,13 @@
 Knows how a port, a hub and the dialect's objects fit together, and what stands in a request's query.
 """
 
-import trio
-
 from adapters.arena.codec import ArenaCodec
 from adapters.arena.translator import ArenaTranslator
 from adapters.connection import Connection
-from adapters.transports import WebSocketTransport
 from adapters.upgrade import Door, serve_websocket, wanted_place
-from gateway.hub import Hub
+from adapters.websocket import WebSocketTransport
+from adapters.wire import Wire
+from gateway.desk import Desk
 
 PAGE = (
     "This is the arena port of a Connect-Four gateway.\n"
@@ -19,11 +18,11 @@ PAGE = (
 )
 
 
-async def serve(stream: trio.abc.Stream, hub: Hub) -> None:
+async def serve(wire: Wire, desk: Desk) -> None:
     """Serve one connection."""
 
     async def talk(transport: WebSocketTransport, target: str) -> None:
         table, against = wanted_place(target)
-        await Connection(hub, transport, ArenaCodec(), ArenaTranslator(table, against)).run()
+        await Connection(desk, transport, ArenaCodec(), ArenaTranslator(table, against)).run()
 
-    await serve_websocket(stream, Door(talk, PAGE))
+    await serve_websocket(wire, Door(talk, PAGE))

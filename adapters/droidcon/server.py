@@ -4,16 +4,15 @@ Knows which transport, codec and translator make a connection of this dialect. W
 written once, for all dialects, elsewhere.
 """
 
-import trio
-
 from adapters.connection import Connection
 from adapters.droidcon.codec import DroidconCodec
 from adapters.droidcon.translator import DroidconTranslator
-from adapters.transports import LineTransport, Wire
-from gateway.hub import Hub
+from adapters.transports import LineTransport
+from adapters.wire import Wire
+from gateway.desk import Desk
 
 
-async def serve(stream: trio.abc.Stream, hub: Hub, *, rounds: int) -> None:
+async def serve(wire: Wire, desk: Desk, *, rounds: int) -> None:
     """Serve one connection; a series in which such a client plays has `rounds` games."""
-    transport = LineTransport(Wire(stream))
-    await Connection(hub, transport, DroidconCodec(), DroidconTranslator(rounds)).run()
+    transport = LineTransport(wire)
+    await Connection(desk, transport, DroidconCodec(), DroidconTranslator(rounds)).run()

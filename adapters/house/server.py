@@ -13,10 +13,10 @@ import trio
 from adapters.connection import guarded
 from adapters.house.thinking import Thinker
 from gateway.commands import HOUSE_PLAYERS, Command, Leave, Play
+from gateway.desk import Desk
 from gateway.engines import EngineUnavailable
 from gateway.engines.catalogue import engine_named
 from gateway.events import Dismissed, Ended, Event, ToMove
-from gateway.hub import Hub
 from gateway.manners import Afterwards, Illegal, Manners
 from gateway.seat import Seat
 
@@ -26,8 +26,10 @@ MANNERS = Manners(illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, house=
 class House:
     """All house players of a server."""
 
-    def __init__(self, hub: Hub, nursery: trio.Nursery, thinker: Thinker, lobby: Sequence[str] = ()) -> None:
-        self._hub = hub
+    def __init__(
+        self, desk: Desk, nursery: trio.Nursery, thinker: Thinker, lobby: Sequence[str] = ()
+    ) -> None:
+        self._desk = desk
         self._nursery = nursery
         self._thinker = thinker
         self._lobby = cycle(lobby) if lobby else None
@@ -38,7 +40,7 @@ class House:
 
     def summon(self, name: str, now: float) -> Seat:
         """Open a seat in the hub for the player called `name`, and return it."""
-        return HousePlayer(name, self._hub, self._nursery, self._thinker, now).seat
+        return HousePlayer(name, self._desk, self._nursery, self._thinker, now).seat
 
     def lobby_player(self) -> str | None:
         """Return who is to meet a player whom nobody else meets, somebody else each time, or nobody."""
@@ -48,13 +50,13 @@ class House:
 class HousePlayer:
     """One house player in one series."""
 
-    def __init__(self, name: str, hub: Hub, nursery: trio.Nursery, thinker: Thinker, now: float) -> None:
+    def __init__(self, name: str, desk: Desk, nursery: trio.Nursery, thinker: Thinker, now: float) -> None:
         self._name = name
-        self._hub = hub
+        self._desk = desk
         self._nursery = nursery
         self._thinker = thinker
         self._search = trio.CancelScope()
-        self.seat = hub.open(self, MANNERS, now)
+        self.seat = desk.open(self, MANNERS, now)
 
     def deliver(self, event: Event) -> None:
         """Start to think when a move is asked for; stop when the game is over."""
@@ -72,14 +74,14 @@ class HousePlayer:
         await trio.lowlevel.checkpoint()
 
     async def _move(self, request: ToMove, search: trio.CancelScope) -> None:
-        self._hub.handed(self.seat, request, trio.current_time())
+        self._desk.handed(self.seat, request, trio.current_time())
         answer: Command = Leave()  # what happens where the engine fails
         try:
             with search:
                 answer = Play(await self._thinker.column(self._name, request.board, request.rest))
         finally:
             if not search.cancelled_caught:
-                self._hub.submit(self.seat, answer, trio.current_time())
+                self._desk.submit(self.seat, answer, trio.current_time())
 
 
 def is_installed(name: str) -> bool:

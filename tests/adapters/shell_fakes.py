@@ -3,13 +3,16 @@
 Plain objects with the faces of the real ones. Nothing here knows a real dialect.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager
 
 import trio
 import trio.testing
 import trio_websocket
 
-from adapters.contract import Farewell, PeerGone, WireError
+from adapters.contract import Farewell, PeerGone, Transport, WireError
+from adapters.upgrade import Door, serve_websocket
+from adapters.wire import Wire
 from gateway.commands import AtTable, Command, Enter, Play, Unfit
 from gateway.events import Dismissed, Event, Refused, ToMove
 from gateway.manners import Afterwards, Illegal, Manners
@@ -91,6 +94,7 @@ class FakeTransport:
         """Unset: the client has stopped reading."""
         self.letting_in.set()
         self.gone = False
+        self._backlog: list[list[str]] = []
         self._give, self._take = trio.open_memory_channel[list[str]](1000)
 
     def arrives(self, *texts: str) -> None:
@@ -111,13 +115,27 @@ class FakeTransport:
         self.read_at = trio.current_time()
         return texts
 
-    async def send(self, texts: Iterable[str]) -> None:
+    def write(self, texts: Iterable[str]) -> bool:
+        if self.gone:
+            raise PeerGone
+        self._backlog.append([*texts])
+        return self.letting_in.is_set() and self._leaves()
+
+    async def drain(self) -> None:
         await self.letting_in.wait()
         if self.gone:
             raise PeerGone
-        packet = [*texts]
-        self.packets.append(packet)
-        self.sent += packet
+        self._leaves()
+
+    async def send(self, texts: Iterable[str]) -> None:
+        await send(self, texts)
+
+    def _leaves(self) -> bool:
+        for packet in self._backlog:
+            self.packets.append(packet)
+            self.sent += packet
+        self._backlog.clear()
+        return True
 
     async def settle(self) -> None:
         await trio.lowlevel.checkpoint()
@@ -164,6 +182,17 @@ class ToyTranslator:
         return Farewell(1000, dismissed.why.value)
 
 
+async def send(transport: Transport, texts: Iterable[str]) -> None:
+    """Send all texts, and return when they have left."""
+    if not transport.write(texts):
+        await transport.drain()
+
+
+async def at_a_door(stream: trio.abc.Stream, door: Door) -> None:
+    """Serve a stream that comes to a websocket port."""
+    await serve_websocket(Wire(stream), door)
+
+
 async def websocket_pair(
     nursery: trio.Nursery, server_stream: trio.abc.Stream, client_stream: trio.abc.Stream
 ) -> tuple[trio_websocket.WebSocketConnection, trio_websocket.WebSocketConnection]:
@@ -178,3 +207,30 @@ async def websocket_pair(
         both.start_soon(accept)
         ends["client"] = await trio_websocket.wrap_client_stream(nursery, client_stream, "host", "/")
     return ends["server"], ends["client"]
+
+
+@asynccontextmanager
+async def sockets() -> AsyncIterator[tuple[trio.SocketStream, trio.SocketStream]]:
+    """Give both ends of a TCP connection."""
+    (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    port = listener.socket.getsockname()[1]
+    with trio.fail_after(20):
+        async with (
+            listener,
+            await trio.open_tcp_stream("127.0.0.1", port) as client,
+            await listener.accept() as server,
+        ):
+            yield server, client
+
+
+async def collect(transport: Transport, texts: list[str]) -> None:
+    while found := await transport.receive():
+        texts += found
+
+
+async def drained(stream: trio.abc.ReceiveStream) -> bytes:
+    """Return all that comes until the end of a stream."""
+    data = b""
+    while chunk := await stream.receive_some(65_536):
+        data += chunk
+    return data

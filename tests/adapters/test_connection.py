@@ -14,10 +14,12 @@ import trio
 import trio.testing
 from shell_fakes import FakeTransport, ToyCodec, ToyTranslator
 
-from adapters.connection import OUTBOX_LIMIT, Connection, Outbox, contained
+from adapters.connection import OUTBOX_LIMIT, Connection, contained
 from adapters.contract import Farewell, Flooded, PeerGone
+from gateway.desk import Desk
 from gateway.events import Dismissed, Entered, Event, Why
-from gateway.hub import Hub, Rules
+from gateway.hub import Rules
+from gateway.pulse import Pulse
 from gateway.session import Terms
 
 pytestmark = pytest.mark.trio
@@ -27,7 +29,7 @@ class House:
     """A hub and the connections to it."""
 
     def __init__(self, nursery: trio.Nursery) -> None:
-        self.hub = Hub(Rules(Terms(idle=30)), random.Random(0))
+        self.hub = Desk(Rules(Terms(idle=30)), random.Random(0))
         self.connections: list[Connection[str, str]] = []
         self._nursery = nursery
 
@@ -40,8 +42,13 @@ class House:
             await connection.run()
 
         _, stream = trio.testing.memory_stream_pair()
-        self._nursery.start_soon(contained, "toy", serve, stream)
+        self._nursery.start_soon(contained, "toy", serve, Pulse(), stream)
         return transport
+
+    def tell(self, number: int, event: Event) -> None:
+        """Let something happen to the client who came as the number given, from 0."""
+        self.connections[number].deliver(event)
+        self.hub.tick(trio.current_time())
 
 
 @asynccontextmanager
@@ -103,10 +110,12 @@ async def test_text_that_is_no_message_is_answered_through_the_outbox() -> None:
 
 async def test_what_happened_at_once_is_sent_at_once() -> None:
     async with house() as home:
-        ann = home.visit(FakeTransport())
-        ann.arrives("x", "y")
+        ann, bob = home.visit(FakeTransport()), home.visit(FakeTransport())
+        ann.arrives("enter ann")
         await quiet()
-        assert [len(packet) for packet in ann.packets] == [2]
+        bob.arrives("enter bob")
+        await quiet()
+        assert bob.packets == [["Entered", "Started"]]
 
 
 # Leaving.
@@ -192,7 +201,7 @@ async def test_client_that_stops_reading_is_dropped_and_nobody_else_is_touched(
         ann.arrives("play 3")
         await quiet()
         for _ in range(OUTBOX_LIMIT + 1):
-            home.connections[1].deliver(Entered("noise"))
+            home.tell(1, Entered("noise"))
         dan.arrives("y")
         await quiet()
         assert bob.farewell == Farewell(1008, "stopped reading")
@@ -209,7 +218,7 @@ async def test_full_outbox_is_no_reason_yet() -> None:
         ann.letting_in = trio.Event()
         await quiet()
         for _ in range(OUTBOX_LIMIT):
-            home.connections[0].deliver(Entered("noise"))
+            home.tell(0, Entered("noise"))
         await quiet()
         ann.letting_in.set()
         await quiet()
@@ -246,24 +255,18 @@ async def test_reader_waits_while_its_own_outbox_is_half_full() -> None:
         assert bob.sent == ["Entered", "Started"]
 
 
-async def test_outbox_keeps_the_order_over_any_number_of_takes() -> None:
-    outbox = Outbox()
-    taken: list[Event] = []
-
-    async def take() -> None:
-        while True:
-            taken.extend(await outbox.take())
-
-    events = [Entered(str(number)) for number in range(1000)]
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(take)
-        for number, event in enumerate(events):
-            assert outbox.put(event)
-            if number % 7 == 0:
-                await trio.lowlevel.checkpoint()
+async def test_order_is_kept_however_slowly_the_client_lets_things_in() -> None:
+    async with house() as home:
+        ann = home.visit(FakeTransport())
         await quiet()
-        nursery.cancel_scope.cancel()
-    assert taken == events
+        for number in range(100):
+            ann.letting_in = trio.Event()
+            for digit in range(5):
+                ann.arrives(f"{number}.{digit}")
+                await trio.lowlevel.checkpoint()
+            ann.letting_in.set()
+        await quiet()
+        assert [text.split()[-1] for text in ann.sent] == [f"{n}.{d}" for n in range(100) for d in range(5)]
 
 
 # Time.
@@ -366,7 +369,7 @@ async def test_peer_that_is_gone_is_no_mistake_of_ours(caplog: pytest.LogCapture
             raise PeerGone
 
     _, stream = trio.testing.memory_stream_pair()
-    await contained("toy", gone, stream)
+    await contained("toy", gone, Pulse(), stream)
     assert errors(caplog) == []
 
 
@@ -382,7 +385,7 @@ async def test_whatever_ends_a_connection_its_stream_is_closed(
         raise trouble
 
     _, stream = trio.testing.memory_stream_pair()
-    await contained("toy", partial(fail, nested=nested), stream)
+    await contained("toy", partial(fail, nested=nested), Pulse(), stream)
     with pytest.raises(trio.ClosedResourceError):
         await stream.send_all(b"x")
 
@@ -406,6 +409,6 @@ async def test_farewell_is_the_translators_word(autojump_clock: trio.testing.Moc
         ann = home.visit(FakeTransport())
         ann.arrives("enter ann")
         await quiet()
-        home.connections[0].deliver(Dismissed(Why.TIME))
+        home.tell(0, Dismissed(Why.TIME))
         await quiet()
         assert ann.farewell == Farewell(1000, "out of time")

@@ -9,13 +9,13 @@ from typing import TypeAlias
 import pytest
 import trio
 import trio.testing
-from shell_fakes import FakeTransport, ToyCodec
+from shell_fakes import FakeTransport, ToyCodec, at_a_door, send
 
 import adapters.dial
 from adapters.contract import Farewell, PeerGone, WireError
 from adapters.dial import Client, open_lines, open_websocket
-from adapters.transports import WebSocketTransport
-from adapters.upgrade import Door, serve_websocket
+from adapters.upgrade import Door
+from adapters.websocket import WebSocketTransport
 
 pytestmark = pytest.mark.trio
 
@@ -47,7 +47,7 @@ Talk: TypeAlias = Callable[[WebSocketTransport, str], Awaitable[None]]
 
 
 def websocket_server(talk: Talk) -> Callable[..., Awaitable[None]]:
-    return partial(serve_websocket, door=Door(talk, "no page\n"))
+    return partial(at_a_door, door=Door(talk, "no page\n"))
 
 
 async def no_talk(transport: WebSocketTransport, _: str) -> None:
@@ -127,7 +127,7 @@ async def test_host_that_never_answers_is_an_os_error(
 )
 async def test_url_says_what_the_server_is_asked_for(path: str, target: str) -> None:
     async def tell(transport: WebSocketTransport, asked: str) -> None:
-        await transport.send([asked])
+        await send(transport, [asked])
         await transport.close(Farewell())
 
     async with (
@@ -210,7 +210,7 @@ async def test_what_goes_wrong_with_an_open_websocket_comes_out_as_it_is(error: 
 async def test_several_clients_are_open_at_once() -> None:
     async def echo(transport: WebSocketTransport, _: str) -> None:
         while texts := await transport.receive():
-            await transport.send(texts)
+            await send(transport, texts)
 
     async with serving(websocket_server(echo)) as port:
         url = f"ws://127.0.0.1:{port}"

@@ -9,12 +9,13 @@ import pytest
 import trio
 import trio.testing
 import trio_websocket
-from shell_fakes import Breakable
+from shell_fakes import Breakable, at_a_door, send
 
 from adapters.connection import contained
 from adapters.contract import Farewell, PeerGone
-from adapters.transports import WebSocketTransport
 from adapters.upgrade import HANDSHAKE_LIMIT, MESSAGE_LIMIT, Door, serve_websocket, wanted_place
+from adapters.websocket import WebSocketTransport
+from gateway.pulse import Pulse
 
 PAGE = "Connect with a websocket client.\n"
 HANDSHAKE = (
@@ -30,9 +31,9 @@ HELLO = b"\x81\x85\x00\x00\x00\x00hello"
 async def echo(transport: WebSocketTransport, target: str) -> None:
     """Send back the target, then every text, and close as one does."""
     try:
-        await transport.send([target])
+        await send(transport, [target])
         while texts := await transport.receive():
-            await transport.send(texts)
+            await send(transport, texts)
     except PeerGone:
         pass
     finally:
@@ -45,7 +46,9 @@ async def at_the_door() -> AsyncIterator[tuple[trio.StapledStream, Breakable]]:
     client, server = trio.testing.memory_stream_pair()
     stream = Breakable(server)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(contained, "test", partial(serve_websocket, door=Door(echo, PAGE)), stream)
+        nursery.start_soon(
+            contained, "test", partial(serve_websocket, door=Door(echo, PAGE)), Pulse(), stream
+        )
         yield client, stream
         await client.aclose()
 
@@ -298,7 +301,7 @@ async def test_client_that_vanishes_at_the_door_is_never_our_bug(
 @pytest.mark.parametrize("extra", [0, 1_000_000])
 async def test_flooding_client_hears_why_it_is_hung_up_on(extra: int) -> None:
     async with trio.open_nursery() as nursery:
-        serve = partial(serve_websocket, door=Door(echo, PAGE))
+        serve = partial(at_a_door, door=Door(echo, PAGE))
         (listener,) = await nursery.start(partial(trio.serve_tcp, serve, 0, host="127.0.0.1"))
         stream = await trio.open_tcp_stream("127.0.0.1", listener.socket.getsockname()[1])
         with trio.fail_after(20):

@@ -25,6 +25,7 @@ from adapters.arena.translator import ArenaTranslator
 from adapters.contract import Farewell
 from gateway.board import CELLS, COLUMNS, FIRST, SECOND, Board, Side
 from gateway.commands import HOUSE_PLAYERS, Ask, AtTable, Enter, InLobby, Play, Unfit, Unreadable, Wish
+from gateway.desk import Desk
 from gateway.events import (
     NOTHING,
     Dismissed,
@@ -41,7 +42,7 @@ from gateway.events import (
     ToMove,
     Why,
 )
-from gateway.hub import Hub, Rules
+from gateway.hub import Rules
 from gateway.manners import Afterwards, Illegal
 
 ONLY_START = "Only start messages allowed in current state"
@@ -402,7 +403,7 @@ def test_every_message_asks_for_something(
 class Client:
     """A player of a real hub, whose events go through a translator."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Desk) -> None:
         self.hub = hub
         self.translator = ArenaTranslator()
         self.heard: list[ServerMessage] = []
@@ -430,7 +431,7 @@ sentences = st.one_of(
 def test_whatever_two_clients_say_each_hears_of_whole_games_in_order(
     said: list[tuple[int, ClientMessage | str | None]],
 ) -> None:
-    hub = Hub(Rules(), random.Random(1))
+    hub = Desk(Rules(), random.Random(1))
     clients = (Client(hub), Client(hub))
     for number, message in ((0, None), (1, None), *said):
         clients[number].say(message or Start(SAID, f"client {number}"))

@@ -17,8 +17,9 @@ from adapters.bot.play import Ending, Kind
 from adapters.bot.screen import Screen
 from adapters.bot.tally import Tally
 from adapters.contract import Farewell
-from adapters.transports import WebSocketTransport
 from adapters.upgrade import Door, serve_websocket
+from adapters.websocket import WebSocketTransport
+from adapters.wire import Wire
 
 UNHEARD = {"type": "ignored", "reason": "Only start messages allowed in current state"}
 
@@ -149,21 +150,30 @@ async def test_server_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPa
 # nac4.
 
 
+async def at_a_door(stream: trio.abc.Stream, door: Door) -> None:
+    await serve_websocket(Wire(stream), door)
+
+
+async def send(transport: WebSocketTransport, texts: list[str]) -> None:
+    if not transport.write(texts):
+        await transport.drain()
+
+
 EMPTY = "." * 42
 
 
 async def test_nac4_server_that_is_silent_about_who_left_goes_on_with_the_next_game() -> None:
     async def original(transport: WebSocketTransport, _: str) -> None:
         assert await transport.receive() == ["connect ann\r\n"]
-        await transport.send(["connected hello ann\r\n", "newgame ann bob\r\n"])
-        await transport.send([f"genmove {EMPTY} R PlayR 10.0\r\n"])
+        await send(transport, ["connected hello ann\r\n", "newgame ann bob\r\n"])
+        await send(transport, [f"genmove {EMPTY} R PlayR 10.0\r\n"])
         assert await transport.receive() == ["playmove 0\r\n"]
-        await transport.send(["newgame carl ann\r\n", f"genmove R{EMPTY[1:]} Y PlayY 10.0\r\n"])
+        await send(transport, ["newgame carl ann\r\n", f"genmove R{EMPTY[1:]} Y PlayY 10.0\r\n"])
         assert await transport.receive() == ["playmove 0\r\n"]
-        await transport.send([f"endgame R{EMPTY[1:]} Y WinY Ok\r\n"])
+        await send(transport, [f"endgame R{EMPTY[1:]} Y WinY Ok\r\n"])
         await transport.receive()
 
-    async with serving(partial(serve_websocket, door=Door(original, "no page\n"))) as port:
+    async with serving(partial(at_a_door, door=Door(original, "no page\n"))) as port:
         ending, summary = await played(partial(nac4.open_line, f"ws://127.0.0.1:{port}", "ann"))
     assert ending == Ending(Kind.PLAYED)
     assert "moving second, 1 game: 1 won" in summary
@@ -180,7 +190,7 @@ async def test_nac4_server_that_hangs_up_on_a_bad_name_gives_no_answer(last: byt
             await transport._wire.send_all(last)
         await trio.aclose_forcefully(transport._wire)
 
-    async with serving(partial(serve_websocket, door=Door(original, "no page\n"))) as port:
+    async with serving(partial(at_a_door, door=Door(original, "no page\n"))) as port:
         ending, _ = await played(partial(nac4.open_line, f"ws://127.0.0.1:{port}", "?"))
     assert ending == Ending(Kind.LOST, "the server gives no answer")
 
@@ -210,20 +220,20 @@ async def test_arena_bot_outlives_a_lost_start_and_a_spoilt_connection(
         await hears()  # and loses it
         if len(heard) == 1:
             await hears()
-            await transport.send([json.dumps(UNHEARD)])
+            await send(transport, [json.dumps(UNHEARD)])
             await hears()
-        await transport.send([state(1)])
+        await send(transport, [state(1)])
         await hears()
-        await transport.send([state(1, 0, **{"last-move": 0})])
+        await send(transport, [state(1, 0, **{"last-move": 0})])
         if len(heard) == 1:
-            await transport.send([state(1, 0), '{"type":"disconnected"}', '{"type":"end"}'])
+            await send(transport, [state(1, 0), '{"type":"disconnected"}', '{"type":"end"}'])
         else:
-            await transport.send([state(1, 0, 1, **{"last-move": 1, "winner": 2}), '{"type":"end"}'])
+            await send(transport, [state(1, 0, 1, **{"last-move": 1, "winner": 2}), '{"type":"end"}'])
         await transport.receive()
         await transport.close(Farewell())
 
     dial = partial(arena.open_line, wish=arena.Wish("ann"), encoding=Encoding.JSON)
-    async with serving(partial(serve_websocket, door=Door(original, "no page\n"))) as port:
+    async with serving(partial(at_a_door, door=Door(original, "no page\n"))) as port:
         ending, summary = await played(partial(dial, f"ws://127.0.0.1:{port}"), 2)
     assert ending == Ending(Kind.PLAYED)
     assert heard == [["start", "state_request", "start", "move"], ["start", "move"]]

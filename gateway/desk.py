@@ -1,0 +1,64 @@
+"""The hub as it is used by those who have a task of their own: connections, house players, the timekeeper.
+
+Knows which mailboxes got something. Does not know what a mailbox is. While the hub works, events wait in
+the mailboxes; when it is done, and only then, each mailbox that got any may pass them on. So an answer
+leaves in the same turn of the loop in which its cause came in, and still the hub never calls anybody.
+"""
+
+import random
+from collections.abc import Callable
+from typing import Protocol
+
+from gateway.commands import Command
+from gateway.hub import Hub, Rules
+from gateway.results import Finished
+from gateway.seat import Seat
+
+
+class Outgoing(Protocol):
+    """A mailbox that can pass on at once what it holds."""
+
+    def flush(self) -> None:
+        """Pass on what leaves without waiting. MUST NOT block or raise.
+
+        Of the hub it MAY call `handed` alone.
+        """
+
+
+class Desk(Hub):
+    """A hub whose news leave when it is done."""
+
+    def __init__(
+        self, rules: Rules, lot: random.Random, report: Callable[[Finished], object] = lambda _: None
+    ) -> None:
+        super().__init__(rules, lot, report)
+        self._unsent: list[Outgoing] = []
+
+    def expect(self, mailbox: Outgoing) -> None:
+        """Flush `mailbox` when the hub is done: it has just got something."""
+        self._unsent.append(mailbox)
+
+    def submit(self, seat: Seat, command: Command, now: float) -> None:
+        """Carry out or refuse a command; see `Hub.submit`."""
+        super().submit(seat, command, now)
+        self._pass_on()
+
+    def tick(self, now: float) -> list[Seat]:
+        """Do what is due, and return the seats whose time is up; see `Hub.tick`."""
+        seats = super().tick(now)
+        self._pass_on()
+        return seats
+
+    def flag(self, seat: Seat, now: float) -> None:
+        """Let the seat lose on time, unless its move has been read meanwhile; see `Hub.flag`."""
+        super().flag(seat, now)
+        self._pass_on()
+
+    def close(self, now: float) -> None:
+        """Say good-bye to everybody; see `Hub.close`."""
+        super().close(now)
+        self._pass_on()
+
+    def _pass_on(self) -> None:
+        while self._unsent:
+            self._unsent.pop().flush()

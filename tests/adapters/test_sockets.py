@@ -1,0 +1,150 @@
+"""Streams that send without waiting where they can."""
+
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+import trio.testing
+from shell_fakes import sockets
+
+from adapters.sockets import DirectSocket, Duplex, PlainStream, duplex
+
+pytestmark = pytest.mark.trio
+
+
+async def direct_pair() -> tuple[DirectSocket, DirectSocket]:
+    async with sockets() as (server, client):
+        return DirectSocket(server), DirectSocket(client)
+
+
+async def direct_clogged_pair() -> tuple[DirectSocket, DirectSocket]:
+    """Return a pair of which neither end can send more without waiting."""
+    pair = await direct_pair()
+    for stream in pair:
+        while stream.send_some(b"x" * 65_536):
+            pass
+    return pair
+
+
+@pytest.fixture(params=["direct", "plain"])
+async def pair(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Duplex, Duplex]]:
+    """The same rules hold for both kinds."""
+    async with sockets() as (server, client):
+        kind = duplex if request.param == "direct" else PlainStream
+        ends = (kind(server), kind(client))
+        async with closing(*ends):
+            yield ends
+
+
+@asynccontextmanager
+async def closing(*streams: Duplex) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        for stream in streams:
+            await stream.aclose()
+
+
+async def send_for_ever(stream: Duplex) -> None:
+    while True:
+        await stream.send_more(b"x" * 1000)
+
+
+async def test_what_is_sent_at_once_arrives() -> None:
+    server, client = await direct_pair()
+    async with closing(server, client):
+        assert server.send_some(b"YOUR_MOVE\n") == 10
+        assert await client.receive_some(100) == b"YOUR_MOVE\n"
+
+
+async def test_full_socket_takes_nothing_and_raises_nothing() -> None:
+    server, client = await direct_clogged_pair()
+    async with closing(server, client):
+        assert server.send_some(b"x") == 0
+
+
+async def test_small_writes_are_not_held_back() -> None:
+    server, client = await direct_pair()
+    async with closing(server, client):
+        assert server._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
+
+
+async def test_stream_is_readable_once_something_has_come_and_at_its_end() -> None:
+    server, client = await direct_pair()
+    async with closing(server):
+        assert not server.is_readable
+        client.send_some(b"x")
+        await trio.lowlevel.wait_readable(server._socket)
+        assert server.is_readable
+        assert await server.receive_some(100) == b"x"
+        assert not server.is_readable
+        await client.aclose()
+        await trio.lowlevel.wait_readable(server._socket)
+        assert server.is_readable
+
+
+async def test_sending_to_a_peer_that_has_gone_is_a_broken_stream() -> None:
+    server, client = await direct_pair()
+    async with closing(server):
+        await client.aclose()
+        with pytest.raises(trio.BrokenResourceError):
+            await send_for_ever(server)
+
+
+async def test_nothing_is_sent_by_a_stream_that_is_closed() -> None:
+    server, client = await direct_pair()
+    async with closing(client):
+        await server.aclose()
+        with pytest.raises(trio.ClosedResourceError):
+            server.send_some(b"x")
+
+
+# Either kind.
+
+
+async def test_all_that_is_sent_arrives_and_then_the_end(pair: tuple[Duplex, Duplex]) -> None:
+    server, client = pair
+    data = bytes(range(256)) * 4000
+
+    async def send() -> None:
+        sent = server.send_some(data)
+        while sent < len(data):
+            sent += await server.send_more(data[sent:])
+        await server.send_eof()
+
+    received = b""
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(send)
+        while some := await client.receive_some(10_000):
+            received += some
+    assert received == data
+
+
+async def test_both_ways_go_on_after_one_has_ended(pair: tuple[Duplex, Duplex]) -> None:
+    server, client = pair
+    await server.send_eof()
+    assert await client.receive_some(10) == b""
+    await client.send_more(b"PUT 3")
+    assert await server.receive_some(10) == b"PUT 3"
+
+
+async def test_reader_of_a_stream_that_is_closed_is_told(pair: tuple[Duplex, Duplex]) -> None:
+    server, _ = pair
+
+    async def read() -> None:
+        with pytest.raises(trio.ClosedResourceError):
+            await server.receive_some(10)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(read)
+        await trio.testing.wait_all_tasks_blocked()
+        await server.aclose()
+    with pytest.raises(trio.ClosedResourceError):
+        await server.send_more(b"x")
+
+
+async def test_closing_twice_is_harmless(pair: tuple[Duplex, Duplex]) -> None:
+    await pair[0].aclose()
+    await pair[0].aclose()

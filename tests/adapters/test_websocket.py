@@ -1,0 +1,246 @@
+"""Texts over websockets; whatever goes wrong with a peer is PeerGone."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+import trio.testing
+import trio_websocket
+from frame_strategies import streams as frame_streams
+from hypothesis import given, settings
+from shell_fakes import Stallable, collect, drained, send, sockets
+
+from adapters.contract import SEND_LIMIT, Farewell, PeerGone
+from adapters.upgrade import Door, serve_websocket
+from adapters.websocket import PING_PERIOD, WebSocketTransport
+from adapters.wire import Wire
+
+pytestmark = pytest.mark.trio
+CLOSE_LIMIT = 2.0
+HANDSHAKE = (
+    b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+
+
+@asynccontextmanager
+async def between(
+    server_stream: trio.abc.Stream, client_stream: trio.abc.Stream
+) -> AsyncIterator[tuple[WebSocketTransport, trio_websocket.WebSocketConnection]]:
+    """Give the transport at one end of a websocket and the library's object at the other."""
+    transports: list[WebSocketTransport] = []
+    over = trio.Event()
+
+    async def talk(transport: WebSocketTransport, _: str) -> None:
+        transports.append(transport)
+        await over.wait()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(serve_websocket, Wire(server_stream), Door(talk, ""))
+        client = await trio_websocket.wrap_client_stream(nursery, client_stream, "host", "/")
+        yield transports[0], client
+        over.set()
+        nursery.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def websockets() -> AsyncIterator[tuple[WebSocketTransport, trio_websocket.WebSocketConnection]]:
+    """Give both ends of a websocket over memory."""
+    client_stream, server_stream = trio.testing.memory_stream_pair()
+    async with between(server_stream, client_stream) as both:
+        yield both
+
+
+async def test_websocket_messages_are_texts_binary_ones_too() -> None:
+    async with websockets() as (transport, client), trio.open_nursery() as nursery:
+        nursery.start_soon(client.send_message, "connect ann\r\n")
+        assert await transport.receive() == ["connect ann\r\n"]
+        nursery.start_soon(client.send_message, b"playmove 3\r\n")
+        assert await transport.receive() == ["playmove 3\r\n"]
+
+
+async def test_binary_message_that_is_no_utf8_becomes_a_text_with_surrogates() -> None:
+    async with websockets() as (transport, client), trio.open_nursery() as nursery:
+        nursery.start_soon(client.send_message, b"a\xff")
+        assert await transport.receive() == ["a\udcff"]
+
+
+async def test_texts_are_sent_a_frame_each() -> None:
+    async with websockets() as (transport, client), trio.open_nursery() as nursery:
+        nursery.start_soon(send, transport, ["a", "b\n"])
+        assert await client.get_message() == "a"
+        assert await client.get_message() == "b\n"
+
+
+async def test_closed_websocket_gives_nothing_after_the_messages_before_it() -> None:
+    async with websockets() as (transport, client), trio.open_nursery() as nursery:
+
+        async def leave() -> None:
+            await client.send_message("a")
+            await client.send_message("b")
+            await client.aclose()
+
+        nursery.start_soon(leave)
+        assert await transport.receive() == ["a"]
+        await trio.testing.wait_all_tasks_blocked()
+        assert await transport.receive() == ["b"]
+        assert await transport.receive() == []
+        with pytest.raises(PeerGone):
+            await send(transport, ["c"])
+
+
+async def test_client_that_reads_no_frames_is_gone_after_five_seconds(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    client_stream, server_stream = trio.testing.memory_stream_pair()
+    stalled = Stallable(server_stream)
+    async with between(stalled, client_stream) as (transport, _):
+        stalled.stalls = True
+        begin = trio.current_time()
+        with pytest.raises(PeerGone):
+            await send(transport, ["a"])
+        assert trio.current_time() - begin == SEND_LIMIT
+        with trio.fail_after(CLOSE_LIMIT):
+            await transport.close(Farewell())
+
+
+async def test_nothing_follows_a_frame_that_was_sent_in_part(autojump_clock: trio.testing.MockClock) -> None:
+    client_stream, server_stream = trio.testing.memory_stream_pair()
+    stalled = Stallable(server_stream)
+    async with between(stalled, client_stream) as (transport, client):
+        stalled.stalls = True
+        with pytest.raises(PeerGone):
+            await send(transport, ["a"])
+        stalled.stalls = False
+        await transport.close(Farewell(1000))
+        await transport._wire.linger()
+        with pytest.raises(trio_websocket.ConnectionClosed) as closed:
+            await client.get_message()
+        assert closed.value.reason is not None
+        assert closed.value.reason.code == 1006
+
+
+async def test_pings_that_nobody_answers_do_not_pile_up(autojump_clock: trio.testing.MockClock) -> None:
+    client_stream, server_stream = trio.testing.memory_stream_pair()
+    mute = Stallable(client_stream)
+    async with between(server_stream, mute) as (transport, _), trio.open_nursery() as nursery:
+        mute.drops = True
+        nursery.start_soon(transport.keep_pinging)
+        nursery.start_soon(transport.receive)
+        await trio.sleep(20 * PING_PERIOD)
+        assert mute.dropped >= 15  # the pongs
+        assert len(transport._websocket._pings) <= 1
+        nursery.cancel_scope.cancel()
+
+
+async def test_settled_websocket_has_handed_out_all_that_had_arrived() -> None:
+    async with (
+        sockets() as streams,
+        between(*streams) as (transport, client),
+        trio.open_nursery() as nursery,
+    ):
+        texts: list[str] = []
+        nursery.start_soon(collect, transport, texts)
+        for number in range(300):
+            await client.send_message(str(number))
+        await transport.settle()
+        assert len(texts) == 300
+        nursery.cancel_scope.cancel()
+
+
+async def test_farewell_is_the_close_frame() -> None:
+    async with websockets() as (transport, client):
+        await send(transport, ["endgame\r\n"])
+        await transport.close(Farewell(1001, "server stops"))
+        assert await client.get_message() == "endgame\r\n"
+        with pytest.raises(trio_websocket.ConnectionClosed):
+            await client.get_message()
+        assert (client.closed.code, client.closed.reason) == (1001, "server stops")
+
+
+async def test_client_that_does_not_answer_a_close_frame_is_hung_up_on_within_two_seconds(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    client_stream, server_stream = trio.testing.memory_stream_pair()
+    mute = Stallable(client_stream)
+    async with between(server_stream, mute) as (transport, _):
+        mute.drops = True
+        with trio.fail_after(CLOSE_LIMIT):
+            await transport.close(Farewell(1001))
+        with trio.fail_after(CLOSE_LIMIT):
+            await transport._wire.linger()
+    with pytest.raises(trio.ClosedResourceError):
+        await server_stream.send_all(b"x")
+
+
+async def test_closing_a_websocket_twice_is_harmless() -> None:
+    async with websockets() as (transport, _client):
+        await transport.close(Farewell(1000))
+        await transport.close(Farewell(1001))
+
+
+async def test_unread_frames_do_not_destroy_the_last_words_of_a_websocket() -> None:
+    async with (
+        sockets() as streams,
+        between(*streams) as (transport, client),
+        trio.open_nursery() as nursery,
+    ):
+        for _ in range(500):
+            await client.send_message("playmove 3\r\n" * 20)
+        await send(transport, ["not-connected\r\n"])
+        nursery.start_soon(transport.close, Farewell(1008))
+        assert await client.get_message() == "not-connected\r\n"
+        with pytest.raises(trio_websocket.ConnectionClosed):
+            await client.get_message()
+        assert client.closed.code == 1008
+
+
+async def test_pings_go_out_and_a_missing_pong_is_not_punished(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    client, server = trio.testing.memory_stream_pair()
+    mute = Stallable(server)
+    async with between(mute, client) as (transport, _), trio.open_nursery() as nursery:
+        mute.drops = True
+        nursery.start_soon(transport.keep_pinging)
+        await trio.sleep(3 * PING_PERIOD + 30)
+        assert mute.dropped >= 3
+        mute.drops = False
+        await send(transport, ["genmove\r\n"])
+        nursery.cancel_scope.cancel()
+
+
+# Beside the library.
+
+
+async def conversation(pieces: list[bytes], *, usual: bool) -> tuple[list[str], bytes]:
+    """Let a client send some pieces, then hang up; return the texts that came of it, and what it got."""
+    client, server = trio.testing.memory_stream_pair()
+    texts: list[str] = []
+
+    async def talk(transport: WebSocketTransport, _: str) -> None:
+        if not usual:
+            transport._leave_reading()
+        await collect(transport, texts)
+        await transport.close(Farewell())
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(serve_websocket, Wire(server), Door(talk, ""))
+        await client.send_all(HANDSHAKE)
+        await trio.testing.wait_all_tasks_blocked()
+        for piece in pieces:
+            await client.send_all(piece)
+            await trio.testing.wait_all_tasks_blocked()
+        await client.send_eof()
+        answer = await drained(client)
+    return texts, answer
+
+
+@given(frame_streams)
+@settings(max_examples=60)
+async def test_reading_beside_the_library_is_reading_by_the_library(data: bytes) -> None:
+    whole = await conversation([data], usual=False)
+    assert await conversation([data], usual=True) == whole
+    bytewise = [data[index : index + 1] for index in range(len(data))]
+    assert await conversation(bytewise, usual=True) == await conversation(bytewise, usual=False)
