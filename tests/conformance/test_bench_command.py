@@ -44,7 +44,7 @@ def test_small_run_measures_everything(capsys: pytest.CaptureFixture[str], tmp_p
 async def test_any_server_is_measured_as_its_dialect_has_it(word: str) -> None:
     """With as few rounds and no tables: bots come back, meet anyone, or wish for each other."""
     kind = "arena-json" if word == "arena" else word
-    async with running(["--rounds", "1"]) as server:
+    async with running(["--rounds", "1", "--games-per-pair", "0"]) as server:
         address = server.addresses[word.partition("-")[0]]
         report = await played(outside(kind, address, 3))
     assert [counted.server_cpu for counted in report.stretches] == [None, None]
