@@ -38,9 +38,9 @@ class Pace:
         self._numbers = count()
 
     def add(self, bot: Sender, data: bytes, now: float) -> None:
-        """Send a move when the pair's interval has passed since the opponent's was due."""
+        """Send a move when the pair's interval has passed since its latest was due."""
         interval = self.interval or 0.0
-        bot.due = bot.peer.due + interval
+        bot.due = max(bot.due, bot.peer.due) + interval  # who made a game's last move opens the next one
         if interval and (late := now - bot.due) > interval:
             # A whole turn was missed. Pairs keep to their own beat all the same, or they would fall into one.
             bot.due += late // interval * interval

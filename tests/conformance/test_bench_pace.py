@@ -41,6 +41,12 @@ def test_move_waits_for_the_interval_since_the_opponents() -> None:
     assert (player.said, player.due, player.sent_at) == ([b"move"], 11.0, 11.0)
 
 
+def test_two_moves_of_one_player_are_an_interval_apart_too() -> None:
+    pace, player = paced(1.0), Player(due=11.0, opponent=Player(due=10.0))
+    pace.add(player, b"move", 11.2)
+    assert player.due == 12.0
+
+
 def test_what_is_due_first_is_sent_first_and_nothing_else() -> None:
     pace, player = Pace(), Player()
     for due in (3.0, 1.0, 2.0):
