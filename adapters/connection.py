@@ -40,6 +40,7 @@ class Connection(Generic[C, S]):
         self._transport = transport
         self._codec = codec
         self._translator = translator
+        self._expect, self._observe, self._encode = desk.expect, translator.observe, codec.encode
         self._outbox: list[Event] = []
         self._drained = trio.lowlevel.ParkingLot()
         self._holds = True
@@ -52,13 +53,14 @@ class Connection(Generic[C, S]):
 
     def deliver(self, event: Event) -> None:
         """Queue an event for the client. A client too slow to keep up is hung up on."""
-        if not self._outbox:
-            self._desk.expect(self)
-        if len(self._outbox) >= OUTBOX_LIMIT:
+        outbox = self._outbox
+        if not outbox:
+            self._expect(self)
+        elif len(outbox) >= OUTBOX_LIMIT:
             self._farewell = Farewell(1008, "stopped reading")
             self._scope.cancel()
-        else:
-            self._outbox.append(event)
+            return
+        outbox.append(event)
 
     def flush(self) -> None:
         """Tell the client what has been queued, as far as that leaves at once; the rest later, in order.
@@ -68,13 +70,15 @@ class Connection(Generic[C, S]):
         if self._holds:
             return
         events, self._outbox = self._outbox, []
+        texts: list[str] = []
         try:
-            if self._tell(events):
+            for event in events:
+                for message in self._observe(event):
+                    texts.append(self._encode(message))  # noqa: PERF401  a comprehension is a call more
+            if not texts or self._transport.write(texts):
                 self._told(events)
             else:
-                assert self._nursery is not None
-                self._holds = True
-                self._nursery.start_soon(self._drain, events)
+                self._hold(events)
         except Exception as error:
             self._holds = True
             self._failure = error
@@ -102,10 +106,11 @@ class Connection(Generic[C, S]):
     async def _read(self) -> None:
         try:
             while texts := await self._transport.receive():
+                now = self._transport.read_at
                 for text in texts:
                     if len(self._outbox) > OUTBOX_LIMIT // 2:
                         await self._room()
-                    self._desk.submit(self._seat, self._command(text), self._transport.read_at)
+                    self._desk.submit(self._seat, self._command(text), now)
         except Flooded:
             self._desk.submit(self._seat, Unreadable(""), self._transport.read_at)
         self._desk.submit(self._seat, Leave(), self._transport.read_at)
@@ -115,12 +120,6 @@ class Connection(Generic[C, S]):
         while len(self._outbox) > OUTBOX_LIMIT // 2:
             await self._drained.park()
 
-    def _tell(self, events: list[Event]) -> bool:
-        """Write what the client is told of `events`; return whether that has left. Raises PeerGone."""
-        encode, observe = self._codec.encode, self._translator.observe
-        texts = [encode(message) for event in events for message in observe(event)]
-        return not texts or self._transport.write(texts)
-
     def _told(self, events: list[Event]) -> None:
         """Do what follows when the client has been told of `events`."""
         for event in events:
@@ -129,6 +128,12 @@ class Connection(Generic[C, S]):
             elif isinstance(event, Dismissed):
                 self._farewell = self._translator.farewell(event)
                 self._scope.cancel()
+
+    def _hold(self, events: list[Event]) -> None:
+        """Let a task see `events` out, and all that happens meanwhile wait."""
+        assert self._nursery is not None
+        self._holds = True
+        self._nursery.start_soon(self._drain, events)
 
     async def _drain(self, events: list[Event]) -> None:
         """See `events` out, and whatever is queued meanwhile."""

@@ -8,9 +8,12 @@ waits.
 """
 
 import socket
+from collections.abc import Awaitable
 from typing import Protocol
 
 import trio
+
+_CHUNK = 4096
 
 
 class Duplex(Protocol):
@@ -20,8 +23,14 @@ class Duplex(Protocol):
     def is_readable(self) -> bool:
         """Whether there is known to be something to read, the end of the stream included."""
 
-    async def receive_some(self, max_bytes: int) -> bytes:
-        """Return what has arrived; no bytes at the end of the stream."""
+    def arrival(self) -> Awaitable[None]:
+        """Return what to wait for until there is something to read."""
+
+    def read(self, max_bytes: int) -> bytes | None:
+        """Return what has arrived, no bytes at the end of the stream.
+
+        None where there is nothing after all.
+        """
 
     def send_some(self, data: bytes | bytearray) -> int:
         """Send as much of `data` as leaves at once; return how many bytes that were."""
@@ -56,25 +65,30 @@ class DirectSocket:
             pass
         return True
 
-    async def receive_some(self, max_bytes: int) -> bytes:
-        """Return what has arrived; no bytes at the end of the stream."""
-        while True:
-            await trio.lowlevel.wait_readable(self._open_socket())
-            try:
-                return self._socket.recv(max_bytes)
-            except BlockingIOError:
-                pass
-            except OSError as error:
-                raise trio.BrokenResourceError from error
+    def arrival(self) -> Awaitable[None]:
+        """Return what to wait for until there is something to read."""
+        return trio.lowlevel.wait_readable(self._open_socket())  # noqa: ASYNC105  the caller awaits it
+
+    def read(self, max_bytes: int) -> bytes | None:
+        """Return what has arrived, no bytes at the end of the stream.
+
+        None where there is nothing after all.
+        """
+        try:
+            return self._socket.recv(max_bytes)
+        except BlockingIOError:
+            return None
+        except OSError as error:
+            raise self._error() from error
 
     def send_some(self, data: bytes | bytearray) -> int:
         """Send as much of `data` as leaves at once; return how many bytes that were."""
         try:
-            return self._open_socket().send(data)
+            return self._socket.send(data)
         except BlockingIOError:
             return 0
         except OSError as error:
-            raise trio.BrokenResourceError from error
+            raise self._error() from error
 
     async def send_more(self, data: bytes | bytearray) -> int:
         """Send some of `data`, when it can leave; return how many bytes that were."""
@@ -87,7 +101,7 @@ class DirectSocket:
         try:
             self._open_socket().shutdown(socket.SHUT_WR)
         except OSError as error:
-            raise trio.BrokenResourceError from error
+            raise self._error() from error
 
     async def aclose(self) -> None:
         """Close both directions."""
@@ -101,6 +115,10 @@ class DirectSocket:
             raise trio.ClosedResourceError
         return self._socket
 
+    def _error(self) -> Exception:
+        """Return what a failure of the system's means."""
+        return trio.ClosedResourceError() if self._socket.fileno() < 0 else trio.BrokenResourceError()
+
 
 class PlainStream:
     """Any other stream."""
@@ -109,11 +127,21 @@ class PlainStream:
 
     def __init__(self, stream: trio.abc.Stream) -> None:
         self._stream = stream
+        self._arrived: bytes | None = None
         self._torn = False
 
-    async def receive_some(self, max_bytes: int) -> bytes:
-        """Return what has arrived; no bytes at the end of the stream."""
-        return bytes(await self._stream.receive_some(max_bytes))
+    async def arrival(self) -> None:
+        """Wait until there is something to read, and fetch it."""
+        if self._arrived is None:
+            self._arrived = bytes(await self._stream.receive_some(_CHUNK))
+
+    def read(self, max_bytes: int) -> bytes | None:
+        """Return what has arrived, no bytes at the end of the stream.
+
+        None where there is nothing after all.
+        """
+        data, self._arrived = self._arrived, None
+        return data
 
     def send_some(self, data: bytes | bytearray) -> int:
         """Send nothing."""

@@ -21,7 +21,6 @@ class LineTransport:
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self._lines = Lines()
-        self._waiting = False
         self._ended = False
 
     @property
@@ -31,24 +30,24 @@ class LineTransport:
 
     async def receive(self) -> list[str]:
         """Return the lines that have arrived; none at the end of the stream."""
-        self._waiting = True
+        lines: list[str] = []
         try:
-            while not self._ended:
-                data = await self._wire.receive_some()
-                self._ended = not data
-                lines = self._lines.feed(data) if data else self._lines.end()
-                if lines:
-                    return lines
-            return []
+            while not lines and not self._ended:
+                await self._wire.arrival()
+                data = self._wire.read()
+                if data:
+                    lines = self._lines.feed(data)
+                elif data is not None:
+                    self._ended = True
+                    lines = self._lines.end()
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             raise PeerGone from None
-        finally:
-            self._waiting = False
+        return lines
 
     def write(self, texts: Iterable[str]) -> bool:
-        """Send all texts, each as a line, in as few packets as possible."""
+        """Send all texts, of which there is one at least, each as a line, in as few packets as possible."""
         try:
-            return self._wire.write("".join([f"{text}\n" for text in texts]).encode())
+            return self._wire.write(("\n".join(texts) + "\n").encode())
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             raise PeerGone from None
 
@@ -63,7 +62,7 @@ class LineTransport:
 
     async def settle(self) -> None:
         """Return when everything that had arrived has been handed out."""
-        await settled(lambda: self._waiting and self._wire.is_quiet)
+        await settled(lambda: self._wire.is_quiet)
 
     async def close(self, farewell: Farewell) -> None:
         """Hang up; a stream has no word for good-bye."""

@@ -79,7 +79,8 @@ class WebSocketTransport:
         self._wire = wire
         self._feed = feed
         self._reads = True
-        self._waiting = False
+        self._waits = False
+        """Whether the next message is waited for, where it is the library's to read."""
 
     @property
     def read_at(self) -> float:
@@ -88,21 +89,21 @@ class WebSocketTransport:
 
     async def receive(self) -> list[str]:
         """Return messages, a binary one like a text; nothing once the websocket is closed."""
-        self._waiting = True
-        try:
-            while self._reads:
-                if texts := await self._receive_usual():
-                    return texts
-            return await next_message(self._websocket)
-        finally:
-            self._waiting = False
+        while self._reads:
+            try:
+                await self._wire.arrival()
+                data = self._wire.read()
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                data = b""
+            if data is not None and (texts := self._usual(data)):
+                return texts
+        self._waits = True
+        texts = await next_message(self._websocket)
+        self._waits = False
+        return texts
 
-    async def _receive_usual(self) -> list[str]:
+    def _usual(self, data: bytes) -> list[str]:
         """Return the texts that arrived in usual frames; leave everything else to the library."""
-        try:
-            data = await self._wire.receive_some()
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            data = b""
         texts, controls, rest = usual_frames(data)
         if controls:
             self._feed.give(controls)
@@ -125,7 +126,7 @@ class WebSocketTransport:
 
     async def settle(self) -> None:
         """Return when everything that had arrived has been handed out."""
-        await settled(lambda: self._waiting and self._wire.is_quiet)
+        await settled(lambda: (self._reads or self._waits) and self._wire.is_quiet)
 
     async def close(self, farewell: Farewell) -> None:
         """Hang up with a close frame; the wire's owner closes the wire."""

@@ -5,6 +5,8 @@ What is written leaves at once where the stream can do that, and what does not l
 in order, until somebody drains it: so nothing is ever torn, whoever is cancelled.
 """
 
+from collections.abc import Awaitable
+
 import trio
 
 from adapters.sockets import duplex
@@ -41,20 +43,34 @@ class Wire(trio.abc.Stream):
         """Let the next read begin with `data`."""
         self._pushed = data
 
-    async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        """Return what has arrived; no bytes at the end of the stream."""
+    def arrival(self) -> Awaitable[None]:
+        """Return what to wait for until there is something to `read`."""
+        if self._pushed or self._lingers:
+            return trio.lowlevel.checkpoint()  # noqa: ASYNC105  the caller awaits it
+        self._idle = True
+        return self._stream.arrival()
+
+    def read(self) -> bytes | None:
+        """Return what has arrived, no bytes at the end of the stream; None where there is nothing after all.
+
+        Raises trio.BrokenResourceError where the client has gone, trio.ClosedResourceError where we have.
+        """
+        self._idle = False
         if self._pushed:
             data, self._pushed = self._pushed, b""
             return data
         if self._lingers:
             raise trio.ClosedResourceError
-        self._idle = True
-        try:
-            data = await self._stream.receive_some(max_bytes or _CHUNK)
-        finally:
-            self._idle = False
         self.read_at = self._pulse.arrived()
-        return data
+        return self._stream.read(_CHUNK)
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        """Return what has arrived, whatever `max_bytes` is; no bytes at the end of the stream."""
+        while True:
+            await self.arrival()
+            data = self.read()
+            if data is not None:
+                return data
 
     def write(self, data: bytes) -> bool:
         """Send `data` behind what waits; return whether all has left, or some waits for `drain`.
@@ -110,7 +126,8 @@ class Wire(trio.abc.Stream):
     async def _dropped(self) -> bool:
         """Drop what arrives; return whether more may come."""
         try:
-            return bool(await self._stream.receive_some(_CHUNK))
+            await self._stream.arrival()
+            return self._stream.read(_CHUNK) != b""
         except trio.BusyResourceError:  # whoever still reads drops it, and is soon done
             await trio.sleep(_BUSY_PERIOD)
             return True

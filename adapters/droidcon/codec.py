@@ -30,7 +30,7 @@ class DroidconCodec:
         """Return the line of a server message, without its LF."""
         match message:
             case Word():
-                return message.value
+                return message
             case Put():
                 return f"PUT {message.column}"
             case Error():

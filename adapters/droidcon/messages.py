@@ -4,7 +4,7 @@ Knows which there are and what they carry. Does not know how they are written, n
 """
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import TypeAlias
 
 NICK_LIMIT = 256
@@ -36,7 +36,7 @@ class Put:
 ClientMessage: TypeAlias = Name | Join | Put
 
 
-class Word(Enum):
+class Word(StrEnum):
     """The server's messages of one word."""
 
     SUCCESS = "SUCCESS"
