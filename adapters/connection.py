@@ -20,7 +20,7 @@ from adapters.contract import C, Codec, Farewell, Flooded, PeerGone, S, Translat
 from adapters.wire import Wire
 from gateway.commands import Command, Leave, Unreadable
 from gateway.desk import Desk
-from gateway.events import Dismissed, Event, ToMove
+from gateway.events import Dismissed, Ended, Event, Receipt, ToMove
 from gateway.pulse import Pulse
 
 OUTBOX_LIMIT = 256
@@ -65,20 +65,30 @@ class Connection(Generic[C, S]):
     def flush(self) -> None:
         """Tell the client what has been queued, as far as that leaves at once; the rest later, in order.
 
+        The end of a game, and what is behind it, waits until the result is safe.
+
         Runs in the task of whoever caused the events, so whatever goes wrong is kept for this client's own.
         """
         if self._holds:
             return
         events, self._outbox = self._outbox, []
         texts: list[str] = []
+        receipt: Receipt | None = None
         try:
-            for event in events:
+            for number, event in enumerate(events):
+                if isinstance(event, Ended) and event.receipt is not None and event.receipt.is_open:
+                    receipt = event.receipt
+                    self._outbox = events[number:]
+                    del events[number:]
+                    break
                 for message in self._observe(event):
                     texts.append(self._encode(message))  # noqa: PERF401  a comprehension is a call more
-            if not texts or self._transport.write(texts):
-                self._told(events)
-            else:
-                self._hold(events)
+            if texts and not self._transport.write(texts):
+                self._hold(self._transport.drain, events)
+                return
+            self._told(events)
+            if receipt is not None:
+                self._hold(receipt.settled, [])
         except Exception as error:
             self._holds = True
             self._failure = error
@@ -129,15 +139,14 @@ class Connection(Generic[C, S]):
                 self._farewell = self._translator.farewell(event)
                 self._scope.cancel()
 
-    def _hold(self, events: list[Event]) -> None:
-        """Let a task see `events` out, and all that happens meanwhile wait."""
+    def _hold(self, wait: Callable[[], Awaitable[object]], events: list[Event]) -> None:
+        """Let a task wait, and with it all that is queued; `events` will have been told then."""
         assert self._nursery is not None
         self._holds = True
-        self._nursery.start_soon(self._drain, events)
+        self._nursery.start_soon(self._resume, wait, events)
 
-    async def _drain(self, events: list[Event]) -> None:
-        """See `events` out, and whatever is queued meanwhile."""
-        await self._transport.drain()
+    async def _resume(self, wait: Callable[[], Awaitable[object]], events: list[Event]) -> None:
+        await wait()
         self._holds = False
         self._told(events)
         if self._outbox:

@@ -6,12 +6,11 @@ leaves in the same turn of the loop in which its cause came in, and still the hu
 """
 
 import random
-from collections.abc import Callable
 from typing import Protocol
 
 from gateway.commands import Command
 from gateway.hub import Hub, Rules
-from gateway.results import Finished
+from gateway.results import Report
 from gateway.seat import Seat
 
 
@@ -28,9 +27,7 @@ class Outgoing(Protocol):
 class Desk(Hub):
     """A hub whose news leave when it is done."""
 
-    def __init__(
-        self, rules: Rules, lot: random.Random, report: Callable[[Finished], object] = lambda _: None
-    ) -> None:
+    def __init__(self, rules: Rules, lot: random.Random, report: Report = lambda _: None) -> None:
         super().__init__(rules, lot, report)
         self._unsent: list[Outgoing] = []
 

@@ -6,7 +6,7 @@ is told of them is its dialect's affair.
 
 from dataclasses import dataclass, field
 from enum import Enum, Flag, auto
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from gateway.board import Board, Side
 from gateway.making import maker
@@ -122,6 +122,17 @@ class Refused:
     """The client's message."""
 
 
+class Receipt(Protocol):
+    """What becomes of a result: whoever tells a client of it does so once it is safe."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the result is not safe yet, and it is worth waiting until it is."""
+
+    async def settled(self) -> object:
+        """Return once the receipt is not open any more. For adapters; the core never calls it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ended:
     """The game is over."""
@@ -131,8 +142,8 @@ class Ended:
     reason: Reason
     column: int | None = None
     """The last move, where that ended the game; it was told to nobody before."""
-    receipt: object = field(default=None, compare=False)
-    """What whoever keeps results gave for this one, before anybody was told of the end."""
+    receipt: Receipt | None = field(default=None, compare=False)
+    """From whoever keeps results, who had this one before anybody was told of the end; None for nobody."""
 
 
 make_moved = maker(Moved)

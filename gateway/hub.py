@@ -10,7 +10,7 @@ one to the next.
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -21,7 +21,7 @@ from gateway.door import Door, standing
 from gateway.events import Dismissed, Entered, Introduced, Objection, Refused, ToMove, Why
 from gateway.hall import Hall
 from gateway.manners import Illegal, Manners
-from gateway.results import Finished
+from gateway.results import Report
 from gateway.seat import Gone, House, Mailbox, Owed, Seat, Seated, Waiting
 from gateway.session import Terms
 from gateway.stage import Parting, Stage
@@ -43,9 +43,7 @@ class Rules:
 class Hub:
     """All players, and the series that are on."""
 
-    def __init__(
-        self, rules: Rules, lot: random.Random, report: Callable[[Finished], object] = lambda _: None
-    ) -> None:
+    def __init__(self, rules: Rules, lot: random.Random, report: Report = lambda _: None) -> None:
         """`report` hears of each game before its players do; what it returns is the receipt in `Ended`."""
         self._agenda = Agenda()
         self._hall = Hall(lot, rules.games_per_pair)

@@ -3,10 +3,12 @@
 Plain facts in the core's words, times included: it says nothing of how, or whether, anybody stores them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from gateway.board import Board, Side
-from gateway.events import Ended, Reason
+from gateway.events import Ended, Reason, Receipt
 from gateway.manners import Manners
 
 
@@ -46,8 +48,12 @@ class Finished:
         """Whether the game belongs into statistics."""
         return self.reason is not Reason.STOPPED and all(player.counted for player in self.players)
 
-    def told(self, receipt: object) -> Ended:
+    def told(self, receipt: Receipt | None) -> Ended:
         """Return the event that tells of it, with the `receipt` of whoever keeps results."""
         by_move = self.reason in (Reason.FOUR, Reason.FULL)
         column = self.board.moves[-1] if by_move else None
         return Ended(self.board, self.winner, self.reason, column, receipt)
+
+
+Report: TypeAlias = Callable[[Finished], Receipt | None]
+"""Whoever keeps results: it hears of each game before the players, and what it returns is in `Ended`."""

@@ -5,7 +5,7 @@ what becomes of the two seats of a series that is over stands in what every step
 hub. A result is reported before anybody hears of it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -14,7 +14,7 @@ from gateway.commands import Play
 from gateway.events import Dismissed, Reason, ToMove, Why
 from gateway.hall import Hall
 from gateway.manners import Afterwards
-from gateway.results import Finished
+from gateway.results import Finished, Report
 from gateway.seat import Out, Owed, Seat, Seated, Series
 from gateway.session import Broken, Note, Outcome, Phase, Session, Terms
 
@@ -37,7 +37,12 @@ class Stage:
     """All series that are on."""
 
     def __init__(
-        self, terms: Terms, rejoin: float, hall: Hall, agenda: Agenda, report: Callable[[Finished], object]
+        self,
+        terms: Terms,
+        rejoin: float,
+        hall: Hall,
+        agenda: Agenda,
+        report: Report,
     ) -> None:
         self._terms = terms
         self._rejoin = rejoin

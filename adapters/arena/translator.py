@@ -55,6 +55,7 @@ from gateway.events import (
 from gateway.manners import Afterwards, Illegal, Manners
 
 MANNERS = Manners(
+    kind="arena",
     illegal=Illegal.RETRY,  # PROTOCOL.md 5.11
     afterwards=Afterwards.STEP_OUT,  # PROTOCOL.md 4.10
 )

@@ -55,6 +55,7 @@ class DroidconTranslator:
 
     def __init__(self, rounds: int = ROUNDS) -> None:
         self._manners = Manners(
+            kind="droidcon",
             illegal=Illegal.FORFEIT,  # PROTOCOL.md 5.1
             afterwards=Afterwards.HANG_UP,  # PROTOCOL.md 4.7
             rounds=rounds,

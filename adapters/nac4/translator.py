@@ -43,6 +43,7 @@ from gateway.events import (
 from gateway.manners import Afterwards, Illegal, Manners
 
 MANNERS = Manners(
+    kind="nac4",
     illegal=Illegal.PENALTY,  # PROTOCOL.md 5.3
     afterwards=Afterwards.STAND_BY,  # PROTOCOL.md 5.9
     clocked=True,  # PROTOCOL.md 6.6

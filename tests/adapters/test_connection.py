@@ -29,7 +29,8 @@ class House:
     """A hub and the connections to it."""
 
     def __init__(self, nursery: trio.Nursery) -> None:
-        self.hub = Desk(Rules(Terms(idle=30)), random.Random(0))
+        self.results: FakeReceipt | None = None
+        self.hub = Desk(Rules(Terms(idle=30)), random.Random(0), lambda _: self.results)
         self.connections: list[Connection[str, str]] = []
         self._nursery = nursery
 
@@ -267,6 +268,89 @@ async def test_order_is_kept_however_slowly_the_client_lets_things_in() -> None:
             ann.letting_in.set()
         await quiet()
         assert [text.split()[-1] for text in ann.sent] == [f"{n}.{d}" for n in range(100) for d in range(5)]
+
+
+# Results.
+
+
+class FakeReceipt:
+    """A result that is safe when the test says so."""
+
+    def __init__(self) -> None:
+        self._safe = trio.Event()
+
+    @property
+    def is_open(self) -> bool:
+        return not self._safe.is_set()
+
+    async def settled(self) -> None:
+        await self._safe.wait()
+
+    def settle(self) -> None:
+        self._safe.set()
+
+
+async def test_nobody_hears_of_a_result_before_it_is_safe() -> None:
+    async with game() as (home, ann, bob):
+        receipt = FakeReceipt()
+        home.results = receipt
+        ann.arrives("play 3")
+        ann.ends()
+        await quiet()
+        assert (ann.sent, bob.sent) == (["Moved"], ["Moved"])
+        receipt.settle()
+        await quiet()
+        assert bob.sent == ["Moved", "Ended"]
+
+
+async def test_what_is_behind_a_result_waits_with_it_in_order() -> None:
+    async with game() as (home, ann, bob):
+        receipt = FakeReceipt()
+        home.results = receipt
+        ann.ends()
+        await quiet()
+        bob.arrives("x", "y")
+        await quiet()
+        assert bob.sent == []
+        receipt.settle()
+        await quiet()
+        assert [text.split()[-1] for text in bob.sent] == ["Ended", "x", "y"]
+
+
+async def test_result_that_is_safe_waits_for_nothing() -> None:
+    async with game() as (home, ann, bob):
+        receipt = FakeReceipt()
+        receipt.settle()
+        home.results = receipt
+        ann.ends()
+        await quiet()
+        assert bob.sent == ["Ended"]
+
+
+async def test_what_the_client_lets_in_slowly_goes_before_the_wait_for_a_result() -> None:
+    async with game() as (home, ann, bob):
+        receipt = FakeReceipt()
+        home.results = receipt
+        bob.letting_in = trio.Event()
+        ann.arrives("play 3")
+        ann.ends()
+        await quiet()
+        receipt.settle()
+        await quiet()
+        assert bob.sent == []
+        bob.letting_in.set()
+        await quiet()
+        assert bob.sent == ["Moved", "Ended"]
+
+
+async def test_client_that_leaves_while_a_result_is_kept_leaves_at_once() -> None:
+    async with game() as (home, ann, bob):
+        home.results = FakeReceipt()
+        ann.ends()
+        await quiet()
+        bob.arrives("gone")
+        await quiet()
+        assert bob.farewell is not None
 
 
 # Time.
