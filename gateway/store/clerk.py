@@ -1,0 +1,211 @@
+"""The clerk: a thread that stores what it is handed, in batches, and does not give up before it is told to.
+
+Knows threads and time; does not know databases, only a `Sink`, nor the event loop. The rules it keeps:
+
+- While a batch is being committed the next one gathers, so the more there is to do the more a commit does.
+- A database that fails is tried again, for ever, and the operator hears of it.
+- A game that the database will never take does not keep the others; it goes to the log, whole, as an error
+  (``not stored: `` and an array of games as in ``export --format jsonl``). So do those left at the end.
+"""
+
+import json
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol, TypeAlias, TypeVar
+
+from gateway.store.errors import StoreError
+from gateway.store.formats.jsonl import as_object
+from gateway.store.outage import Outage
+from gateway.store.records import GameRecord, Submission
+
+logger = logging.getLogger("gateway.store")
+T = TypeVar("T")
+
+Settled: TypeAlias = Callable[[Sequence[Submission], bool], None]
+"""Told in the clerk's thread of games that are stored (True), or given up and in the log (False)."""
+_Then: TypeAlias = Callable[[], None] | None
+"""Something else to do than to store games; None is the end."""
+
+
+class Sink(Protocol):
+    """Where games go. Called by one thread."""
+
+    def write(self, submissions: Sequence[Submission]) -> None:
+        """Store games for good, all or none; those that are stored already stay as they are.
+
+        Raises StoreError where it should be tried again later, another exception where a game is at fault.
+        """
+
+    def tidy(self) -> bool:
+        """Do a small piece of what is to be done now and then; return whether there is more. As `write`."""
+
+    def reconnect(self) -> None:
+        """Begin anew, after a StoreError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Figures of a clerk. Times are in seconds."""
+
+    retry: float = 0.5
+    """Between two attempts to store."""
+    remind: float = 10.0
+    """Between two words to the operator."""
+    tidy: float = 3600.0
+    """Between two looks for what is to be tidied up."""
+    gather: float = 0.002
+    """From a batch's first game to its commit; the commit itself takes about 1 ms of processor time."""
+    batch: int = 500
+    """Games in one commit."""
+
+
+class Clerk:
+    """A thread that stores games. Its methods may be called in any thread."""
+
+    def __init__(self, sink: Sink, settled: Settled, pace: Pace) -> None:
+        self._sink = sink
+        self._settled = settled
+        self._pace = pace
+        self._items: queue.SimpleQueue[Submission | _Then] = queue.SimpleQueue()
+        self._batch: Sequence[Submission] = ()
+        self._outage = Outage(pace.remind)
+        self._closing = threading.Event()
+        self._end = 0.0
+        self._abandoned = False
+        self._thread = threading.Thread(target=self._run, name="store", daemon=True)
+        self._thread.start()
+
+    def store(self, submission: Submission) -> None:
+        """Take in a game; never blocks."""
+        self._items.put(submission)
+
+    def ask(self, work: Callable[[], T]) -> Future[T]:
+        """Take in something else to do, after the games that were taken in before; never blocks."""
+        future: Future[T] = Future()
+        self._items.put(partial(_fulfil, future, work))
+        return future
+
+    def close(self, limit: float) -> None:
+        """Store what waits, for at most `limit` seconds, and end; log what is left.
+
+        Blocks; to be called once.
+        """
+        self._end = time.monotonic() + limit
+        self._closing.set()
+        self._items.put(None)
+        self._thread.join(limit + self._pace.retry)
+        if self._thread.is_alive():  # it hangs in the database, and may hang for ever
+            self._abandoned = True
+            self._give_up([*self._batch, *self._rest()])
+
+    # What follows happens in the thread.
+
+    def _run(self) -> None:
+        tidy_at = time.monotonic()
+        then: _Then = _nothing
+        while then is not None:
+            self._batch, then = self._gather(tidy_at - time.monotonic())
+            self._store(self._batch)
+            self._batch = ()
+            if then is not None:
+                then()
+                if time.monotonic() >= tidy_at:
+                    tidy_at = time.monotonic() + (0.0 if self._tidy() else self._pace.tidy)
+
+    def _gather(self, patience: float) -> tuple[list[Submission], _Then]:
+        """Wait for something to do; return the games that are there, and what comes after them."""
+        batch: list[Submission] = []
+        try:
+            item = self._items.get(timeout=max(0.0, patience))
+            if isinstance(item, Submission) and self._items.qsize() < self._pace.batch:
+                time.sleep(self._pace.gather)
+            while isinstance(item, Submission):
+                batch.append(item)
+                if len(batch) == self._pace.batch:
+                    return batch, _nothing
+                item = self._items.get_nowait()
+        except queue.Empty:
+            return batch, _nothing
+        return batch, item
+
+    def _store(self, batch: Sequence[Submission]) -> None:
+        """Store these games, however long it takes."""
+        while batch and not self._abandoned:
+            if self._closing.is_set() and time.monotonic() >= self._end:
+                self._give_up(batch)
+                return
+            try:
+                self._sink.write(batch)
+            except StoreError as error:
+                self._outage.failed(error, self._waiting(batch), time.monotonic())
+                self._sink.reconnect()
+                self._pause()
+            except Exception as error:  # one of these games is at fault; it must not keep the others
+                self._store_singly(batch, error)
+                return
+            else:
+                self._outage.over(len(batch), self._waiting(batch), time.monotonic())
+                self._settled(batch, True)
+                return
+
+    def _store_singly(self, batch: Sequence[Submission], error: Exception) -> None:
+        if len(batch) > 1:
+            for each in batch:
+                self._store([each])
+            return
+        logger.error("the database will never take a result: %s", " ".join(str(error).split()))
+        self._give_up(batch)
+
+    def _pause(self) -> None:
+        if self._closing.is_set():
+            time.sleep(max(0.0, min(self._pace.retry, self._end - time.monotonic())))
+        else:
+            self._closing.wait(self._pace.retry)
+
+    def _tidy(self) -> bool:
+        try:
+            return self._sink.tidy()
+        except StoreError as error:
+            logger.warning("the database could not be tidied up: %s", error)
+            return False
+
+    def _waiting(self, batch: Sequence[Submission]) -> int:
+        return len(batch) + self._items.qsize()
+
+    def _give_up(self, batch: Sequence[Submission]) -> None:
+        log_unstored([each.record for each in batch])
+        self._settled(batch, False)
+
+    def _rest(self) -> list[Submission]:
+        rest: list[Submission] = []
+        with suppress(queue.Empty):
+            while True:
+                item = self._items.get_nowait()
+                if isinstance(item, Submission):
+                    rest.append(item)
+        return rest
+
+
+def log_unstored(records: Sequence[GameRecord], at_once: int = 50) -> None:
+    """Log games that only the log will have, several in a line because a log has room for so many lines."""
+    for start in range(0, len(records), at_once):
+        part = [as_object(record) for record in records[start : start + at_once]]
+        logger.error("not stored: %s", json.dumps(part))
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+def _fulfil(future: Future[T], work: Callable[[], T]) -> None:
+    try:
+        future.set_result(work())
+    except Exception as error:  # it is for who asked
+        future.set_exception(error)
