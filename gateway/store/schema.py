@@ -124,6 +124,7 @@ games = Table(
     UniqueConstraint("boot", "number"),
     Index("games_first", "first", "id"),
     Index("games_second", "second", "id"),
+    Index("games_pair", "first", "second", "id"),
     Index("games_reason", "reason", "id"),
 )
 
