@@ -60,8 +60,10 @@ class Pace:
     """Between two words to the operator."""
     tidy: float = 3600.0
     """Between two looks for what is to be tidied up."""
-    gather: float = 0.002
-    """From a batch's first game to its commit; the commit itself takes about 1 ms of processor time."""
+    rest: float = 4.0
+    """Of the processor time that a commit took, how many times as much passes before the next. A commit takes
+    1 ms, and 0.1 ms more for each game: under load fewer commits of more games leave the time for play."""
+    longest_rest: float = 0.02
     batch: int = 500
     """Games in one commit."""
 
@@ -77,6 +79,7 @@ class Clerk:
         self._batch: Sequence[Submission] = ()
         self._outage = Outage(pace.remind)
         self._closing = threading.Event()
+        self._rested_at = 0.0
         self._end = 0.0
         self._abandoned = False
         self._thread = threading.Thread(target=self._run, name="store", daemon=True)
@@ -112,7 +115,10 @@ class Clerk:
         then: _Then = _nothing
         while then is not None:
             self._batch, then = self._gather(tidy_at - time.monotonic())
+            busy = time.thread_time()
             self._store(self._batch)
+            rest = min(self._pace.longest_rest, self._pace.rest * (time.thread_time() - busy))
+            self._rested_at = time.monotonic() + rest
             self._batch = ()
             if then is not None:
                 then()
@@ -125,7 +131,7 @@ class Clerk:
         try:
             item = self._items.get(timeout=max(0.0, patience))
             if isinstance(item, Submission) and self._items.qsize() < self._pace.batch:
-                time.sleep(self._pace.gather)
+                time.sleep(max(0.0, self._rested_at - time.monotonic()))
             while isinstance(item, Submission):
                 batch.append(item)
                 if len(batch) == self._pace.batch:

@@ -10,9 +10,7 @@ Stored, an exchange is JSON, compressed: `pack` and `unpack` are each other's in
 import json
 import zlib
 from collections import deque
-from dataclasses import dataclass
-from enum import Enum
-from typing import TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 LONGEST = 1_000
 """Characters that are kept of one text, and of one verdict."""
@@ -21,19 +19,15 @@ HEAD = 100
 TAIL = 300
 """Lines that are kept up to its end."""
 
-
-class Direction(Enum):
-    """Which way a text went, seen from the server."""
-
-    IN = "in"
-    OUT = "out"
-    NOTE = "note"
-    """No text at all; the verdict is the server's remark."""
+_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One text on the wire."""
+Direction: TypeAlias = Literal["in", "out", "note"]
+"""Which way a text went, seen from the server; a note is the server's own remark, without a text."""
+
+
+class Line(NamedTuple):
+    """One text on the wire. A tuple, as there are many: half the time of a dataclass to make and to pack."""
 
     at: int
     """Milliseconds since the game began."""
@@ -70,7 +64,7 @@ class Recorder:
         """Return what was collected; a note stands in for lines that are left out."""
         if not self._left_out:
             return (*self._head, *self._tail)
-        gap = Line(self._tail[0].at, Direction.NOTE, "", f"{self._left_out} lines left out")
+        gap = Line(self._tail[0].at, "note", "", f"{self._left_out} lines left out")
         return (*self._head, gap, *self._tail)
 
 
@@ -81,17 +75,21 @@ def size(exchange: Exchange) -> int:
 
 def pack(exchange: Exchange) -> bytes:
     """Return the exchange as bytes."""
-    rows = [(line.at, line.direction.value, line.text, line.verdict) for line in exchange]
-    return zlib.compress(json.dumps(rows, separators=(",", ":")).encode(), 1)
+    return zlib.compress(_encode(exchange).encode(), 1)
 
 
 def unpack(data: bytes) -> Exchange:
     """Return the exchange that `pack` made bytes of. Raises ValueError where it made none of these."""
     try:
-        rows = json.loads(zlib.decompress(data))
-        return tuple(Line(at, Direction(way), text, verdict) for at, way, text, verdict in rows)
+        return tuple(_line(*row) for row in json.loads(zlib.decompress(data)))
     except (zlib.error, TypeError) as error:
         raise ValueError("no exchange") from error
+
+
+def _line(at: int, direction: Direction, text: str, verdict: str) -> Line:
+    if direction not in ("in", "out", "note"):
+        raise ValueError(f"{direction!r} is no direction")
+    return Line(at, direction, text, verdict)
 
 
 def _cut(text: str) -> str:

@@ -4,6 +4,7 @@ import json
 import logging
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -16,7 +17,7 @@ from gateway.store.formats.jsonl import from_object
 from gateway.store.outage import Outage, Throttle
 from gateway.store.records import GameRecord, Submission
 
-HASTE = Pace(retry=0.01, remind=1000.0, gather=0.0)
+HASTE = Pace(retry=0.01, remind=1000.0)
 LIMIT = 30.0
 """Seconds after which a test that hangs fails."""
 
@@ -122,12 +123,23 @@ def test_what_gathers_during_a_commit_is_the_next_one() -> None:
 def test_commit_has_a_largest_size() -> None:
     gate = Gate()
     sink = FakeSink(gate)
-    with clerk_of(sink, Pace(gather=0.0, batch=2)) as (clerk, _):
+    with clerk_of(sink, Pace(batch=2)) as (clerk, _):
         hand_in(clerk, 1)
         assert gate.reached.wait(LIMIT)
         hand_in(clerk, 2, 3, 4)
         gate.opened.set()
     assert sink.batches == [[1], [2, 3], [4]]
+
+
+def test_commits_leave_time_for_play_between_them() -> None:
+    times: list[float] = []
+    sink = FakeSink(lambda batch: times.append(time.monotonic()))
+    with clerk_of(sink, Pace(rest=1e9, longest_rest=0.05)) as (clerk, settled):
+        for number in (1, 2):
+            hand_in(clerk, number)
+            settled.get(timeout=LIMIT)
+    first, second = times
+    assert second - first >= 0.05
 
 
 def test_database_that_fails_is_tried_again_until_it_is_back(caplog: pytest.LogCaptureFixture) -> None:

@@ -16,7 +16,7 @@ from store_world import KINDS, game
 from gateway.store import ledger
 from gateway.store.clerk import Pace
 from gateway.store.database import Database, open_to_read, open_to_write
-from gateway.store.evidence import Direction, Line
+from gateway.store.evidence import Line
 from gateway.store.receipts import Outcome
 from gateway.store.records import Submission
 from gateway.store.schema import exchanges, games
@@ -53,7 +53,7 @@ async def failing(caplog: pytest.LogCaptureFixture) -> str:
 async def test_games_are_stored_with_their_evidence(where: str) -> None:
     database = open_to_write(where)
     async with writer_to(database) as writer:
-        line = Line(1, Direction.IN, "playmove 3")
+        line = Line(1, "in", "playmove 3")
         receipt = writer.put(game(series=1), ((line,), (line, line)))
         assert await receipt.settled() is Outcome.STORED
         assert series(where) == [1]

@@ -8,7 +8,7 @@ from store_world import BOOT, drawn, game, keep, records
 from gateway.events import Reason
 from gateway.store import games, ledger
 from gateway.store.database import Database
-from gateway.store.evidence import Direction, Line
+from gateway.store.evidence import Line
 from gateway.store.games import Filter, Page
 from gateway.store.records import GameRecord, StoredGame, Submission
 
@@ -106,7 +106,7 @@ def test_one_game_is_found_by_its_number(database: Database) -> None:
 
 
 def test_evidence_is_found_by_side(database: Database) -> None:
-    line = Line(1, Direction.OUT, "genmove", "41.9 s left")
+    line = Line(1, "out", "genmove", "41.9 s left")
     with database.writing() as connection:
         batch = [Submission(1, game(), ((line,), (line, line))), Submission(2, game())]
         ledger.store(connection, BOOT, batch)

@@ -10,11 +10,11 @@ from store_world import BOOT, NAMES, drawn, game, keep, records
 from gateway.events import Reason
 from gateway.store import ledger
 from gateway.store.database import Database
-from gateway.store.evidence import Direction, Line
+from gateway.store.evidence import Line
 from gateway.store.records import GameRecord, Submission
 from gateway.store.schema import exchanges, games, players, tallies
 
-LINE = Line(3, Direction.IN, "playmove 3")
+LINE = Line(3, "in", "playmove 3")
 again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 
 

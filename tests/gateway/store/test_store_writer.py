@@ -12,14 +12,14 @@ from store_world import game
 
 from gateway.store.clerk import Pace
 from gateway.store.errors import StoreError
-from gateway.store.evidence import Direction, Exchange, Line, size
+from gateway.store.evidence import Exchange, Line, size
 from gateway.store.formats.jsonl import from_object
 from gateway.store.receipts import Outcome, Receipt
 from gateway.store.records import Submission
 from gateway.store.writer import Bounds, Writer
 
 LIMIT = 30.0
-EXCHANGE: Exchange = (Line(1, Direction.IN, "playmove 3"),)
+EXCHANGE: Exchange = (Line(1, "in", "playmove 3"),)
 
 
 class GatedSink:
@@ -45,7 +45,7 @@ class GatedSink:
 
 @asynccontextmanager
 async def writer_to(sink: GatedSink, bounds: Bounds | None = None) -> AsyncIterator[Writer]:
-    writer = Writer(sink, bounds, Pace(retry=0.01, gather=0.0))
+    writer = Writer(sink, bounds, Pace(retry=0.01))
     yield writer
     sink.open.set()
     await writer.close(LIMIT)
@@ -197,7 +197,7 @@ async def test_close_stores_what_waits_and_receipts_settle_meanwhile() -> None:
 
 
 async def test_close_in_vain_logs_and_settles(caplog: pytest.LogCaptureFixture) -> None:
-    writer = Writer(GatedSink(broken=True), Bounds(patience=LIMIT), Pace(retry=0.01, gather=0.0))
+    writer = Writer(GatedSink(broken=True), Bounds(patience=LIMIT), Pace(retry=0.01))
     receipt = writer.put(game(series=9))
     await writer.close(0.05)
     assert await receipt.settled() is Outcome.LOGGED
