@@ -71,7 +71,7 @@ class Books:
 
     accounts: dict[int, Account] = field(default_factory=dict)
     tallies: dict[Key, Tally] = field(default_factory=dict)
-    _rater: Rater = field(default_factory=Rater)
+    _rater: Rater = field(default_factory=Rater, compare=False)
 
     def enter(self, entry: Entry) -> None:
         """Count a game."""

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, select, text
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
@@ -39,7 +38,8 @@ class Database:
     label: str
     """What to call it to people: the file's path, or the URL without its password."""
     engine: Engine
-    _still_there: Callable[[Connection], None]
+    _require_there: Callable[[], None]
+    """Raises StoreError where this is not the database that was opened."""
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -48,16 +48,17 @@ class Database:
         Raises what SQLAlchemy raises, or `StoreError`, where anything is in doubt; then all may have to be
         written again.
         """
-        with self.engine.connect().execution_options(writing=True) as connection:
-            with connection.begin():
-                if connection.dialect.name == "postgresql":
-                    connection.execute(select(schema_version.c.version).with_for_update())
-                yield connection
-            self._still_there(connection)
+        self._require_there()
+        with self.engine.connect().execution_options(writing=True) as connection, connection.begin():
+            if connection.dialect.name == "postgresql":
+                connection.execute(select(schema_version.c.version).with_for_update())
+            yield connection
+        self._require_there()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Give a connection whose every statement sees the same state of the database."""
+        self._require_there()
         with self.engine.connect() as connection:
             if connection.dialect.name == "postgresql":
                 connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
@@ -132,28 +133,28 @@ def _database(where: str) -> Database:
 
 
 def _sqlite(path: Path) -> Database:
-    engine = create_engine(
-        "sqlite://",
-        creator=lambda: sqlite.connect(path, PATIENCE),
-        poolclass=QueuePool,
-        connect_args={"check_same_thread": False},
-    )
+    file = sqlite.identity(path)
 
-    @event.listens_for(engine, "connect")
-    def _remember(raw: Any, record: Any) -> None:
-        record.info["file"] = sqlite.identity(path)
+    def require_there() -> None:
+        # Not only for the sake of what is stored: a log that was left behind by the file that was here would
+        # be taken for that of the file that is here now.
+        if sqlite.identity(path) != file:
+            raise StoreError(
+                f"{path} was moved, removed or replaced; it has to come back, or the server to restart"
+            )
+
+    def connect() -> sqlite3.Connection:
+        require_there()
+        return sqlite.connect(path, PATIENCE)
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool)
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
         writing = connection.get_execution_options().get("writing", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 
-    def still_there(connection: Connection) -> None:
-        """Raise `StoreError` where the path no longer leads to the file that was written to."""
-        if sqlite.identity(path) != connection.info["file"]:
-            raise StoreError(f"{path} was moved or removed")
-
-    return Database(str(path), engine, still_there)
+    return Database(str(path), engine, require_there)
 
 
 def _postgresql(url: URL) -> Database:
@@ -165,7 +166,7 @@ def _postgresql(url: URL) -> Database:
         raise StoreError(
             f"{error.name} is not installed, which PostgreSQL needs; pip install 'c4gateway[postgres]'"
         ) from error
-    return Database(_label(url), engine, lambda connection: None)
+    return Database(_label(url), engine, lambda: None)
 
 
 def _bring_up_to_date(database: Database) -> None:

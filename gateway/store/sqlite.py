@@ -24,22 +24,28 @@ def prepare(path: Path, version: int) -> None:
     OSError and sqlite3.Error where the system refuses.
     """
     if path.exists() and path.stat().st_size > 0:
-        _check(path, version)
+        check(path, version)
         return
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         # In this order each of the two is whole, or absent, should the process end here.
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute("PRAGMA journal_mode = WAL")
-    except sqlite3.Error as error:
-        raise StoreError(f"{path}: {error}") from error
     finally:
         connection.close()
 
 
 def check(path: Path, version: int) -> None:
     """Raise `StoreError` where there is no database of ours of `version` or older; OSError where no file."""
-    _check(path, version)
+    with path.open("rb") as file:
+        header = file.read(100)
+    if not header:
+        raise StoreError(f"{path} is empty")
+    if not header.startswith(_MAGIC) or int.from_bytes(header[_APPLICATION_ID]) != APPLICATION_ID:
+        raise StoreError(mismatch(str(path), None, version))
+    found = max(int.from_bytes(header[_USER_VERSION]), _version_in_wal(path))
+    if found > version:
+        raise StoreError(mismatch(str(path), found, version))
 
 
 def connect(path: Path, patience: float) -> sqlite3.Connection:
@@ -52,8 +58,6 @@ def connect(path: Path, patience: float) -> sqlite3.Connection:
         check_same_thread=False,
     )
     try:
-        if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
-            raise sqlite3.DatabaseError("another database is there now")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
@@ -83,18 +87,6 @@ def mismatch(label: str, version: int | None, ours: int) -> str:
     )
 
 
-def _check(path: Path, version: int) -> None:
-    with path.open("rb") as file:
-        header = file.read(100)
-    if not header:
-        raise StoreError(f"{path} is empty")
-    if not header.startswith(_MAGIC) or int.from_bytes(header[_APPLICATION_ID]) != APPLICATION_ID:
-        raise StoreError(mismatch(str(path), None, version))
-    found = max(int.from_bytes(header[_USER_VERSION]), _version_in_wal(path))
-    if found > version:
-        raise StoreError(mismatch(str(path), found, version))
-
-
 def _version_in_wal(path: Path) -> int:
     """Return the version that a killed process may have left in the log beside the file, or 0."""
     log = path.with_name(path.name + "-wal")
@@ -103,7 +95,5 @@ def _version_in_wal(path: Path) -> int:
     connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)  # which writes neither file nor log
     try:
         return int(connection.execute("PRAGMA user_version").fetchone()[0])
-    except sqlite3.Error as error:
-        raise StoreError(f"{path}: {error}") from error
     finally:
         connection.close()

@@ -13,6 +13,7 @@ from gateway.store.evidence import Line
 from gateway.store.formats import arena, jsonl, pgn, sheet
 from gateway.store.games import Filter
 from gateway.store.records import Participant, StoredGame, Submission
+from gateway.store.schema import players
 
 SAID = (
     Line(0, "out", "genmove ..."),
@@ -138,3 +139,22 @@ def test_export_reads_a_page_at_a_time(database: Database, monkeypatch: pytest.M
     monkeypatch.setattr(games, "PAGE", 2)
     keep(database, [game()] * 5)
     assert len(list(commands.export(database, "jsonl", Filter()))) == 5
+
+
+def test_recount_finds_nothing_wrong_or_puts_it_right(database: Database) -> None:
+    keep(database, [game(), drawn("carol", "bob"), game(counted=False)])
+    assert list(commands.recount(database)) == ["totals and ratings of 3 players in 2 games: as kept\n"]
+    with database.writing() as connection:
+        connection.execute(players.update().values(mean=1.0))
+    text = "totals and ratings of 3 players in 2 games: not as kept; now they are\n"
+    assert list(commands.recount(database)) == [text]
+    assert "games: as kept\n" in "".join(commands.recount(database))
+
+
+def test_game_and_exchange_as_json_say_all_that_is_kept() -> None:
+    assert json.loads(next(jsonl.write([StoredGame(3, game())]))) == json.loads(
+        json.dumps(objects.of_game(StoredGame(3, game())))
+    )
+    first, *_ = objects.of_exchange(SAID)
+    assert first == {"at": 0, "direction": "out", "text": "genmove ...", "verdict": ""}
+    assert objects.of_exchange(None) is None

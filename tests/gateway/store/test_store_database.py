@@ -187,5 +187,10 @@ def test_url_that_is_none_is_one_line_without_the_password(url: str) -> None:
     assert "secret" not in refusal(url)
 
 
+def test_driver_that_is_missing_is_one_line_that_says_what_to_install() -> None:
+    line = refusal("postgresql+pg8000://me:secret@host/games")
+    assert line == "pg8000 is not installed, which PostgreSQL needs; pip install 'c4gateway[postgres]'"
+
+
 def test_label_has_no_password() -> None:
     assert label_of("postgres://me:secret@host/games?password=secret") == "postgresql://me:***@host/games"

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from store_world import KINDS, game
 from gateway.store import ledger
 from gateway.store.clerk import Pace
 from gateway.store.database import Database, open_to_read, open_to_write
+from gateway.store.errors import StoreError
 from gateway.store.evidence import Line
 from gateway.store.receipts import Outcome
 from gateway.store.records import Submission
@@ -43,11 +44,14 @@ def series(where: str) -> list[int]:
 
 async def failing(caplog: pytest.LogCaptureFixture) -> str:
     """Wait until an outage is told of; return what is said."""
-    while True:
-        for record in caplog.records:
-            if "the database has failed" in record.getMessage():
-                return record.getMessage()
-        await trio.lowlevel.checkpoint()
+    seen = 0
+    with trio.fail_after(LIMIT):
+        while True:
+            for record in caplog.records[seen:]:
+                seen += 1
+                if "the database has failed" in record.getMessage():
+                    return record.getMessage()
+            await trio.lowlevel.checkpoint()
 
 
 async def test_games_are_stored_with_their_evidence(where: str) -> None:
@@ -86,7 +90,7 @@ async def test_file_that_was_moved_away_is_waited_for(
         assert await writer.put(game(series=1)).settled() is Outcome.STORED
         path.rename(elsewhere)
         receipt = writer.put(game(series=2))
-        assert f"{path} was moved or removed" in await failing(caplog)
+        assert f"{path} was moved, removed or replaced" in await failing(caplog)
         assert receipt.outcome is Outcome.WAITING
         elsewhere.rename(path)
         assert await receipt.settled() is Outcome.STORED
@@ -109,18 +113,35 @@ async def test_file_that_was_removed_is_not_made_anew(
     database.close()
 
 
-async def test_game_goes_into_the_database_that_took_the_place_of_another(tmp_path: Path) -> None:
-    path, fresh = tmp_path / "games.db", tmp_path / "fresh.db"
-    open_to_write(str(fresh)).close()
-    database = open_to_write(str(path))
+def another_of_ours(path: Path) -> None:
+    open_to_write(str(path)).close()
+
+
+def none_of_ours(path: Path) -> None:
+    path.write_text("alice beats bob")
+
+
+@pytest.mark.parametrize("make", [another_of_ours, none_of_ours])
+async def test_file_that_took_the_place_is_left_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, make: Callable[[Path], None]
+) -> None:
+    path, elsewhere, other = tmp_path / "games.db", tmp_path / "elsewhere.db", tmp_path / "other.db"
+    make(other)
+    database, before = open_to_write(str(path)), other.read_bytes()
     async with writer_to(database) as writer:
         assert await writer.put(game(series=1)).settled() is Outcome.STORED
-        fresh.rename(path)
-        for name in ("games.db-wal", "games.db-shm"):
-            (tmp_path / name).unlink()
-        assert await writer.put(game(series=2)).settled() is Outcome.STORED
+        path.rename(elsewhere)
+        other.rename(path)
+        receipt = writer.put(game(series=2))
+        await failing(caplog)
+        with pytest.raises(StoreError, match="was moved"), database.reading():
+            pass
+        assert path.read_bytes() == before
+        assert receipt.outcome is Outcome.WAITING
+        elsewhere.rename(path)
+        assert await receipt.settled() is Outcome.STORED
     database.close()
-    assert series(str(path)) == [2]
+    assert series(str(path)) == [1, 2]
 
 
 FULL_DISK = """
@@ -174,7 +195,7 @@ def test_every_game_that_was_told_of_survives_a_kill_and_none_is_there_twice(whe
             numbers = list(connection.scalars(select(games.c.number).where(games.c.boot == run)))
             assert len(set(numbers)) == len(numbers) >= number > 0
         kept, counted = ledger.books_kept(connection), ledger.recount(connection)
-        assert (kept.accounts, kept.tallies) == (counted.accounts, counted.tallies)
+        assert kept == counted
     database.close()
 
 

@@ -9,6 +9,7 @@ from store_world import BOOT, NAMES, drawn, game, keep, records
 
 from gateway.events import Reason
 from gateway.store import ledger
+from gateway.store.books import Books
 from gateway.store.database import Database
 from gateway.store.evidence import Line
 from gateway.store.records import GameRecord, Submission
@@ -23,10 +24,9 @@ def rows(database: Database, table=games) -> int:
         return connection.execute(select(func.count()).select_from(table)).scalar_one()
 
 
-def both_books(database: Database) -> tuple[object, object]:
+def both_books(database: Database) -> tuple[Books, Books]:
     with database.reading() as connection:
-        kept, counted = ledger.books_kept(connection), ledger.recount(connection)
-    return (kept.accounts, kept.tallies), (counted.accounts, counted.tallies)
+        return ledger.books_kept(connection), ledger.recount(connection)
 
 
 def empty(database: Database) -> None:
@@ -78,7 +78,7 @@ def test_games_that_do_not_count_are_stored_and_nothing_else(database: Database)
     assert rows(database) == 1
     assert rows(database, tallies) == 0
     kept, counted = both_books(database)
-    assert kept == counted == ({}, {})
+    assert kept == counted == Books()
 
 
 @again
