@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from gateway.board import Board, Side
 from gateway.events import Reason
+from gateway.results import Finished, Player
 from gateway.store.evidence import Exchange
 
 WORDS = {
@@ -91,6 +92,38 @@ class StoredGame:
     id: int
     """1 or more; a game that was stored later has a higher one."""
     record: GameRecord
+
+
+def record_of(finished: Finished, epoch: float) -> GameRecord:
+    """Return what is stored of a game that the core reports.
+
+    `epoch` is the Unix time, in seconds, at which the core's clock said 0. Beyond what the core leaves out of
+    statistics, games between two players of the server's own do not count, nor those of a name with itself,
+    which tell nothing of its strength.
+    """
+    one, two = finished.players
+    houses = one.manners.house and two.manners.house
+    return GameRecord(
+        began=_milliseconds(epoch + finished.began),
+        ended=_milliseconds(epoch + finished.ended),
+        players=(_participant(one), _participant(two)),
+        moves="".join(map(str, finished.board.moves)),
+        winner=finished.winner,
+        reason=finished.reason,
+        thought=(_milliseconds(finished.thought[0]), _milliseconds(finished.thought[1])),
+        table=finished.table,
+        series=finished.series,
+        round=finished.round,
+        counted=finished.counted and not houses and one.name != two.name,
+    )
+
+
+def _participant(player: Player) -> Participant:
+    return Participant(player.name, player.manners.kind, player.manners.house)
+
+
+def _milliseconds(seconds: float) -> int:
+    return round(1000 * seconds)
 
 
 def winner_of(result: int) -> Side | None:
