@@ -17,8 +17,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from gateway.store.errors import StoreError
 from gateway.store.formats.jsonl import as_object
@@ -30,8 +29,6 @@ T = TypeVar("T")
 
 Settled: TypeAlias = Callable[[Sequence[Submission], bool], None]
 """Told in the clerk's thread of games that are stored (True), or given up and in the log (False)."""
-_Then: TypeAlias = Callable[[], None] | None
-"""Something else to do than to store games; None is the end."""
 
 
 class Sink(Protocol):
@@ -68,6 +65,24 @@ class Pace:
     """Games in one commit."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Job(Generic[T]):
+    """Something else to do than to store games."""
+
+    work: Callable[[], T]
+    future: "Future[T]"
+
+    def __call__(self) -> None:
+        try:
+            self.future.set_result(self.work())
+        except Exception as error:  # it is for who asked
+            self.future.set_exception(error)
+
+
+_Then: TypeAlias = Callable[[], None] | None
+"""What comes after a batch; None is the end."""
+
+
 class Clerk:
     """A thread that stores games. Its methods may be called in any thread."""
 
@@ -75,13 +90,11 @@ class Clerk:
         self._sink = sink
         self._settled = settled
         self._pace = pace
-        self._items: queue.SimpleQueue[Submission | _Then] = queue.SimpleQueue()
-        self._batch: Sequence[Submission] = ()
+        self._items: queue.SimpleQueue[Submission | _Job[Any] | None] = queue.SimpleQueue()
+        self._batch: list[Submission] = []
         self._outage = Outage(pace.remind)
-        self._closing = threading.Event()
         self._rested_at = 0.0
-        self._end = 0.0
-        self._abandoned = False
+        self._abandoned = threading.Event()
         self._thread = threading.Thread(target=self._run, name="store", daemon=True)
         self._thread.start()
 
@@ -92,88 +105,80 @@ class Clerk:
     def ask(self, work: Callable[[], T]) -> Future[T]:
         """Take in something else to do, after the games that were taken in before; never blocks."""
         future: Future[T] = Future()
-        self._items.put(partial(_fulfil, future, work))
+        self._items.put(_Job(work, future))
         return future
 
     def close(self, limit: float) -> None:
         """Store what waits, for at most `limit` seconds, and end; log what is left.
 
-        Blocks; to be called once.
+        Blocks; to be called once. What the database is then busy with is logged, and may be stored yet.
         """
-        self._end = time.monotonic() + limit
-        self._closing.set()
         self._items.put(None)
-        self._thread.join(limit + self._pace.retry)
-        if self._thread.is_alive():  # it hangs in the database, and may hang for ever
-            self._abandoned = True
-            self._give_up([*self._batch, *self._rest()])
+        self._thread.join(limit)
+        if self._thread.is_alive():  # perhaps it hangs in the database, perhaps for ever
+            self._abandoned.set()
+            self._give_up_all()
 
     # What follows happens in the thread.
 
     def _run(self) -> None:
         tidy_at = time.monotonic()
         then: _Then = _nothing
-        while then is not None:
-            self._batch, then = self._gather(tidy_at - time.monotonic())
+        while then is not None and not self._abandoned.is_set():
+            then = self._gather(tidy_at - time.monotonic())
             busy = time.thread_time()
             self._store(self._batch)
             rest = min(self._pace.longest_rest, self._pace.rest * (time.thread_time() - busy))
             self._rested_at = time.monotonic() + rest
-            self._batch = ()
+            self._batch = []
             if then is not None:
                 then()
                 if time.monotonic() >= tidy_at:
                     tidy_at = time.monotonic() + (0.0 if self._tidy() else self._pace.tidy)
 
-    def _gather(self, patience: float) -> tuple[list[Submission], _Then]:
-        """Wait for something to do; return the games that are there, and what comes after them."""
-        batch: list[Submission] = []
+    def _gather(self, patience: float) -> _Then:
+        """Wait for something to do; put the games that are there into the batch, return what is next."""
         try:
             item = self._items.get(timeout=max(0.0, patience))
             if isinstance(item, Submission) and self._items.qsize() < self._pace.batch:
                 time.sleep(max(0.0, self._rested_at - time.monotonic()))
             while isinstance(item, Submission):
-                batch.append(item)
-                if len(batch) == self._pace.batch:
-                    return batch, _nothing
+                self._batch.append(item)
+                if len(self._batch) == self._pace.batch:
+                    return _nothing
                 item = self._items.get_nowait()
         except queue.Empty:
-            return batch, _nothing
-        return batch, item
+            return _nothing
+        return item
 
     def _store(self, batch: Sequence[Submission]) -> None:
         """Store these games, however long it takes."""
-        while batch and not self._abandoned:
-            if self._closing.is_set() and time.monotonic() >= self._end:
-                self._give_up(batch)
-                return
+        while batch:
+            if self._abandoned.is_set():
+                return self._give_up_all()
             try:
                 self._sink.write(batch)
             except StoreError as error:
                 self._outage.failed(error, self._waiting(batch), time.monotonic())
                 self._sink.reconnect()
-                self._pause()
+                self._abandoned.wait(self._pace.retry)
             except Exception as error:  # one of these games is at fault; it must not keep the others
-                self._store_singly(batch, error)
-                return
+                return self._store_singly(batch, error)
             else:
                 self._outage.over(len(batch), self._waiting(batch), time.monotonic())
-                self._settled(batch, True)
-                return
+                return self._settled(batch, True)
+        return None
 
     def _store_singly(self, batch: Sequence[Submission], error: Exception) -> None:
         if len(batch) > 1:
-            for each in batch:
+            for number, each in enumerate(batch):
+                if self._abandoned.is_set():
+                    return
+                self._batch = [*batch[number:]]
                 self._store([each])
             return
         logger.error("the database will never take a result: %s", " ".join(str(error).split()))
         self._give_up(batch)
-
-    def _pause(self) -> None:
-        if self._closing.is_set():
-            time.sleep(max(0.0, min(self._pace.retry, self._end - time.monotonic())))
-        else:
-            self._closing.wait(self._pace.retry)
 
     def _tidy(self) -> bool:
         try:
@@ -189,14 +194,16 @@ class Clerk:
         log_unstored([each.record for each in batch])
         self._settled(batch, False)
 
-    def _rest(self) -> list[Submission]:
-        rest: list[Submission] = []
+    def _give_up_all(self) -> None:
+        left, self._batch = self._batch, []
         with suppress(queue.Empty):
             while True:
                 item = self._items.get_nowait()
                 if isinstance(item, Submission):
-                    rest.append(item)
-        return rest
+                    left.append(item)
+                elif item is not None:
+                    item.future.set_exception(StoreError("the store is closed"))
+        self._give_up(left)
 
 
 def log_unstored(records: Sequence[GameRecord], at_once: int = 50) -> None:
@@ -208,10 +215,3 @@ def log_unstored(records: Sequence[GameRecord], at_once: int = 50) -> None:
 
 def _nothing() -> None:
     """Do nothing."""
-
-
-def _fulfil(future: Future[T], work: Callable[[], T]) -> None:
-    try:
-        future.set_result(work())
-    except Exception as error:  # it is for who asked
-        future.set_exception(error)

@@ -136,18 +136,12 @@ def _sqlite(path: Path) -> Database:
     file = sqlite.identity(path)
 
     def require_there() -> None:
-        # Not only for the sake of what is stored: a log that was left behind by the file that was here would
-        # be taken for that of the file that is here now.
+        # Not only for the sake of what is stored: SQLite would take the log that the file that was here has
+        # left behind for that of the file that is here now.
         if sqlite.identity(path) != file:
-            raise StoreError(
-                f"{path} was moved, removed or replaced; it has to come back, or the server to restart"
-            )
+            raise StoreError(f"{path} was moved, removed or replaced; put it back, or restart the server")
 
-    def connect() -> sqlite3.Connection:
-        require_there()
-        return sqlite.connect(path, PATIENCE)
-
-    engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool)
+    engine = create_engine("sqlite://", creator=lambda: sqlite.connect(path, PATIENCE), poolclass=QueuePool)
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:

@@ -205,6 +205,44 @@ def test_close_does_not_wait_for_a_database_that_hangs(caplog: pytest.LogCapture
     gate.opened.set()
 
 
+def test_close_leaves_nobody_waiting_for_other_work() -> None:
+    gate = Gate()
+    clerk = Clerk(FakeSink(gate), lambda batch, stored: None, HASTE)
+    hand_in(clerk, 1)
+    assert gate.reached.wait(LIMIT)
+    future = clerk.ask(lambda: None)
+    clerk.close(0.01)
+    assert isinstance(future.exception(LIMIT), StoreError)
+    gate.opened.set()
+
+
+def test_games_that_are_tried_singly_at_the_end_are_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    gate, start = Gate(), Gate()
+
+    def refuse(batch: Sequence[Submission]) -> None:
+        if len(batch) > 1:
+            raise OverflowError("too large")
+        if batch[0].number == 2:
+            gate(batch)
+
+    sink = FakeSink(refuse)
+    clerk = Clerk(sink, lambda batch, stored: None, HASTE)
+    clerk.ask(lambda: start([]))
+    assert start.reached.wait(LIMIT)
+    hand_in(clerk, 1, 2, 3)
+    start.opened.set()
+    assert gate.reached.wait(LIMIT)
+    clerk.close(0.01)
+    gate.opened.set()
+    for thread in threading.enumerate():
+        if thread.name == "store":
+            thread.join(LIMIT)
+    assert unstored(caplog) == [2, 3]
+    assert sink.stored == [1, 2]
+
+
 def test_other_work_is_done_after_the_games_that_came_before() -> None:
     sink = FakeSink()
     with clerk_of(sink) as (clerk, _):

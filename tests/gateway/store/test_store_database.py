@@ -11,7 +11,7 @@ from store_world import game, keep
 from gateway.store.database import Database, label_of, open_to_read, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.schema import VERSION, schema_version, version_of
-from gateway.store.sqlite import APPLICATION_ID
+from gateway.store.sqlite import APPLICATION_ID, connect
 
 
 def refusal(where: str) -> str:
@@ -194,3 +194,24 @@ def test_driver_that_is_missing_is_one_line_that_says_what_to_install() -> None:
 
 def test_label_has_no_password() -> None:
     assert label_of("postgres://me:secret@host/games?password=secret") == "postgresql://me:***@host/games"
+
+
+def test_commit_is_on_disk_before_it_returns(tmp_path: Path) -> None:
+    database = open_to_write(str(tmp_path / "games.db"))
+    with database.writing() as connection:
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar_one() == 2  # FULL
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "wal"
+    database.close()
+
+
+def test_file_that_moves_during_a_transaction_is_noticed(tmp_path: Path) -> None:
+    database = open_to_write(str(tmp_path / "games.db"))
+    with pytest.raises(StoreError, match="was moved"), database.writing():
+        (tmp_path / "games.db").rename(tmp_path / "elsewhere.db")
+    database.close()
+
+
+def test_connecting_makes_no_file(tmp_path: Path) -> None:
+    with pytest.raises(sqlite3.OperationalError):
+        connect(tmp_path / "games.db", 0.0)
+    assert contents(tmp_path) == {}

@@ -203,3 +203,22 @@ async def test_close_in_vain_logs_and_settles(caplog: pytest.LogCaptureFixture) 
     assert await receipt.settled() is Outcome.LOGGED
     assert unstored(caplog) == [9]
     assert writer.waiting == 0
+
+
+def test_games_are_stored_when_the_event_loop_is_gone() -> None:
+    sink = GatedSink()
+
+    async def main() -> Writer:
+        writer = Writer(sink, pace=Pace(batch=1))
+        writer.put(game())
+        writer.put(game())
+        return writer
+
+    writer = trio.run(main)
+    sink.open.set()
+
+    async def again() -> None:
+        await writer.close(LIMIT)
+
+    trio.run(again)
+    assert len(sink.stored) == 2
