@@ -289,6 +289,43 @@ def test_the_solver_is_imported_by_none_who_did_not_ask() -> None:
     assert not [node for node in arrows if "bitbully" in ast.unparse(node)]
 
 
+# The store.
+
+STORE = [name for name in ALL if name.startswith("gateway.store")]
+STORE_ON_THE_LOOP = [
+    f"gateway.store.{name}" for name in ("records", "evidence", "receipts", "outage", "clerk", "writer")
+]
+
+
+@pytest.mark.parametrize("module", STORE)
+def test_store_knows_the_core_and_no_adapter(module: str) -> None:
+    inner = {name for name in ours(module) if not name.startswith("gateway.store")}
+    assert inner <= {f"gateway.{name}" for name in INNER}
+
+
+def test_only_the_writer_s_end_of_the_store_knows_trio() -> None:
+    users = {name for name in STORE if "trio" in theirs(name)}
+    assert users == {"gateway.store.receipts", "gateway.store.writer"}
+
+
+@pytest.mark.parametrize("module", STORE_ON_THE_LOOP)
+def test_what_the_event_loop_needs_of_the_store_imports_no_database(module: str) -> None:
+    seen, todo = set[str](), {module}
+    while todo:
+        name = todo.pop()
+        seen.add(name)
+        todo |= {found for found in ours(name) if found in ALL} - seen
+    assert not {"sqlalchemy", "openskill"} & {library for name in seen for library in theirs(name)}
+
+
+@pytest.mark.parametrize("module", ALL)
+def test_databases_and_ratings_stay_in_the_store(module: str) -> None:
+    if {"sqlalchemy", "sqlite3"} & theirs(module):
+        assert module in STORE
+    if "openskill" in theirs(module):
+        assert module == "gateway.store.ratings"
+
+
 # 6: conformance.
 
 
@@ -311,6 +348,8 @@ def test_modules_of_the_standard_library_and_dependencies_are_all_that_is_import
         "edn_format",
         "ply",
         "bitbully",
+        "sqlalchemy",
+        "openskill",
     }
     assert theirs(module) <= dependencies | sys.stdlib_module_names
 

@@ -1,0 +1,217 @@
+"""The clerk: a thread that stores what it is handed, in batches, and does not give up before it is told to.
+
+Knows threads and time; does not know databases, only a `Sink`, nor the event loop. The rules it keeps:
+
+- While a batch is being committed the next one gathers, so the more there is to do the more a commit does.
+- A database that fails is tried again, for ever, and the operator hears of it.
+- A game that the database will never take does not keep the others; it goes to the log, whole, as an error
+  (``not stored: `` and an array of games as in ``export --format jsonl``). So do those left at the end.
+"""
+
+import json
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+
+from gateway.store.errors import StoreError
+from gateway.store.formats.jsonl import as_object
+from gateway.store.outage import Outage
+from gateway.store.records import GameRecord, Submission
+
+logger = logging.getLogger("gateway.store")
+T = TypeVar("T")
+
+Settled: TypeAlias = Callable[[Sequence[Submission], bool], None]
+"""Told in the clerk's thread of games that are stored (True), or given up and in the log (False)."""
+
+
+class Sink(Protocol):
+    """Where games go. Called by one thread."""
+
+    def write(self, submissions: Sequence[Submission]) -> None:
+        """Store games for good, all or none; those that are stored already stay as they are.
+
+        Raises StoreError where it should be tried again later, another exception where a game is at fault.
+        """
+
+    def tidy(self) -> bool:
+        """Do a small piece of what is to be done now and then; return whether there is more. As `write`."""
+
+    def reconnect(self) -> None:
+        """Begin anew, after a StoreError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Figures of a clerk. Times are in seconds."""
+
+    retry: float = 0.5
+    """Between two attempts to store."""
+    remind: float = 10.0
+    """Between two words to the operator."""
+    tidy: float = 3600.0
+    """Between two looks for what is to be tidied up."""
+    rest: float = 4.0
+    """Of the processor time that a commit took, how many times as much passes before the next. A commit takes
+    1 ms, and 0.1 ms more for each game: under load fewer commits of more games leave the time for play."""
+    longest_rest: float = 0.02
+    batch: int = 500
+    """Games in one commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Job(Generic[T]):
+    """Something else to do than to store games."""
+
+    work: Callable[[], T]
+    future: "Future[T]"
+
+    def __call__(self) -> None:
+        try:
+            self.future.set_result(self.work())
+        except Exception as error:  # it is for who asked
+            self.future.set_exception(error)
+
+
+_Then: TypeAlias = Callable[[], None] | None
+"""What comes after a batch; None is the end."""
+
+
+class Clerk:
+    """A thread that stores games. Its methods may be called in any thread."""
+
+    def __init__(self, sink: Sink, settled: Settled, pace: Pace) -> None:
+        self._sink = sink
+        self._settled = settled
+        self._pace = pace
+        self._items: queue.SimpleQueue[Submission | _Job[Any] | None] = queue.SimpleQueue()
+        self._batch: list[Submission] = []
+        self._outage = Outage(pace.remind)
+        self._rested_at = 0.0
+        self._abandoned = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="store", daemon=True)
+        self._thread.start()
+
+    def store(self, submission: Submission) -> None:
+        """Take in a game; never blocks."""
+        self._items.put(submission)
+
+    def ask(self, work: Callable[[], T]) -> Future[T]:
+        """Take in something else to do, after the games that were taken in before; never blocks."""
+        future: Future[T] = Future()
+        self._items.put(_Job(work, future))
+        return future
+
+    def close(self, limit: float) -> None:
+        """Store what waits, for at most `limit` seconds, and end; log what is left.
+
+        Blocks; to be called once. What the database is then busy with is logged, and may be stored yet.
+        """
+        self._items.put(None)
+        self._thread.join(limit)
+        if self._thread.is_alive():  # perhaps it hangs in the database, perhaps for ever
+            self._abandoned.set()
+            self._give_up_all()
+
+    # What follows happens in the thread.
+
+    def _run(self) -> None:
+        tidy_at = time.monotonic()
+        then: _Then = _nothing
+        while then is not None and not self._abandoned.is_set():
+            then = self._gather(tidy_at - time.monotonic())
+            busy = time.thread_time()
+            self._store(self._batch)
+            rest = min(self._pace.longest_rest, self._pace.rest * (time.thread_time() - busy))
+            self._rested_at = time.monotonic() + rest
+            self._batch = []
+            if then is not None:
+                then()
+                if time.monotonic() >= tidy_at:
+                    tidy_at = time.monotonic() + (0.0 if self._tidy() else self._pace.tidy)
+
+    def _gather(self, patience: float) -> _Then:
+        """Wait for something to do; put the games that are there into the batch, return what is next."""
+        try:
+            item = self._items.get(timeout=max(0.0, patience))
+            if isinstance(item, Submission) and self._items.qsize() < self._pace.batch:
+                time.sleep(max(0.0, self._rested_at - time.monotonic()))
+            while isinstance(item, Submission):
+                self._batch.append(item)
+                if len(self._batch) == self._pace.batch:
+                    return _nothing
+                item = self._items.get_nowait()
+        except queue.Empty:
+            return _nothing
+        return item
+
+    def _store(self, batch: Sequence[Submission]) -> None:
+        """Store these games, however long it takes."""
+        while batch:
+            if self._abandoned.is_set():
+                return self._give_up_all()
+            try:
+                self._sink.write(batch)
+            except StoreError as error:
+                self._outage.failed(error, self._waiting(batch), time.monotonic())
+                self._sink.reconnect()
+                self._abandoned.wait(self._pace.retry)
+            except Exception as error:  # one of these games is at fault; it must not keep the others
+                return self._store_singly(batch, error)
+            else:
+                self._outage.over(len(batch), self._waiting(batch), time.monotonic())
+                return self._settled(batch, True)
+        return None
+
+    def _store_singly(self, batch: Sequence[Submission], error: Exception) -> None:
+        if len(batch) > 1:
+            for number, each in enumerate(batch):
+                if self._abandoned.is_set():
+                    return
+                self._batch = [*batch[number:]]
+                self._store([each])
+            return
+        logger.error("the database will never take a result: %s", " ".join(str(error).split()))
+        self._give_up(batch)
+
+    def _tidy(self) -> bool:
+        try:
+            return self._sink.tidy()
+        except StoreError as error:
+            logger.warning("the database could not be tidied up: %s", error)
+            return False
+
+    def _waiting(self, batch: Sequence[Submission]) -> int:
+        return len(batch) + self._items.qsize()
+
+    def _give_up(self, batch: Sequence[Submission]) -> None:
+        log_unstored([each.record for each in batch])
+        self._settled(batch, False)
+
+    def _give_up_all(self) -> None:
+        left, self._batch = self._batch, []
+        with suppress(queue.Empty):
+            while True:
+                item = self._items.get_nowait()
+                if isinstance(item, Submission):
+                    left.append(item)
+                elif item is not None:
+                    item.future.set_exception(StoreError("the store is closed"))
+        self._give_up(left)
+
+
+def log_unstored(records: Sequence[GameRecord], at_once: int = 50) -> None:
+    """Log games that only the log will have, several in a line because a log has room for so many lines."""
+    for start in range(0, len(records), at_once):
+        part = [as_object(record) for record in records[start : start + at_once]]
+        logger.error("not stored: %s", json.dumps(part))
+
+
+def _nothing() -> None:
+    """Do nothing."""

@@ -1,0 +1,161 @@
+"""What the commands ``standings``, ``show`` and ``export`` print: pieces of text, to be written as they come.
+
+Knows how things look on a terminal; does not know options, or where the text goes. Nothing that a client made
+up, a name or a message, reaches a terminal with its control characters.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from gateway.board import COLUMNS, ROWS, Board
+from gateway.store import games, ledger, objects, statistics
+from gateway.store.database import Database
+from gateway.store.errors import StoreError
+from gateway.store.evidence import Exchange
+from gateway.store.formats import arena, jsonl, pgn, sheet
+from gateway.store.formats.moments import moment
+from gateway.store.games import Filter
+from gateway.store.records import GameRecord, StoredGame
+from gateway.store.statistics import Score, Standing
+
+FORMATS: dict[str, Callable[[Iterable[StoredGame]], Iterator[str]]] = {
+    "csv": sheet.write,
+    "jsonl": jsonl.write,
+    "pgn": pgn.write,
+    "arena": arena.write,
+}
+
+_HEAD = ("", "player", "kind", "rating", "+-", "games", "won", "drawn", "lost", "first", "second", "s/move")
+_DISCS = ("X", "O")
+
+
+def standings(database: Database, *, as_json: bool = False) -> Iterator[str]:
+    """Yield who stands where, and what moving first is worth."""
+    with database.reading() as connection:
+        found, firsts = statistics.standings(connection), statistics.first_movers(connection)
+    if as_json:
+        yield json.dumps(objects.of_standings(found, firsts), indent=2) + "\n"
+        return
+    rows = [_HEAD, *(_row(rank, standing) for rank, standing in enumerate(found, 1))]
+    yield from _aligned(rows, left=(1, 2))
+    yield "\nThe order is by rating less +-: what a player's strength is at least, but for one case in 700.\n"
+    yield f"First movers won {_share(firsts.won, firsts)}, drew {_share(firsts.drawn, firsts)}"
+    yield f" and lost {_share(firsts.lost, firsts)} of {firsts.games} games.\n"
+
+
+def show(database: Database, number: int) -> Iterator[str]:
+    """Yield a game: board, moves, reason, and what was said on either side. Raises StoreError for none."""
+    with database.reading() as connection:
+        game = games.one(connection, number)
+        if game is None:
+            raise StoreError(f"there is no game {number} in {database.label}")
+        both = games.evidence_of(connection, number)
+    record = game.record
+    yield f"game {number}: {_outcome(record)}\n{_circumstances(record)}\n\n"
+    yield from _aligned([_player(record, side) for side in (0, 1)], left=(0, 1, 2, 3))
+    yield f"\n{_drawing(record.board())}\n\nmoves {record.moves or 'none'}\n"
+    for player, exchange in zip(record.players, both, strict=True):
+        yield f"\n{printable(player.name)}, milliseconds from the beginning of the game:\n"
+        yield from _conversation(exchange)
+
+
+def export(database: Database, form: str, wanted: Filter) -> Iterator[str]:
+    """Yield the games in one of `FORMATS`, the oldest first, a thousand of them in memory at most."""
+    yield from FORMATS[form](games.every(database.reading, wanted))
+
+
+def recount(database: Database) -> Iterator[str]:
+    """Compute all totals, tallies and ratings again from the games alone; put right what differs, and say so.
+
+    Keeps all writers waiting meanwhile, 30 s for a million games: for a database that no server writes to.
+    """
+    with database.writing() as connection:
+        kept, counted = ledger.books_kept(connection), ledger.recount(connection)
+        if kept != counted:
+            ledger.rewrite(connection, counted)
+    games_counted = sum(tally.games for tally in counted.tallies.values())
+    found = "as kept" if kept == counted else "not as kept; now they are"
+    yield f"totals and ratings of {len(counted.accounts)} players in {games_counted} games: {found}\n"
+
+
+def printable(text: str) -> str:
+    """Return the text with an escape for each character that is more than a sign on paper."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+# What follows is how.
+
+
+def _row(rank: int, standing: Standing) -> tuple[str, ...]:
+    record, rating, total = standing.record, standing.rating, standing.record.total
+    return (
+        str(rank),
+        printable(standing.name),
+        printable(standing.kind),
+        f"{rating.mean:.2f}",
+        f"{3 * rating.deviation:.2f}",
+        *(str(count) for count in (total.games, total.won, total.drawn, total.lost)),
+        _share(record.first.won, record.first),
+        _share(record.second.won, record.second),
+        f"{record.mean_thought / 1000:.3f}",
+    )
+
+
+def _share(count: int, score: Score) -> str:
+    return f"{100 * count / score.games:.1f} %" if score.games else "-"
+
+
+def _aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> Iterator[str]:
+    """Yield the rows with their columns below each other; those of the numbers `left` begin at their left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = [
+            cell.ljust(width) if number in left else cell.rjust(width)
+            for number, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join(cells).rstrip() + "\n"
+
+
+def _outcome(record: GameRecord) -> str:
+    first, second = (printable(player.name) for player in record.players)
+    if record.winner is None:
+        return f"{first} and {second}, nobody won: {record.reason.value}"
+    winner, loser = (first, second) if record.winner == 0 else (second, first)
+    return f"{winner} beats {loser}: {record.reason.value}"
+
+
+def _circumstances(record: GameRecord) -> str:
+    place = "lobby" if record.table is None else f"table {printable(record.table)}"
+    counted = "" if record.counted else ", not counted"
+    seconds = (record.ended - record.began) / 1000
+    return f"{moment(record.began)}, {seconds:.3f} s, {place}, round {record.round}{counted}"
+
+
+def _player(record: GameRecord, side: int) -> tuple[str, ...]:
+    player = record.players[side]
+    moves = len(record.moves[side::2])
+    return (
+        _DISCS[side],
+        printable(player.name),
+        printable(player.kind),
+        "moved first" if side == 0 else "moved second",
+        f"{moves} moves",
+        f"thought {record.thought[side] / 1000:.3f} s",
+    )
+
+
+def _drawing(board: Board) -> str:
+    cells = [["."] * COLUMNS for _ in range(ROWS)]
+    for column, row, side in board.placed():
+        cells[row][column] = _DISCS[side]
+    lines = [*reversed(cells), [str(column) for column in range(COLUMNS)]]
+    return "\n".join("  " + " ".join(line) for line in lines)
+
+
+def _conversation(exchange: Exchange | None) -> Iterator[str]:
+    if exchange is None:
+        yield "  nothing is kept\n"
+        return
+    for line in exchange:
+        verdict = f"   ({printable(line.verdict)})" if line.verdict else ""
+        yield f"  {line.at:>8}  {line.direction:4}  {printable(line.text)}{verdict}\n"

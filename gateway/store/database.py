@@ -1,0 +1,200 @@
+"""One database: how it is opened, refused, and asked for a transaction.
+
+Knows SQLAlchemy and what differs between SQLite and PostgreSQL; does not know what is stored. The rules it
+keeps: what is no database of ours, or one of a newer version, is refused before anything is written to it;
+and a transaction that `writing` has let go of survives the end of the process and of the machine. (Both
+commit with an fsync: SQLite with synchronous=FULL in WAL mode, PostgreSQL unless its operator turned it off.)
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, select, text
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.pool import QueuePool
+
+from gateway.store import sqlite
+from gateway.store.errors import StoreError
+from gateway.store.schema import VERSION, bring_up_to_date, schema_version, version_of
+
+PATIENCE = 1.0
+"""Seconds that a statement waits for another process's lock."""
+_LIMITS = {
+    "connect_timeout": "3",
+    "tcp_user_timeout": "5000",
+    "keepalives_idle": "10",
+    "options": f"-c statement_timeout=5000 -c lock_timeout={PATIENCE * 1000:.0f}",
+}
+"""So that no silent network holds a writer up for long; what the URL says itself goes before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """An open database. Connections can be had in any thread."""
+
+    label: str
+    """What to call it to people: the file's path, or the URL without its password."""
+    engine: Engine
+    _require_there: Callable[[], None]
+    """Raises StoreError where this is not the database that was opened."""
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """Give a connection in a transaction that excludes all other writers; commit at the end.
+
+        Raises what SQLAlchemy raises, or `StoreError`, where anything is in doubt; then all may have to be
+        written again.
+        """
+        self._require_there()
+        with self.engine.connect().execution_options(writing=True) as connection, connection.begin():
+            if connection.dialect.name == "postgresql":
+                connection.execute(select(schema_version.c.version).with_for_update())
+            yield connection
+        self._require_there()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Give a connection whose every statement sees the same state of the database."""
+        self._require_there()
+        with self.engine.connect() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            with connection.begin():
+                yield connection
+
+    def reconnect(self) -> None:
+        """Forget the connections there are; what comes next makes new ones."""
+        self.engine.dispose()
+
+    def close(self) -> None:
+        """Let go of the database. A connection that is still in use closes when it is given back."""
+        self.engine.dispose()
+
+
+def open_to_write(where: str) -> Database:
+    """Open the database, creating or migrating it.
+
+    `where` is the path of a file, or a URL ``postgresql://...``. Raises `StoreError`, and then leaves what is
+    there as it was.
+    """
+    with _in_one_line(where):
+        if not _is_url(where):
+            sqlite.prepare(_path(where), VERSION)
+        database = _database(where)
+        with _closed_on_error(database):
+            _bring_up_to_date(database)
+    return database
+
+
+def open_to_read(where: str) -> Database:
+    """Open the database, of this version exactly. Raises `StoreError`, as where there is none."""
+    with _in_one_line(where):
+        if not _is_url(where):
+            sqlite.check(_path(where), VERSION)
+        database = _database(where)
+        with _closed_on_error(database), database.reading() as connection:
+            _require(version_of(connection), where)
+    return database
+
+
+def label_of(where: str) -> str:
+    """Return what to call a database to people: no password is in it. Raises `StoreError` for no URL."""
+    return _label(_url(where)) if _is_url(where) else str(_path(where))
+
+
+# What follows is how.
+
+
+def _is_url(where: str) -> bool:
+    return where.startswith(("postgresql:", "postgresql+", "postgres:"))
+
+
+def _url(where: str) -> URL:
+    try:
+        url = make_url(where)
+    except (ArgumentError, ValueError) as error:
+        raise StoreError("this is no URL of a database") from error  # it may have a password in it
+    return url.set(drivername="postgresql") if url.drivername == "postgres" else url
+
+
+def _label(url: URL) -> str:
+    return url.set(query={}).render_as_string(hide_password=True)  # a password may be in the query too
+
+
+def _path(where: str) -> Path:
+    return Path(where).absolute()
+
+
+def _database(where: str) -> Database:
+    return _postgresql(_url(where)) if _is_url(where) else _sqlite(_path(where))
+
+
+def _sqlite(path: Path) -> Database:
+    file = sqlite.identity(path)
+
+    def require_there() -> None:
+        # Not only for the sake of what is stored: SQLite would take the log that the file that was here has
+        # left behind for that of the file that is here now.
+        if sqlite.identity(path) != file:
+            raise StoreError(f"{path} was moved, removed or replaced; put it back, or restart the server")
+
+    engine = create_engine("sqlite://", creator=lambda: sqlite.connect(path, PATIENCE), poolclass=QueuePool)
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        writing = connection.get_execution_options().get("writing", False)
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
+
+    return Database(str(path), engine, require_there)
+
+
+def _postgresql(url: URL) -> Database:
+    limits = {name: value for name, value in _LIMITS.items() if name not in url.query}
+    driven = url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
+    try:
+        engine = create_engine(driven, connect_args=limits, pool_pre_ping=True)
+    except ModuleNotFoundError as error:
+        raise StoreError(
+            f"{error.name} is not installed, which PostgreSQL needs; pip install 'c4gateway[postgres]'"
+        ) from error
+    return Database(_label(url), engine, lambda: None)
+
+
+def _bring_up_to_date(database: Database) -> None:
+    with database.engine.connect().execution_options(writing=True) as connection, connection.begin():
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("SET LOCAL statement_timeout = 0"))
+            connection.execute(text("SET LOCAL lock_timeout = 0"))
+            connection.execute(text("SELECT pg_advisory_xact_lock(4347)"))  # two servers may start at once
+        version = version_of(connection)
+        if version is not None and version > VERSION:
+            _require(version, database.label)
+        version = bring_up_to_date(connection)
+        if connection.dialect.name == "sqlite":
+            connection.exec_driver_sql(f"PRAGMA user_version = {version}")
+
+
+def _require(version: int | None, where: str) -> None:
+    if version != VERSION:
+        raise StoreError(sqlite.mismatch(label_of(where), version, VERSION))
+
+
+@contextmanager
+def _in_one_line(where: str) -> Iterator[None]:
+    try:
+        yield
+    except (SQLAlchemyError, sqlite3.Error, OSError, UnicodeError) as error:
+        cause = getattr(error, "orig", None) or getattr(error, "strerror", None) or error
+        raise StoreError(f"{label_of(where)}: {' '.join(str(cause).split())}") from error
+
+
+@contextmanager
+def _closed_on_error(database: Database) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        database.close()
+        raise

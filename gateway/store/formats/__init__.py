@@ -1,0 +1,6 @@
+"""Games as text, one module for each format, each with the same two faces.
+
+`write` makes an iterator of pieces of text, each whole lines, out of an iterator of games; `read` makes games
+out of an iterator of such pieces, or of lines. Neither holds more than one game. What `write` wrote, `read`
+reads back; it raises ValueError for what is no such text.
+"""

@@ -1,0 +1,169 @@
+"""Stored games, read back: one by its number, or those that a filter lets through, a page at a time.
+
+Knows the tables. Pages go by a game's number, so that a page costs the same wherever it is, no transaction
+stays open between two, and games that are stored meanwhile disturb nobody.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, select, true, union
+
+from gateway.events import Reason
+from gateway.store import evidence
+from gateway.store.evidence import Exchange
+from gateway.store.records import REASONS, WORDS, GameRecord, Participant, StoredGame, winner_of
+from gateway.store.schema import exchanges, games, players
+
+PAGE = 1_000
+"""Games that `every` reads at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which games are asked for: those to which everything applies that is not None."""
+
+    player: str | None = None
+    """Who played, whichever side."""
+    opponent: str | None = None
+    """Who played as well. Only together with `player`."""
+    since: int | None = None
+    """From when on it ended, in milliseconds of Unix time."""
+    until: int | None = None
+    """Before when it ended."""
+    reason: Reason | None = None
+    counted: bool | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for an opponent of nobody."""
+        if self.opponent is not None and self.player is None:
+            raise ValueError("an opponent needs a player")
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A part of the games, by number; both bounds are left out themselves."""
+
+    after: int | None = None
+    before: int | None = None
+    limit: int = 100
+    newest_first: bool = True
+
+
+def page(connection: Connection, wanted: Filter, part: Page) -> list[StoredGame]:
+    """Return up to `part.limit` games."""
+    condition = and_(*_conditions(wanted), *_bounds(part))
+    order = games.c.id.desc() if part.newest_first else games.c.id
+    if wanted.player is None:
+        numbers = select(games.c.id).where(condition).order_by(order).limit(part.limit)
+    else:
+        found = _numbers_of(connection, [wanted.player, wanted.opponent])
+        if found is None:
+            return []
+        numbers = _of_player(found, condition, order, part.limit)
+    query = _WHOLE.where(games.c.id.in_(numbers)).order_by(order)
+    return [_stored(row) for row in connection.execute(query)]
+
+
+def every(
+    reading: Callable[[], AbstractContextManager[Connection]], wanted: Filter, limit: int | None = None
+) -> Iterator[StoredGame]:
+    """Yield all games, or the first `limit`, the oldest first; hold no connection between two pages."""
+    last, left = 0, limit
+    while left is None or left > 0:
+        size = PAGE if left is None else min(PAGE, left)
+        with reading() as connection:
+            found = page(connection, wanted, Page(after=last, limit=size, newest_first=False))
+        yield from found
+        if len(found) < size:
+            return
+        last = found[-1].id
+        left = None if left is None else left - size
+
+
+def one(connection: Connection, number: int) -> StoredGame | None:
+    """Return the game of that number, if there is one."""
+    row = connection.execute(_WHOLE.where(games.c.id == number)).one_or_none()
+    return None if row is None else _stored(row)
+
+
+def evidence_of(connection: Connection, number: int) -> tuple[Exchange | None, Exchange | None]:
+    """Return what is kept of the exchange of a game's first and of its second mover."""
+    query = select(exchanges.c.side, exchanges.c.body).where(exchanges.c.game == number)
+    bodies = {side: evidence.unpack(body) for side, body in connection.execute(query)}
+    return bodies.get(0), bodies.get(1)
+
+
+# What follows is how.
+
+_first, _second = players.alias("opener"), players.alias("replier")
+_WHOLE = (
+    select(games, _first.c.name.label("first_name"), _second.c.name.label("second_name"))
+    .join(_first, games.c.first == _first.c.id)
+    .join(_second, games.c.second == _second.c.id)
+)
+
+
+def _conditions(wanted: Filter) -> Iterator[ColumnElement[bool]]:
+    yield true()
+    if wanted.since is not None:
+        yield games.c.ended >= wanted.since
+    if wanted.until is not None:
+        yield games.c.ended < wanted.until
+    if wanted.reason is not None:
+        yield games.c.reason == WORDS[wanted.reason]
+    if wanted.counted is not None:
+        yield games.c.counted if wanted.counted else ~games.c.counted
+
+
+def _bounds(part: Page) -> Iterator[ColumnElement[bool]]:
+    if part.after is not None:
+        yield games.c.id > part.after
+    if part.before is not None:
+        yield games.c.id < part.before
+
+
+def _numbers_of(connection: Connection, names: Sequence[str | None]) -> list[int] | None:
+    """Return the numbers of those players that are named; None where one of them is not known."""
+    numbers = []
+    for name in names:
+        if name is not None:
+            number = connection.execute(select(players.c.id).where(players.c.name == name)).scalar()
+            if number is None:
+                return None
+            numbers.append(number)
+    return numbers
+
+
+def _of_player(
+    found: Sequence[int], condition: ColumnElement[bool], order: ColumnElement[int], limit: int
+) -> Select[Any]:
+    """Return what selects the games of one player, or of a pair, from either side's index."""
+    one, *others = found
+    sides = []
+    for own, opponents in ((games.c.first, games.c.second), (games.c.second, games.c.first)):
+        where = [own == one, *(opponents == other for other in others), condition]
+        sides.append(select(games.c.id).where(*where).order_by(order).limit(limit).subquery())
+    both = union(*(select(side.c.id) for side in sides)).subquery()
+    return select(both.c.id).order_by(both.c.id if order is games.c.id else both.c.id.desc()).limit(limit)
+
+
+def _stored(row: Row[Any]) -> StoredGame:
+    first = Participant(row.first_name, row.first_kind, row.first_house)
+    second = Participant(row.second_name, row.second_kind, row.second_house)
+    record = GameRecord(
+        began=row.began,
+        ended=row.ended,
+        players=(first, second),
+        moves=row.moves,
+        winner=winner_of(row.result),
+        reason=REASONS[row.reason],
+        thought=(row.first_thought, row.second_thought),
+        table=row.at_table,
+        series=row.series,
+        round=row.round,
+        counted=row.counted,
+    )
+    return StoredGame(row.id, record)

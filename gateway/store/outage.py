@@ -1,0 +1,57 @@
+"""What the operator is told while the database fails.
+
+Knows time as an argument, and logging. An outage is told of at once, again every `remind` seconds while it
+lasts, and when it is over.
+"""
+
+import logging
+
+logger = logging.getLogger("gateway.store")
+
+
+class Throttle:
+    """Lets one in `interval` seconds pass, the first at once."""
+
+    def __init__(self, interval: float) -> None:
+        self._interval = interval
+        self._next = 0.0
+
+    def passes(self, now: float) -> bool:
+        """Whether something that happens at `now` may pass."""
+        if now < self._next:
+            return False
+        self._next = now + self._interval
+        return True
+
+
+class Outage:
+    """An outage of the database, or none."""
+
+    def __init__(self, remind: float) -> None:
+        self._remind = remind
+        self._began: float | None = None
+        self._throttle = Throttle(remind)
+
+    def failed(self, error: Exception, waiting: int, now: float) -> None:
+        """Note that an attempt failed at `now`, in seconds of any clock, while `waiting` games wait."""
+        if self._began is None:
+            self._began = now
+            self._throttle = Throttle(self._remind)
+        if self._throttle.passes(now):
+            logger.error(
+                "the database has failed for %.1f s; play goes on, %d results wait: %s",
+                now - self._began,
+                waiting,
+                error,
+            )
+
+    def over(self, stored: int, waiting: int, now: float) -> None:
+        """Note that an attempt succeeded, by which `stored` games of the `waiting` ones were stored."""
+        if self._began is not None:
+            logger.warning(
+                "the database is back after %.1f s: %d results that waited are stored, %d are next",
+                now - self._began,
+                stored,
+                waiting - stored,
+            )
+            self._began = None

@@ -1,0 +1,53 @@
+"""A receipt for a game that was handed in: it says what became of it, to whoever waits to tell the players.
+
+Knows trio, and belongs to the event loop's thread alone.
+"""
+
+from collections.abc import Callable
+from enum import Enum, auto
+
+import trio
+
+
+class Outcome(Enum):
+    """What became of a game, as far as is known."""
+
+    WAITING = auto()
+    """It is not stored yet."""
+    STORED = auto()
+    """It is on disk."""
+    LOGGED = auto()
+    """It is in the log only, and will not be stored."""
+
+
+class Receipt:
+    """What became of one game."""
+
+    __slots__ = ("_event", "_late", "_until", "outcome")
+
+    def __init__(self, until: float, late: Callable[[], None]) -> None:
+        """Let nobody wait beyond `until`, in trio's time; call `late` for each who did."""
+        self.outcome = Outcome.WAITING
+        self._until = until
+        self._late = late
+        self._event: trio.Event | None = None
+
+    async def settled(self) -> Outcome:
+        """Wait until the game is stored, for as long as it is worth waiting; return what is known then.
+
+        Of any number who wait none holds up another.
+        """
+        if self.outcome is Outcome.WAITING and trio.current_time() < self._until:
+            if self._event is None:
+                self._event = trio.Event()
+            with trio.move_on_at(self._until):
+                await self._event.wait()
+            if self.outcome is Outcome.WAITING:
+                self._late()
+        return self.outcome
+
+    def settle(self, outcome: Outcome) -> None:
+        """Say what became of the game, once."""
+        self.outcome = outcome
+        if self._event is not None:
+            self._event.set()

@@ -1,0 +1,175 @@
+"""The tables, for SQLite and PostgreSQL alike, and how those of an older version become those of this one.
+
+`games` is the truth. `players` (their totals and ratings) and `tallies` say nothing that is not in it; they
+are kept beside it, in the same transaction, so that statistics over a million games take no time, and they
+can be computed again (`gateway.store.ledger.recount`). `exchanges` is evidence, and is thrown away with age.
+
+Names and times are as `gateway.store.records` has them. Text is compared byte by byte, so that a name is
+that spelling and no other, and sorts alike in both databases.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Connection,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+    insert,
+    inspect,
+    select,
+    update,
+)
+from sqlalchemy.engine import Dialect
+
+VERSION = 1
+"""The version of the schema that this module describes."""
+
+Migration: TypeAlias = Callable[[Connection], None]
+MIGRATIONS: tuple[Migration, ...] = ()
+"""What makes the schema of version N + 1 of that of version N, for N from 1. The tables below are the result
+of all of them: whoever changes a table adds a migration and 1 to `VERSION`."""
+
+_ESCAPE = "\N{SYMBOL FOR NULL}"
+
+metadata = MetaData()
+
+
+class Spelled(TypeDecorator[str]):
+    """Text from a client. PostgreSQL has no U+0000 in text, so in both databases two signs stand for it."""
+
+    impl = Text
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> Any:
+        """Compare byte by byte."""
+        collation = "C" if dialect.name == "postgresql" else None
+        return dialect.type_descriptor(Text(collation=collation))
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
+        """Escape."""
+        if value is None or (_ESCAPE not in value and "\0" not in value):
+            return value
+        return value.replace(_ESCAPE, _ESCAPE + _ESCAPE).replace("\0", _ESCAPE + "0")
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
+        """Undo it."""
+        if value is None or _ESCAPE not in value:
+            return value
+        parts = value.split(_ESCAPE + _ESCAPE)
+        return _ESCAPE.join(part.replace(_ESCAPE + "0", "\0") for part in parts)
+
+
+_ID = BigInteger().with_variant(Integer, "sqlite")  # only so it is SQLite's own row number
+
+schema_version = Table("schema_version", metadata, Column("version", Integer, nullable=False))
+
+players = Table(
+    "players",
+    metadata,
+    Column("id", _ID, primary_key=True, autoincrement=False),
+    Column("name", Spelled, nullable=False, unique=True),
+    # What it was in its last game:
+    Column("kind", Spelled, nullable=False),
+    Column("house", Boolean, nullable=False),
+    # Of the games that count, as first mover and as second:
+    Column("opened", Integer, nullable=False),
+    Column("opened_won", Integer, nullable=False),
+    Column("opened_drawn", Integer, nullable=False),
+    Column("replied", Integer, nullable=False),
+    Column("replied_won", Integer, nullable=False),
+    Column("replied_drawn", Integer, nullable=False),
+    Column("thought", BigInteger, nullable=False),
+    Column("moves", BigInteger, nullable=False),
+    Column("mean", Double, nullable=False),
+    Column("deviation", Double, nullable=False),
+)
+
+games = Table(
+    "games",
+    metadata,
+    Column("id", _ID, primary_key=True, autoincrement=False),
+    # Which run of a server it comes from, and its number there: no game is stored twice.
+    Column("boot", BigInteger, nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("began", BigInteger, nullable=False),
+    Column("ended", BigInteger, nullable=False),
+    Column("first", ForeignKey(players.c.id), nullable=False),
+    Column("second", ForeignKey(players.c.id), nullable=False),
+    Column("first_kind", Spelled, nullable=False),
+    Column("second_kind", Spelled, nullable=False),
+    Column("first_house", Boolean, nullable=False),
+    Column("second_house", Boolean, nullable=False),
+    Column("moves", Text, nullable=False),
+    Column("result", SmallInteger, nullable=False),  # GameRecord.result
+    Column("reason", Text, nullable=False),  # one of records.REASONS
+    Column("first_thought", BigInteger, nullable=False),
+    Column("second_thought", BigInteger, nullable=False),
+    Column("at_table", Spelled),
+    Column("series", BigInteger, nullable=False),
+    Column("round", Integer, nullable=False),
+    Column("counted", Boolean, nullable=False),
+    UniqueConstraint("boot", "number"),
+    Index("games_first", "first", "id"),
+    Index("games_second", "second", "id"),
+    Index("games_pair", "first", "second", "id"),
+    Index("games_reason", "reason", "id"),
+)
+
+exchanges = Table(
+    "exchanges",
+    metadata,
+    Column("game", ForeignKey(games.c.id), primary_key=True),
+    Column("side", SmallInteger, primary_key=True),
+    Column("body", LargeBinary, nullable=False),  # evidence.pack
+)
+
+tallies = Table(
+    "tallies",
+    metadata,
+    # The games that count between these two in this order that ended so:
+    Column("first", ForeignKey(players.c.id), primary_key=True),
+    Column("second", ForeignKey(players.c.id), primary_key=True),
+    Column("result", SmallInteger, primary_key=True),
+    Column("reason", Text, primary_key=True),
+    Column("games", Integer, nullable=False),
+    Column("first_thought", BigInteger, nullable=False),
+    Column("second_thought", BigInteger, nullable=False),
+    Column("first_moves", BigInteger, nullable=False),
+    Column("second_moves", BigInteger, nullable=False),
+    Index("tallies_second", "second"),
+)
+
+
+def version_of(connection: Connection) -> int | None:
+    """Return the version of a database's schema; None where it has none of ours."""
+    if not inspect(connection).has_table(schema_version.name):
+        return None
+    version: int = connection.execute(select(schema_version.c.version)).scalar_one()
+    return version
+
+
+def bring_up_to_date(connection: Connection, migrations: tuple[Migration, ...] = MIGRATIONS) -> int:
+    """Create or migrate the tables, within the connection's transaction; return their version."""
+    version = version_of(connection)
+    newest = len(migrations) + 1
+    if version is None:
+        metadata.create_all(connection, checkfirst=False)
+        connection.execute(insert(schema_version).values(version=newest))
+    elif version < newest:
+        for migration in migrations[version - 1 :]:
+            migration(connection)
+        connection.execute(update(schema_version).values(version=newest))
+    return newest

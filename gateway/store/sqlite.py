@@ -1,0 +1,99 @@
+"""What is special about SQLite: one file, which anybody may have put there.
+
+The rule it keeps: a file is looked at, without SQLite where that is enough, before SQLite may write to it or
+leave its own files beside it. A database says in its header whose it is and of which version.
+"""
+
+import os
+import sqlite3
+from pathlib import Path
+
+from gateway.store.errors import StoreError
+
+APPLICATION_ID = 0x43344757
+"""``C4GW``, in the header of each of our files."""
+
+_MAGIC = b"SQLite format 3\0"
+_USER_VERSION, _APPLICATION_ID = slice(60, 64), slice(68, 72)
+
+
+def prepare(path: Path, version: int) -> None:
+    """Make sure that there is a database of ours at `path`, perhaps an empty one.
+
+    Raises `StoreError`, without having written, where there is something else, or a version above `version`;
+    OSError and sqlite3.Error where the system refuses.
+    """
+    if path.exists() and path.stat().st_size > 0:
+        check(path, version)
+        return
+    connection = sqlite3.connect(path, isolation_level=None)
+    try:
+        # In this order each of the two is whole, or absent, should the process end here.
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute("PRAGMA journal_mode = WAL")
+    finally:
+        connection.close()
+
+
+def check(path: Path, version: int) -> None:
+    """Raise `StoreError` where there is no database of ours of `version` or older; OSError where no file."""
+    with path.open("rb") as file:
+        header = file.read(100)
+    if not header:
+        raise StoreError(f"{path} is empty")
+    if not header.startswith(_MAGIC) or int.from_bytes(header[_APPLICATION_ID]) != APPLICATION_ID:
+        raise StoreError(mismatch(str(path), None, version))
+    found = max(int.from_bytes(header[_USER_VERSION]), _version_in_wal(path))
+    if found > version:
+        raise StoreError(mismatch(str(path), found, version))
+
+
+def connect(path: Path, patience: float) -> sqlite3.Connection:
+    """Connect to the database at `path`, which must be there; wait `patience` seconds for others' locks."""
+    connection = sqlite3.connect(
+        f"{path.as_uri()}?mode=rw",
+        uri=True,
+        timeout=patience,
+        isolation_level=None,  # who wants a transaction says BEGIN
+        check_same_thread=False,
+    )
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells the file at `path` from any other; None where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def mismatch(label: str, version: int | None, ours: int) -> str:
+    """Return what to say of a database whose version is not `ours`."""
+    if version is None:
+        return f"{label} is no database of c4gateway"
+    if version > ours:
+        return f"{label} has version {version}, but this c4gateway knows none above {ours}; use a newer one"
+    return (
+        f"{label} has the older version {version}; start the server with it once, which brings it to {ours}"
+    )
+
+
+def _version_in_wal(path: Path) -> int:
+    """Return the version that a killed process may have left in the log beside the file, or 0."""
+    log = path.with_name(path.name + "-wal")
+    if not log.exists() or log.stat().st_size == 0:
+        return 0
+    connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)  # which writes neither file nor log
+    try:
+        return int(connection.execute("PRAGMA user_version").fetchone()[0])
+    finally:
+        connection.close()

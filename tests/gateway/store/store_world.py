@@ -1,0 +1,85 @@
+"""Games to store, made up or drawn by lot, and which kinds of database there are to store them in."""
+
+import os
+from collections.abc import Sequence
+
+from hypothesis import strategies as st
+
+from gateway.board import COLUMNS, Board
+from gateway.events import Reason
+from gateway.store import ledger
+from gateway.store.database import Database
+from gateway.store.records import GameRecord, Participant, Submission
+
+POSTGRES = os.environ.get("C4GATEWAY_TEST_POSTGRES")
+"""The URL of a database to test with, if there is one."""
+KINDS = ["sqlite", "postgresql"] if POSTGRES else ["sqlite"]
+
+FOUR = "0101010"
+DRAW = "146660203633536103043506522512202545444111"
+BOOT = 7
+
+
+def game(first: str = "alice", second: str = "bob", **about: object) -> GameRecord:
+    """Return a game that the first mover won, but for what is said of it."""
+    usual: dict[str, object] = {
+        "began": 1_700_000_000_000,
+        "ended": 1_700_000_001_500,
+        "players": (Participant(first, "nac4"), Participant(second, "arena")),
+        "moves": FOUR,
+        "winner": 0,
+        "reason": Reason.FOUR,
+        "thought": (120, 340),
+    }
+    return GameRecord(**(usual | about))  # type: ignore[arg-type]
+
+
+def drawn(first: str = "alice", second: str = "bob", **about: object) -> GameRecord:
+    """Return a game that nobody won."""
+    return game(first, second, **({"moves": DRAW, "winner": None, "reason": Reason.FULL} | about))
+
+
+def keep(database: Database, records: Sequence[GameRecord], start: int = 1, boot: int = BOOT) -> None:
+    """Store games, numbered from `start`, in one transaction."""
+    with database.writing() as connection:
+        ledger.store(connection, boot, [Submission(n, record) for n, record in enumerate(records, start)])
+
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8) | st.sampled_from("abc")
+TIMES = st.integers(0, 2**45)
+
+
+@st.composite
+def records(draw: st.DrawFn, names: st.SearchStrategy[str] = NAMES) -> GameRecord:
+    """Draw any game there can be."""
+    board = Board()
+    for lot in draw(st.lists(st.integers(0, 6), max_size=42)):
+        columns = [column for column in range(COLUMNS) if board.has_room(column)]
+        if board.over:
+            break
+        board = board.drop(columns[lot % len(columns)])
+    first, second = draw(names), draw(names)
+    kinds = st.sampled_from(["nac4", "arena", "droidcon", "house"])
+    if board.winner is not None:
+        winner, reason = board.winner, Reason.FOUR
+    elif board.full:
+        winner, reason = None, Reason.FULL
+    else:
+        endings = [(w, r) for w in (0, 1) for r in (Reason.TIME, Reason.LEFT, Reason.ILLEGAL)]
+        winner, reason = draw(st.sampled_from([*endings, (None, Reason.STOPPED)]))
+    return GameRecord(
+        began=draw(TIMES),
+        ended=draw(TIMES),
+        players=(
+            Participant(first, draw(kinds), draw(st.booleans())),
+            Participant(second, draw(kinds), draw(st.booleans())),
+        ),
+        moves="".join(map(str, board.moves)),
+        winner=winner,
+        reason=reason,
+        thought=(draw(TIMES), draw(TIMES)),
+        table=draw(st.none() | NAMES),
+        series=draw(st.integers(0, 2**40)),
+        round=draw(st.integers(1, 1000)),
+        counted=draw(st.booleans()),
+    )

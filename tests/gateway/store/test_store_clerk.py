@@ -1,0 +1,328 @@
+"""The clerk: batches, failures, what it says of them, and its end. With sinks that fail on purpose."""
+
+import json
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import pytest
+from store_world import game
+
+from gateway.store.clerk import Clerk, Pace, log_unstored
+from gateway.store.errors import StoreError
+from gateway.store.formats.jsonl import from_object
+from gateway.store.outage import Outage, Throttle
+from gateway.store.records import GameRecord, Submission
+
+HASTE = Pace(retry=0.01, remind=1000.0)
+LIMIT = 30.0
+"""Seconds after which a test that hangs fails."""
+
+
+class FakeSink:
+    """Keeps games in a list; does `trouble` first, with each batch."""
+
+    def __init__(self, trouble: Callable[[Sequence[Submission]], None] = lambda batch: None) -> None:
+        self.batches: list[list[int]] = []
+        self.reconnected = 0
+        self.tidied = threading.Event()
+        self.untidy = 3
+        self._trouble = trouble
+
+    def write(self, submissions: Sequence[Submission]) -> None:
+        self._trouble(submissions)
+        self.batches.append([submission.number for submission in submissions])
+
+    def tidy(self) -> bool:
+        self.untidy -= 1
+        if self.untidy == 0:
+            self.tidied.set()
+        return self.untidy > 0
+
+    def reconnect(self) -> None:
+        self.reconnected += 1
+
+    @property
+    def stored(self) -> list[int]:
+        return [number for batch in self.batches for number in batch]
+
+
+class Gate:
+    """Lets a sink wait, and says that it does."""
+
+    def __init__(self) -> None:
+        self.reached = threading.Event()
+        self.opened = threading.Event()
+
+    def __call__(self, batch: Sequence[Submission]) -> None:
+        self.reached.set()
+        assert self.opened.wait(LIMIT)
+
+
+class Failing:
+    """Fails `times` times."""
+
+    def __init__(self, times: float, error: Exception) -> None:
+        self._times = times
+        self._error = error
+        self.failed = threading.Event()
+
+    def __call__(self, batch: Sequence[Submission]) -> None:
+        if self._times > 0:
+            self._times -= 1
+            self.failed.set()
+            raise self._error
+
+
+@contextmanager
+def clerk_of(sink: FakeSink, pace: Pace = HASTE) -> Iterator[tuple[Clerk, "queue.Queue[tuple[int, bool]]"]]:
+    settled: queue.Queue[tuple[int, bool]] = queue.Queue()
+
+    def settle(batch: Sequence[Submission], stored: bool) -> None:
+        for each in batch:
+            settled.put((each.number, stored))
+
+    clerk = Clerk(sink, settle, pace)
+    yield clerk, settled
+    clerk.close(LIMIT)
+
+
+def hand_in(clerk: Clerk, *numbers: int) -> None:
+    for number in numbers:
+        clerk.store(Submission(number, game(series=number)))
+
+
+def unstored(caplog: pytest.LogCaptureFixture) -> list[int]:
+    lines = [record.getMessage() for record in caplog.records]
+    arrays = [line.removeprefix("not stored: ") for line in lines if line.startswith("not stored: ")]
+    return [from_object(found).series for array in arrays for found in json.loads(array)]
+
+
+def test_games_are_stored_in_the_order_they_came() -> None:
+    sink = FakeSink()
+    with clerk_of(sink) as (clerk, settled):
+        hand_in(clerk, 1, 2, 3)
+        assert [settled.get(timeout=LIMIT) for _ in range(3)] == [(1, True), (2, True), (3, True)]
+    assert sink.stored == [1, 2, 3]
+
+
+def test_what_gathers_during_a_commit_is_the_next_one() -> None:
+    gate = Gate()
+    sink = FakeSink(gate)
+    with clerk_of(sink) as (clerk, _):
+        hand_in(clerk, 1)
+        assert gate.reached.wait(LIMIT)
+        hand_in(clerk, 2, 3, 4)
+        gate.opened.set()
+    assert sink.batches == [[1], [2, 3, 4]]
+
+
+def test_commit_has_a_largest_size() -> None:
+    gate = Gate()
+    sink = FakeSink(gate)
+    with clerk_of(sink, Pace(batch=2)) as (clerk, _):
+        hand_in(clerk, 1)
+        assert gate.reached.wait(LIMIT)
+        hand_in(clerk, 2, 3, 4)
+        gate.opened.set()
+    assert sink.batches == [[1], [2, 3], [4]]
+
+
+def test_commits_leave_time_for_play_between_them() -> None:
+    times: list[float] = []
+    sink = FakeSink(lambda batch: times.append(time.monotonic()))
+    with clerk_of(sink, Pace(rest=1e9, longest_rest=0.05)) as (clerk, settled):
+        for number in (1, 2):
+            hand_in(clerk, number)
+            settled.get(timeout=LIMIT)
+    first, second = times
+    assert second - first >= 0.05
+
+
+def test_database_that_fails_is_tried_again_until_it_is_back(caplog: pytest.LogCaptureFixture) -> None:
+    sink = FakeSink(Failing(3, StoreError("database is locked")))
+    with clerk_of(sink) as (clerk, settled):
+        hand_in(clerk, 1)
+        assert settled.get(timeout=LIMIT) == (1, True)
+    assert sink.reconnected == 3
+    first, last = caplog.records
+    assert first.levelno == logging.ERROR
+    assert "1 results wait: database is locked" in first.getMessage()
+    assert last.levelno == logging.WARNING
+    assert "is back" in last.getMessage()
+
+
+def test_game_at_fault_goes_to_the_log_and_the_others_are_stored(caplog: pytest.LogCaptureFixture) -> None:
+    def refuse(batch: Sequence[Submission]) -> None:
+        if any(each.number == 2 for each in batch):
+            raise OverflowError("too large")
+
+    gate, sink = Gate(), FakeSink(refuse)
+    with clerk_of(sink) as (clerk, settled):
+        clerk.ask(lambda: gate([]))
+        assert gate.reached.wait(LIMIT)
+        hand_in(clerk, 1, 2, 3)
+        gate.opened.set()
+        assert [settled.get(timeout=LIMIT) for _ in range(3)] == [(1, True), (2, False), (3, True)]
+    assert sink.stored == [1, 3]
+    assert unstored(caplog) == [2]
+
+
+def test_close_stores_what_waits() -> None:
+    gate = Gate()
+    sink = FakeSink(gate)
+    with clerk_of(sink) as (clerk, _):
+        hand_in(clerk, *range(1, 1000))
+        gate.opened.set()
+    assert sink.stored == list(range(1, 1000))
+
+
+def test_what_cannot_be_stored_in_time_at_the_end_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    failing = Failing(float("inf"), StoreError("no database"))
+    settled: list[tuple[int, bool]] = []
+    clerk = Clerk(
+        FakeSink(failing), lambda batch, stored: settled.extend((s.number, stored) for s in batch), HASTE
+    )
+    hand_in(clerk, 1)
+    assert failing.failed.wait(LIMIT)
+    hand_in(clerk, *range(2, 121))
+    clerk.close(0.05)
+    assert unstored(caplog) == list(range(1, 121))
+    assert settled == [(number, False) for number in range(1, 121)]
+
+
+def test_close_does_not_wait_for_a_database_that_hangs(caplog: pytest.LogCaptureFixture) -> None:
+    gate = Gate()
+    clerk = Clerk(FakeSink(gate), lambda batch, stored: None, HASTE)
+    hand_in(clerk, 1)
+    assert gate.reached.wait(LIMIT)
+    hand_in(clerk, 2)
+    clerk.close(0.01)
+    assert unstored(caplog) == [1, 2]
+    gate.opened.set()
+
+
+def test_close_leaves_nobody_waiting_for_other_work() -> None:
+    gate = Gate()
+    clerk = Clerk(FakeSink(gate), lambda batch, stored: None, HASTE)
+    hand_in(clerk, 1)
+    assert gate.reached.wait(LIMIT)
+    future = clerk.ask(lambda: None)
+    clerk.close(0.01)
+    assert isinstance(future.exception(LIMIT), StoreError)
+    gate.opened.set()
+
+
+def test_games_that_are_tried_singly_at_the_end_are_logged_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    gate, start = Gate(), Gate()
+
+    def refuse(batch: Sequence[Submission]) -> None:
+        if len(batch) > 1:
+            raise OverflowError("too large")
+        if batch[0].number == 2:
+            gate(batch)
+
+    sink = FakeSink(refuse)
+    clerk = Clerk(sink, lambda batch, stored: None, HASTE)
+    clerk.ask(lambda: start([]))
+    assert start.reached.wait(LIMIT)
+    hand_in(clerk, 1, 2, 3)
+    start.opened.set()
+    assert gate.reached.wait(LIMIT)
+    clerk.close(0.01)
+    gate.opened.set()
+    for thread in threading.enumerate():
+        if thread.name == "store":
+            thread.join(LIMIT)
+    assert unstored(caplog) == [2, 3]
+    assert sink.stored == [1, 2]
+
+
+def test_other_work_is_done_after_the_games_that_came_before() -> None:
+    sink = FakeSink()
+    with clerk_of(sink) as (clerk, _):
+        hand_in(clerk, 1, 2)
+        assert clerk.ask(lambda: list(sink.stored)).result(LIMIT) == [1, 2]
+
+
+def test_error_of_other_work_is_for_who_asked() -> None:
+    sink = FakeSink()
+    with clerk_of(sink) as (clerk, settled):
+        future = clerk.ask(lambda: 1 // 0)
+        hand_in(clerk, 1)
+        assert isinstance(future.exception(LIMIT), ZeroDivisionError)
+        assert settled.get(timeout=LIMIT) == (1, True)
+
+
+def test_tidying_goes_on_until_there_is_no_more() -> None:
+    sink = FakeSink()
+    with clerk_of(sink):
+        assert sink.tidied.wait(LIMIT)
+    assert sink.untidy == 0
+
+
+def test_tidying_that_fails_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    class Untidy(FakeSink):
+        def tidy(self) -> bool:
+            raise StoreError("database is locked")
+
+    with clerk_of(Untidy()) as (clerk, settled):
+        hand_in(clerk, 1)
+        assert settled.get(timeout=LIMIT) == (1, True)
+    assert "could not be tidied up: database is locked" in caplog.text
+
+
+# What is said.
+
+
+def messages(caplog: pytest.LogCaptureFixture) -> list[str]:
+    found = [record.getMessage() for record in caplog.records]
+    caplog.clear()
+    return found
+
+
+def test_outage_is_told_at_once_now_and_then_and_when_it_is_over(caplog: pytest.LogCaptureFixture) -> None:
+    outage, error = Outage(remind=10), StoreError("disk is full")
+    outage.over(1, 1, 0)
+    assert messages(caplog) == []
+    outage.failed(error, 3, 100)
+    assert messages(caplog) == [
+        "the database has failed for 0.0 s; play goes on, 3 results wait: disk is full"
+    ]
+    outage.failed(error, 4, 109.9)
+    assert messages(caplog) == []
+    outage.failed(error, 5, 110)
+    assert messages(caplog) == [
+        "the database has failed for 10.0 s; play goes on, 5 results wait: disk is full"
+    ]
+    outage.over(2, 5, 112)
+    assert messages(caplog) == [
+        "the database is back after 12.0 s: 2 results that waited are stored, 3 are next"
+    ]
+    outage.failed(error, 1, 113)
+    assert len(messages(caplog)) == 1
+
+
+def test_throttle_lets_one_pass_in_an_interval() -> None:
+    throttle = Throttle(10)
+    assert [throttle.passes(now) for now in (5, 6, 14.9, 15, 24, 25)] == [
+        True,
+        False,
+        False,
+        True,
+        False,
+        True,
+    ]
+
+
+def test_unstored_games_are_logged_whole(caplog: pytest.LogCaptureFixture) -> None:
+    record: GameRecord = game("a\nb", table="t")
+    log_unstored([record])
+    [line] = messages(caplog)
+    assert "\n" not in line
+    assert from_object(json.loads(line.removeprefix("not stored: "))[0]) == record

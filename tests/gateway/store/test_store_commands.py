@@ -1,0 +1,160 @@
+"""What the commands print."""
+
+import json
+
+import pytest
+from store_world import BOOT, DRAW, drawn, game, keep
+
+from gateway.events import Reason
+from gateway.store import commands, games, ledger, objects, statistics
+from gateway.store.database import Database
+from gateway.store.errors import StoreError
+from gateway.store.evidence import Line
+from gateway.store.formats import arena, jsonl, pgn, sheet
+from gateway.store.games import Filter
+from gateway.store.records import Participant, StoredGame, Submission
+from gateway.store.schema import players
+
+SAID = (
+    Line(0, "out", "genmove ..."),
+    Line(12, "in", "playmove 9", "refused: outside"),
+    Line(1500, "in", "\x1b[2J"),
+)
+
+
+def test_standings_are_a_table_in_the_order_of_strength(database: Database) -> None:
+    keep(database, [game("carol", "a long name")] * 3 + [drawn("carol", "dave")])
+    head, *rows = "".join(commands.standings(database)).splitlines()
+    words = "player kind rating +- games won drawn lost first second s/move"
+    assert " ".join(head.split()) == words
+    assert [row.split()[:2] for row in rows[:3]] == [["1", "carol"], ["2", "dave"], ["3", "a"]]
+    assert rows[0].split()[5:] == ["4", "3", "1", "0", "75.0", "%", "-", "0.015"]
+    assert "First movers won 75.0 %, drew 25.0 % and lost 0.0 % of 4 games." in rows[-1]
+
+
+def test_standings_of_nobody_are_a_head(database: Database) -> None:
+    text = "".join(commands.standings(database))
+    assert "player" in text
+    assert "First movers won -, drew - and lost - of 0 games." in text
+
+
+def test_standings_as_json_say_all_that_is_kept(database: Database) -> None:
+    keep(database, [game(), drawn("bob", "alice")])
+    found = json.loads("".join(commands.standings(database, as_json=True)))
+    assert found["first_movers"] == {"games": 2, "won": 1, "drawn": 1, "lost": 0}
+    alice, bob = found["standings"]
+    assert (alice["rank"], alice["name"], bob["rank"], bob["name"]) == (1, "alice", 2, "bob")
+    assert alice["first"] == {"games": 1, "won": 1, "drawn": 0, "lost": 0}
+    assert alice["second"] == {"games": 1, "won": 0, "drawn": 1, "lost": 0}
+    assert alice["thought"] == 120 + 340
+    assert alice["rating"]["sure"] == alice["rating"]["mean"] - 3 * alice["rating"]["deviation"]
+
+
+def test_profile_as_json_has_reasons_and_opponents(database: Database) -> None:
+    keep(database, [game(), game("carol", "alice", winner=1, reason=Reason.TIME)])
+    with database.reading() as connection:
+        found = objects.of_profile(statistics.profile(connection, "alice"))
+    assert json.loads(json.dumps(found)) == found
+    assert {reason: record["won"] for reason, record in found["reasons"].items()} == {"four": 1, "time": 1}
+    assert [each["name"] for each in found["opponents"]] == ["bob", "carol"]
+
+
+def test_game_is_shown_with_board_moves_reason_and_both_exchanges(database: Database) -> None:
+    with database.writing() as connection:
+        ledger.store(connection, BOOT, [Submission(1, game(table="corner", round=2), (SAID, ()))])
+    assert "".join(commands.show(database, 1)).splitlines() == [
+        "game 1: alice beats bob: four in a row",
+        "2023-11-14T22:13:20.000Z, 1.500 s, table corner, round 2",
+        "",
+        "X  alice  nac4   moved first   4 moves  thought 0.120 s",
+        "O  bob    arena  moved second  3 moves  thought 0.340 s",
+        "",
+        "  . . . . . . .",
+        "  . . . . . . .",
+        "  X . . . . . .",
+        "  X O . . . . .",
+        "  X O . . . . .",
+        "  X O . . . . .",
+        "  0 1 2 3 4 5 6",
+        "",
+        "moves 0101010",
+        "",
+        "alice, milliseconds from the beginning of the game:",
+        "         0  out   genmove ...",
+        "        12  in    playmove 9   (refused: outside)",
+        r"      1500  in    \x1b[2J",
+        "",
+        "bob, milliseconds from the beginning of the game:",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("record", "headline"),
+    [
+        (drawn(), "alice and bob, nobody won: full board"),
+        (game(winner=1, reason=Reason.TIME), "bob beats alice: time"),
+        (game(moves="", winner=None, reason=Reason.STOPPED), "alice and bob, nobody won: server stopped"),
+    ],
+)
+def test_headline_says_who_won_and_why(database: Database, record, headline: str) -> None:
+    keep(database, [record])
+    text = "".join(commands.show(database, 1))
+    assert text.startswith(f"game 1: {headline}\n")
+    assert f"moves {record.moves or 'none'}\n" in text
+    assert text.count("nothing is kept") == 2
+
+
+def test_no_name_reaches_the_terminal_with_its_control_characters(database: Database) -> None:
+    nasty = "\x1b[31m\n\u202e\x9b"
+    players = (Participant(nasty, nasty), Participant("bob", "arena"))
+    keep(database, [game(players=players, table=nasty), drawn("bob", nasty)])
+    for text in (commands.standings(database), commands.show(database, 1), commands.show(database, 2)):
+        assert all(char.isprintable() or char == "\n" for char in "".join(text))
+
+
+def test_game_that_is_not_there_is_one_line(database: Database) -> None:
+    with pytest.raises(StoreError, match="there is no game 9 in "):
+        list(commands.show(database, 9))
+
+
+@pytest.mark.parametrize(("form", "reader"), [("csv", sheet), ("jsonl", jsonl), ("pgn", pgn)])
+def test_export_is_read_back_as_what_is_stored(database: Database, form: str, reader) -> None:
+    kept = [game(), drawn("\0", "\N{SYMBOL FOR NULL}"), game("bob", "alice", counted=False)]
+    keep(database, kept)
+    expected = [StoredGame(number, record) for number, record in enumerate(kept, 1)]
+    assert list(reader.read(commands.export(database, form, Filter()))) == expected
+    assert list(reader.read(commands.export(database, form, Filter("alice")))) == [expected[0], expected[2]]
+
+
+def test_arena_export_is_its_own_lines(database: Database) -> None:
+    keep(database, [game(), drawn()])
+    assert list(commands.export(database, "arena", Filter())) == ["10101010\n", f"0{DRAW}\n"]
+    assert [bare.moves for bare in arena.read(commands.export(database, "arena", Filter()))] == [
+        "0101010",
+        DRAW,
+    ]
+
+
+def test_export_reads_a_page_at_a_time(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(games, "PAGE", 2)
+    keep(database, [game()] * 5)
+    assert len(list(commands.export(database, "jsonl", Filter()))) == 5
+
+
+def test_recount_finds_nothing_wrong_or_puts_it_right(database: Database) -> None:
+    keep(database, [game(), drawn("carol", "bob"), game(counted=False)])
+    assert list(commands.recount(database)) == ["totals and ratings of 3 players in 2 games: as kept\n"]
+    with database.writing() as connection:
+        connection.execute(players.update().values(mean=1.0))
+    text = "totals and ratings of 3 players in 2 games: not as kept; now they are\n"
+    assert list(commands.recount(database)) == [text]
+    assert "games: as kept\n" in "".join(commands.recount(database))
+
+
+def test_game_and_exchange_as_json_say_all_that_is_kept() -> None:
+    assert json.loads(next(jsonl.write([StoredGame(3, game())]))) == json.loads(
+        json.dumps(objects.of_game(StoredGame(3, game())))
+    )
+    first, *_ = objects.of_exchange(SAID)
+    assert first == {"at": 0, "direction": "out", "text": "genmove ...", "verdict": ""}
+    assert objects.of_exchange(None) is None

@@ -1,0 +1,217 @@
+"""Opening a database: what is made, what is refused, and that what is refused stays as it was."""
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select, update
+from store_world import game, keep
+
+from gateway.store.database import Database, label_of, open_to_read, open_to_write
+from gateway.store.errors import StoreError
+from gateway.store.schema import VERSION, schema_version, version_of
+from gateway.store.sqlite import APPLICATION_ID, connect
+
+
+def refusal(where: str) -> str:
+    with pytest.raises(StoreError) as refused:
+        open_to_write(where)
+    line = str(refused.value)
+    assert len(line.splitlines()) == 1
+    return line
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_new_database_has_this_version(where: str) -> None:
+    database = open_to_write(where)
+    with database.reading() as connection:
+        assert version_of(connection) == VERSION
+    database.close()
+
+
+def test_what_was_stored_is_there_when_opened_again(where: str) -> None:
+    for start in (1, 2):
+        database = open_to_write(where)
+        keep(database, [game()], start)
+        database.close()
+    database = open_to_read(where)
+    with database.reading() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM games").scalar_one() == 2
+    database.close()
+
+
+def test_newer_version_is_refused(where: str) -> None:
+    database = open_to_write(where)
+    with database.writing() as connection:
+        connection.execute(update(schema_version).values(version=VERSION + 1))
+    database.close()
+    assert f"has version {VERSION + 1}" in refusal(where)
+
+
+def test_two_that_open_at_once_make_one_database(where: str) -> None:
+    first, second = open_to_write(where), open_to_write(where)
+    keep(first, [game()], boot=1)
+    keep(second, [game()], boot=2)
+    keep(first, [game()], 2, boot=1)
+    with second.reading() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM games").scalar_one() == 3
+    first.close()
+    second.close()
+
+
+def test_reading_makes_no_database(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="No such file"):
+        open_to_read(str(tmp_path / "games.db"))
+    assert contents(tmp_path) == {}
+
+
+def test_one_transaction_sees_one_state(database: Database) -> None:
+    keep(database, [game()])
+    count = select(func.count()).select_from(schema_version)
+    with database.reading() as connection:
+        before = connection.execute(count).scalar_one()
+        keep(database, [game()], 2)
+        assert connection.exec_driver_sql("SELECT count(*) FROM games").scalar_one() == 1
+    assert before == 1
+
+
+# A file that is none of ours. SQLite only.
+
+
+def other_database(path: Path) -> None:
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE games (id)")
+    connection.close()
+
+
+def newer_database(path: Path) -> None:
+    open_to_write(str(path)).close()
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+    connection.close()
+
+
+FOREIGN = {
+    "text": lambda path: path.write_text("alice beats bob\n" * 1000),
+    "a short text": lambda path: path.write_text("x"),
+    "another's database": other_database,
+    "a newer database": newer_database,
+    "half a header": lambda path: path.write_bytes(b"SQLite format 3\0"),
+}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+@pytest.mark.parametrize("opening", [open_to_read, open_to_write])
+def test_foreign_file_is_refused_and_left_as_it_was(tmp_path: Path, kind: str, opening) -> None:
+    path = tmp_path / "games.db"
+    FOREIGN[kind](path)
+    before = contents(tmp_path)
+    with pytest.raises(StoreError, match=r"is no database of c4gateway|has version"):
+        opening(str(path))
+    assert contents(tmp_path) == before
+
+
+def test_newer_version_that_a_killed_process_left_in_the_log_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "games.db"
+    open_to_write(str(path)).close()
+    if (child := os.fork()) == 0:
+        connection = sqlite3.connect(path, isolation_level=None)
+        connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+        os.kill(os.getpid(), 9)
+    os.waitpid(child, 0)
+    before = contents(tmp_path)
+    assert set(before) == {"games.db", "games.db-wal", "games.db-shm"}
+    assert f"has version {VERSION + 1}" in refusal(str(path))
+    assert contents(tmp_path)["games.db"] == before["games.db"]
+    assert contents(tmp_path)["games.db-wal"] == before["games.db-wal"]
+
+
+def test_empty_file_becomes_a_database(tmp_path: Path) -> None:
+    (tmp_path / "games.db").touch()
+    open_to_write(str(tmp_path / "games.db")).close()
+    header = (tmp_path / "games.db").read_bytes()[:100]
+    assert int.from_bytes(header[60:64]) == VERSION
+    assert int.from_bytes(header[68:72]) == APPLICATION_ID
+
+
+def test_creation_that_was_cut_short_is_taken_up_again(tmp_path: Path) -> None:
+    path = tmp_path / "games.db"
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.close()
+    with pytest.raises(StoreError, match="is no database of c4gateway"):
+        open_to_read(str(path))
+    open_to_write(str(path)).close()
+    open_to_read(str(path)).close()
+
+
+def test_folder_is_refused(tmp_path: Path) -> None:
+    assert "Is a directory" in refusal(str(tmp_path))
+
+
+def test_file_in_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    assert "unable to open database file" in refusal(str(tmp_path / "no" / "games.db"))
+
+
+def test_path_with_every_odd_character_is_a_path(tmp_path: Path) -> None:
+    path = tmp_path / "a b?mode=ro#%41é.db"
+    open_to_write(str(path)).close()
+    assert [found.name for found in tmp_path.iterdir()] == [path.name]
+
+
+def test_nothing_is_left_beside_a_database_that_was_closed(tmp_path: Path) -> None:
+    database = open_to_write(str(tmp_path / "games.db"))
+    keep(database, [game()])
+    database.close()
+    assert {path.name for path in tmp_path.iterdir()} == {"games.db"}
+
+
+# A PostgreSQL that does not answer.
+
+
+def test_server_that_is_not_there_is_one_line_without_the_password(tmp_path: Path) -> None:
+    url = f"postgresql://me:secret@/games?host={tmp_path}"
+    line = refusal(url)
+    assert "secret" not in line
+    assert line.startswith("postgresql://me:***@/games")
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql://me:secret@host:port/games", "postgresql+nothing://me:secret@x/y"]
+)
+def test_url_that_is_none_is_one_line_without_the_password(url: str) -> None:
+    assert "secret" not in refusal(url)
+
+
+def test_driver_that_is_missing_is_one_line_that_says_what_to_install() -> None:
+    line = refusal("postgresql+pg8000://me:secret@host/games")
+    assert line == "pg8000 is not installed, which PostgreSQL needs; pip install 'c4gateway[postgres]'"
+
+
+def test_label_has_no_password() -> None:
+    assert label_of("postgres://me:secret@host/games?password=secret") == "postgresql://me:***@host/games"
+
+
+def test_commit_is_on_disk_before_it_returns(tmp_path: Path) -> None:
+    database = open_to_write(str(tmp_path / "games.db"))
+    with database.writing() as connection:
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar_one() == 2  # FULL
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "wal"
+    database.close()
+
+
+def test_file_that_moves_during_a_transaction_is_noticed(tmp_path: Path) -> None:
+    database = open_to_write(str(tmp_path / "games.db"))
+    with pytest.raises(StoreError, match="was moved"), database.writing():
+        (tmp_path / "games.db").rename(tmp_path / "elsewhere.db")
+    database.close()
+
+
+def test_connecting_makes_no_file(tmp_path: Path) -> None:
+    with pytest.raises(sqlite3.OperationalError):
+        connect(tmp_path / "games.db", 0.0)
+    assert contents(tmp_path) == {}

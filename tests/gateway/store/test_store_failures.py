@@ -1,0 +1,231 @@
+"""Real databases that fail: locked, full, moved away, killed. Nothing is lost, nothing doubled."""
+
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+import trio
+from sqlalchemy import func, select, text
+from sqlalchemy.exc import SQLAlchemyError
+from store_world import KINDS, game
+
+from gateway.store import ledger
+from gateway.store.clerk import Pace
+from gateway.store.database import Database, open_to_read, open_to_write
+from gateway.store.errors import StoreError
+from gateway.store.evidence import Line
+from gateway.store.receipts import Outcome
+from gateway.store.records import Submission
+from gateway.store.schema import exchanges, games
+from gateway.store.sink import DatabaseSink
+from gateway.store.writer import Bounds, Writer
+
+LIMIT = 30.0
+
+
+@asynccontextmanager
+async def writer_to(database: Database, patience: float = LIMIT) -> AsyncIterator[Writer]:
+    writer = Writer(DatabaseSink(database), Bounds(patience=patience), Pace(retry=0.01))
+    yield writer
+    await writer.close(LIMIT)
+
+
+def series(where: str) -> list[int]:
+    database = open_to_read(where)
+    with database.reading() as connection:
+        found = list(connection.scalars(select(games.c.series).order_by(games.c.id)))
+    database.close()
+    return found
+
+
+async def failing(caplog: pytest.LogCaptureFixture) -> str:
+    """Wait until an outage is told of; return what is said."""
+    seen = 0
+    with trio.fail_after(LIMIT):
+        while True:
+            for record in caplog.records[seen:]:
+                seen += 1
+                if "the database has failed" in record.getMessage():
+                    return record.getMessage()
+            await trio.lowlevel.checkpoint()
+
+
+async def test_games_are_stored_with_their_evidence(where: str) -> None:
+    database = open_to_write(where)
+    async with writer_to(database) as writer:
+        line = Line(1, "in", "playmove 3")
+        receipt = writer.put(game(series=1), ((line,), (line, line)))
+        assert await receipt.settled() is Outcome.STORED
+        assert series(where) == [1]
+    with database.reading() as connection:
+        assert connection.execute(select(func.count()).select_from(exchanges)).scalar_one() == 2
+    database.close()
+
+
+async def test_database_that_another_holds_locked_is_waited_for(
+    where: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    database, other = open_to_write(where), open_to_write(where)
+    async with writer_to(database) as writer:
+        with other.writing():
+            receipt = writer.put(game(series=1))
+            assert "lock" in await failing(caplog)
+            assert receipt.outcome is Outcome.WAITING
+        assert await receipt.settled() is Outcome.STORED
+    other.close()
+    database.close()
+    assert series(where) == [1]
+
+
+async def test_file_that_was_moved_away_is_waited_for(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path, elsewhere = tmp_path / "games.db", tmp_path / "elsewhere.db"
+    database = open_to_write(str(path))
+    async with writer_to(database) as writer:
+        assert await writer.put(game(series=1)).settled() is Outcome.STORED
+        path.rename(elsewhere)
+        receipt = writer.put(game(series=2))
+        assert f"{path} was moved, removed or replaced" in await failing(caplog)
+        assert receipt.outcome is Outcome.WAITING
+        elsewhere.rename(path)
+        assert await receipt.settled() is Outcome.STORED
+    database.close()
+    assert series(str(path)) == [1, 2]
+
+
+async def test_file_that_was_removed_is_not_made_anew(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "games.db"
+    database = open_to_write(str(path))
+    writer = Writer(DatabaseSink(database), Bounds(patience=0.0), Pace(retry=0.01))
+    path.unlink()
+    receipt = writer.put(game(series=1))
+    await failing(caplog)
+    await writer.close(0.05)
+    assert receipt.outcome is Outcome.LOGGED
+    assert not path.exists()
+    database.close()
+
+
+def another_of_ours(path: Path) -> None:
+    open_to_write(str(path)).close()
+
+
+def none_of_ours(path: Path) -> None:
+    path.write_text("alice beats bob")
+
+
+@pytest.mark.parametrize("make", [another_of_ours, none_of_ours])
+async def test_file_that_took_the_place_is_left_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, make: Callable[[Path], None]
+) -> None:
+    path, elsewhere, other = tmp_path / "games.db", tmp_path / "elsewhere.db", tmp_path / "other.db"
+    make(other)
+    database, before = open_to_write(str(path)), other.read_bytes()
+    async with writer_to(database) as writer:
+        assert await writer.put(game(series=1)).settled() is Outcome.STORED
+        path.rename(elsewhere)
+        other.rename(path)
+        receipt = writer.put(game(series=2))
+        await failing(caplog)
+        with pytest.raises(StoreError, match="was moved"), database.reading():
+            pass
+        assert path.read_bytes() == before
+        assert receipt.outcome is Outcome.WAITING
+        elsewhere.rename(path)
+        assert await receipt.settled() is Outcome.STORED
+    database.close()
+    assert series(str(path)) == [1, 2]
+
+
+FULL_DISK = """
+import resource, signal, sys
+from store_world import game
+from gateway.store import ledger
+from gateway.store.database import open_to_write
+from gateway.store.errors import StoreError
+from gateway.store.records import Submission
+from gateway.store.sink import DatabaseSink
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+sink = DatabaseSink(open_to_write(sys.argv[1]))
+batch = [Submission(n, game(f"player {n}")) for n in range(500)]
+resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
+try:
+    sink.write(batch)
+except StoreError as error:
+    print(error)
+    sink.reconnect()
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+sink.write(batch)
+sink.database.close()
+"""
+
+
+def test_full_disk_leaves_nothing_half_stored_and_is_waited_for(tmp_path: Path) -> None:
+    where = str(tmp_path / "games.db")
+    child = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, where],
+        capture_output=True,
+        text=True,
+        env=child_environment(),
+        check=True,
+    )
+    assert "disk" in child.stdout
+    assert len(series(where)) == 500
+
+
+def child_environment() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": os.pathsep.join([os.getcwd(), str(Path(__file__).parent)])}
+
+
+def test_every_game_that_was_told_of_survives_a_kill_and_none_is_there_twice(where: str) -> None:
+    """Each run of the program is killed in the middle of its work."""
+    open_to_write(where).close()
+    told = {run: run_and_kill(where, run, games_before=6 * run) for run in (1, 2, 3)}
+    database = open_to_write(where)
+    with database.reading() as connection:
+        for run, number in told.items():
+            numbers = list(connection.scalars(select(games.c.number).where(games.c.boot == run)))
+            assert len(set(numbers)) == len(numbers) >= number > 0
+        kept, counted = ledger.books_kept(connection), ledger.recount(connection)
+        assert kept == counted
+    database.close()
+
+
+def run_and_kill(where: str, run: int, games_before: int) -> int:
+    script = str(Path(__file__).with_name("store_killed.py"))
+    child = subprocess.Popen(
+        [sys.executable, script, where, str(run)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=child_environment(),
+    )
+    assert child.stdout is not None
+    told = 0
+    with child, child.stdout:
+        while told < games_before:
+            told = int(child.stdout.readline())
+        child.kill()
+        return max([told, *map(int, child.stdout.read().split())])
+
+
+@pytest.mark.skipif("postgresql" not in KINDS, reason="needs PostgreSQL")
+@pytest.mark.parametrize("where", ["postgresql"], indirect=True)
+def test_connection_that_the_server_cut_is_made_anew(where: str) -> None:
+    database, other = open_to_write(where), open_to_write(where)
+    with pytest.raises(SQLAlchemyError):  # noqa: PT012, SIM117 - the server ends it between two statements
+        with database.writing() as connection, other.reading() as elsewhere:
+            number = connection.execute(text("SELECT pg_backend_pid()")).scalar_one()
+            elsewhere.execute(text(f"SELECT pg_terminate_backend({number}, 1000)"))
+            ledger.store(connection, 1, [Submission(1, game(series=1))])
+    DatabaseSink(database).write([Submission(1, game(series=1))])
+    other.close()
+    database.close()
+    assert series(where) == [1]

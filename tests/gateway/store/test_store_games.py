@@ -1,0 +1,120 @@
+"""Games read back, with filters and in pages, against the plain meaning of a filter."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from store_world import BOOT, drawn, game, keep, records
+
+from gateway.events import Reason
+from gateway.store import games, ledger
+from gateway.store.database import Database
+from gateway.store.evidence import Line
+from gateway.store.games import Filter, Page
+from gateway.store.records import GameRecord, StoredGame, Submission
+
+again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+SOME = st.sampled_from(["a", "b", "c"])
+FILTERS = st.builds(
+    lambda player, opponent, since, until, reason, counted: Filter(
+        player, opponent if player else None, since, until, reason, counted
+    ),
+    st.none() | st.sampled_from(["a", "b", "nobody"]),
+    st.none() | st.sampled_from(["b", "c"]),
+    st.none() | st.integers(0, 2**45),
+    st.none() | st.integers(0, 2**45),
+    st.none() | st.sampled_from(Reason),
+    st.none() | st.booleans(),
+)
+
+
+def lets_through(wanted: Filter, record: GameRecord) -> bool:
+    names = [player.name for player in record.players]
+    if wanted.player is not None and wanted.opponent is not None:
+        fits = names in ([wanted.player, wanted.opponent], [wanted.opponent, wanted.player])
+    else:
+        fits = wanted.player is None or wanted.player in names
+    return (
+        fits
+        and (wanted.since is None or record.ended >= wanted.since)
+        and (wanted.until is None or record.ended < wanted.until)
+        and (wanted.reason is None or record.reason is wanted.reason)
+        and (wanted.counted is None or record.counted is wanted.counted)
+    )
+
+
+def filled(database: Database, kept: list[GameRecord]) -> list[StoredGame]:
+    with database.writing() as connection:
+        ledger.clear(connection)
+    keep(database, kept)
+    return [StoredGame(number, record) for number, record in enumerate(kept, 1)]
+
+
+@again
+@given(kept=st.lists(records(SOME), max_size=12), wanted=FILTERS, newest_first=st.booleans())
+def test_page_has_the_games_that_the_filter_lets_through(
+    database: Database, kept: list[GameRecord], wanted: Filter, newest_first: bool
+) -> None:
+    expected = [each for each in filled(database, kept) if lets_through(wanted, each.record)]
+    if newest_first:
+        expected.reverse()
+    with database.reading() as connection:
+        assert games.page(connection, wanted, Page(newest_first=newest_first)) == expected
+
+
+@pytest.mark.parametrize("wanted", [Filter(), Filter("alice"), Filter("bob", "alice")])
+@pytest.mark.parametrize("newest_first", [True, False])
+def test_pages_follow_each_other_without_gap_or_repetition(
+    database: Database, wanted: Filter, newest_first: bool
+) -> None:
+    filled(database, [game(), game("bob", "alice")] * 3)
+    seen: list[int] = []
+    with database.reading() as connection:
+        while True:
+            bound = {"before" if newest_first else "after": seen[-1]} if seen else {}
+            found = games.page(connection, wanted, Page(limit=2, newest_first=newest_first, **bound))
+            if not found:
+                break
+            seen += [each.id for each in found]
+    assert seen == sorted(range(1, 7), reverse=newest_first)
+
+
+@pytest.mark.parametrize("limit", [None, 0, 1, 3, 4, 7, 8])
+def test_all_games_are_read_page_by_page(
+    database: Database, monkeypatch: pytest.MonkeyPatch, limit: int | None
+) -> None:
+    monkeypatch.setattr(games, "PAGE", 3)
+    kept = filled(database, [game(series=number) for number in range(7)])
+    assert list(games.every(database.reading, Filter(), limit)) == kept[:limit]
+
+
+def test_games_that_are_stored_meanwhile_disturb_nobody(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(games, "PAGE", 2)
+    filled(database, [game()] * 3)
+    reading = games.every(database.reading, Filter())
+    first = next(reading)
+    keep(database, [drawn()], 4)
+    assert [first.id, *(each.id for each in reading)] == [1, 2, 3, 4]
+
+
+def test_one_game_is_found_by_its_number(database: Database) -> None:
+    kept = filled(database, [game(), drawn()])
+    with database.reading() as connection:
+        assert games.one(connection, 2) == kept[1]
+        assert games.one(connection, 3) is None
+
+
+def test_evidence_is_found_by_side(database: Database) -> None:
+    line = Line(1, "out", "genmove", "41.9 s left")
+    with database.writing() as connection:
+        batch = [Submission(1, game(), ((line,), (line, line))), Submission(2, game())]
+        ledger.store(connection, BOOT, batch)
+    with database.reading() as connection:
+        assert games.evidence_of(connection, 1) == ((line,), (line, line))
+        assert games.evidence_of(connection, 2) == (None, None)
+
+
+def test_opponent_of_nobody_is_no_filter() -> None:
+    with pytest.raises(ValueError):
+        Filter(opponent="alice")

@@ -1,0 +1,170 @@
+"""Games are stored once and whole, and the books say what the games say."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sqlalchemy import Connection, delete, func, select
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from store_world import BOOT, NAMES, drawn, game, keep, records
+
+from gateway.events import Reason
+from gateway.store import ledger
+from gateway.store.books import Books
+from gateway.store.database import Database
+from gateway.store.evidence import Line
+from gateway.store.records import GameRecord, Submission
+from gateway.store.schema import exchanges, games, players, tallies
+
+LINE = Line(3, "in", "playmove 3")
+again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+
+
+def rows(database: Database, table=games) -> int:
+    with database.reading() as connection:
+        return connection.execute(select(func.count()).select_from(table)).scalar_one()
+
+
+def both_books(database: Database) -> tuple[Books, Books]:
+    with database.reading() as connection:
+        return ledger.books_kept(connection), ledger.recount(connection)
+
+
+def empty(database: Database) -> None:
+    with database.writing() as connection:
+        ledger.clear(connection)
+
+
+def test_game_is_stored_once_however_often_it_is_handed_in(database: Database) -> None:
+    keep(database, [game()])
+    keep(database, [game(), game("carol")])
+    keep(database, [game(), game("carol")])
+    assert rows(database) == 2
+    kept, counted = both_books(database)
+    assert kept == counted
+
+
+def test_numbers_of_another_run_are_other_games(database: Database) -> None:
+    keep(database, [game()], boot=1)
+    keep(database, [game()], boot=2)
+    assert rows(database) == 2
+
+
+def test_game_that_cannot_be_stored_takes_its_batch_with_it(database: Database) -> None:
+    keep(database, [game()])
+    with pytest.raises((SQLAlchemyError, OverflowError)):
+        keep(database, [game("carol"), game(series=2**70)], 2)
+    assert rows(database) == 1
+    assert rows(database, players) == 2
+
+
+def test_names_are_players_exactly_as_they_are_spelled(database: Database) -> None:
+    names = ["alice", "Alice", "alice ", "al\0ice", "al\N{SYMBOL FOR NULL}ice", "é", "e\u0301", "ALICE"]
+    keep(database, [game(name, "bob") for name in names])
+    with database.reading() as connection:
+        found = set(connection.scalars(select(players.c.name)))
+    assert found == {*names, "bob"}
+
+
+def test_player_is_what_it_was_in_its_last_game(database: Database) -> None:
+    keep(database, [game("alice", "bob")])
+    keep(database, [game("bob", "alice")], 2)
+    with database.reading() as connection:
+        kinds = dict(connection.execute(select(players.c.name, players.c.kind)).all())
+    assert kinds == {"bob": "nac4", "alice": "arena"}
+
+
+def test_games_that_do_not_count_are_stored_and_nothing_else(database: Database) -> None:
+    keep(database, [game(counted=False)])
+    assert rows(database) == 1
+    assert rows(database, tallies) == 0
+    kept, counted = both_books(database)
+    assert kept == counted == Books()
+
+
+@again
+@given(batches=st.lists(st.lists(records(NAMES | st.sampled_from("ab")), max_size=5), max_size=5))
+def test_running_books_equal_those_of_the_games_alone_to_the_last_bit(
+    database: Database, batches: list[list[GameRecord]]
+) -> None:
+    empty(database)
+    start = 1
+    for batch in batches:
+        keep(database, batch, start)
+        start += len(batch)
+    kept, counted = both_books(database)
+    assert kept == counted
+
+
+def test_recount_reads_more_than_a_page(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger, "PAGE", 3)
+    keep(
+        database,
+        [game(), drawn(), game("bob", "alice", winner=1, reason=Reason.TIME), drawn(), game(), drawn()],
+    )
+    keep(database, [game("carol", "alice")], 7)
+    kept, counted = both_books(database)
+    assert kept == counted
+
+
+def test_books_that_went_wrong_can_be_written_anew(database: Database) -> None:
+    keep(database, [game(), drawn("carol", "bob")])
+    with database.writing() as connection:
+        connection.execute(delete(tallies))
+        connection.execute(players.update().values(mean=1.0, opened=99))
+    kept, counted = both_books(database)
+    assert kept != counted
+    with database.writing() as connection:
+        ledger.rewrite(connection, ledger.recount(connection))
+    assert both_books(database) == (counted, counted)
+
+
+# Evidence.
+
+
+def with_evidence(database: Database, endings: list[int]) -> None:
+    with database.writing() as connection:
+        submissions = [
+            Submission(number, game(ended=ended), ((LINE,), ())) for number, ended in enumerate(endings, 1)
+        ]
+        ledger.store(connection, BOOT, submissions)
+
+
+def prune(database: Database, before: int, most: int = 1000) -> int:
+    with database.writing() as connection:
+        return ledger.prune(connection, before, most)
+
+
+def kept_evidence(connection: Connection) -> list[int]:
+    return list(connection.scalars(select(exchanges.c.game).distinct().order_by(exchanges.c.game)))
+
+
+def test_evidence_goes_with_age_and_games_stay(database: Database) -> None:
+    with_evidence(database, [100, 200, 300, 400])
+    assert prune(database, 300) == 2
+    with database.reading() as connection:
+        assert kept_evidence(connection) == [3, 4]
+    assert rows(database) == 4
+    assert prune(database, 300) == 0
+
+
+def test_evidence_is_pruned_in_small_pieces(database: Database) -> None:
+    with_evidence(database, [100, 200, 300])
+    assert [prune(database, 1000, most=2) for _ in range(3)] == [2, 1, 0]
+
+
+def test_clear_removes_all_and_says_so(database: Database) -> None:
+    with_evidence(database, [100, 200])
+    with database.writing() as connection:
+        assert ledger.clear(connection) == ledger.Cleared(games=2, players=2)
+    assert [rows(database, table) for table in (games, players, exchanges, tallies)] == [0] * 4
+    keep(database, [game()])
+    assert rows(database) == 1
+
+
+def test_database_itself_refuses_a_second_game_of_the_same_number(database: Database) -> None:
+    keep(database, [game()])
+    with database.writing() as connection:
+        row = dict(connection.execute(select(games)).mappings().one())
+        with pytest.raises(IntegrityError):
+            connection.execute(games.insert(), [row | {"id": 2}])
+        connection.rollback()

@@ -1,0 +1,91 @@
+"""What is stored of a game that the core reports."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from store_world import records
+
+from gateway.board import Board
+from gateway.events import Reason
+from gateway.manners import Afterwards, Illegal, Manners
+from gateway.results import Finished, Player
+from gateway.store.records import (
+    REASONS,
+    WORDS,
+    GameRecord,
+    Participant,
+    record_of,
+    winner_of,
+)
+
+CLIENT = Manners(Illegal.RETRY, Afterwards.STAND_BY, kind="nac4")
+HOUSE = Manners(Illegal.FORFEIT, Afterwards.HANG_UP, house=True, kind="house")
+FINISHED = Finished(
+    players=(Player("alice", CLIENT), Player("aima", HOUSE)),
+    board=Board().drop(3).drop(0),
+    winner=1,
+    reason=Reason.TIME,
+    thought=(0.12, 0.0034),
+    round=2,
+    series=7,
+    table="corner",
+    began=10.0,
+    ended=11.5004,
+)
+
+
+def test_reported_game_is_stored_with_all_that_is_known_of_it() -> None:
+    assert record_of(FINISHED, 1_700_000_000.0) == GameRecord(
+        began=1_700_000_010_000,
+        ended=1_700_000_011_500,
+        players=(Participant("alice", "nac4"), Participant("aima", "house", house=True)),
+        moves="30",
+        winner=1,
+        reason=Reason.TIME,
+        thought=(120, 3),
+        table="corner",
+        series=7,
+        round=2,
+        counted=True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("players", "reason", "counted"),
+    [
+        ((Player("alice", CLIENT), Player("bob", CLIENT)), Reason.FOUR, True),
+        ((Player("alice", CLIENT), Player("bob", CLIENT)), Reason.STOPPED, False),
+        ((Player("TEST", CLIENT, counted=False), Player("bob", CLIENT)), Reason.FOUR, False),
+        ((Player("random", HOUSE), Player("aima", HOUSE)), Reason.FOUR, False),
+        ((Player("alice", CLIENT), Player("alice", CLIENT)), Reason.FOUR, False),
+        ((Player("alice", CLIENT), Player("Alice", CLIENT)), Reason.FOUR, True),
+    ],
+)
+def test_game_counts_between_two_names_of_which_one_is_a_client(
+    players: tuple[Player, Player], reason: Reason, counted: bool
+) -> None:
+    assert record_of(replace(FINISHED, players=players, reason=reason), 0.0).counted is counted
+
+
+def test_every_reason_has_a_word_of_its_own() -> None:
+    assert set(WORDS) == set(Reason)
+    assert {WORDS[reason]: reason for reason in Reason} == REASONS
+
+
+@given(records())
+def test_result_is_the_winner_as_a_digit(record: GameRecord) -> None:
+    assert winner_of(record.result) == record.winner
+
+
+def test_other_digits_are_no_result() -> None:
+    with pytest.raises(ValueError):
+        winner_of(3)
+
+
+@given(records())
+def test_board_is_the_one_that_the_moves_lead_to(record: GameRecord) -> None:
+    board = record.board()
+    assert "".join(map(str, board.moves)) == record.moves
+    if record.reason is Reason.FOUR:
+        assert board.winner == record.winner
