@@ -17,7 +17,7 @@ import trio
 from conformance.steps import DIALECTS
 from conformance.targets import Address, addresses_in
 
-COMMAND = (sys.executable, "-m", "gateway", "--nac4", "0", "--arena", "0", "--tcp", "0")
+COMMAND = (sys.executable, "-m", "gateway", "--nac4", "0", "--arena", "0", "--tcp", "0", "--db", "none")
 START_SECONDS = 15.0
 STOP_SECONDS = 15.0
 

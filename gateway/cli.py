@@ -9,7 +9,8 @@ import random
 import resource
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 
 import trio
@@ -23,11 +24,12 @@ from adapters.house.thinking import Thinker
 from gateway.app import FrontEnd, Listening, listen, run
 from gateway.arguments import in_one_line
 from gateway.desk import Desk
+from gateway.events import Receipt
 from gateway.hub import Rules
 from gateway.logs import log_game, set_up_logging
-from gateway.options import parse
+from gateway.options import COMMANDS, parse
 from gateway.pulse import Pulse
-from gateway.results import Finished
+from gateway.results import Finished, Report
 from gateway.session import Terms
 
 _EXAMPLES = {
@@ -39,7 +41,12 @@ _EXAMPLES = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the server; return the exit status: 0 when it was stopped, 1 when the system refused something."""
-    options = parse(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    if given and given[0] in COMMANDS:
+        from gateway import reading  # noqa: PLC0415  as below
+
+        return reading.main(given)
+    options = parse(given)
     set_up_logging(options.log_level, as_json=options.log_json)
     status = 0
     _allow_many_connections()
@@ -72,18 +79,33 @@ async def _serve(options: argparse.Namespace) -> None:
     terms = Terms(clock=options.clock, penalty=options.penalty, idle=options.idle)
     rules = Rules(terms, options.games_per_pair, options.rejoin, options.house_after)
     pulse = Pulse()
-    desk = Desk(rules, random.Random(options.seed), partial(_report, pulse))
     trio.lowlevel.add_instrument(pulse)
-    listening = [await listen(front_end, options.host) for front_end in _front_ends(options, desk, pulse)]
-    async with trio.open_nursery() as nursery:
-        thinker = Thinker(options.house_workers, options.idle)
-        desk.engage(House(desk, nursery, thinker, options.house))
-        await run(desk, listening, partial(_announce, listening))
-        nursery.cancel_scope.cancel()
+    async with _kept(options.db) as (keep, place):
+        desk = Desk(rules, random.Random(options.seed), partial(_report, pulse, keep))
+        front_ends = _front_ends(options, desk, pulse)
+        listening = [await listen(front_end, options.host) for front_end in front_ends]
+        async with trio.open_nursery() as nursery:
+            thinker = Thinker(options.house_workers, options.idle)
+            desk.engage(House(desk, nursery, thinker, options.house))
+            await run(desk, listening, partial(_announce, listening, place))
+            nursery.cancel_scope.cancel()
 
 
-def _report(pulse: Pulse, game: Finished) -> None:
+@asynccontextmanager
+async def _kept(where: str | None) -> AsyncIterator[tuple[Report, str]]:
+    """Give whoever keeps results, and what to call the place to people. Raises OSError where it cannot."""
+    if where is None:
+        yield (lambda _: None), "nowhere"
+        return
+    from gateway.archive import keeping  # noqa: PLC0415  costs 0.2 s, which who keeps nothing need not pay
+
+    async with keeping(where) as kept:
+        yield kept
+
+
+def _report(pulse: Pulse, keep: Report, game: Finished) -> Receipt | None:
     log_game(game, pulse.delay_since(game.began))
+    return keep(game)
 
 
 def _front_ends(options: argparse.Namespace, desk: Desk, pulse: Pulse) -> list[FrontEnd]:
@@ -102,9 +124,13 @@ def _front_ends(options: argparse.Namespace, desk: Desk, pulse: Pulse) -> list[F
     ]
 
 
-def _announce(listening: Sequence[Listening]) -> None:
-    """Print where to point a bot, one line for each address. Raises OSError where nobody can read it."""
+def _announce(listening: Sequence[Listening], place: str) -> None:
+    """Print where to point a bot, one line for each address, and where results are kept.
+
+    Raises OSError where nobody can read it.
+    """
     lines = [_line(each.front_end.name, address) for each in listening for address in each.addresses()]
+    lines.append(f"{'results':9} {place}")
     try:
         print("\n".join(lines), flush=True)
     except OSError:

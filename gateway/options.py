@@ -23,9 +23,20 @@ examples:
   c4gateway
   c4gateway --nac4 8080 --arena 8001 --tcp 4242
   c4gateway --tcp 4242 --rounds 2 --host 0.0.0.0 --host ::
+
+Results are kept in a database. Other commands read it, also while the server runs (each has its --help):
+  c4gateway standings          who stands where
+  c4gateway show GAME          one game, and why it ended as it did
+  c4gateway export             games, as csv, jsonl, pgn, or arena's own lines
+  c4gateway recount            compute totals and ratings again from the games
 """
 PORTS = {"nac4": 8080, "arena": 8001, "tcp": 4242}
 HOST = "127.0.0.1"
+DATABASE = "c4gateway.db"
+"""Where results are kept, unless something else is asked for."""
+NOWHERE = "none"
+COMMANDS = ("standings", "show", "export", "recount")
+"""What can stand in front of all options: commands that read what was kept."""
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -49,6 +60,14 @@ def _parser() -> Parser:
     _add_addresses(parser.add_argument_group("where to listen"))
     _add_rules(parser.add_argument_group("how to play"))
     _add_house(parser.add_argument_group("players of the server's own"))
+    results = parser.add_argument_group("where to keep results")
+    results.add_argument(
+        "--db",
+        type=_database,
+        default=DATABASE,
+        metavar="FILE|URL|none",
+        help=f"a file of SQLite's, postgresql://..., or {NOWHERE} ({DATABASE})",
+    )
     log = parser.add_argument_group("what to say on stderr")
     log.add_argument("--log-level", choices=LEVELS, default="info", help="least level to log (%(default)s)")
     log.add_argument("--log-json", action="store_true", help="log one JSON object a line")
@@ -121,6 +140,12 @@ def _add_house(group: argparse._ArgumentGroup) -> None:
         metavar="N",
         help=f"processes in which all of them think ({workers} on this machine)",
     )
+
+
+def _database(text: str) -> str | None:
+    if not text:
+        raise argparse.ArgumentTypeError(f"a file or a URL is needed, or {NOWHERE}")
+    return None if text == NOWHERE else text
 
 
 def _house_players(text: str) -> list[str]:

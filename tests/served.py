@@ -60,7 +60,7 @@ class Served:
 def served(*options: str, addresses: int = 3) -> Iterator[Served]:
     """Run a gateway with `options`, which print so many addresses, while the context lasts."""
     process = subprocess.Popen(
-        [sys.executable, "-W", "error", "-m", "gateway", *options],
+        [sys.executable, "-W", "error", "-m", "gateway", "--db", "none", *options],
         cwd=ROOT,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

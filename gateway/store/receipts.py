@@ -32,12 +32,17 @@ class Receipt:
         self._late = late
         self._event: trio.Event | None = None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the game is not stored yet, and it is worth waiting until it is."""
+        return self.outcome is Outcome.WAITING and trio.current_time() < self._until
+
     async def settled(self) -> Outcome:
         """Wait until the game is stored, for as long as it is worth waiting; return what is known then.
 
         Of any number who wait none holds up another.
         """
-        if self.outcome is Outcome.WAITING and trio.current_time() < self._until:
+        if self.is_open:
             if self._event is None:
                 self._event = trio.Event()
             with trio.move_on_at(self._until):

@@ -82,6 +82,7 @@ events: st.SearchStrategy[Event] = st.one_of(
 
 def test_manners_are_those_of_the_dialect() -> None:
     assert Nac4Translator(LOBBY).manners == Manners(
+        kind="nac4",
         illegal=Illegal.PENALTY,
         afterwards=Afterwards.STAND_BY,
         clocked=True,

@@ -1,0 +1,42 @@
+"""What joins the core to a store: games that it reports are handed in there.
+
+Knows both, and the wall clock. Does not know options, nor what else is done with a game that is over.
+"""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import trio
+
+from gateway.results import Finished, Report
+from gateway.store.database import open_to_write
+from gateway.store.errors import StoreError
+from gateway.store.receipts import Receipt
+from gateway.store.records import record_of
+from gateway.store.sink import DatabaseSink
+from gateway.store.writer import Writer
+
+
+@asynccontextmanager
+async def keeping(where: str) -> AsyncIterator[tuple[Report, str]]:
+    """Open a database; give what games are to be reported to, and what to call the database to people.
+
+    At the end wait a moment for the games that are not stored yet, and close it. Raises OSError, with one
+    line, where the database cannot be opened; then it is as it was.
+    """
+    try:
+        database = open_to_write(where)
+    except StoreError as error:
+        raise OSError(str(error)) from error
+    epoch = time.time() - trio.current_time()
+    writer = Writer(DatabaseSink(database))
+
+    def report(game: Finished) -> Receipt:
+        return writer.put(record_of(game, epoch))
+
+    try:
+        yield report, database.label
+    finally:
+        await writer.close()
+        database.close()
