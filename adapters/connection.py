@@ -26,6 +26,9 @@ from gateway.pulse import Pulse
 OUTBOX_LIMIT = 256
 """Events that may wait for a client; one more, and it counts as a client that has stopped reading."""
 
+_TURNS = (ToMove, Dismissed)
+"""Events on which something follows once the client has been told."""
+
 logger = logging.getLogger(__name__)
 _ids = count(1)
 
@@ -73,20 +76,23 @@ class Connection(Generic[C, S]):
             return
         events, self._outbox = self._outbox, []
         texts: list[str] = []
+        turns: list[ToMove | Dismissed] = []
         receipt: Receipt | None = None
         try:
             for number, event in enumerate(events):
-                if isinstance(event, Ended) and event.receipt is not None and event.receipt.is_open:
+                if isinstance(event, _TURNS):
+                    turns.append(event)
+                elif isinstance(event, Ended) and event.receipt is not None and event.receipt.is_open:
                     receipt = event.receipt
                     self._outbox = events[number:]
-                    del events[number:]
                     break
                 for message in self._observe(event):
                     texts.append(self._encode(message))  # noqa: PERF401  a comprehension is a call more
             if texts and not self._transport.write(texts):
-                self._hold(self._transport.drain, events)
+                self._hold(self._transport.drain, turns)
                 return
-            self._told(events)
+            if turns:
+                self._told(turns)
             if receipt is not None:
                 self._hold(receipt.settled, [])
         except Exception as error:
@@ -130,25 +136,25 @@ class Connection(Generic[C, S]):
         while len(self._outbox) > OUTBOX_LIMIT // 2:
             await self._drained.park()
 
-    def _told(self, events: list[Event]) -> None:
-        """Do what follows when the client has been told of `events`."""
-        for event in events:
+    def _told(self, turns: list[ToMove | Dismissed]) -> None:
+        """Do what follows when the client has been told of these."""
+        for event in turns:
             if isinstance(event, ToMove):
                 self._desk.handed(self._seat, event, trio.current_time())
-            elif isinstance(event, Dismissed):
+            else:
                 self._farewell = self._translator.farewell(event)
                 self._scope.cancel()
 
-    def _hold(self, wait: Callable[[], Awaitable[object]], events: list[Event]) -> None:
-        """Let a task wait, and with it all that is queued; `events` will have been told then."""
+    def _hold(self, wait: Callable[[], Awaitable[object]], turns: list[ToMove | Dismissed]) -> None:
+        """Let a task wait, and with it all that is queued; of `turns` the client has been told then."""
         assert self._nursery is not None
         self._holds = True
-        self._nursery.start_soon(self._resume, wait, events)
+        self._nursery.start_soon(self._resume, wait, turns)
 
-    async def _resume(self, wait: Callable[[], Awaitable[object]], events: list[Event]) -> None:
+    async def _resume(self, wait: Callable[[], Awaitable[object]], turns: list[ToMove | Dismissed]) -> None:
         await wait()
         self._holds = False
-        self._told(events)
+        self._told(turns)
         if self._outbox:
             self.flush()
         self._drained.unpark_all()
