@@ -15,7 +15,7 @@ class Flags:
 
     Every move brings another deadline, and hardly a flag ever falls. So a series stands in the queue with
     the earliest deadline that it had, and is asked for its present one when that has come. A move costs
-    no more than a comparison: 0.1 us, where setting and cancelling an alarm took 0.7.
+    no more than a comparison, where setting an alarm and cancelling it takes 0.15 us.
     """
 
     def __init__(self) -> None:

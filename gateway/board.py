@@ -73,7 +73,7 @@ class Board:
         disc = ((first | second) + _BOTTOMS[column]) & _MASKS[column] if 0 <= column < COLUMNS else 0
         if not disc or self.winner is not None:
             raise ValueError(f"column {column} cannot be played")
-        moves = self.moves + (column,)  # noqa: RUF005, half the time of unpacking, 0.09 us
+        moves = self.moves + (column,)  # noqa: RUF005, unpacking takes 0.13 us, not 0.05
         if len(moves) & 1:
             first |= disc
             return _board(moves, (first, second), FIRST if _has_four(first) else None)
@@ -94,7 +94,7 @@ _board = maker(Board)
 
 
 def _has_four(discs: int) -> bool:
-    """Whether one side has four in a row. Written out, which takes a fifth less time than a loop, 0.24 us."""
+    """Whether one side has four in a row. Written out: 0.21 us, where a loop takes 0.27."""
     pairs = discs & discs >> 7
     if pairs & pairs >> 14:
         return True

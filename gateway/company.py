@@ -6,7 +6,7 @@ not know who plays whom: the hub lets a player who comes meet the one it comes t
 
 from gateway.agenda import Agenda
 from gateway.commands import Wish
-from gateway.seat import House, Seat, Waiting
+from gateway.seat import House, Seat
 
 
 class Company:
@@ -37,9 +37,7 @@ class Company:
 
     def uncalled(self, seat: Seat, now: float) -> str | None:
         """Return who comes to a seat that was alone until now, or nobody; later it is another's turn."""
-        if not isinstance(seat.situation, Waiting) or seat.guest is None or self.house is None:
-            return None
-        name = self.house.lobby_player()
+        name = None if self.house is None else self.house.lobby_player()
         if name is not None:
             self._agenda.lonely.set(seat, now + self._after)
         return name

@@ -65,8 +65,9 @@ class Lobby:
         self.meetings = Meetings()
         self._lot = lot
         self._cap = games_per_pair
-        self._present = Pool()
         self._waiting = Pool()
+        self._playing = Pool()
+        """The others who are here."""
         self._busy: Counter[tuple[str, str]] = Counter()
         self._unsettled: deque[Guest] = deque()
         self._freed: deque[tuple[str, str]] = deque()
@@ -75,26 +76,25 @@ class Lobby:
 
     def admit(self, guest: Guest, now: float) -> None:
         """Let a guest wait from `now` on, be it new in the lobby or back from a game."""
+        self._playing.discard(guest)
         guest.waiting = True
         guest.since = now
-        self._present.add(guest)
         self._waiting.add(guest)
         self._unsettled.append(guest)
 
     def remove(self, guest: Guest) -> None:
         """Let a guest go, whether it waits or plays."""
-        self._present.discard(guest)
-        self._unseat(guest)
+        self._pool_of(guest).discard(guest)
+        self._held.pop(guest, None)
+        guest.waiting = False
 
     def rename(self, guest: Guest, name: str, *, counted: bool) -> None:
         """Let a guest go on under another name, without losing its place in the queue."""
-        for index in (self._present, self._waiting):
-            if guest in index:
-                index.discard(guest)
+        pool = self._pool_of(guest)
+        pool.discard(guest)
         guest.rename(name, counted=counted)
-        self._present.add(guest)
+        pool.add(guest)
         if guest.waiting:
-            self._waiting.add(guest)
             self._unsettled.append(guest)
 
     def playing(self, one: str, two: str) -> None:
@@ -159,9 +159,13 @@ class Lobby:
         return self._in_order(one, two)
 
     def _unseat(self, guest: Guest) -> None:
-        guest.waiting = False
         self._waiting.discard(guest)
         self._held.pop(guest, None)
+        guest.waiting = False
+        self._playing.add(guest)
+
+    def _pool_of(self, guest: Guest) -> Pool:
+        return self._waiting if guest.waiting else self._playing
 
     def _match(self, guest: Guest, now: float) -> Guest | None:
         best: Guest | None = None
@@ -179,8 +183,13 @@ class Lobby:
 
     def _suiting(self, guest: Guest, pool: Pool) -> Iterator[Guest]:
         """Yield partners for `guest` in a pool, the first few of whom it may meet."""
-        may_meet = (partner for partner in pool.partners(guest) if self._may_meet(guest, partner))
-        return islice(may_meet, CHOICE)
+        choice = CHOICE
+        for partner in pool.partners(guest):
+            if self._may_meet(guest, partner):
+                yield partner
+                choice -= 1
+                if not choice:
+                    return
 
     def _may_meet(self, one: Guest, two: Guest) -> bool:
         """Whether nothing stands against two who suit each other by name and wish."""
@@ -204,10 +213,11 @@ class Lobby:
     def _meets_others(self, guest: Guest, latest: Guest) -> bool:
         """Whether `guest` has a partner in the lobby that it met less often than `latest`."""
         met = self.meetings.between(guest.name, latest.name)
-        return any(
-            partner.name != latest.name and self.meetings.between(guest.name, partner.name) < met
-            for partner in self._suiting(guest, self._present)
-        )
+        for pool in (self._waiting, self._playing):
+            for partner in self._suiting(guest, pool):
+                if partner.name != latest.name and self.meetings.between(guest.name, partner.name) < met:
+                    return True
+        return False
 
     def _in_order(self, one: Guest, two: Guest) -> tuple[Guest, Guest]:
         return (one, two) if self._opens(one.name, two.name) else (two, one)

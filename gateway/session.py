@@ -84,7 +84,7 @@ _OTHER: tuple[Literal[1], Literal[0]] = (1, 0)
 Step: TypeAlias = tuple[Moved, ToMove]
 """What comes of nearly every move: both hear of it, and then the other one is asked to move.
 
-A kind of its own, since an `Outcome` with its notes takes 0.7 us longer, of 3.
+A kind of its own, since an `Outcome` with its notes takes 0.45 us longer to make and to deliver, of 2.4.
 """
 
 

@@ -64,9 +64,10 @@ class Stage:
 
     def go_on(self, series: Series, now: float) -> None:
         """Begin the next round, if both are ready for it."""
-        if all(_is_ready(seat) for seat in series.seats):
+        one, two = series.seats
+        if _is_ready(one) and _is_ready(two):
             notes = series.session.begin(now)
-            self._hall.opened(series.seats[0], *series.session.names)
+            self._hall.opened(one, *series.session.names)
             _tell(series, notes)
 
     def play(self, seated: Seated, command: Play, now: float) -> Sequence[Parting]:

@@ -214,7 +214,7 @@ class AnythingGoes(RuleBasedStateMachine):
             assert not leftover
         assert not lobby._held
         assert not lobby._unsettled
-        for pool in (lobby._present, lobby._waiting):
+        for pool in (lobby._waiting, lobby._playing):
             assert not pool._queues
             assert not pool._shelves
         for alarms in hub._agenda._all():

@@ -692,8 +692,7 @@ def looks(crowd: str, size: int) -> int:
         guest = CROWDS[crowd](number)
         lobby.admit(guest, 0.0)
         if crowd == "who play":
-            guest.waiting = False
-            lobby._waiting.discard(guest)
+            lobby._unseat(guest)
     for _ in lobby.pair(0.0):
         pass
     lobby.asked = 0
