@@ -80,7 +80,8 @@ class Stage:
         one, two = series.seats
         mover, asked = (one, two) if seated.number == 0 else (two, one)
         asked.owed = None
-        mover.mailbox.deliver(moved)
+        if mover.manners.hears_itself:
+            mover.mailbox.deliver(moved)
         asked.mailbox.deliver(moved)
         asked.mailbox.deliver(request)
         return ()

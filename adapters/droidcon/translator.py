@@ -59,6 +59,7 @@ class DroidconTranslator:
             illegal=Illegal.FORFEIT,  # PROTOCOL.md 5.1
             afterwards=Afterwards.HANG_UP,  # PROTOCOL.md 4.7
             rounds=rounds,
+            hears_itself=False,  # PROTOCOL.md 4.3
         )
         self._side: Side = FIRST
 

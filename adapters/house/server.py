@@ -20,7 +20,9 @@ from gateway.events import Dismissed, Ended, Event, ToMove
 from gateway.manners import Afterwards, Illegal, Manners
 from gateway.seat import Seat
 
-MANNERS = Manners(kind="house", illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, house=True)
+MANNERS = Manners(
+    kind="house", illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, hears_itself=False, house=True
+)
 
 
 class House:

@@ -46,6 +46,7 @@ MANNERS = Manners(
     kind="nac4",
     illegal=Illegal.PENALTY,  # PROTOCOL.md 5.3
     afterwards=Afterwards.STAND_BY,  # PROTOCOL.md 5.9
+    hears_itself=False,  # PROTOCOL.md 5.2
     clocked=True,  # PROTOCOL.md 6.6
     unique_name=True,  # PROTOCOL.md 3.3
     strict_entry=True,  # PROTOCOL.md 3.6

@@ -85,6 +85,7 @@ def test_manners_are_those_of_the_dialect() -> None:
         kind="nac4",
         illegal=Illegal.PENALTY,
         afterwards=Afterwards.STAND_BY,
+        hears_itself=False,
         clocked=True,
         unique_name=True,
         strict_entry=True,
