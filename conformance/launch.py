@@ -35,7 +35,7 @@ class Server:
     process: trio.Process
     options: tuple[str, ...]
     addresses: dict[str, Address] = field(default_factory=dict)
-    hear: Callable[[bytes], object] = bytes
+    hear: Callable[[bytes], object] = len
     """Is called with everything that comes by stderr."""
     _stderr: bytearray = field(default_factory=bytearray)
     _started: trio.Event = field(default_factory=trio.Event)
@@ -93,7 +93,7 @@ class Server:
         assert self.process.stderr is not None
         async with self.process.stderr as stderr:
             async for data in stderr:
-                self.hear(data)
+                self.hear(bytes(data))
                 self._stderr += data
                 del self._stderr[:-_MOST_KEPT]
         self._stderr_over.set()
@@ -103,11 +103,11 @@ async def start(
     nursery: trio.Nursery,
     options: Sequence[str],
     command: Sequence[str] = COMMAND,
-    hear: Callable[[bytes], object] = bytes,
+    hear: Callable[[bytes], object] = len,
 ) -> Server:
     """Start the gateway and wait until it has named its three addresses.
 
-    Its output is read in tasks of `nursery`, and `hear` is called with what comes by stderr. Raises ServerError.
+    Its output is read in tasks of `nursery`, which call `hear` with what comes by stderr. Raises ServerError.
     """
     process = await trio.lowlevel.open_process(
         [*command, *options],
@@ -131,7 +131,7 @@ async def start(
 
 @asynccontextmanager
 async def running(
-    options: Sequence[str], command: Sequence[str] = COMMAND, hear: Callable[[bytes], object] = bytes
+    options: Sequence[str], command: Sequence[str] = COMMAND, hear: Callable[[bytes], object] = len
 ) -> AsyncIterator[Server]:
     """The gateway, for as long as the block lasts. Raises ServerError, wrapped as a nursery does."""
     async with trio.open_nursery() as nursery:

@@ -1,7 +1,7 @@
 """The three dialects as far as a game of seven moves needs them; pure.
 
-Clauses are those of adapters/<dialect>/PROTOCOL.md. A loss on the board and a loss on time are told apart by what
-the server says of them, never by what the bot thinks that it deserved.
+Clauses are those of adapters/<dialect>/PROTOCOL.md. A loss on the board and a loss on time are told apart by
+what the server says of them, never by what the bot thinks that it deserved.
 """
 
 import json

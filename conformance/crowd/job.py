@@ -1,6 +1,7 @@
 """A process of bots: what it is to do comes in by stdin, what came of it goes out by stdout, as JSON.
 
-Its stderr is the terminal's, for a word on how far it is. What goes wrong with the server is part of the answer.
+Its stderr is the terminal's, for a word on how far it is. What goes wrong with the server is part of the
+answer.
 """
 
 import gc

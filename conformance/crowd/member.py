@@ -1,7 +1,7 @@
 """One bot on its socket, which never blocks.
 
-Knows the way in (a connection, perhaps a handshake, the first words) and how bytes become what a bot hears. Does
-not know what it makes of that: its subclasses do.
+Knows the way in (a connection, perhaps a handshake, the first words) and how bytes become what a bot hears.
+Does not know what it makes of that: its subclasses do.
 """
 
 import socket

@@ -1,8 +1,8 @@
 """What a bot hears and says, the same few words for all dialects; pure.
 
 All bots play one game: the first mover fills column 0 and has four discs there before the other has four in
-column 1. So a bot knows its move without a board, and a game is as short as one can be. Does not know sockets,
-nor time.
+column 1. So a bot knows its move without a board, and a game is as short as one can be. Does not know
+sockets, nor time.
 """
 
 from abc import ABC, abstractmethod
@@ -70,7 +70,7 @@ class Speech(ABC):
         """Yield what a message tells. Raises OutOfStep for what does not belong."""
 
     def hear(self, data: bytes) -> Iterator[Heard]:
-        """Yield what `data`, and what was left before it, tells. Raises OutOfStep for what does not belong."""
+        """Yield what `data`, behind what was left over, tells. Raises OutOfStep for what does not belong."""
         cut = self._cut(self._rest + data)
         self._rest = cut.rest
         self.answer += cut.answer

@@ -1,4 +1,4 @@
-"""Keeps a core busy for as long as the process lives that started it: `python -m conformance.fairness.burner`."""
+"""`python -m conformance.fairness.burner` keeps a core busy as long as the process lives that started it."""
 
 import os
 

@@ -1,7 +1,8 @@
 """`python -m conformance fairness`: does nobody lose on time because the server was busy?
 
-Knows a gateway with short clocks as a subprocess, its log, and a process of bots. Half of the games are played
-while the gateway is stopped now and then for longer than anybody's clock, half on an overloaded machine.
+Knows a gateway with short clocks as a subprocess, its log, and a process of bots. Half of the games are
+played while the gateway is stopped now and then for longer than anybody's clock, half on an overloaded
+machine.
 """
 
 import argparse
@@ -9,8 +10,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 
 import trio
@@ -66,7 +67,7 @@ async def measure(options: argparse.Namespace, command: Sequence[str] = COMMAND)
     say(f"playing {half} games with stalls ...")
     stalled = await _stretch("stalled", options, half, options.stalls, command)
     say(f"playing {half} games beside {options.burners} processes that take the cores ...")
-    async with burning(options.burners):
+    with burning(options.burners):
         return [stalled, await _stretch("overloaded", options, half, 0, command)]
 
 
@@ -93,8 +94,8 @@ async def _stretch(
     )
 
 
-@asynccontextmanager
-async def burning(number: int) -> AsyncIterator[None]:
+@contextmanager
+def burning(number: int) -> Iterator[None]:
     """So many processes that use all the time that they get, for as long as the block lasts."""
     burners = [subprocess.Popen(BURNER, stdin=subprocess.DEVNULL) for _ in range(number)]
     try:

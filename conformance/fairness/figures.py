@@ -61,7 +61,10 @@ class Figures:
 
 def table(measured: Sequence[Figures]) -> str:
     """Return the figures, a column for each stretch, as lines with their ends."""
-    return aligned([("", *(one.name for one in measured)), *zip(_NAMES, *map(_column, measured), strict=True)]) + "\n"
+    return (
+        aligned([("", *(one.name for one in measured)), *zip(_NAMES, *map(_column, measured), strict=True)])
+        + "\n"
+    )
 
 
 _NAMES = (

@@ -1,14 +1,13 @@
 """The process in which pairs play while the server is stopped now and then.
 
-`python -m conformance.fairness.job` takes from stdin where the server is, how many games and stalls, and tells
-what they came to. A stall is a real one: the server's process gets SIGSTOP, and SIGCONT some seconds later, and
-meanwhile the bots' answers wait in its sockets.
+`python -m conformance.fairness.job` takes from stdin where the server is, how many games and stalls, and
+tells what they came to. A stall is a real one: the server's process gets SIGSTOP, and SIGCONT some seconds
+later, and meanwhile the bots' answers wait in its sockets.
 """
 
 import os
 import random
 import signal
-import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from itertools import product
@@ -71,18 +70,19 @@ def main() -> None:
 
 
 def play(words: Any) -> object:
-    """Play so many games, and until there were so many stalls and all who slept were told that they have lost."""
+    """Play so many games, and on until there were enough stalls and all who slept were told of their loss."""
     crowd, tally, lot = Crowd(), Tally(), random.Random(words["seed"])
+    games, least = int(words["games"]), int(words["stalls"])
     stalls = Stalls(crowd, words["pid"], words["stall"], lot)
 
     def is_enough() -> bool:
-        return tally.games >= words["games"] and stalls.done >= words["stalls"]
+        return tally.games >= games and stalls.done >= least
 
     addresses = {kind: tuple(address) for kind, address in words["addresses"].items()}
     table = Table(crowd, tally, lot, addresses, words["clock"], lambda: not is_enough())
     begun = perf_counter()
     _let_in(table, words["at_once"])
-    if words["stalls"]:
+    if least:
         stalls.begin()
     try:
         _play(crowd, tally, lambda: is_enough() and tally.told == tally.slept)
@@ -112,4 +112,4 @@ def _play(crowd: Crowd, tally: Tally, is_over: Callable[[], bool]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,6 +1,7 @@
 """What the gateway says on stderr of games that were lost on time; pure.
 
-Knows one line of its log: `game 'x' beats 'y': time (after 1.502 s, the server was deaf for 0.003 s), moving ...`.
+Knows one line of its log: `game 'x' beats 'y': time (after 1.502 s, the server was deaf for 0.003 s), moving
+...`.
 """
 
 import re

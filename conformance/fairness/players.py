@@ -1,8 +1,8 @@
 """Bots in pairs: some answer at once, some think a little, and a few fall asleep and are to lose.
 
 Know what they hear and the time that they have used. A loss on time ends a pair, and another one takes its
-place under other names, so that a name loses once at most, and the server's log can be held against it. Do not
-know what is done to the server meanwhile.
+place under other names, so that a name loses once at most, and the server's log can be held against it. Do
+not know what is done to the server meanwhile.
 """
 
 import random
@@ -56,7 +56,9 @@ class Table:
 class Player(Member):
     """One bot. `over` is called when it has lost on time, or a pair of it can play no more."""
 
-    def __init__(self, table: Table, kind: str, wish: Wish, over: Callable[[], None], *, clocked: bool) -> None:
+    def __init__(
+        self, table: Table, kind: str, wish: Wish, over: Callable[[], None], *, clocked: bool
+    ) -> None:
         super().__init__(*table.addresses[kind], speech_of(kind, wish))
         self._table = table
         self._over = over
@@ -116,9 +118,7 @@ class Player(Member):
             self._move(self._ledger)
         else:
             ledger = self._ledger
-            self._table.crowd.at(
-                perf_counter() + lot.random() * THINKING * clock, lambda: self._move(ledger)
-            )
+            self._table.crowd.at(perf_counter() + lot.random() * THINKING * clock, lambda: self._move(ledger))
 
     def _move(self, ledger: Ledger) -> None:
         """Answer the request that stands in `ledger`, if the game is still on."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import trio
 
-from conformance.arguments import Parser, count, file, guarded, seconds, write
+from conformance.arguments import Parser, count, file, first_cause, guarded, seconds, write
 from conformance.bench import meters
 from conformance.crowd.job import say
 from conformance.growth.parts import PARTS, Sizes
@@ -20,7 +20,7 @@ from conformance.launch import ServerError
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(_main, argv, LoadError, ServerError)
+    return guarded(_main, argv, ServerError)
 
 
 def _main(argv: Sequence[str]) -> int:
@@ -59,12 +59,20 @@ def _parts(text: str) -> list[str]:
 
 
 async def measure(options: argparse.Namespace) -> list[Row]:
-    """Measure what the options ask for. Raises LoadError, ServerError, wrapped."""
-    sizes = Sizes(
-        options.games, options.rate, options.waiting, options.many, options.seconds, options.times
-    )
+    """Measure what the options ask for. Raises ServerError, wrapped."""
+    sizes = Sizes(options.games, options.rate, options.waiting, options.many, options.seconds, options.times)
     rows: list[Row] = []
     for part in options.only:
         say(f"measuring {part} ...")
-        rows += await PARTS[part](sizes)
+        rows += await _rows(part, sizes)
+    return rows
+
+
+async def _rows(part: str, sizes: Sizes) -> list[Row]:
+    """Return what a part came to: one row that misses its goal where it came to nothing."""
+    rows = [Row(part, "could not be measured", None, "", 0.0)]
+    try:
+        rows = await PARTS[part](sizes)
+    except* LoadError as errors:
+        say(f"conformance: {first_cause(errors)}")
     return rows

@@ -1,10 +1,9 @@
 """The process in which players connect, wait and play, and what it counts.
 
-`python -m conformance.growth.job` takes one of three jobs from stdin: how long many need to come in, what a short
-game costs beside those who wait, and what memory the server holds after so and so many games.
+`python -m conformance.growth.job` takes one of three jobs from stdin: how long many need to come in, what a
+short game costs beside those who wait, and what memory the server holds after so and so many games.
 """
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain, product
@@ -21,6 +20,8 @@ from conformance.growth.players import Address, Player, Tally, couple
 COMING_IN = 60.0
 """Seconds that all together may take to come in."""
 WARM_UP = 0.5
+_WAVE = 200
+"""So many fit into the queue of those who are not accepted yet."""
 _LONG = 86_400.0
 _DIALECTS = ("droidcon", "nac4", "arena")
 
@@ -51,10 +52,7 @@ def wait(words: Any) -> object:
     """Return the server's CPU time for an idle second and for a game, beside so many who wait for nobody."""
     crowd, tally = Crowd(), Tally()
     settle_on(words["cores"], words["pid"])
-    maker = _maker(words, tally)
-    for number in range(words["waiting"]):
-        crowd.admit(maker("droidcon", Wish(f"w{number}", against=f"absent{number}")))
-    crowd.run(lambda: tally.entered >= words["waiting"], COMING_IN)
+    _let_wait(crowd, tally, _maker(words, tally), words["waiting"])
     found = {"idle": _cost_of_idling(crowd, words), "wish": None, "lobby": None}
     for kind, players in (("wish", _by_wish), ("lobby", _in_lobby)):
         tally = Tally()
@@ -100,6 +98,19 @@ def _pairs(maker: Maker, number: int) -> Iterator[Player]:
         yield from map(maker, meetings[at % len(meetings)], couple(f"c{at}", at_table=True))
 
 
+def _let_wait(crowd: Crowd, tally: Tally, maker: Maker, number: int) -> None:
+    """Let so many in, some at a time, who wish for somebody who never comes."""
+    for at in range(number):
+        crowd.admit(maker("droidcon", Wish(f"w{at}", against=f"absent{at}")))
+        if at % _WAVE == 0:
+            crowd.run(partial(_has_entered, tally, at + 1), COMING_IN)
+    crowd.run(partial(_has_entered, tally, number), COMING_IN)
+
+
+def _has_entered(tally: Tally, number: int) -> bool:
+    return tally.entered >= number
+
+
 def _at_tables(maker: Maker, pairs: int) -> Iterator[Player]:
     for at in range(pairs):
         yield from map(partial(maker, "droidcon"), couple(f"d{at}", at_table=True))
@@ -138,4 +149,4 @@ def _cost_of_games(crowd: Crowd, tally: Tally, players: Sequence[Player], words:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

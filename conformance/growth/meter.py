@@ -1,4 +1,4 @@
-"""CPU time of a process to the microsecond, where the system tells it: what an idle server uses is so little."""
+"""CPU time of a process, finer than in ticks where the system tells it: an idle server uses so little."""
 
 from pathlib import Path
 

@@ -1,8 +1,8 @@
 """What is measured, part by part, each with gateways of its own.
 
-Knows gateways as subprocesses, the benchmark's process of bots and the process of short games. A figure that is
-compared with another is measured in turn with that one, several times, and the medians are compared: machines
-drift.
+Knows gateways as subprocesses, the benchmark's process of bots and the process of short games. A figure that
+is compared with another is measured in turn with that one, several times, and the medians are compared:
+machines drift.
 """
 
 from collections import defaultdict
