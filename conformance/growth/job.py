@@ -20,6 +20,7 @@ from conformance.growth.players import Address, Player, Tally, couple
 COMING_IN = 60.0
 """Seconds that all together may take to come in."""
 WARM_UP = 0.5
+"""Seconds at most."""
 _WAVE = 200
 """So many fit into the queue of those who are not accepted yet."""
 _LONG = 86_400.0
@@ -128,7 +129,7 @@ def _in_lobby(maker: Maker, pairs: int) -> Iterator[Player]:
 
 def _cost_of_idling(crowd: Crowd, words: Any) -> float | None:
     """Return the share of a core that the server uses while nobody says anything."""
-    crowd.run_for(WARM_UP)
+    crowd.run_for(min(WARM_UP, words["seconds"]))
     before, begun = cpu_seconds(words["pid"]), perf_counter()
     crowd.run_for(words["seconds"])
     after = cpu_seconds(words["pid"])
@@ -140,7 +141,7 @@ def _cost_of_games(crowd: Crowd, tally: Tally, players: Sequence[Player], words:
     for player in players:
         crowd.admit(player)
     crowd.run(lambda: tally.ended >= len(players), COMING_IN)
-    crowd.run_for(WARM_UP)
+    crowd.run_for(min(WARM_UP, words["seconds"]))
     before, ended = cpu_seconds(words["pid"]), tally.ended
     crowd.run_for(words["seconds"])
     after, games = cpu_seconds(words["pid"]), (tally.ended - ended) / 2
