@@ -66,8 +66,8 @@ class Goals:
     """Seconds until all are in their games."""
     waiting: float = 1.2
     """CPU of a game with many who wait over that with few: the same, but for the noise."""
-    idle_ms: float = 1.0
-    """By how much more CPU milliseconds a second the server idles with many who wait than with few."""
+    idle_ms: float = 2.0
+    """CPU milliseconds a second by which many cost more than few while idle: to look at each would take more."""
     memory: float = 1.05
     start: float = 0.7
 
