@@ -67,7 +67,7 @@ class Goals:
     waiting: float = 1.2
     """CPU of a game with many who wait over that with few: the same, but for the noise."""
     idle_ms: float = 2.0
-    """CPU milliseconds a second by which many cost more than few while idle: to look at each would take more."""
+    """CPU milliseconds by which an idle second may cost more with many: too few for a look at each."""
     memory: float = 1.05
     start: float = 0.7
 
