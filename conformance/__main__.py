@@ -8,10 +8,14 @@ from collections.abc import Callable, Sequence
 
 from conformance import cli, house_load, matches
 from conformance.bench import command as bench
+from conformance.fairness import command as fairness
+from conformance.growth import command as growth
 
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "run": cli.main,
     "bench": bench.main,
+    "fairness": fairness.main,
+    "growth": growth.main,
     "house-load": house_load.main,
     "matches": matches.main,
 }

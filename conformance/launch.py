@@ -7,7 +7,7 @@ is met as anybody else meets it.
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import NoReturn
@@ -35,6 +35,8 @@ class Server:
     process: trio.Process
     options: tuple[str, ...]
     addresses: dict[str, Address] = field(default_factory=dict)
+    hear: Callable[[bytes], object] = len
+    """Is called with everything that comes by stderr."""
     _stderr: bytearray = field(default_factory=bytearray)
     _started: trio.Event = field(default_factory=trio.Event)
     _stderr_over: trio.Event = field(default_factory=trio.Event)
@@ -91,15 +93,21 @@ class Server:
         assert self.process.stderr is not None
         async with self.process.stderr as stderr:
             async for data in stderr:
+                self.hear(bytes(data))
                 self._stderr += data
                 del self._stderr[:-_MOST_KEPT]
         self._stderr_over.set()
 
 
-async def start(nursery: trio.Nursery, options: Sequence[str], command: Sequence[str] = COMMAND) -> Server:
+async def start(
+    nursery: trio.Nursery,
+    options: Sequence[str],
+    command: Sequence[str] = COMMAND,
+    hear: Callable[[bytes], object] = len,
+) -> Server:
     """Start the gateway and wait until it has named its three addresses.
 
-    Its output is read in tasks of `nursery`. Raises ServerError.
+    Its output is read in tasks of `nursery`, which call `hear` with what comes by stderr. Raises ServerError.
     """
     process = await trio.lowlevel.open_process(
         [*command, *options],
@@ -108,7 +116,7 @@ async def start(nursery: trio.Nursery, options: Sequence[str], command: Sequence
         stderr=subprocess.PIPE,
         env=_environment(os.environ),
     )
-    server = Server(process, tuple(options))
+    server = Server(process, tuple(options), hear=hear)
     nursery.start_soon(server._read_stdout)
     nursery.start_soon(server._read_stderr)
     begun = False
@@ -122,10 +130,12 @@ async def start(nursery: trio.Nursery, options: Sequence[str], command: Sequence
 
 
 @asynccontextmanager
-async def running(options: Sequence[str], command: Sequence[str] = COMMAND) -> AsyncIterator[Server]:
+async def running(
+    options: Sequence[str], command: Sequence[str] = COMMAND, hear: Callable[[bytes], object] = len
+) -> AsyncIterator[Server]:
     """The gateway, for as long as the block lasts. Raises ServerError, wrapped as a nursery does."""
     async with trio.open_nursery() as nursery:
-        server = await start(nursery, options, command)
+        server = await start(nursery, options, command, hear)
         try:
             yield server
         finally:
