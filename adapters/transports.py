@@ -12,7 +12,8 @@ from adapters.contract import SEND_LIMIT, Farewell, PeerGone
 from adapters.framing import Lines
 from adapters.wire import Wire
 
-_SETTLE_LIMIT = 1.0
+_SETTLE_LIMIT = 100
+"""Turns of the loop, a millisecond apart. Seconds would pass while the server stands still, too."""
 
 
 class LineTransport:
@@ -83,10 +84,11 @@ async def drained(wire: Wire) -> None:
 
 async def settled(is_quiet: Callable[[], bool]) -> None:
     """Return once `is_quiet` has held for a few turns of the loop, in which a text gets handed on."""
-    turns = 0
-    with trio.move_on_after(_SETTLE_LIMIT):
-        while turns < 3:
-            await trio.lowlevel.checkpoint()
-            turns = turns + 1 if is_quiet() else 0
-            if not turns:
-                await trio.sleep(0.001)
+    quiet = 0
+    for _ in range(_SETTLE_LIMIT):
+        await trio.lowlevel.checkpoint()
+        quiet = quiet + 1 if is_quiet() else 0
+        if quiet == 3:
+            return
+        if not quiet:
+            await trio.sleep(0.001)

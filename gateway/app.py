@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import trio
 
+from gateway.accepting import accept
 from gateway.desk import Desk
 from gateway.seat import Seat
 
@@ -104,7 +105,9 @@ async def _let_flag_fall(desk: Desk, seat: Seat) -> None:
 
 async def _accept(listening: Listening, nursery: trio.Nursery) -> None:
     """Accept connections, and serve each in `nursery`."""
-    await trio.serve_listeners(listening.front_end.serve, listening.listeners, handler_nursery=nursery)
+    async with trio.open_nursery() as listeners:
+        for listener in listening.listeners:
+            listeners.start_soon(accept, listener, listening.front_end.serve, nursery)
 
 
 def _cause(error: OSError | UnicodeError) -> str:

@@ -110,7 +110,7 @@ def set_up_logging(level: str, *, as_json: bool) -> None:
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for library in ("trio-websocket", "trio"):
         logging.getLogger(library).setLevel(max(logging.WARNING, logging.getLogger().level))
-    logging.getLogger("trio.serve_listeners").addFilter(_OnceAMinute())
+    logging.getLogger("gateway.accepting").addFilter(_OnceAMinute())
 
 
 def log_game(game: Finished, delay: float = 0.0) -> None:

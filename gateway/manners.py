@@ -41,7 +41,7 @@ class Manners:
     clocked: bool = False
     """Whether the player's games are played on a clock, for both sides."""
     hears_itself: bool = True
-    """Whether the player is told of its own moves. Where not, telling nobody spares a tenth of a move's time."""
+    """Whether the player is told of its own moves; not to tell spares a tenth of a move's time."""
     unique_name: bool = False
     """Whether no other player with this manner may bear the same name at the same time."""
     strict_entry: bool = False

@@ -10,7 +10,7 @@ from collections import deque
 import trio
 
 SLACK = 0.001
-"""Seconds: a look that takes longer has waited for what it found."""
+"""Seconds: a look that takes longer, and longer than the work before it, has waited for what it found."""
 OVERDUE = 0.01
 """Seconds: a look that ends so much later than it was to has been held up by the machine."""
 
@@ -20,19 +20,21 @@ _KEPT = 1000
 class Pulse(trio.abc.Instrument):
     """The turns of the loop. All times are trio's, in seconds.
 
-    A turn is some work and then a look at the sockets. Until it is installed as an instrument of trio's,
-    bytes count as having arrived when they were read.
+    A turn is some work and then a look at the sockets. Until this is one of trio's instruments, bytes count
+    as having arrived when they were read.
     """
 
     def __init__(self) -> None:
         self._arrived: float | None = None
+        self._seen: float | None = None
+        """What had come by then has been found, by the latest look or one before it."""
         self._asleep = 0.0
         self._awake: float | None = None
         self._delays: deque[tuple[float, float]] = deque(maxlen=_KEPT)
         """When a delay was over, and how long it was: each shorter than those before it."""
 
     def arrived(self) -> float:
-        """Return the latest time at which bytes that were read just now can have been under way still."""
+        """Return when bytes that were read just now came, or the earliest that they can have come."""
         return trio.current_time() if self._arrived is None else self._arrived
 
     def delay_since(self, then: float) -> float:
@@ -47,15 +49,18 @@ class Pulse(trio.abc.Instrument):
         """Note the end of a look, of which `timeout` is the longest that it was to wait."""
         now = trio.current_time()
         awake = self._asleep if self._awake is None else self._awake
-        looked = now - self._asleep
-        overdue = looked - timeout
-        if overdue > OVERDUE:
-            self._arrived = self._asleep
-        elif looked > SLACK:
-            self._arrived = now
+        seen = self._asleep if self._seen is None else self._seen
+        work, looked = self._asleep - awake, now - self._asleep
+        overdue = max(0.0, looked - timeout)
+        if timeout > 0 and overdue > OVERDUE:
+            # Stopped and continued, the process may have found nothing of what was there (EINTR).
+            self._arrived = self._seen = seen
+        elif timeout > 0 and looked > max(SLACK, work):
+            self._arrived = self._seen = now
         else:
-            self._arrived = awake
-        self._note(now, self._asleep - awake + max(0.0, overdue))
+            # To find much, as there is after a long turn, takes long too, without any waiting.
+            self._arrived, self._seen = seen, self._asleep
+        self._note(now, work + overdue)
         self._awake = now
 
     def _note(self, now: float, delay: float) -> None:

@@ -174,5 +174,5 @@ def test_refused_connections_are_one_plain_line_a_minute(capfd: pytest.CaptureFi
         try:
             raise OSError("Too many open files")
         except OSError:
-            logging.getLogger("trio.serve_listeners").exception("accept returned EMFILE")
+            logging.getLogger("gateway.accepting").error("no room for another connection")
     assert len(logged(capfd).splitlines()) == 1

@@ -4,6 +4,7 @@ Looks up in its book what the bytes that come mean, answers, and counts. Does no
 nor the dialects.
 """
 
+import math
 import socket
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -57,7 +58,7 @@ class Bot:
         self.ticket = ticket
         self.book = book
         self.peer = self
-        self.sent_at = 0.0
+        self.sent_at = math.inf  # a bot that has not come in yet is not waited for
         """When it sent its latest move."""
         self.sent_before = 0.0
         """When it sent the one before."""
