@@ -29,7 +29,7 @@ async def accept(
     serve: Callable[[trio.SocketStream], Awaitable[None]],
     nursery: trio.Nursery,
 ) -> None:
-    """Serve all who connect, each in a task of `nursery`. Runs until it is cancelled, and closes the listener."""
+    """Serve all who connect, each in a task of `nursery`, until cancelled; then close the listener."""
     async with listener:
         with socket.socket(fileno=os.dup(listener.socket.fileno())) as door:
             await _accept(door, serve, nursery)
