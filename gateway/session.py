@@ -268,7 +268,7 @@ class Session:
             series=self._series,
             table=self._table,
             began=self._began,
-            ended=now,
+            ended=max(now, self._began),
         )
         return Ending(finished, owed, broken)
 
