@@ -74,7 +74,7 @@ class Hub:
         return seat
 
     def submit(self, seat: Seat, command: Command, now: float) -> None:
-        """Carry out or refuse a command; `now` is when it was read. Of a seat that is gone it is void."""
+        """Carry out or refuse a command; `now` is when it arrived. Of a seat that is gone it is void."""
         match command:
             case Play():  # nearly all commands are
                 self._play(seat, command, now)
