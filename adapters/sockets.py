@@ -9,6 +9,7 @@ waits.
 
 import socket
 from collections.abc import Awaitable
+from contextlib import suppress
 from typing import Protocol
 
 import trio
@@ -49,10 +50,11 @@ class DirectSocket:
     """A TCP connection. Takes the socket of `stream`, which is closed from then on."""
 
     def __init__(self, stream: trio.SocketStream) -> None:
-        self._socket = socket.socket(fileno=stream.socket.detach())
+        taken = stream.socket  # trio has set TCP_NODELAY
+        self._socket = socket.socket(taken.family, taken.type, taken.proto, taken.detach())
         self._socket.setblocking(False)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        with suppress(OSError):  # some systems refuse it once the peer has gone
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
 
     @property
     def is_readable(self) -> bool:
@@ -153,10 +155,11 @@ class PlainStream:
         """Send all of `data`; return how many bytes that were."""
         if self._torn:
             raise trio.BrokenResourceError
+        whole = bytes(data)  # more may be written to `data` meanwhile
         self._torn = True  # until all of it has left: a part may have
-        await self._stream.send_all(bytes(data))
+        await self._stream.send_all(whole)
         self._torn = False
-        return len(data)
+        return len(whole)
 
     async def send_eof(self) -> None:
         """Let the peer know that no more comes, where the stream has a way to say so."""

@@ -2,8 +2,8 @@
 
 Knows trio-websocket, which does the handshake, pings, fragments, long messages and the closing. Does not
 know dialects. Short text frames, which is all that a game consists of, are read and written here, beside
-the library (`frames.py` says why); the first frame of any other kind, but for pings, makes it the library's
-reader for good, so that the order of messages is never in doubt.
+the library (`frames.py` says why). The first frame of any other kind, but for pings, makes the library the
+reader for good, so that the order of messages is never in doubt; and so do more pings than it can answer.
 """
 
 from collections.abc import Iterable
@@ -20,6 +20,8 @@ from adapters.wire import GOODBYE_LIMIT, Wire
 
 PING_PERIOD = 30.0
 
+_GIFT_LIMIT = 16_384
+"""Bytes that may lie with trio-websocket: it is behind where the pongs to as many do not leave."""
 _CLOSE_FRAME = 0x88
 _VANISHED = 1006
 
@@ -37,6 +39,11 @@ class Feed(trio.abc.Stream):
         self._is_reader = False
         self.said_goodbye = False
         """Whether a close frame went out."""
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the library has not got on with much of what it was given."""
+        return len(self._given) > _GIFT_LIMIT
 
     def give(self, data: bytes) -> None:
         """Let the library read `data`."""
@@ -107,7 +114,7 @@ class WebSocketTransport:
         texts, controls, rest = usual_frames(data)
         if controls:
             self._feed.give(controls)
-        if rest or not data:
+        if rest or not data or self._feed.is_behind:
             self._leave_reading(rest)
         return texts
 

@@ -1,8 +1,8 @@
 """One client's bytes, in and out.
 
-Knows a trio stream, what waits to leave it, and when it was read last. Does not know what the bytes mean.
-What is written leaves at once where the stream can do that, and what does not leave waits here, whole and
-in order, until somebody drains it: so nothing is ever torn, whoever is cancelled.
+Knows a trio stream, what waits to leave it, and when what was read last arrived. Does not know what the
+bytes mean. What is written leaves at once where the stream can do that, and what does not leave waits here,
+whole and in order, until somebody drains it: so nothing is ever torn, whoever is cancelled.
 """
 
 from collections.abc import Awaitable
@@ -21,7 +21,7 @@ _BUSY_PERIOD = 0.01
 
 
 class Wire(trio.abc.Stream):
-    """A byte stream that can be written to without waiting, and knows when it was read last."""
+    """A byte stream that can be written to without waiting, and knows when what was read last arrived."""
 
     def __init__(self, stream: trio.abc.Stream, pulse: Pulse | None = None) -> None:
         self._stream = duplex(stream)

@@ -1,7 +1,7 @@
 """The time of one game, two sides.
 
 Arithmetic only: it reads no clock, the time comes in as `now`, in seconds of any monotonic scale. A
-side's time runs from the moment its request to move has left to the moment its move was read.
+side's time runs from the moment its request to move has left to the moment its move arrived.
 """
 
 from dataclasses import dataclass

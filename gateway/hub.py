@@ -74,7 +74,7 @@ class Hub:
         return seat
 
     def submit(self, seat: Seat, command: Command, now: float) -> None:
-        """Carry out or refuse a command; `now` is when it was read. Of a seat that is gone it is void."""
+        """Carry out or refuse a command; `now` is when it arrived. Of a seat that is gone it is void."""
         match command:
             case Play():  # nearly all commands are
                 self._play(seat, command, now)
@@ -103,7 +103,8 @@ class Hub:
         """Do what is due, and return the seats whose time is up. These lose nothing before `flag`."""
         agenda = self._agenda
         for seat in agenda.rests.due(now):
-            self._rested(seat, Owed.LATE, now)
+            if not self._stage.rests_on(seat, now):
+                self._rested(seat, Owed.LATE, now)
         for seat in agenda.rejoins.due(now):
             self._missed(seat, now)
         for seat in agenda.entries.due(now):

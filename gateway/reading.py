@@ -20,11 +20,11 @@ from gateway.store.records import REASONS
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run one of the commands; return the exit status: 0, or 1 where the database cannot be read."""
+    """Run one of the commands; return the exit status: 0, or 1 where the system refused something."""
     options = _parser().parse_args(arguments)
     try:
         _print(options.text(options))
-    except StoreError as error:
+    except (StoreError, OSError) as error:
         print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
         return 1
     return 0

@@ -41,7 +41,7 @@ class Finished:
     began: float = 0.0
     """When it was announced, in seconds of the monotonic scale that all times of the core are on."""
     ended: float = 0.0
-    """When what ended it was read, or was due, on the same scale."""
+    """When what ended it arrived, or was due, on the same scale."""
 
     @property
     def counted(self) -> bool:

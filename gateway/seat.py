@@ -11,7 +11,7 @@ from math import inf
 from typing import Protocol, TypeAlias
 
 from gateway.commands import Place
-from gateway.events import Event
+from gateway.events import Event, Receipt
 from gateway.manners import Afterwards, Manners
 from gateway.pool import Guest
 from gateway.results import Player
@@ -98,6 +98,8 @@ class Seat:
     manners: Manners
     situation: Situation = Out()
     owed: Owed | None = None
+    untold: Receipt | None = None
+    """Of the game that a move is owed for: while it is open, the client does not know of the end."""
     name: str | None = None
     counted: bool = True
     place: Place | None = None

@@ -160,7 +160,7 @@ class Session:
         return self._clock.start(self._turn, now)
 
     def play(self, number: Number, command: Play, now: float) -> Step | Outcome:
-        """Carry out, or refuse, a move that was read at `now`, while a game is on."""
+        """Carry out, or refuse, a move that arrived at `now`, while a game is on."""
         column = command.column
         if number != self.to_move or column is None:
             return self._refuse(number, command, now)
@@ -268,7 +268,7 @@ class Session:
             series=self._series,
             table=self._table,
             began=self._began,
-            ended=now,
+            ended=max(now, self._began),
         )
         return Ending(finished, owed, broken)
 

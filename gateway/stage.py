@@ -86,6 +86,13 @@ class Stage:
         asked.mailbox.deliver(request)
         return ()
 
+    def rests_on(self, seat: Seat, now: float) -> bool:
+        """Let a seat that owed a move rest longer, if its client has not heard of the end yet."""
+        if seat.untold is None or not seat.untold.is_open:
+            return False
+        self._agenda.rests.set(seat, now + CROSSING)
+        return True
+
     def leave(self, seat: Seat, now: float) -> Sequence[Parting]:
         """Let a seat leave its series, if it is in one."""
         if not isinstance(seat.situation, Seated):
@@ -140,7 +147,7 @@ class Stage:
                 seat.situation = Seated(series, index, ready=False)
                 self._agenda.rejoins.set(seat, now + self._rejoin)
             elif owed == index:
-                seat.owed = Owed.SOON
+                seat.owed, seat.untold = Owed.SOON, ended.receipt
                 self._agenda.rests.set(seat, now + CROSSING)
 
     def _part(self, series: Series, broken: Broken | None) -> Sequence[Parting]:

@@ -8,7 +8,6 @@ from contextlib import asynccontextmanager
 
 import trio
 import trio.testing
-import trio_websocket
 
 from adapters.contract import Farewell, PeerGone, Transport, WireError
 from adapters.upgrade import Door, serve_websocket
@@ -191,22 +190,6 @@ async def send(transport: Transport, texts: Iterable[str]) -> None:
 async def at_a_door(stream: trio.abc.Stream, door: Door) -> None:
     """Serve a stream that comes to a websocket port."""
     await serve_websocket(Wire(stream), door)
-
-
-async def websocket_pair(
-    nursery: trio.Nursery, server_stream: trio.abc.Stream, client_stream: trio.abc.Stream
-) -> tuple[trio_websocket.WebSocketConnection, trio_websocket.WebSocketConnection]:
-    """Return both ends of a websocket, the server's first."""
-    ends: dict[str, trio_websocket.WebSocketConnection] = {}
-
-    async def accept() -> None:
-        request = await trio_websocket.wrap_server_stream(nursery, server_stream)
-        ends["server"] = await request.accept()
-
-    async with trio.open_nursery() as both:
-        both.start_soon(accept)
-        ends["client"] = await trio_websocket.wrap_client_stream(nursery, client_stream, "host", "/")
-    return ends["server"], ends["client"]
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""One client's connection: its reader, its writer, and the boundary around them.
+"""One client's connection: its reader, its outbox, and the boundary around them.
 
 On a hub of the real kind, a toy dialect, and transports that the test holds both ends of.
 """

@@ -80,6 +80,15 @@ async def test_small_writes_are_not_held_back() -> None:
         assert server._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
 
 
+async def test_option_that_a_socket_refuses_is_done_without() -> None:
+    one, other = socket.socketpair()  # which knows nothing of TCP
+    with other:
+        stream = DirectSocket(trio.SocketStream(trio.socket.from_stdlib_socket(one)))
+        async with closing(stream):
+            assert stream.send_some(b"YOUR_MOVE\n") == 10
+            assert other.recv(100) == b"YOUR_MOVE\n"
+
+
 async def test_stream_is_readable_once_something_has_come_and_at_its_end() -> None:
     server, client = await direct_pair()
     async with closing(server):

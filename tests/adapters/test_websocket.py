@@ -214,6 +214,19 @@ async def test_pings_go_out_and_a_missing_pong_is_not_punished(
 # Beside the library.
 
 
+async def test_pings_do_not_pile_up_for_a_client_that_reads_no_pongs() -> None:
+    client_stream, server_stream = trio.testing.memory_stream_pair()
+    stalled = Stallable(server_stream)
+    async with between(stalled, client_stream) as (transport, _), trio.open_nursery() as nursery:
+        stalled.stalls = True
+        nursery.start_soon(collect, transport, [])
+        for _ in range(1000):
+            await client_stream.send_all(b"\x89\xfd" + bytes(129))
+            await trio.testing.wait_all_tasks_blocked()
+        assert len(transport._feed._given) < 20_000
+        nursery.cancel_scope.cancel()
+
+
 async def conversation(pieces: list[bytes], *, usual: bool) -> tuple[list[str], bytes]:
     """Let a client send some pieces, then hang up; return the texts that came of it, and what it got."""
     client, server = trio.testing.memory_stream_pair()

@@ -3,7 +3,7 @@
 import pytest
 import trio
 import trio.testing
-from shell_fakes import sockets
+from shell_fakes import drained, sockets
 
 from adapters.wire import Wire
 
@@ -27,3 +27,19 @@ async def test_wire_is_quiet_only_while_somebody_waits_and_nothing_has_arrived()
         assert wire.is_quiet
         client.socket._sock.send(b"x")
         assert not wire.is_quiet
+
+
+async def test_what_is_written_while_something_leaves_is_not_lost() -> None:
+    client, server = trio.testing.lockstep_stream_pair()
+    wire = Wire(server)
+
+    async def leave() -> None:
+        await wire.drain()
+        await wire.aclose()
+
+    async with trio.open_nursery() as nursery:
+        assert not wire.write(b"YOUR_")
+        nursery.start_soon(leave)
+        await trio.testing.wait_all_tasks_blocked()
+        assert not wire.write(b"MOVE\n")
+        assert await drained(client) == b"YOUR_MOVE\n"

@@ -92,6 +92,30 @@ def test_the_receipt_makes_no_difference_between_two_ends() -> None:
     assert one.last(Ended) == replace(one.last(Ended), receipt=None)
 
 
+class Slow:
+    """A receipt for a result that is safe when the test says so."""
+
+    is_open = True
+
+    async def settled(self) -> None:
+        raise AssertionError("the core does not wait")
+
+
+def test_who_owed_a_move_gets_no_new_game_before_it_could_hear_of_the_end() -> None:
+    world, receipt = World(), Slow()
+    world.hub = Hub(Rules(), random.Random(0), lambda _: receipt)
+    ann, bob = world.nac4("ann"), world.arena("bob")
+    if ann.request is None:
+        bob.play(0)
+    bob.leave()
+    world.arena("cid")
+    world.wait(1.8)
+    assert ann.games == 1
+    receipt.is_open = False
+    world.wait(0.6)
+    assert ann.games == 2
+
+
 def test_without_anybody_who_keeps_results_there_is_no_receipt() -> None:
     world = World()
     world.hub = Hub(Rules(), random.Random(0))

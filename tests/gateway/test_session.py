@@ -568,3 +568,11 @@ def test_any_move_is_played_or_refused_and_time_never_grows(
     for rest in rests.values():
         assert all(later <= sooner for sooner, later in pairwise(rest))
         assert all(seconds > 0 for seconds in rest)
+
+
+def test_no_game_ends_before_it_began() -> None:
+    session = session_of(STEPPING_OUT, STEPPING_OUT)
+    session.begin(5.0)
+    finished = ending(session.leave(0, 4.9)).finished
+    assert finished is not None
+    assert (finished.began, finished.ended) == (5.0, 5.0)

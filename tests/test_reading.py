@@ -1,0 +1,41 @@
+"""The commands that read a store, from outside: how they end when something refuses them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gateway.store.database import open_to_write
+
+FULL = Path("/dev/full")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> str:
+    """Where there is a database without games."""
+    where = str(tmp_path / "results.db")
+    open_to_write(where).close()
+    return where
+
+
+def reading(*arguments: str, out: Path) -> tuple[int, str]:
+    """Run a command; return its exit status, and what it said to the operator."""
+    with out.open("w") as stdout:
+        command = [sys.executable, "-m", "gateway", *arguments]
+        done = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
+    return done.returncode, done.stderr
+
+
+def test_database_that_is_not_there_is_one_line_and_status_one(tmp_path: Path) -> None:
+    status, said = reading("standings", "--db", str(tmp_path / "none.db"), out=tmp_path / "out")
+    assert (status, said.count("\n")) == (1, 1)
+    assert said.startswith("c4gateway: error: ")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("command", ["standings", "recount"])
+def test_output_that_cannot_be_written_is_one_line_and_status_one(place: str, command: str) -> None:
+    status, said = reading(command, "--db", place, out=FULL)
+    assert (status, said.count("\n")) == (1, 1)
+    assert said.startswith("c4gateway: error: ")
