@@ -10,6 +10,7 @@ from conformance import cli, house_load, matches
 from conformance.bench import command as bench
 from conformance.fairness import command as fairness
 from conformance.growth import command as growth
+from conformance.kills import command as kills
 
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "run": cli.main,
@@ -18,6 +19,7 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "growth": growth.main,
     "house-load": house_load.main,
     "matches": matches.main,
+    "kills": kills.main,
 }
 
 
