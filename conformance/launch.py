@@ -5,6 +5,7 @@ is met as anybody else meets it.
 """
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -56,10 +57,9 @@ class Server:
 
     async def kill(self) -> str:
         """SIGKILL, and wait; return what it last said on stderr. Raises ServerError unless it still ran."""
-        if self.process.poll() is not None:
-            await self._fail(f"died with status {self.process.returncode} before it was killed")
         self.process.kill()
-        await self.process.wait()
+        if (status := await self.process.wait()) != -signal.SIGKILL:
+            await self._fail(f"died with status {status} before it was killed")
         return await self._last_words()
 
     async def _begin(self) -> None:

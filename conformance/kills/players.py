@@ -200,8 +200,8 @@ class Arena(Player):
         return frame(json.dumps({"type": "start", "id": self.name}).encode())
 
     def hear(self, message: bytes) -> bytes:
-        match told := json.loads(message):
-            case {"type": "state"}:
+        match told := _value(message):
+            case {"type": "state", "turn": _, "you": _, "moves": [*_]}:
                 return self._hear_state(told, message)
             case {"type": "disconnected"}:
                 game = self._on(message)
@@ -216,16 +216,24 @@ class Arena(Player):
         moves = "".join(map(str, told["moves"]))
         if not moves:
             self._begin(opens=told["you"] == 1)
-        if not self._on(message).moves.startswith(moves) or len(moves) - self._discs not in (0, 1):
+        game = self._on(message)
+        if not game.moves.startswith(moves) or len(moves) - self._discs not in (0, 1):
             raise self._wrong(message)
         self._discs = len(moves)
         if "winner" in told:
-            self._over(told["winner"], message)
+            self._over(told["winner"] if game.reason != LEFT else -1, message)
             return b""
         return self._move(message) if told["turn"] == told["you"] else b""
 
     def _put(self, column: str) -> bytes:
         return frame(json.dumps({"type": "move", "move": int(column)}).encode())
+
+
+def _value(message: bytes) -> Any:
+    try:
+        return json.loads(message)
+    except ValueError:
+        return None
 
 
 PLAYERS: tuple[type[Player], ...] = (Droidcon, Nac4, Arena)
