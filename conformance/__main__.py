@@ -10,6 +10,7 @@ from conformance import cli, house_load, matches
 from conformance.bench import command as bench
 from conformance.fairness import command as fairness
 from conformance.growth import command as growth
+from conformance.bench import store
 from conformance.kills import command as kills
 
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
@@ -20,6 +21,7 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "house-load": house_load.main,
     "matches": matches.main,
     "kills": kills.main,
+    "store-cost": store.main,
 }
 
 
