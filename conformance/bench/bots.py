@@ -100,6 +100,7 @@ class Bot:
             raise self._wrong(f"cannot connect: {error}") from None
         self.place = script.start
         self.has_played = False
+        self.sent_at = perf_counter()  # it may be let in later, and is not still until then
         self._known = self.book.page(self.place)
         self._receive, self._send = self._socket.recv, self._socket.send
         return self._socket.fileno()

@@ -96,6 +96,15 @@ def test_last_move_and_first_of_the_next_game_count_for_two(table: Table) -> Non
     assert table.heard() == b"PUT %d\n" % COLUMNS[1]
 
 
+def test_bot_counts_as_still_from_when_it_has_connected() -> None:
+    bot = Bot(Book("droidcon", script_of("droidcon")), Ticket("a", "b", "t", True), Friends())
+    before = perf_counter()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        bot.connect("127.0.0.1", listener.getsockname()[1], "")
+        bot.close()
+    assert bot.sent_at >= before
+
+
 def test_torn_message_is_read_when_it_is_whole_and_not_remembered(table: Table) -> None:
     table.tell(b"SUCC")
     table.tell(b"ESS\nSUCCESS\nNEW_GAME\nYOUR_")
