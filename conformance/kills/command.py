@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import mkdtemp
 from time import time_ns
 
 import trio
@@ -79,10 +80,11 @@ def main(argv: Sequence[str]) -> int:
 
 def _main(argv: Sequence[str]) -> int:
     options = _parse(argv)
-    with TemporaryDirectory() as folder:
-        where = options.db or str(Path(folder) / "kills.db")
-        findings = trio.run(kill_all, options, where)
+    where = options.db or str(Path(mkdtemp(prefix="kills-")) / "kills.db")
+    findings = trio.run(kill_all, options, where)
     print(readable(findings), end="")
+    if not options.db and findings.is_good:
+        rmtree(Path(where).parent)  # otherwise somebody will want to see it
     write(options.json, json.dumps(as_data(findings, options.seed), indent=2) + "\n")
     return 0 if findings.is_good else 1
 

@@ -97,8 +97,10 @@ def test_small_run_measures_both_ways(capsys: pytest.CaptureFixture[str], tmp_pa
     [found] = json.loads(report.read_text())["kinds"]
     for run in (*found["without"], *found["kept"]):
         assert run["moves_per_second"] > 0
-        assert 0 < run["result_p50_ms"] <= run["result_p99_ms"]
         assert 0 < run["play_p50_ms"] <= run["play_p99_ms"]
+        for name in ("result", "paced_result"):  # on a busy machine no game may end
+            p50, p99 = run[f"{name}_p50_ms"], run[f"{name}_p99_ms"]
+            assert p50 is p99 is None or 0 < p50 <= p99
     assert (len(found["without"]), len(found["kept"])) == (2, 2)
     assert database.exists()
     assert max(map(len, told.out.splitlines())) <= 110

@@ -6,6 +6,7 @@ import re
 import socket
 import struct
 import sys
+import tempfile
 from argparse import Namespace
 from contextlib import suppress
 from pathlib import Path
@@ -66,6 +67,22 @@ def test_short_run_finds_all_that_was_told(capsys: pytest.CaptureFixture[str], t
     assert found["verdict"]["told"] == int(re.findall(r"games told of: +(\d+)", out)[0]) > 0
     assert len(found["moments"]) == out.count("\nkill ") == 3
     assert database.exists()
+
+
+def test_database_of_its_own_is_left_only_where_something_is_wrong(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert main(["kills", "--kills", "1", "--pairs", "3", "--seed", "22"]) == 0
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setattr("conformance.kills.command.recounted", not_as_kept)
+    assert main(["kills", "--kills", "1", "--pairs", "3", "--seed", "22"]) == 1
+    assert [path.name for path in tmp_path.glob("kills-*/*")] == ["kills.db"]
+    assert capsys.readouterr().out.endswith("NOT GOOD\n")
+
+
+async def not_as_kept(where: str) -> str:
+    return "totals and ratings: not as kept; now they are"
 
 
 async def test_result_that_was_told_before_it_was_stored_is_found(tmp_path: Path) -> None:
