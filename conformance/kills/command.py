@@ -109,7 +109,8 @@ async def kill_all(options: argparse.Namespace, where: str, command: Sequence[st
 
     Raises OutOfStep, ServerError, DatabaseError, wrapped.
     """
-    print(f"seed {options.seed}, database {where}", flush=True)
+    place = "by URL" if "://" in where else where  # there may be a password in it
+    print(f"seed {options.seed}, database {place}", flush=True)
     notes, lot = Notes(f"x{time_ns() // 1000 % 10**12}"), Random(options.seed)
     for number in range(1, options.kills + 1):
         moment = lot.uniform(0, options.within)
