@@ -90,4 +90,4 @@ def _text(moves: list[int]) -> str:
 
 _Kind = Callable[[Random], Game]
 _KINDS: tuple[_Kind, ...] = (*[_won_by_first] * 4, *[_won_by_second] * 4, _drawn)
-_LAST: tuple[_Kind, ...] = (_left, *_KINDS)
+_LAST: tuple[_Kind, ...] = (*[_left] * len(_KINDS), *_KINDS)
