@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from statistics import mean
 
-from conformance.bench.plan import Report
+from conformance.bench.plan import Counted, Report
 from conformance.bench.script import MOVES
-from conformance.bench.table import aligned
+from conformance.bench.table import DISTURBED, aligned
 
 TOLERANCE = 1.05
 """So many times as long takes play that is slower."""
@@ -53,6 +53,8 @@ class Run:
     play_p99_ms: float | None
     paced_result_p50_ms: float | None
     paced_result_p99_ms: float | None
+    waited: float | None = None
+    """The most of the time, 0 to 1, in which the server had work and no core."""
 
 
 def run_of(report: Report) -> Run:
@@ -70,6 +72,7 @@ def run_of(report: Report) -> Run:
         play_p99_ms=_milli(paced.play_p99),
         paced_result_p50_ms=_milli(paced.result_p50),
         paced_result_p99_ms=_milli(paced.result_p99),
+        waited=None if full.server_waited is None else max(map(_waited, report.stretches)),
     )
 
 
@@ -100,9 +103,9 @@ def mean_of(runs: Sequence[Run], name: str) -> float | None:
 
 
 def readable(costs: Sequence[Cost]) -> str:
-    """Return two tables and a line for each kind, with their ends."""
+    """Return two tables and a line or two for each kind, with their ends."""
     tables = _table("at saturation", SATURATED, costs), _table("paced", PACED, costs)
-    parts = [*tables, "\n".join(map(_line, costs))]
+    parts = [*tables, "\n".join(map(_lines, costs))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -130,13 +133,17 @@ def _table(title: str, figures: Mapping[str, tuple[str, str]], costs: Sequence[C
     return aligned(rows)
 
 
-def _line(cost: Cost) -> str:
+def _lines(cost: Cost) -> str:
     game = "an unknown time" if cost.game_us is None else f"{cost.game_us:.0f} us"
     if cost.slower:
         play = f"play itself is SLOWER, in its {' and '.join(PLAY[name] for name in cost.slower)}"
     else:
         play = "play itself is no slower"
-    return f"{cost.kind}: {play}; to keep a game costs the server {game}"
+    most = max(_known([*cost.without, *cost.kept], "waited"), default=0.0)
+    line = f"{cost.kind}: {play}; to keep a game costs the server {game}"
+    if most <= DISTURBED:
+        return line
+    return f"{line}\n{cost.kind}: others kept the server off its core for up to {most:.0%} of the time"
 
 
 def _is_more(before: Sequence[float], after: Sequence[float]) -> bool:
@@ -147,6 +154,10 @@ def _is_more(before: Sequence[float], after: Sequence[float]) -> bool:
 
 def _known(runs: Sequence[Run], name: str) -> list[float]:
     return [value for run in runs if (value := getattr(run, name)) is not None]
+
+
+def _waited(counted: Counted) -> float:
+    return (counted.server_waited or 0.0) / counted.seconds
 
 
 def _micro(seconds: float | None, times: float) -> float | None:
