@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 
 from conformance import cli, house_load, matches
 from conformance.bench import command as bench
+from conformance.bench import store
 from conformance.fairness import command as fairness
 from conformance.growth import command as growth
-from conformance.bench import store
 from conformance.kills import command as kills
 
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
