@@ -8,8 +8,10 @@ from collections.abc import Callable, Sequence
 
 from conformance import cli, house_load, matches
 from conformance.bench import command as bench
+from conformance.bench import store
 from conformance.fairness import command as fairness
 from conformance.growth import command as growth
+from conformance.kills import command as kills
 
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "run": cli.main,
@@ -18,6 +20,8 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "growth": growth.main,
     "house-load": house_load.main,
     "matches": matches.main,
+    "kills": kills.main,
+    "store-cost": store.main,
 }
 
 

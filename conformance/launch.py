@@ -5,6 +5,7 @@ is met as anybody else meets it.
 """
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -54,6 +55,13 @@ class Server:
         if self.process.returncode != 0:
             await self._fail(f"exited with status {self.process.returncode} after SIGTERM")
 
+    async def kill(self) -> str:
+        """SIGKILL, and wait; return what it last said on stderr. Raises ServerError unless it still ran."""
+        self.process.kill()
+        if (status := await self.process.wait()) != -signal.SIGKILL:
+            await self._fail(f"died with status {status} before it was killed")
+        return await self._last_words()
+
     async def _begin(self) -> None:
         with trio.move_on_after(START_SECONDS):
             await self._started.wait()
@@ -71,11 +79,15 @@ class Server:
     async def _fail(self, what: str) -> NoReturn:
         """Raise what happened, with the last words of a process that has ended or is just being killed."""
         await self.process.wait()
+        words = await self._last_words()
+        started = f"the server started with {' '.join(self.options)}" if self.options else "the server"
+        raise ServerError(f"{started} {what}; its stderr" + (f":\n{words}" if words else " is empty"))
+
+    async def _last_words(self) -> str:
+        """Return the end of what it said on stderr, of a process that has ended."""
         with trio.move_on_after(1):
             await self._stderr_over.wait()
-        started = f"the server started with {' '.join(self.options)}" if self.options else "the server"
-        words = self._stderr.decode(errors="backslashreplace").strip()
-        raise ServerError(f"{started} {what}; its stderr" + (f":\n{words}" if words else " is empty"))
+        return self._stderr.decode(errors="backslashreplace").strip()
 
     async def _read_stdout(self) -> None:
         assert self.process.stdout is not None

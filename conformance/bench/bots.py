@@ -12,7 +12,7 @@ from typing import Protocol
 
 from conformance.bench.book import Book, Known, Turn
 from conformance.bench.pace import Pace
-from conformance.bench.script import OutOfStep, Phase, Ticket
+from conformance.bench.script import MOVES, OutOfStep, Phase, Place, Ticket
 from conformance.frames import FrameError, Handshake
 
 PATIENCE = 10.0
@@ -26,13 +26,16 @@ class Tally:
     """What all bots did since it was cleared."""
 
     times: list[float] = field(default_factory=list)
-    """Seconds from a move's being sent to the opponent's hearing of it: one for each move."""
-    ended: int = 0
-    """Players who were told of a game's end."""
+    """Seconds from a move's being sent to the opponent's hearing of it: of each move but a game's last."""
+    lasts: list[float] = field(default_factory=list)
+    """The same for the last moves."""
+    results: list[float] = field(default_factory=list)
+    """Seconds from a last move's being sent to a player's hearing of the result: two for each game."""
 
     def clear(self) -> None:
         self.times.clear()
-        self.ended = 0
+        self.lasts.clear()
+        self.results.clear()
 
 
 class Club(Protocol):
@@ -67,6 +70,10 @@ class Bot:
         self.place = book.script.start
         self.has_played = False
         """Whether a game of this connection has ended."""
+        self.games = 0
+        """How many results it was told."""
+        self.closed_at = 0.0
+        """When the last move of the latest of these games was sent."""
         self._club = club
         self._pace = club.pace
         self._tally = club.tally
@@ -93,6 +100,7 @@ class Bot:
             raise self._wrong(f"cannot connect: {error}") from None
         self.place = script.start
         self.has_played = False
+        self.sent_at = perf_counter()  # it may be let in later, and is not still until then
         self._known = self.book.page(self.place)
         self._receive, self._send = self._socket.recv, self._socket.send
         return self._socket.fileno()
@@ -144,16 +152,13 @@ class Bot:
             turn = self._read(data)
             if turn is None:
                 return
+        before, self.place = self.place, turn.place
         self._known = turn.known
-        self.place = turn.place
         now = perf_counter()
-        if turn.told:
+        if turn.ended or (turn.told and turn.place.discs == MOVES and not turn.move):
+            self._count_end(turn, before, now)
+        elif turn.told:
             self._tally.times.append(now - self.peer.sent_at)
-            if turn.told > 1:
-                self._tally.times.append(now - self.peer.sent_before)
-        if turn.ended:
-            self._tally.ended += turn.ended
-            self.has_played = True
         if turn.answer:
             self.say(turn.answer)
         if turn.move:
@@ -164,6 +169,27 @@ class Bot:
                 self._pace.add(self, turn.move, now)
         elif turn.again:
             self._club.ask_again(self)
+
+    def _count_end(self, turn: Turn, before: Place, now: float) -> None:
+        """Count a game's last move, its result, or both; and the next game's first if it came behind them."""
+        tally, told = self._tally, turn.told
+        closed_at = self._last_move_at(before)
+        if told and before.opens and before.discs < MOVES:  # the last of 42 moves is the other's
+            tally.lasts.append(now - closed_at)
+            told -= 1
+        if turn.ended:
+            tally.results.append(now - closed_at)
+            self.closed_at = closed_at
+            self.games += 1
+            self.has_played = True
+        if told:
+            tally.times.append(now - self.peer.sent_at)
+
+    def _last_move_at(self, place: Place) -> float:
+        """Return when the last move of the game was sent that this player has yet to hear the result of."""
+        if not place.opens:
+            return self.sent_at
+        return self.peer.closed_at if self.peer.games > self.games else self.peer.sent_at
 
     def _read(self, data: bytes) -> Turn | None:
         """Have the script read what is not known; None where the bot has gone and come back."""

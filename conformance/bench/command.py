@@ -93,7 +93,7 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--pairs", type=count, default=100, metavar="N", help="pairs of bots (100)")
     parser.add_argument("--seconds", type=seconds, default=5.0, help="how long to measure each (5)")
     parser.add_argument("--rate", type=count, default=1000, metavar="N", help="paced moves a second (1000)")
-    parser.add_argument("--only", type=_kinds, metavar="KINDS", help=f"some of {','.join(KINDS)}")
+    parser.add_argument("--only", type=kinds_in, metavar="KINDS", help=f"some of {','.join(KINDS)}")
     parser.add_argument("--against", nargs=2, metavar=("DIALECT", "HOST:PORT"), help="any other server")
     parser.add_argument("--pid", type=count, help="the process of that server, if it runs here")
     parser.add_argument(
@@ -108,7 +108,8 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     return options
 
 
-def _kinds(text: str) -> list[str]:
+def kinds_in(text: str) -> list[str]:
+    """Return the kinds that a word of the command line names."""
     kinds = [word.strip() for word in text.split(",")]
     for kind in kinds:
         if kind not in KINDS:
@@ -142,7 +143,7 @@ async def measure(options: argparse.Namespace, command: Sequence[str] = COMMAND)
         elif options.against:
             reports[what] = await _outside(options)
         else:
-            reports[what] = await _gateway(what, options, command)
+            reports[what] = await at_gateway(what, options, options.server_options, command)
     found = []
     for kind, report in reports.items():
         goal = None if options.against else GOALS.get(kind)
@@ -163,8 +164,14 @@ def schedule(kinds: Sequence[str], *, with_floors: bool) -> list[str]:
     return [*order, *sorted(before)]
 
 
-async def _gateway(kind: str, options: argparse.Namespace, command: Sequence[str]) -> Report:
-    async with running([*OPTIONS, *options.server_options], command) as server:
+async def at_gateway(
+    kind: str, options: argparse.Namespace, words: Sequence[str], command: Sequence[str] = COMMAND
+) -> Report:
+    """Return what a saturated and a paced stretch came to on a gateway with these options.
+
+    `options` are `pairs`, `seconds` and `rate`. Raises LoadError, ServerError, wrapped.
+    """
+    async with running([*OPTIONS, *words], command) as server:
         addresses = {bot: server.addresses[dialect] for bot, dialect in _DIALECTS.items()}
         return await played(
             Plan(

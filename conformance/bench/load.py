@@ -177,18 +177,24 @@ class Load:
         self._play(stretch.seconds)
         ended = self._instant()
         used = ended.server.since(begun.server) if ended.server and begun.server else None
-        times = self.tally.times
+        plays, results = self.tally.times, self.tally.results
+        times = plays + self.tally.lasts
         if not times:
             raise self._stalled(ended.now - begun.now, used)
         return Counted(
             seconds=ended.now - begun.now,
             moves=len(times),
-            games=self.tally.ended / 2,
+            games=len(results) / 2,
             server_cpu=used.cpu if used else None,
             server_waited=used.waited if used else None,
             load_cpu=ended.own - begun.own,
             p50=percentile(times, 50),
             p99=percentile(times, 99),
+            loop_cpu=used.first if used else None,
+            play_p50=percentile(plays, 50) if plays else None,
+            play_p99=percentile(plays, 99) if plays else None,
+            result_p50=percentile(results, 50) if results else None,
+            result_p99=percentile(results, 99) if results else None,
         )
 
     def _stalled(self, seconds: float, used: meters.Used | None) -> OutOfStep:

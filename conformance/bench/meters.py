@@ -27,20 +27,30 @@ class Used:
     """User and system time of all its threads, in ticks of mostly 10 ms."""
     waited: float
     """How long its first thread had work and no core, because others had it."""
+    first: float = 0.0
+    """What its first thread used of `cpu`."""
 
     def since(self, earlier: "Used") -> "Used":
         """Return what was used since then."""
-        return Used(self.cpu - earlier.cpu, self.waited - earlier.waited)
+        return Used(self.cpu - earlier.cpu, self.waited - earlier.waited, self.first - earlier.first)
 
 
 def used_by(pid: int, proc: Path = PROC) -> Used | None:
     """Return what a process has used. Raises NoSuchProcess."""
     if not has_proc(proc):
         return None
+    process = proc / str(pid)
+    return Used(
+        cpu=_cpu(_read(process / "stat")),
+        waited=_waited(process / "schedstat"),
+        first=_cpu(_read(process / "task" / str(pid) / "stat")),
+    )
+
+
+def _cpu(stat: str) -> float:
     # The name of the program stands in brackets and may have blanks and brackets in it.
-    fields = _read(proc / str(pid) / "stat").rpartition(")")[2].split()
-    cpu = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    return Used(cpu, _waited(proc / str(pid) / "schedstat"))
+    fields = stat.rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _waited(path: Path) -> float:

@@ -72,6 +72,14 @@ class Counted:
     load_cpu: float
     p50: float
     p99: float
+    loop_cpu: float | None = None
+    """What the server's first thread used of `server_cpu`."""
+    play_p50: float | None = None
+    """Of the moves that were not a game's last; None where there were none."""
+    play_p99: float | None = None
+    result_p50: float | None = None
+    """From a game's last move to a player's hearing of the result; None where no game ended."""
+    result_p99: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from statistics import median
 from conformance.bench.figures import SATURATED, Figures, Speed
 
 _UNKNOWN = "-"
-_DISTURBED = 0.05
+DISTURBED = 0.05
+"""The share of the time off its core from which on a measurement is in doubt."""
 
 
 def tables(floors: Mapping[str, Sequence[Speed]], measured: Sequence[Figures]) -> str:
@@ -108,7 +109,7 @@ def _latency(one: Figures) -> list[str]:
 def _floor_notes(floors: Mapping[str, Sequence[Speed]]) -> Iterator[str]:
     for transport, speeds in floors.items():
         waited = max(speed.waited_share or 0.0 for speed in speeds)
-        if waited > _DISTURBED:
+        if waited > DISTURBED:
             yield f"{transport}: others kept the floor off its core for up to {waited:.0%} of the time"
 
 
@@ -120,7 +121,7 @@ def _notes(measured: Sequence[Figures]) -> Iterator[str]:
                 f"{one.kind}: NOT SATURATED, the server had work for less than {SATURATED:.0%} of the time "
                 f"(the load used {speed.load_share:.0%} of its core)"
             )
-        if speed.waited_share is not None and speed.waited_share > _DISTURBED:
+        if speed.waited_share is not None and speed.waited_share > DISTURBED:
             yield f"{one.kind}: others kept the server off its core for {speed.waited_share:.0%} of the time"
 
 

@@ -4,6 +4,7 @@ import select
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from time import perf_counter
 
 import pytest
 
@@ -65,6 +66,12 @@ class Table:
         assert self.heard() == b"PUT %d\n" % COLUMNS[MOVES - 2]
 
 
+def counted(table: Table) -> tuple[int, int, int]:
+    """Return how many moves but the last, last moves, and results were counted."""
+    tally = table.friends.tally
+    return len(tally.times), len(tally.lasts), len(tally.results)
+
+
 @pytest.fixture
 def table() -> Iterator[Table]:
     found = Table()
@@ -78,15 +85,24 @@ def test_every_move_of_the_opponent_is_counted_with_its_time(table: Table) -> No
     assert len(table.friends.tally.times) == MOVES // 2 - 1
     assert min(table.friends.tally.times) >= 0
     table.tell(b"PUT %d\nDRAW\n" % COLUMNS[-1])
-    assert (len(table.friends.tally.times), table.friends.tally.ended) == (MOVES // 2, 1)
+    assert counted(table) == (MOVES // 2 - 1, 1, 1)
 
 
 def test_last_move_and_first_of_the_next_game_count_for_two(table: Table) -> None:
     table.play_to_the_last_move()
     table.friends.tally.clear()
     table.tell(b"PUT %d\nDRAW\nNEW_GAME\nPUT %d\nYOUR_MOVE\n" % (COLUMNS[-1], COLUMNS[0]))
-    assert (len(table.friends.tally.times), table.friends.tally.ended) == (2, 1)
+    assert counted(table) == (1, 1, 1)
     assert table.heard() == b"PUT %d\n" % COLUMNS[1]
+
+
+def test_bot_counts_as_still_from_when_it_has_connected() -> None:
+    bot = Bot(Book("droidcon", script_of("droidcon")), Ticket("a", "b", "t", True), Friends())
+    before = perf_counter()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        bot.connect("127.0.0.1", listener.getsockname()[1], "")
+        bot.close()
+    assert bot.sent_at >= before
 
 
 def test_torn_message_is_read_when_it_is_whole_and_not_remembered(table: Table) -> None:
@@ -145,3 +161,51 @@ def test_nothing_to_read_is_no_error(table: Table) -> None:
 def test_server_that_does_not_read_is_an_error(table: Table) -> None:
     with pytest.raises(OutOfStep, match="stopped reading"):
         table.bot.say(bytes(100_000_000))
+
+
+def peer_of(table: Table) -> Bot:
+    """Return an opponent that is not connected, but sent its latest move at 0."""
+    table.bot.peer = Bot(table.bot.book, Ticket("b", "a", "t", True), table.friends)
+    return table.bot.peer
+
+
+def test_result_is_timed_from_the_last_move_though_its_sender_has_gone_on(table: Table) -> None:
+    table.play_to_the_last_move()
+    peer = peer_of(table)
+    before = perf_counter()
+    # It was told already, and has made the first move of the next game just now.
+    peer.games, peer.closed_at, peer.sent_at = 1, before - 1000, before
+    table.tell(b"PUT %d\nDRAW\n" % COLUMNS[-1])
+    tally = table.friends.tally
+    assert 1000 < tally.results[0] == tally.lasts[0] < 1100
+
+
+def test_result_is_timed_from_the_last_move_of_the_same_game(table: Table) -> None:
+    table.play_to_the_last_move()
+    peer = peer_of(table)
+    peer.closed_at, peer.sent_at = 0.0, perf_counter() - 1000
+    table.tell(b"PUT %d\nDRAW\n" % COLUMNS[-1])
+    assert 1000 < table.friends.tally.results[0] < 1100
+
+
+def test_last_move_that_comes_before_its_result_is_counted_once(table: Table) -> None:
+    table.play_to_the_last_move()
+    others = len(table.friends.tally.times)
+    table.tell(b"PUT %d\n" % COLUMNS[-1])
+    assert counted(table) == (others, 1, 0)
+    table.tell(b"DRAW\n")
+    assert counted(table) == (others, 1, 1)
+    assert table.friends.tally.results[0] > table.friends.tally.lasts[0]
+
+
+def test_result_is_timed_from_the_own_last_move_by_whoever_made_it(table: Table) -> None:
+    table.tell(b"SUCCESS\nSUCCESS\nNEW_GAME\n")
+    for discs in range(0, MOVES, 2):
+        table.tell(b"PUT %d\nYOUR_MOVE\n" % COLUMNS[discs])
+        assert table.heard() == b"PUT %d\n" % COLUMNS[discs + 1]
+    assert counted(table) == (MOVES // 2, 0, 0)  # to have answered with the last is not to have heard of it
+    table.bot.sent_at -= 1000
+    table.tell(b"DRAW\nNEW_GAME\nYOUR_MOVE\n")
+    assert counted(table) == (MOVES // 2, 0, 1)
+    assert 1000 < table.friends.tally.results[0] < 1100
+    assert table.bot.closed_at < table.bot.sent_at - 900

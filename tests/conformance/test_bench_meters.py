@@ -18,22 +18,24 @@ def proc(tmp_path: Path) -> Path:
     stat = f"7 (a ) name) S {before} {3 * TICKS} {2 * TICKS} 99 99"
     (tmp_path / "self" / "stat").write_text(stat)
     (tmp_path / "7" / "stat").write_text(stat)
+    (tmp_path / "7" / "task" / "7").mkdir(parents=True)
+    (tmp_path / "7" / "task" / "7" / "stat").write_text(stat.replace(f" {3 * TICKS} ", f" {1 * TICKS} "))
     (tmp_path / "7" / "status").write_text("Name:\tx\nVmRSS:\t   2048 kB\n")
     (tmp_path / "7" / "schedstat").write_text("5000000000 1500000000 12\n")
     return tmp_path
 
 
 def test_user_and_system_time_are_added_and_waiting_is_read(proc: Path) -> None:
-    assert used_by(7, proc) == Used(cpu=5.0, waited=1.5)
+    assert used_by(7, proc) == Used(cpu=5.0, waited=1.5, first=3.0)
 
 
 def test_waiting_is_nought_where_the_system_does_not_tell(proc: Path) -> None:
     (proc / "7" / "schedstat").unlink()
-    assert used_by(7, proc) == Used(cpu=5.0, waited=0.0)
+    assert used_by(7, proc) == Used(cpu=5.0, waited=0.0, first=3.0)
 
 
 def test_use_since_is_the_difference() -> None:
-    assert Used(5.0, 1.5).since(Used(2.0, 1.0)) == Used(3.0, 0.5)
+    assert Used(5.0, 1.5, 4.0).since(Used(2.0, 1.0, 1.5)) == Used(3.0, 0.5, 2.5)
 
 
 def test_memory_is_told_in_bytes(proc: Path) -> None:

@@ -1,0 +1,196 @@
+"""Killing a gateway: a short run, gateways that break their word, and what reaches a client at the end."""
+
+import json
+import os
+import re
+import socket
+import struct
+import sys
+import tempfile
+from argparse import Namespace
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+import trio
+
+from conformance.__main__ import main
+from conformance.bench.script import OutOfStep
+from conformance.kills.command import Findings, Notes, kill_all, readable
+from conformance.kills.database import DatabaseError, integrity, stored_in
+from conformance.kills.games import Game
+from conformance.kills.load import Load
+from conformance.kills.verdict import judge
+from conformance.launch import COMMAND, ServerError
+from conformance.targets import Address
+
+TELLS_AT_ONCE = """
+import time
+from gateway.store import receipts, sink
+receipts.Receipt.is_open = False
+write = sink.DatabaseSink.write
+sink.DatabaseSink.write = lambda self, games: (time.sleep(0.3), write(self, games))[1]
+"""
+STORES_TWICE = """
+from gateway.store import sink
+def twice(self, games):
+    for self._boot in (self._boot, self._boot ^ 1):
+        write(self, games)
+write, sink.DatabaseSink.write = sink.DatabaseSink.write, twice
+"""
+DIES = """
+import os
+from gateway.store import sink
+sink.DatabaseSink.write = lambda self, games: os._exit(7)
+"""
+
+
+def sabotaged(words: str) -> tuple[str, ...]:
+    """Return what starts a gateway that breaks its word."""
+    run = "import sys; from gateway.cli import main; sys.exit(main())"
+    return (sys.executable, "-c", words + run, *COMMAND[3:])
+
+
+def options(within: float = 1.0) -> Namespace:
+    return Namespace(kills=1, pairs=6, within=within, seed="22")  # a late moment: at 0.96 of `within`
+
+
+def test_short_run_finds_all_that_was_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    report, database = tmp_path / "kills.json", tmp_path / "kept.db"
+    words = ["--kills", "3", "--pairs", "6", "--within", "0.5", "--seed", "9"]
+    status = main(["kills", *words, "--db", str(database), "--json", str(report)])
+    out = capsys.readouterr().out
+    assert status == 0
+    assert out.startswith(f"seed 9, database {database}\nkill 1 after 0.")
+    assert out.endswith("good\n")
+    found = json.loads(report.read_text())
+    assert found["verdict"]["told"] == int(re.findall(r"games told of: +(\d+)", out)[0]) > 0
+    assert len(found["moments"]) == out.count("\nkill ") == 3
+    assert database.exists()
+
+
+def test_database_of_its_own_is_left_only_where_something_is_wrong(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert main(["kills", "--kills", "1", "--pairs", "3", "--seed", "22"]) == 0
+    assert not list(tmp_path.iterdir())
+    monkeypatch.setattr("conformance.kills.command.recounted", not_as_kept)
+    assert main(["kills", "--kills", "1", "--pairs", "3", "--seed", "22"]) == 1
+    assert [path.name for path in tmp_path.glob("kills-*/*")] == ["kills.db"]
+    assert capsys.readouterr().out.endswith("NOT GOOD\n")
+
+
+async def not_as_kept(where: str) -> str:
+    return "totals and ratings: not as kept; now they are"
+
+
+async def test_result_that_was_told_before_it_was_stored_is_found(tmp_path: Path) -> None:
+    findings = await kill_all(options(), str(tmp_path / "c4.db"), sabotaged(TELLS_AT_ONCE))
+    assert findings.verdict.missing
+    assert not findings.is_good
+    assert "\nnot stored: x" in readable(findings)
+
+
+async def test_result_that_was_stored_twice_is_found(tmp_path: Path) -> None:
+    findings = await kill_all(options(), str(tmp_path / "c4.db"), sabotaged(STORES_TWICE))
+    assert findings.verdict.twice
+    assert not findings.verdict.missing
+    assert not findings.is_good
+    assert "\ntwice: x" in readable(findings)
+
+
+async def test_server_that_dies_by_itself_is_named_as_the_cause(tmp_path: Path) -> None:
+    died = pytest.RaisesExc(ServerError, match="died with status 7 before it was killed")
+    with pytest.RaisesGroup(died, flatten_subgroups=True):
+        await kill_all(options(within=60), str(tmp_path / "c4.db"), sabotaged(DIES))
+
+
+def test_database_that_does_not_open_is_status_1(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    database = tmp_path / "letter.txt"
+    database.write_text("Dear reader")
+    assert main(["kills", "--kills", "1", "--db", str(database)]) == 1
+    assert "letter.txt" in capsys.readouterr().err
+
+
+async def test_database_that_is_not_there_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(DatabaseError, match="export"):
+        await stored_in(str(tmp_path / "none.db"), "x")
+
+
+def test_integrity_is_that_of_a_file_of_sqlite(tmp_path: Path) -> None:
+    other = tmp_path / "letter.txt"
+    other.write_text("Dear reader, " * 100)
+    assert integrity(str(other)) == "file is not a database"
+    assert integrity("postgresql://here/there") == "not SQLite"
+
+
+@pytest.mark.parametrize(
+    ("integrity", "books"),
+    [("row 1 missing", "books: as kept"), ("ok", "books: not as kept; now they are")],
+)
+def test_damage_is_not_good_though_all_is_stored(integrity: str, books: str) -> None:
+    played = {"t": (Game("0101010", 1, "four"),)}
+    assert not Findings(Notes("x"), judge([], [], played), integrity, books).is_good
+
+
+@pytest.mark.parametrize("words", [["--kills", "0"], ["--pairs", "-1"], ["--within", "0"], ["more"]])
+def test_bad_usage_is_status_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["kills", *words]) == 2
+    assert capsys.readouterr().err.endswith("(--help tells more)\n")
+
+
+# The load, against one Droidcon server of a test's own.
+
+
+class Door:
+    """A listening socket for one pair of Droidcon players, and what is told them."""
+
+    def __init__(self) -> None:
+        self.listener = trio.socket.from_stdlib_socket(socket.create_server(("127.0.0.1", 0)))
+        address = Address("127.0.0.1", self.listener.getsockname()[1])
+        self.load = Load("x", "1", {"droidcon": address})
+
+    async def first_in(self) -> trio.SocketStream:
+        stream = trio.SocketStream((await self.listener.accept())[0])
+        await stream.receive_some()
+        return stream
+
+
+async def test_result_that_was_not_read_when_the_server_died_counts() -> None:
+    door = Door()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(door.load.run, 1)
+        streams = [await door.first_in() for _ in "ab"]
+        game = door.load.games["xp0g0"][0]
+        own = [f"YOUR_MOVE\nPUT {column}\n" for column in game.moves[1::2]]
+        result = {0: "DRAW", 1: "YOU_WON", 2: "YOU_LOST"}[game.winner]
+        tail = "" if game.winner == 2 or game.reason == "full" else "YOUR_MOVE\n"
+        door.load.is_over = True
+        # All moves in one go, and a reset behind it before the player can read.
+        data = f"SUCCESS\nSUCCESS\nNEW_GAME\n{''.join(own)}{tail}{result}\n".encode()
+        os.write(streams[0].socket.fileno(), data)
+        for stream in streams:
+            stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            stream.socket.close()
+        door.listener.close()
+    assert sorted(len(player.results) for player in door.load.players) == [0, 1]
+
+
+async def test_hang_up_by_a_server_that_is_meant_to_live_is_an_error() -> None:
+    door, hung_up = Door(), pytest.RaisesExc(OutOfStep, match="was hung up on")
+    with pytest.RaisesGroup(hung_up, flatten_subgroups=True):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(door.load.run, 1)
+            stream = await door.first_in()
+            with suppress(trio.BrokenResourceError):
+                await stream.aclose()
+    door.listener.close()
+
+
+async def test_server_that_is_not_there_is_an_error() -> None:
+    door = Door()
+    door.listener.close()
+    refused = pytest.RaisesExc(OutOfStep, match="cannot connect")
+    with pytest.RaisesGroup(refused, refused, flatten_subgroups=True):
+        await door.load.run(1)
