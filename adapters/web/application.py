@@ -8,7 +8,7 @@ wrong is answered in JSON, ``{"error": "..."}``, without a word on our insides.
 import hmac
 import json
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.resources import files
@@ -17,13 +17,14 @@ import trio
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from adapters.web import answers
 from adapters.web.health import Health
-from adapters.web.query import FILTERS, PAGING, BadRequestError, Given, game_number, parameters
+from adapters.web.pieces import Pieces
+from adapters.web.query import FILTERS, PAGING, BadRequestError, Given, game_number, name_of, parameters
 from adapters.web.threads import Threads
 from gateway.store.errors import StoreError
 from gateway.store.ledger import Cleared
@@ -68,7 +69,9 @@ class Application:
         if scope["type"] == "http" and _body_is_too_large(dict(scope["headers"])):
             await _error(413, f"a body has {BODY_LIMIT} bytes at most")(scope, receive, send)
             return
-        await self._starlette(scope, receive, send)
+        # Its patterns are for paths as they were sent: decoded, a name may hold anything, a line break too.
+        sent = scope["raw_path"].decode("ascii") if "raw_path" in scope else "/"
+        await self._starlette({**scope, "path": sent}, receive, send)
 
     def _routes(self) -> list[Route]:
         lists: Mapping[str, tuple[answers.Answer, tuple[str, ...]]] = {
@@ -114,21 +117,13 @@ class Application:
 
     async def _player(self, request: Request) -> Response:
         _given(request)
-        name = request.path_params["name"]
+        name = name_of(request.path_params["name"])
         return await self._answer(lambda: answers.player(self._reader, name), "there is no such player")
 
     async def _export(self, request: Request) -> Response:
         pieces = answers.export(self._reader, _given(request, *FILTERS))
         first = await self._threads.do(partial(next, pieces, ""))  # what is wrong has no answer begun yet
-        rest = iter("") if request.method == "HEAD" else pieces
-        return StreamingResponse(
-            self._streamed(first, rest), media_type="application/x-ndjson", headers=_HEADERS
-        )
-
-    async def _streamed(self, piece: str, pieces: Iterator[str]) -> AsyncIterator[bytes]:
-        while piece:
-            yield piece.encode()
-            piece = await self._threads.do(partial(next, pieces, ""))
+        return Pieces(first, pieces, self._threads, _HEADERS)
 
     async def _description(self, request: Request) -> Response:
         _given(request)

@@ -8,7 +8,7 @@ everything, and not see it.
 import re
 from collections.abc import Collection, Mapping
 from typing import TypeAlias
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote
 
 from gateway.store.formats.moments import from_moment
 from gateway.store.games import Filter, Page
@@ -91,6 +91,14 @@ def game_number(text: str) -> int | None:
     """Return the number of a game, as it stands in a path; None where there can be no such game."""
     number = int(text) if _DIGITS.fullmatch(text) else 0
     return number if 1 <= number <= LARGEST else None
+
+
+def name_of(text: str) -> str:
+    """Return the name that stands in a path. Raises BadRequestError where it is no UTF-8."""
+    try:
+        return unquote(text, errors="strict")
+    except UnicodeDecodeError as error:
+        raise BadRequestError("the name is not percent-encoded UTF-8") from error
 
 
 def _number(given: Given, name: str, most: int) -> int | None:

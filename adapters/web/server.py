@@ -85,8 +85,11 @@ class Deadlined:
 
     async def send_all(self, data: bytes) -> None:
         """Send all of `data`. Raises trio.BrokenResourceError where the client takes too long for it."""
-        with trio.move_on_after(SEND_LIMIT) as scope:
-            await self._stream.send_all(data)
+        try:
+            with trio.move_on_after(SEND_LIMIT) as scope:
+                await self._stream.send_all(data)
+        except trio.BusyResourceError as error:  # hypercorn is closing the stream in another task
+            raise trio.BrokenResourceError from error
         if scope.cancelled_caught:
             self.socket.close()
             raise trio.BrokenResourceError
