@@ -18,17 +18,17 @@ _CELLS = Cells(b".RY")
 
 
 def results(games: Iterable[StoredGame]) -> Rows:
-    """Return ``/api/results``; the first mover is red (PROTOCOL.md 8.2)."""
+    """Return ``/api/results``; the first mover is red (PROTOCOL.md 8)."""
     return [_result(game) for game in games]
 
 
 def users(standings: Iterable[Standing]) -> Rows:
-    """Return ``/api/users-vg``, by name (PROTOCOL.md 8.3)."""
+    """Return ``/api/users-vg``, by name (PROTOCOL.md 8)."""
     return [_user(standing) for standing in sorted(standings, key=lambda standing: standing.name)]
 
 
 def pairs(meetings: Sequence[Meeting]) -> Rows:
-    """Return ``/api/games-vg``, by name: either order of all who met (PROTOCOL.md 8.4)."""
+    """Return ``/api/games-vg``, by name: either order of all who met (PROTOCOL.md 8)."""
     games = {(meeting.second, meeting.first): 0 for meeting in meetings}
     games |= {(meeting.first, meeting.second): meeting.games for meeting in meetings}
     return [
