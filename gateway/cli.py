@@ -137,7 +137,7 @@ def _front_ends(options: argparse.Namespace, desk: Desk, pulse: Pulse) -> list[F
 
 
 def _web(options: argparse.Namespace, archive: "Archive") -> FrontEnd:
-    from adapters.web.server import Web, application  # noqa: PLC0415  as above; this takes 0.3 s
+    from adapters.web.server import Web, application  # noqa: PLC0415  as above; this takes 0.15 s
 
     web = Web(application(archive.reader, archive.writer, options.admin_token))
     return FrontEnd("web", options.web, web.serve, web.stop)

@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from itertools import count
 
 import pytest
 import trio
@@ -190,6 +191,30 @@ async def test_client_that_stops_reading_is_hung_up_on(site: Site, monkeypatch: 
     monkeypatch.setattr(server, "SEND_LIMIT", 0.01)
     async with opened(site) as door, stuck(site, door, monkeypatch):
         await door.left.wait()
+
+
+async def test_export_ends_when_its_client_has_gone(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Endless(Reader):
+        def every(self, wanted: Filter) -> Iterator[StoredGame]:
+            return (StoredGame(number, game()) for number in count(1))
+
+    monkeypatch.setattr(site.application, "_reader", Endless(site.database))
+    async with opened(site) as door:
+        async with await door.dial() as client:
+            await client.send_all(GET % (b"/api/export.jsonl", b""))
+            await client.receive_some()
+        await door.left.wait()
+
+
+async def test_one_export_after_another_goes_over_one_connection(site: Site) -> None:
+    keep(site.database, [game()])
+    async with opened(site) as door, await door.dial() as client:
+        for _ in range(3):
+            await client.send_all(GET % (b"/api/export.jsonl", b""))
+            told = b""
+            while not told.endswith(b"\r\n0\r\n\r\n"):
+                told += await client.receive_some()
+            assert told.count(b'"id": 1') == 1
 
 
 async def test_answer_that_is_under_way_at_the_stop_is_given_whole(
