@@ -152,7 +152,8 @@ async def test_client_that_asks_for_nothing_is_hung_up_on(
         assert await everything(slow) == b""
 
 
-async def test_stop_lets_go_of_those_who_wait_at_once(site: Site) -> None:
+async def test_stop_lets_go_of_those_who_wait_at_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "IDLE_LIMIT", 1e6)
     async with opened(site) as door, await door.dial() as silent, await door.dial() as idle:
         await idle.send_all(GET % (b"/healthz", b""))
         await answer(idle)
@@ -168,28 +169,29 @@ class Bulky(Reader):
         yield StoredGame(1, game(table="x" * 30_000_000))
 
 
-@asynccontextmanager
-async def stuck(site: Site, door: Door, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[trio.SocketStream]:
-    """Give a client that asked for an export, and stopped reading in the middle of it."""
+async def stuck(site: Site, door: Door, monkeypatch: pytest.MonkeyPatch) -> trio.SocketStream:
+    """Return a client that asked for an export, and stopped reading in the middle of it."""
     monkeypatch.setattr(site.application, "_reader", Bulky(site.database))
-    async with await door.dial() as client:
-        await client.send_all(GET % (b"/api/export.jsonl", b""))
-        assert (await client.receive_some()).startswith(b"HTTP/1.1 200")
-        yield client
+    client = await door.dial()
+    await client.send_all(GET % (b"/api/export.jsonl", b""))
+    assert (await client.receive_some()).startswith(b"HTTP/1.1 200")
+    return client
 
 
 async def test_client_that_stops_reading_does_not_hold_up_the_end(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with opened(site) as door, stuck(site, door, monkeypatch):
+    async with opened(site) as door:
+        client = await stuck(site, door, monkeypatch)
         door.web.stop()
         await trio.testing.wait_all_tasks_blocked()
         assert not door.left.is_set()
+    await client.aclose()
 
 
 async def test_client_that_stops_reading_is_hung_up_on(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "SEND_LIMIT", 0.01)
-    async with opened(site) as door, stuck(site, door, monkeypatch):
+    async with opened(site) as door, await stuck(site, door, monkeypatch):
         await door.left.wait()
 
 
@@ -220,7 +222,7 @@ async def test_one_export_after_another_goes_over_one_connection(site: Site) -> 
 async def test_answer_that_is_under_way_at_the_stop_is_given_whole(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with opened(site) as door, stuck(site, door, monkeypatch) as client:
+    async with opened(site) as door, await stuck(site, door, monkeypatch) as client:
         door.web.stop()
         told = await everything(client)
         assert told.endswith(b"\r\n0\r\n\r\n")
