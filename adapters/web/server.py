@@ -6,6 +6,7 @@ whatever its client does, so what is sent has a deadline, and who is cancelled c
 """
 
 import logging
+from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
 
@@ -56,9 +57,9 @@ class Web:
         self._stopping.set()
 
     async def _serve(self, stream: trio.SocketStream) -> None:
-        polite = cast("trio.SSLStream[trio.SocketStream]", Deadlined(stream))
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._watch, stream)
+            polite = cast("trio.SSLStream[trio.SocketStream]", Deadlined(stream, nursery.cancel_scope.cancel))
             server = TCPServer(self._application, self._config, self._context, LifespanState(), polite)
             await server.run()
             nursery.cancel_scope.cancel()
@@ -76,8 +77,10 @@ class Web:
 class Deadlined:
     """A stream as hypercorn needs it, on which no piece takes for ever to be sent."""
 
-    def __init__(self, stream: trio.SocketStream) -> None:
+    def __init__(self, stream: trio.SocketStream, give_up: Callable[[], None]) -> None:
+        """Call `give_up` where a piece takes too long."""
         self._stream = stream
+        self._give_up = give_up
         self.socket = stream.socket
         self.receive_some = stream.receive_some
         self.send_eof = stream.send_eof
@@ -91,7 +94,7 @@ class Deadlined:
         except trio.BusyResourceError as error:  # hypercorn is closing the stream in another task
             raise trio.BrokenResourceError from error
         if scope.cancelled_caught:
-            self.socket.close()
+            self._give_up()
             raise trio.BrokenResourceError
 
 
