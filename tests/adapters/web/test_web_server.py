@@ -166,7 +166,7 @@ class Bulky(Reader):
     """Has a game that is larger than all buffers on the way to a client."""
 
     def every(self, wanted: Filter) -> Iterator[StoredGame]:
-        yield StoredGame(1, game(table="x" * 30_000_000))
+        yield StoredGame(1, game(table="x" * 20_000_000))
 
 
 async def stuck(site: Site, door: Door, monkeypatch: pytest.MonkeyPatch) -> trio.SocketStream:
