@@ -37,6 +37,8 @@ class FrontEnd:
     """0 for any free one."""
     serve: Callable[[trio.SocketStream], Awaitable[None]]
     """Serves one connection; returns when it is over, and raises nothing."""
+    stop: Callable[[], object] = lambda: None
+    """Called when the server stops, for connections that hear of it from nobody else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,8 @@ async def run(desk: Desk, listening: Sequence[Listening], started: Callable[[], 
                 logger.info("stopping on %s", signal.Signals(number).name)
                 until_stopped.cancel_scope.cancel()
             desk.close(trio.current_time())
+            for each in listening:
+                each.front_end.stop()
             nursery.cancel_scope.deadline = trio.current_time() + GOODBYE
         with trio.move_on_after(LEAST):
             async for _ in signals:  # who asks again gets no other answer

@@ -6,21 +6,35 @@ Knows both, and the wall clock. Does not know options, nor what else is done wit
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 import trio
 
 from gateway.results import Finished, Report
 from gateway.store.database import open_to_write
 from gateway.store.errors import StoreError
+from gateway.store.reader import Reader
 from gateway.store.receipts import Receipt
 from gateway.store.records import record_of
 from gateway.store.sink import DatabaseSink
 from gateway.store.writer import Writer
 
 
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """An open store, in use."""
+
+    report: Report
+    """What games are to be reported to."""
+    label: str
+    """What to call the database to people."""
+    writer: Writer
+    reader: Reader
+
+
 @asynccontextmanager
-async def keeping(where: str) -> AsyncIterator[tuple[Report, str]]:
-    """Open a database; give what games are to be reported to, and what to call the database to people.
+async def keeping(where: str) -> AsyncIterator[Archive]:
+    """Open a database, and have it written to.
 
     At the end wait a moment for the games that are not stored yet, and close it. Raises OSError, with one
     line, where the database cannot be opened; then it is as it was.
@@ -36,7 +50,7 @@ async def keeping(where: str) -> AsyncIterator[tuple[Report, str]]:
         return writer.put(record_of(game, epoch))
 
     try:
-        yield report, database.label
+        yield Archive(report, database.label, writer, Reader(database))
     finally:
         await writer.close()
         database.close()

@@ -12,6 +12,7 @@ import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import TYPE_CHECKING
 
 import trio
 
@@ -32,10 +33,14 @@ from gateway.pulse import Pulse
 from gateway.results import Finished, Report
 from gateway.session import Terms
 
+if TYPE_CHECKING:
+    from gateway.archive import Archive
+
 _EXAMPLES = {
     "nac4": ("ws://{address}", "send: connect alice"),
     "arena": ("ws://{address}", 'send: {{"type": "start", "id": "alice"}}'),
     "droidcon": ("{address}", "try: nc {host} {port}  and type: NAME alice, then: JOIN lobby"),
+    "web": ("http://{address}", "try: curl http://{address}/api/standings"),
 }
 
 
@@ -80,9 +85,12 @@ async def _serve(options: argparse.Namespace) -> None:
     rules = Rules(terms, options.games_per_pair, options.rejoin, options.house_after)
     pulse = Pulse()
     trio.lowlevel.add_instrument(pulse)
-    async with _kept(options.db) as (keep, place):
+    async with _kept(options.db) as archive:
+        keep, place = (_forget, "nowhere") if archive is None else (archive.report, archive.label)
         desk = Desk(rules, random.Random(options.seed), partial(_report, pulse, keep))
         front_ends = _front_ends(options, desk, pulse)
+        if archive is not None and options.web is not None:
+            front_ends.append(_web(options, archive))
         listening = [await listen(front_end, options.host) for front_end in front_ends]
         async with trio.open_nursery() as nursery:
             thinker = Thinker(options.house_workers, options.idle)
@@ -92,15 +100,19 @@ async def _serve(options: argparse.Namespace) -> None:
 
 
 @asynccontextmanager
-async def _kept(where: str | None) -> AsyncIterator[tuple[Report, str]]:
-    """Give whoever keeps results, and what to call the place to people. Raises OSError where it cannot."""
+async def _kept(where: str | None) -> AsyncIterator["Archive | None"]:
+    """Give whoever keeps results, if anybody does. Raises OSError where it cannot."""
     if where is None:
-        yield (lambda _: None), "nowhere"
+        yield None
         return
     from gateway.archive import keeping  # noqa: PLC0415  costs 0.2 s, which who keeps nothing need not pay
 
     async with keeping(where) as kept:
         yield kept
+
+
+def _forget(_: Finished) -> None:
+    """Keep no result."""
 
 
 def _report(pulse: Pulse, keep: Report, game: Finished) -> Receipt | None:
@@ -124,6 +136,13 @@ def _front_ends(options: argparse.Namespace, desk: Desk, pulse: Pulse) -> list[F
     ]
 
 
+def _web(options: argparse.Namespace, archive: "Archive") -> FrontEnd:
+    from adapters.web.server import Web, application  # noqa: PLC0415  as above; this takes 0.15 s
+
+    web = Web(application(archive.reader, archive.writer, options.admin_token))
+    return FrontEnd("web", options.web, web.serve, web.stop)
+
+
 def _announce(listening: Sequence[Listening], place: str) -> None:
     """Print where to point a bot, one line for each address, and where results are kept.
 
@@ -141,4 +160,5 @@ def _announce(listening: Sequence[Listening], place: str) -> None:
 def _line(name: str, address: str) -> str:
     where, example = _EXAMPLES[name]
     host, _, port = address.rpartition(":")
-    return f"{name:9} {where.format(address=address):26} {example.format(host=host.strip('[]'), port=port)}"
+    shown = example.format(address=address, host=host.strip("[]"), port=port)
+    return f"{name:9} {where.format(address=address):26} {shown}"

@@ -35,18 +35,40 @@ HOST = "127.0.0.1"
 DATABASE = "c4gateway.db"
 """Where results are kept, unless something else is asked for."""
 NOWHERE = "none"
+TOKEN_VARIABLE = "C4GATEWAY_ADMIN_TOKEN"
+"""Where the admin token is looked for, so that it need not stand in the list of processes."""
 COMMANDS = ("standings", "show", "export", "recount")
 """What can stand in front of all options: commands that read what was kept."""
 
 
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Return the options. Exits with status 2, after a line on stderr, where they are wrong."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
     if all(getattr(options, name) is None for name in PORTS):
         for name, port in PORTS.items():
             setattr(options, name, port)
     options.host = options.host or [HOST]
+    _settle_web(parser, options)
     return options
+
+
+def _settle_web(parser: Parser, options: argparse.Namespace) -> None:
+    """Find the token, where it is not given as an option, and refuse what does not go together."""
+    if options.web is None:
+        if options.admin_token is not None:
+            parser.error("--admin-token is of no use without --web")
+        return
+    if options.db is None:
+        parser.error(f"--web shows what is kept, so it cannot go with --db {NOWHERE}")
+    if options.admin_token is None:
+        options.admin_token = os.environ.get(TOKEN_VARIABLE)
+    if options.admin_token is not None and not _is_token(options.admin_token):
+        parser.error("the admin token is not 1 or more ASCII characters without blanks")
+
+
+def _is_token(text: str) -> bool:
+    return text.isascii() and text.isprintable() and text.split() == [text]
 
 
 def _parser() -> Parser:
@@ -68,6 +90,7 @@ def _parser() -> Parser:
         metavar="FILE|URL|none",
         help=f"a file of SQLite's, postgresql://..., or {NOWHERE} ({DATABASE})",
     )
+    _add_web(parser.add_argument_group("results by web"))
     log = parser.add_argument_group("what to say on stderr")
     log.add_argument("--log-level", choices=LEVELS, default="info", help="least level to log (%(default)s)")
     log.add_argument("--log-json", action="store_true", help="log one JSON object a line")
@@ -139,6 +162,18 @@ def _add_house(group: argparse._ArgumentGroup) -> None:
         default=workers,
         metavar="N",
         help=f"processes in which all of them think ({workers} on this machine)",
+    )
+
+
+def _add_web(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--web", type=number(int, 0, 65_535), metavar="PORT", help="games and standings as JSON, by HTTP"
+    )
+    group.add_argument(
+        "--admin-token",
+        metavar="TOKEN",
+        help="who sends it with POST /api/clear removes all results; better given in the environment, as"
+        f" {TOKEN_VARIABLE}",
     )
 
 

@@ -14,7 +14,7 @@ PATIENCE = 30
 """Seconds after which a test has failed; nothing here takes long."""
 EVERY_PORT = ("--nac4", "0", "--arena", "0", "--tcp", "0")
 
-_ADDRESS = re.compile(r"(\w+) +(?:ws://)?(\[[^]]+\]|[^:\s]+):(\d+)")
+_ADDRESS = re.compile(r"(\w+) +(?:ws://|http://)?(\[[^]]+\]|[^:\s]+):(\d+)")
 
 
 class Served:

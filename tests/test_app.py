@@ -140,6 +140,25 @@ async def test_signal_stops_the_server_once_everybody_has_gone(number: signal.Si
     assert bell.visitors == 0
 
 
+async def test_front_end_hears_of_the_stop_while_its_connections_are_still_there() -> None:
+    bell, heard = Doorbell(), []
+    front_end = FrontEnd("x", 0, bell.serve, lambda: heard.append(bell.visitors))
+    listening = await listen(front_end, ["127.0.0.1"])
+    port = listening.listeners[0].socket.getsockname()[1]
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            started = trio.Event()
+            nursery.start_soon(run, Desk(Rules(), random.Random(0)), [listening], started.set)
+            await started.wait()
+            async with await trio.open_tcp_stream("127.0.0.1", port):
+                await bell.rung.wait()
+                assert heard == []
+                signal.raise_signal(signal.SIGTERM)
+                while not heard:
+                    await trio.lowlevel.checkpoint()
+    assert heard == [1]
+
+
 async def test_nobody_holds_up_the_stop_for_long() -> None:
     bell = Doorbell()
     listening = await listen(FrontEnd("x", 0, bell.stay), ["127.0.0.1"])

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from served import EVERY_PORT, PATIENCE, ROOT, Served, ran, served
@@ -207,6 +208,87 @@ def test_second_signal_does_no_harm() -> None:
         status, err = gateway.stop(signal.SIGINT)
     assert status == 0
     assert "Traceback" not in err
+
+
+# Results by web.
+
+
+def test_web_is_announced_behind_the_dialects_and_serves_what_is_kept(tmp_path: Path) -> None:
+    with served(*EVERY_PORT, "--web", "0", "--db", str(tmp_path / "games.db"), addresses=4) as gateway:
+        assert [name for name, _, _ in gateway.addresses] == ["nac4", "arena", "droidcon", "web"]
+        url = f"http://127.0.0.1:{gateway.port('web')}"
+        assert f"curl {url}/api/standings" in gateway.announced[3]
+        with dialled(gateway, "web") as client:
+            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            head, _, body = everything(client).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 200")
+        assert json.loads(body) == {"ok": True, "waiting": 0}
+        status, err = gateway.stop()
+    assert status == 0
+    assert "ERROR" not in err
+
+
+def test_game_that_was_told_of_is_on_the_web(tmp_path: Path) -> None:
+    options = ("--tcp", "0", "--rounds", "1", "--web", "0", "--db", str(tmp_path / "games.db"))
+    with served(*options, addresses=2) as gateway, ExitStack() as stack:
+        ann, bob = (stack.enter_context(dialled(gateway, "droidcon")) for _ in range(2))
+        for sock, name in ((ann, b"ann"), (bob, b"bob")):
+            sock.sendall(b"NAME " + name + b"\nJOIN x\n")
+            until(sock, b"SUCCESS\nSUCCESS\n")
+        until(ann, b"YOUR_MOVE\n")
+        ann.sendall(b"PUT 9\n")
+        everything(ann)
+        with dialled(gateway, "web") as client:
+            client.sendall(b"GET /api/games/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            game = json.loads(everything(client).partition(b"\r\n\r\n")[2])
+        assert [player["name"] for player in game["players"]] == ["ann", "bob"]
+        assert (game["winner"], game["reason"], game["table"]) == (2, "illegal", "x")
+
+
+def test_port_of_the_web_in_use_is_one_line_and_status_1(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        status, out, err = ran("--tcp", "0", "--web", str(port), "--db", str(tmp_path / "games.db"))
+    assert (status, out) == (1, "")
+    assert f"127.0.0.1, port {port}: Address already in use" in complaint(err)
+
+
+def test_clients_of_the_web_do_not_hold_up_the_stop(tmp_path: Path) -> None:
+    path = str(tmp_path / "games.db")
+    with served("--tcp", "0", "--web", "0", "--db", path, addresses=2) as gateway, ExitStack() as stack:
+        for begun in (b"", b"GET / HT", b"POST /api/clear HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"):
+            stack.enter_context(dialled(gateway, "web")).sendall(begun)
+        deaf = stack.enter_context(dialled(gateway, "web"))  # asks and asks, and never reads
+        deaf.setblocking(False)
+        try:
+            for _ in range(2_000):
+                deaf.send(b"GET /api/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
+        except BlockingIOError:
+            pass
+        begin = time.monotonic()
+        status, err = gateway.stop(signal.SIGTERM)
+        assert time.monotonic() - begin < LIMIT
+    assert status == 0
+    assert "Traceback" not in err
+    assert "ERROR" not in err
+
+
+def test_token_is_in_no_line_that_the_command_prints(tmp_path: Path) -> None:
+    path = str(tmp_path / "games.db")
+    options = ("--tcp", "0", "--web", "0", "--db", path, "--admin-token", "sesame", "--log-level", "debug")
+    with served(*options, addresses=2) as gateway:
+        with dialled(gateway, "web") as client:
+            client.sendall(
+                b"POST /api/clear HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
+                b"Authorization: Bearer sesame\r\n\r\n"
+            )
+            assert b'{"removed": {"games": 0, "players": 0}}' in everything(client)
+        status, err = gateway.stop()
+    assert status == 0
+    assert "all results are cleared: 0 games of 0 players" in err
+    assert "sesame" not in err + "".join(gateway.announced)
 
 
 # Logging.

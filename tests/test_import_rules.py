@@ -43,7 +43,9 @@ ALL = sorted(modules())
 IN_DIALECTS = [
     name
     for name in ALL
-    if name.startswith("adapters.") and name.count(".") == 2 and not name.startswith("adapters.bot.")
+    if name.startswith("adapters.")
+    and name.count(".") == 2
+    and not name.startswith(("adapters.bot.", "adapters.web."))
 ]
 
 
@@ -328,6 +330,43 @@ def test_databases_and_ratings_stay_in_the_store(module: str) -> None:
         assert module == "gateway.store.ratings"
 
 
+# The web.
+
+WEB = [name for name in ALL if name == "adapters.web" or name.startswith("adapters.web.")]
+
+
+@pytest.mark.parametrize("module", WEB)
+def test_web_knows_the_store_and_no_dialect(module: str) -> None:
+    known = {"adapters.cells", "adapters.connection", "gateway.board"}
+    assert {name for name in ours(module) if not name.startswith("gateway.store")} <= known | {*WEB}
+
+
+def test_nothing_but_the_cli_imports_the_web() -> None:
+    users = {name for name in ALL if ours(name) & {*WEB}}
+    assert users <= {*WEB, "gateway.cli"}
+
+
+@pytest.mark.parametrize("module", ["query", "nac4", "answers"])
+def test_what_is_asked_and_answered_knows_no_web(module: str) -> None:
+    assert theirs(f"adapters.web.{module}") <= PURE | {"re", "urllib"}
+
+
+@pytest.mark.parametrize("module", ALL)
+def test_libraries_of_the_web_stay_in_it(module: str) -> None:
+    if "starlette" in theirs(module):
+        assert module in {"adapters.web.application", "adapters.web.pieces"}
+    if "hypercorn" in theirs(module):
+        assert module == "adapters.web.server"
+
+
+@pytest.mark.parametrize("late", ["adapters.web.server", "gateway.archive"])
+def test_who_asks_for_no_web_and_no_store_pays_for_none(late: str) -> None:
+    at_import = ast.parse(source("gateway.cli")).body
+    arrows = [node for node in at_import if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert late in imports("gateway.cli")
+    assert not [node for node in arrows if late in ast.unparse(node)]
+
+
 # 6: conformance.
 
 
@@ -352,6 +391,8 @@ def test_modules_of_the_standard_library_and_dependencies_are_all_that_is_import
         "bitbully",
         "sqlalchemy",
         "openskill",
+        "hypercorn",
+        "starlette",
     }
     assert theirs(module) <= dependencies | sys.stdlib_module_names
 

@@ -73,6 +73,7 @@ def test_two_readings_share_nothing() -> None:
         ("--games-per-pair", ["-1", "x", "1.5"]),
         ("--rejoin", ["0", "x"]),
         ("--seed", ["x", "1.5", "9" * 5000]),
+        ("--web", ["-1", "65536", "x", ""]),
         ("--log-level", ["loud", ""]),
     ],
 )
@@ -156,3 +157,51 @@ def test_perfect_without_its_solver_is_not_put_into_the_lobby(
 ) -> None:
     monkeypatch.setitem(sys.modules, "bitbully", None)
     assert "pip install bitbully" in refused(["--house", "perfect"], capsys)
+
+
+# Results by web.
+
+TOKEN = "C4GATEWAY_ADMIN_TOKEN"
+
+
+@pytest.fixture(autouse=True)
+def no_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(TOKEN, raising=False)
+
+
+def test_web_is_off_unless_asked_for_and_starts_beside_the_dialects() -> None:
+    assert parse([]).web is None
+    assert ports(parse(["--web", "0"])) == PORTS
+    assert parse(["--web", "0"]).web == 0
+
+
+def test_web_without_results_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--db none" in refused(["--web", "8000", "--db", "none"], capsys)
+
+
+def test_nobody_clears_unless_there_is_a_token() -> None:
+    assert parse(["--web", "0"]).admin_token is None
+
+
+def test_token_is_an_option_or_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TOKEN, "sesame")
+    assert parse(["--web", "0"]).admin_token == "sesame"
+    assert parse(["--web", "0", "--admin-token", "open"]).admin_token == "open"
+
+
+def test_token_in_the_environment_is_nothing_to_who_serves_no_web(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TOKEN, "")
+    assert parse([]).admin_token is None
+
+
+@pytest.mark.parametrize("token", ["", " ", "a b", "a\n", "s\u00e9same"])
+def test_token_that_nobody_can_send_is_refused(
+    token: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused(["--web", "0", f"--admin-token={token}"], capsys)
+    monkeypatch.setenv(TOKEN, token)
+    refused(["--web", "0"], capsys)
+
+
+def test_token_without_web_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--web" in refused(["--admin-token", "x"], capsys)

@@ -90,11 +90,26 @@ class Profile:
     """By opponent, those that it played most first."""
 
 
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """How often two players met with these two as first and as second mover."""
+
+    first: str
+    second: str
+    games: int
+
+
 def standings(connection: Connection, limit: int | None = None) -> list[Standing]:
     """Return those who have played games that count, the strongest first."""
     query = _STANDING.where(players.c.opened + players.c.replied > 0)
     surest = (players.c.mean - 3 * players.c.deviation).desc()
     return [_standing(row) for row in connection.execute(query.order_by(surest, players.c.name).limit(limit))]
+
+
+def roll(connection: Connection, after: str | None = None, limit: int = 100) -> list[Standing]:
+    """Return those who have played any game, by name, from behind the name `after` on."""
+    query = _STANDING if after is None else _STANDING.where(players.c.name > after)
+    return [_standing(row) for row in connection.execute(query.order_by(players.c.name).limit(limit))]
 
 
 def profile(connection: Connection, name: str, opponents: int = 100) -> Profile | None:
@@ -123,6 +138,21 @@ def pair(connection: Connection, name: str, opponent: str) -> dict[Reason, Recor
     seen = _seen_by(numbers[name], numbers[opponent])
     rows = connection.execute(_by_reason(seen))
     return {REASONS[each.key]: _record(each) for each in rows}
+
+
+def meetings(connection: Connection, limit: int | None = None) -> list[Meeting]:
+    """Return who played whom how often, those that met most first."""
+    times = func.sum(tallies.c.games).label("times")
+    met = select(tallies.c.first, tallies.c.second, times).group_by(tallies.c.first, tallies.c.second)
+    most = met.order_by(times.desc(), tallies.c.first, tallies.c.second).limit(limit).subquery()
+    first, second = players.alias("opener"), players.alias("replier")
+    query = (
+        select(first.c.name, second.c.name, most.c.times)
+        .join_from(most, first, most.c.first == first.c.id)
+        .join(second, most.c.second == second.c.id)
+        .order_by(most.c.times.desc(), first.c.name, second.c.name)
+    )
+    return [Meeting(one, two, int(games)) for one, two, games in connection.execute(query)]
 
 
 def first_movers(connection: Connection) -> Score:

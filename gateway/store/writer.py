@@ -70,6 +70,12 @@ class Writer:
         """How many games are not stored yet."""
         return len(self._open)
 
+    @property
+    def behind(self) -> bool:
+        """Whether a game waits to be stored for longer than anybody waits to hear of it."""
+        oldest = next(iter(self._open.values()), None)
+        return oldest is not None and not oldest.receipt.is_open
+
     def put(self, record: GameRecord, exchanges: tuple[Exchange, Exchange] | None = None) -> Receipt:
         """Hand in a game, with its evidence, the first mover's first; never blocks."""
         receipt = Receipt(trio.current_time() + self._bounds.patience, self._note_late)

@@ -107,6 +107,24 @@ async def test_game_that_is_not_stored_in_time_is_told_of_and_goes_on_waiting(
     assert len(sink.stored) == 1
 
 
+async def test_writer_is_behind_once_the_oldest_game_waits_longer_than_anybody(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    sink = GatedSink()
+    async with writer_to(sink) as writer:
+        assert not writer.behind
+        receipt = writer.put(game())
+        await trio.sleep(1.9)
+        assert not writer.behind
+        await trio.sleep(0.2)
+        writer.put(game())
+        assert writer.behind
+        sink.open.set()
+        while receipt.outcome is not Outcome.STORED:
+            await trio.testing.wait_all_tasks_blocked()
+        assert not writer.behind
+
+
 async def test_patience_is_counted_from_the_end_of_the_game(
     autojump_clock: trio.testing.MockClock,
 ) -> None:

@@ -1,0 +1,92 @@
+"""The JSON of each path: a reader of the store and what is asked for in, what JSON can say out.
+
+Knows the store's words for things; does not know HTTP, threads, or the text of JSON. None stands for what
+there is not. Blocks for as long as the database takes.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Any, TypeAlias
+from urllib.parse import urlencode
+
+from adapters.web import nac4
+from adapters.web.query import MOST, USUAL, Given, limit, part, wanted
+from gateway.store import objects
+from gateway.store.formats import jsonl
+from gateway.store.games import Filter, Page
+from gateway.store.reader import Reader
+
+Json: TypeAlias = dict[str, Any] | list[Any]
+Answer: TypeAlias = Callable[[Reader, Given], Json]
+
+_LINES = 100
+"""Games in one piece of an export: 40 KB."""
+_PAIRS = 10_000
+
+
+def nac4_results(reader: Reader, given: Given) -> Json:
+    """Return the newest games that count, in nac4's words."""
+    return nac4.results(reader.page(Filter(counted=True), Page(limit=limit(given, MOST))))
+
+
+def nac4_users(reader: Reader, _: Given) -> Json:
+    """Return everybody's totals, in nac4's words."""
+    return nac4.users(reader.standings(MOST)[0])
+
+
+def nac4_pairs(reader: Reader, _: Given) -> Json:
+    """Return who met whom how often, in nac4's words."""
+    return nac4.pairs(reader.meetings(_PAIRS))
+
+
+def games(reader: Reader, given: Given) -> Json:
+    """Return a page of games, and where the next one is."""
+    page = part(given)
+    found = reader.page(wanted(given), replace(page, limit=page.limit + 1))
+    shown = found[: page.limit]
+    follow = None
+    if len(found) > len(shown):
+        towards = {"before" if page.newest_first else "after": str(shown[-1].id)}
+        follow = f"/api/games?{urlencode({**given, **towards})}"
+    return {"games": [objects.of_game(game) for game in shown], "next": follow}
+
+
+def game(reader: Reader, number: int) -> Json | None:
+    """Return one game, with what is kept of the exchange on either side."""
+    found = reader.game(number)
+    if found is None:
+        return None
+    stored, both = found
+    return {**objects.of_game(stored), "evidence": [objects.of_exchange(exchange) for exchange in both]}
+
+
+def players(reader: Reader, given: Given) -> Json:
+    """Return a page of players by name, and where the next one is."""
+    most = limit(given, USUAL)
+    found = reader.players(given.get("after"), most + 1)
+    follow = None
+    if len(found) > most:
+        follow = f"/api/players?{urlencode({**given, 'after': found[most - 1].name})}"
+    return {"players": [objects.of_standing(player) for player in found[:most]], "next": follow}
+
+
+def player(reader: Reader, name: str) -> Json | None:
+    """Return all of one player."""
+    profile = reader.profile(name)
+    return None if profile is None else objects.of_profile(profile)
+
+
+def standings(reader: Reader, given: Given) -> Json:
+    """Return who stands where."""
+    return objects.of_standings(*reader.standings(limit(given, USUAL)))
+
+
+def export(reader: Reader, given: Given) -> Iterator[str]:
+    """Yield the lines of the games that are asked for, the oldest first, in pieces of many lines.
+
+    What is asked for is looked at when the first piece is.
+    """
+    lines = jsonl.write(reader.every(wanted(given)))
+    while piece := "".join(islice(lines, _LINES)):
+        yield piece

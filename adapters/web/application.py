@@ -1,0 +1,197 @@
+"""Paths, methods and statuses: the application that the web server runs.
+
+Knows starlette, and the threads in which the database is asked. Does not know sockets, nor what is in an
+answer. The rules it keeps: the event loop never waits for the database, nor makes JSON of it; whatever goes
+wrong is answered in JSON, ``{"error": "..."}``, without a word on our insides.
+"""
+
+import hmac
+import json
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict, dataclass
+from functools import partial
+from importlib.resources import files
+
+import trio
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from adapters.web import answers
+from adapters.web.health import Health
+from adapters.web.pieces import Pieces
+from adapters.web.query import FILTERS, PAGING, BadRequestError, Given, game_number, name_of, parameters
+from adapters.web.threads import Threads
+from gateway.store.errors import StoreError
+from gateway.store.ledger import Cleared
+from gateway.store.outage import Throttle
+from gateway.store.reader import Reader
+
+THREADS = 3
+"""How many ask the database at once."""
+BODY_LIMIT = 1_024
+"""Bytes of a request's body; none is needed anywhere."""
+
+_HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Admin:
+    """What only the operator may do."""
+
+    token: str
+    """What shows that somebody is. Never empty."""
+    clear: Callable[[], Awaitable[Cleared]]
+    """Removes all results. Raises StoreError."""
+
+
+class Application:
+    """Answers requests (ASGI)."""
+
+    def __init__(self, reader: Reader, health: Health, admin: Admin | None) -> None:
+        """Read from `reader`; where there is no `admin`, its paths do not exist."""
+        self._reader = reader
+        self._threads = Threads(THREADS)
+        self._health = health
+        self._admin = admin
+        self._words = Throttle(10.0)
+        self._starlette = Starlette(routes=self._routes(), exception_handlers=self._refusals())
+        self._starlette.router.redirect_slashes = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] == "http" and _body_is_too_large(dict(scope["headers"])):
+            await _error(413, f"a body has {BODY_LIMIT} bytes at most")(scope, receive, send)
+            return
+        # Its patterns are for paths as they were sent: decoded, a name may hold anything, a line break too.
+        sent = scope["raw_path"].decode("ascii") if "raw_path" in scope else "/"
+        await self._starlette({**scope, "path": sent}, receive, send)
+
+    def _routes(self) -> list[Route]:
+        lists: Mapping[str, tuple[answers.Answer, tuple[str, ...]]] = {
+            "/api/results": (answers.nac4_results, ("limit",)),
+            "/api/users-vg": (answers.nac4_users, ()),
+            "/api/games-vg": (answers.nac4_pairs, ()),
+            "/api/games": (answers.games, (*FILTERS, *PAGING)),
+            "/api/players": (answers.players, ("after", "limit")),
+            "/api/standings": (answers.standings, ("limit",)),
+        }
+        routes = [Route(path, partial(self._list, *about)) for path, about in lists.items()]
+        routes += [
+            Route("/api/games/{number}", self._game),
+            Route("/api/players/{name:path}", self._player),
+            Route("/api/export.jsonl", self._export),
+            Route("/api/openapi.json", self._description),
+            Route("/healthz", self._healthz),
+        ]
+        if self._admin is not None:
+            routes.append(Route("/api/clear", partial(self._clear, self._admin), methods=["POST"]))
+        return routes
+
+    def _refusals(self) -> dict[type[Exception], Callable[[Request, Exception], Awaitable[Response]]]:
+        return {
+            HTTPException: self._refused,
+            BadRequestError: self._misunderstood,
+            StoreError: self._unavailable,
+            Exception: self._failed,
+        }
+
+    # What is answered.
+
+    async def _list(self, answer: answers.Answer, known: tuple[str, ...], request: Request) -> Response:
+        given = _given(request, *known)
+        return await self._answer(lambda: answer(self._reader, given))
+
+    async def _game(self, request: Request) -> Response:
+        _given(request)
+        number = game_number(request.path_params["number"])
+        if number is None:
+            raise HTTPException(404, "there is no such game")
+        return await self._answer(lambda: answers.game(self._reader, number), "there is no such game")
+
+    async def _player(self, request: Request) -> Response:
+        _given(request)
+        name = name_of(request.path_params["name"])
+        return await self._answer(lambda: answers.player(self._reader, name), "there is no such player")
+
+    async def _export(self, request: Request) -> Response:
+        pieces = answers.export(self._reader, _given(request, *FILTERS))
+        first = await self._threads.do(partial(next, pieces, ""))  # what is wrong has no answer begun yet
+        return Pieces(first, pieces, self._threads, _HEADERS)
+
+    async def _description(self, request: Request) -> Response:
+        _given(request)
+        return _json(files(__package__).joinpath("openapi.json").read_bytes())
+
+    async def _healthz(self, request: Request) -> Response:
+        _given(request)
+        condition = await self._health.condition()
+        known = {name: value for name, value in asdict(condition).items() if value is not None}
+        ok = condition.error is None
+        return _json(_encode({"ok": ok, **known}), 200 if ok else 503)
+
+    async def _clear(self, admin: Admin, request: Request) -> Response:
+        _given(request)
+        shown = request.headers.get("authorization", "").encode()
+        if not hmac.compare_digest(shown, f"Bearer {admin.token}".encode()):
+            raise HTTPException(403, "this needs the admin token")
+        removed = await admin.clear()
+        logger.warning("all results are cleared: %d games of %d players", removed.games, removed.players)
+        return _json(_encode({"removed": asdict(removed)}))
+
+    async def _answer(self, work: Callable[[], answers.Json | None], missing: str = "") -> Response:
+        """Return what `work` makes, done in a thread; where it makes None, say what is missing."""
+
+        def encoded() -> bytes | None:
+            made = work()
+            return None if made is None else _encode(made)
+
+        body = await self._threads.do(encoded)
+        if body is None:
+            raise HTTPException(404, missing)
+        return _json(body)
+
+    # What goes wrong.
+
+    async def _refused(self, _: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        return _error(error.status_code, error.detail, error.headers)
+
+    async def _misunderstood(self, _: Request, error: Exception) -> Response:
+        return _error(400, str(error))
+
+    async def _unavailable(self, _: Request, error: Exception) -> Response:
+        if self._words.passes(trio.current_time()):
+            logger.warning("a web page cannot be had: %s", error)
+        return _error(503, "the database cannot be used at the moment")
+
+    async def _failed(self, _: Request, error: Exception) -> Response:
+        return _error(500, "internal error")  # whoever called us logs what it was
+
+
+def _given(request: Request, *known: str) -> Given:
+    return parameters(request.scope["query_string"], known)
+
+
+def _body_is_too_large(headers: Mapping[bytes, bytes]) -> bool:
+    length = headers.get(b"content-length", b"0")
+    return b"transfer-encoding" in headers or not length.isdigit() or int(length[:20]) > BODY_LIMIT
+
+
+def _encode(found: answers.Json) -> bytes:
+    return json.dumps(found).encode()
+
+
+def _json(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    about = {**_HEADERS, **(headers or {})}
+    return Response(body, status, media_type="application/json", headers=about)
+
+
+def _error(status: int, text: str, headers: Mapping[str, str] | None = None) -> Response:
+    return _json(_encode({"error": text}), status, headers)

@@ -1,0 +1,119 @@
+"""What is asked for: the parameters behind a path, as filters and pages.
+
+Pure. Knows the store's filters; does not know paths, or how anything is answered. The rule it keeps: what
+cannot be meant is refused, a parameter that there is none of too, because who mistypes one would get
+everything, and not see it.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from typing import TypeAlias
+from urllib.parse import parse_qsl, unquote
+
+from gateway.store.formats.moments import from_moment
+from gateway.store.games import Filter, Page
+from gateway.store.records import REASONS
+
+MOST = 1_000
+"""Of anything that is listed, so many at most are in one answer."""
+USUAL = 100
+"""So many where nothing is said."""
+LARGEST = 2**63 - 1
+"""The largest number that a game can have."""
+FILTERS = ("player", "opponent", "since", "until", "reason")
+PAGING = ("before", "after", "limit")
+
+Given: TypeAlias = Mapping[str, str]
+"""Parameters; none is empty."""
+
+_DIGITS = re.compile("[0-9]{1,19}")
+
+
+class BadRequestError(Exception):
+    """Something that cannot be meant. Its text says what."""
+
+
+def parameters(text: bytes, known: Collection[str]) -> Given:
+    """Read the part of a target behind its question mark. An empty parameter is none.
+
+    Raises BadRequestError for a parameter that is not among the `known` ones, or there twice.
+    """
+    try:
+        pairs = parse_qsl(text.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=50)
+    except ValueError as error:
+        raise BadRequestError("what is behind the question mark cannot be read") from error
+    names = [name for name, _ in pairs]
+    for name in names:
+        if name not in known:
+            possible = ", ".join(known) or "none at all"
+            raise BadRequestError(f"there is no parameter {name[:50]!r}; possible: {possible}")
+    if len({*names}) < len(names):
+        raise BadRequestError("a parameter is given twice")
+    return {name: value for name, value in pairs if value}
+
+
+def wanted(given: Given) -> Filter:
+    """Return which games are asked for. Raises BadRequestError."""
+    reason = given.get("reason")
+    if reason is not None and reason not in REASONS:
+        raise BadRequestError(f"reason is none of {', '.join(sorted(REASONS))}")
+    if "opponent" in given and "player" not in given:
+        raise BadRequestError("an opponent needs a player")
+    return Filter(
+        player=given.get("player"),
+        opponent=given.get("opponent"),
+        since=_moment(given, "since"),
+        until=_moment(given, "until"),
+        reason=None if reason is None else REASONS[reason],
+    )
+
+
+def part(given: Given) -> Page:
+    """Return which page of them. Raises BadRequestError.
+
+    The newest games come first, unless it is said after which game, but not before which: who asks so reads
+    on from there.
+    """
+    after, before = _number(given, "after", LARGEST), _number(given, "before", LARGEST)
+    newest_first = after is None or before is not None
+    return Page(after=after, before=before, limit=limit(given, USUAL), newest_first=newest_first)
+
+
+def limit(given: Given, usual: int) -> int:
+    """Return how many are asked for, 1 to `MOST`. Raises BadRequestError."""
+    number = _number(given, "limit", MOST)
+    if number == 0:
+        raise BadRequestError(f"limit is no whole number from 1 to {MOST}")
+    return usual if number is None else number
+
+
+def game_number(text: str) -> int | None:
+    """Return the number of a game, as it stands in a path; None where there can be no such game."""
+    number = int(text) if _DIGITS.fullmatch(text) else 0
+    return number if 1 <= number <= LARGEST else None
+
+
+def name_of(text: str) -> str:
+    """Return the name that stands in a path. Raises BadRequestError where it is no UTF-8."""
+    try:
+        return unquote(text, errors="strict")
+    except UnicodeDecodeError as error:
+        raise BadRequestError("the name is not percent-encoded UTF-8") from error
+
+
+def _number(given: Given, name: str, most: int) -> int | None:
+    text = given.get(name)
+    if text is None:
+        return None
+    number = int(text) if _DIGITS.fullmatch(text) else -1
+    if not 0 <= number <= most:
+        raise BadRequestError(f"{name} is no whole number from {int(name == 'limit')} to {most}")
+    return number
+
+
+def _moment(given: Given, name: str) -> int | None:
+    text = given.get(name)
+    try:
+        return None if text is None else from_moment(text)
+    except (ValueError, OverflowError) as error:
+        raise BadRequestError(f"{name} is no time such as 2026-11-21 or 2026-11-21T12:00:00Z") from error

@@ -1,0 +1,99 @@
+"""Reading, for who is not of the store: questions in plain data, answers in plain data.
+
+Knows the database; does not know who asks, or in which form it is answered. The rule it keeps: whatever a
+database complains of, who asked gets one `StoreError`, of one line. Everything here blocks, so it is not for
+the event loop's thread; any other thread will do, and any number of them at once.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sqlalchemy import Connection, update
+from sqlalchemy.exc import SQLAlchemyError
+
+from gateway.store import games, ledger, statistics
+from gateway.store.database import Database
+from gateway.store.errors import StoreError
+from gateway.store.evidence import Exchange
+from gateway.store.games import Filter, Page
+from gateway.store.ledger import Cleared
+from gateway.store.records import StoredGame
+from gateway.store.schema import schema_version
+from gateway.store.statistics import Meeting, Profile, Score, Standing
+
+Whole: TypeAlias = tuple[StoredGame, tuple[Exchange | None, Exchange | None]]
+"""A game, and what is kept of the exchange of its first and of its second mover."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads from one database. All of it raises StoreError where the database cannot be used now."""
+
+    database: Database
+
+    def page(self, wanted: Filter, part: Page) -> list[StoredGame]:
+        """Return up to `part.limit` games."""
+        with self._reading() as connection:
+            return games.page(connection, wanted, part)
+
+    def every(self, wanted: Filter) -> Iterator[StoredGame]:
+        """Yield all games, the oldest first, a thousand in memory at most."""
+        yield from games.every(self._reading, wanted)
+
+    def game(self, number: int) -> Whole | None:
+        """Return the game of that number with its evidence, if there is one."""
+        with self._reading() as connection:
+            found = games.one(connection, number)
+            return None if found is None else (found, games.evidence_of(connection, number))
+
+    def standings(self, limit: int) -> tuple[list[Standing], Score]:
+        """Return up to `limit` players, the strongest first, and how all first movers did."""
+        with self._reading() as connection:
+            return statistics.standings(connection, limit), statistics.first_movers(connection)
+
+    def players(self, after: str | None, limit: int) -> list[Standing]:
+        """Return up to `limit` players by name, from behind the name `after` on."""
+        with self._reading() as connection:
+            return statistics.roll(connection, after, limit)
+
+    def profile(self, name: str) -> Profile | None:
+        """Return all of one player; None for one who never played."""
+        with self._reading() as connection:
+            return statistics.profile(connection, name)
+
+    def meetings(self, limit: int) -> list[Meeting]:
+        """Return for up to `limit` pairs how often they met, those that met most first."""
+        with self._reading() as connection:
+            return statistics.meetings(connection, limit)
+
+    def probe(self) -> None:
+        """Write to the database, without a change to what is in it; return where that is possible."""
+        with self._writing() as connection:
+            connection.execute(update(schema_version).values(version=schema_version.c.version))
+
+    def clear(self) -> Cleared:
+        """Remove all games and players; return how many these were. For the thread that writes."""
+        with self._writing() as connection:
+            return ledger.clear(connection)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        with _understood(), self.database.reading() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with _understood(), self.database.writing() as connection:
+            yield connection
+
+
+@contextmanager
+def _understood() -> Iterator[None]:
+    try:
+        yield
+    except (SQLAlchemyError, sqlite3.Error, OSError) as error:
+        cause = getattr(error, "orig", None) or error
+        raise StoreError(" ".join(str(cause).split())) from error

@@ -1,0 +1,373 @@
+"""Paths and statuses, from the request to the database and back."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx
+import pytest
+from web_world import BEGAN, NASTY, TOKEN, Site, drawn, game, keep, said
+
+from adapters.web import answers
+from gateway.events import Reason
+from gateway.store import objects
+from gateway.store.errors import StoreError
+from gateway.store.formats import jsonl
+from gateway.store.games import Filter, Page
+from gateway.store.reader import Reader
+from gateway.store.records import StoredGame
+
+LISTS = ("/api/results", "/api/users-vg", "/api/games-vg", "/api/games", "/api/players", "/api/standings")
+READABLE = (
+    *LISTS,
+    "/api/games/1",
+    "/api/players/alice",
+    "/api/export.jsonl",
+    "/healthz",
+    "/api/openapi.json",
+)
+
+
+async def got(site: Site, path: str, status: int = 200) -> httpx.Response:
+    async with site.client() as client:
+        response = await client.get(path)
+    assert response.status_code == status, response.text
+    return response
+
+
+async def ids(site: Site, path: str) -> list[int]:
+    return [each["id"] for each in (await got(site, path)).json()["games"]]
+
+
+def refusal(response: httpx.Response) -> str:
+    """Return what is wrong."""
+    assert response.headers["content-type"] == "application/json"
+    body = response.json()
+    assert list(body) == ["error"]
+    return str(body["error"])
+
+
+# Games.
+
+
+async def test_games_are_listed_newest_first_as_the_export_words_them(site: Site) -> None:
+    keep(site.database, [game(), drawn("bob", "carol")])
+    body = (await got(site, "/api/games")).json()
+    assert [each["id"] for each in body["games"]] == [2, 1]
+    assert body["games"][1] == json.loads(json.dumps(objects.of_game(StoredGame(1, game()))))
+    assert body["next"] is None
+
+
+async def test_pages_follow_each_other_until_all_games_were_seen_once(site: Site) -> None:
+    keep(site.database, [game("a/b", "x&y=z") for _ in range(7)] + [game()])
+    path, seen = "/api/games?player=a%2Fb&opponent=x%26y%3Dz&limit=3", []
+    while path:
+        body = (await got(site, path)).json()
+        seen.append([each["id"] for each in body["games"]])
+        path = body["next"]
+    assert seen == [[7, 6, 5], [4, 3, 2], [1]]
+
+
+async def test_who_reads_on_from_a_game_sees_those_after_it_in_order(site: Site) -> None:
+    keep(site.database, [game() for _ in range(5)])
+    body = (await got(site, "/api/games?after=1&limit=2")).json()
+    assert [each["id"] for each in body["games"]] == [2, 3]
+    assert await ids(site, body["next"]) == [4, 5]
+    assert await ids(site, "/api/games?after=1&before=5") == [4, 3, 2]
+
+
+async def test_filters_leave_the_games_that_are_asked_for(site: Site) -> None:
+    keep(
+        site.database,
+        [
+            game(),
+            drawn("bob", "carol", ended=BEGAN + 60_000),
+            game("carol", "alice", winner=1, reason=Reason.TIME),
+        ],
+    )
+    for query, expected in (
+        ("player=alice", [3, 1]),
+        ("player=alice&opponent=bob", [1]),
+        ("player=alice&opponent=nobody", []),
+        ("reason=time", [3]),
+        ("since=2023-11-14T22:14:00Z", [2]),
+        ("until=2023-11-14T22:14:00Z", [3, 1]),
+        ("player=&reason=", [3, 2, 1]),
+    ):
+        assert await ids(site, f"/api/games?{query}") == expected
+        lines = (await got(site, f"/api/export.jsonl?{query}")).text.splitlines()
+        assert [json.loads(line)["id"] for line in lines] == expected[::-1]
+
+
+async def test_game_has_its_moves_and_what_was_said_on_either_side(site: Site) -> None:
+    keep(site.database, [game()], (said('{"x":"</script>"}'), ()))
+    keep(site.database, [game()])
+    body = (await got(site, "/api/games/1")).json()
+    assert body["moves"] == "0101010"
+    assert body["evidence"] == [
+        [
+            {"at": 5, "direction": "in", "text": '{"x":"</script>"}', "verdict": "refused"},
+            {"at": 6, "direction": "out", "text": "no", "verdict": ""},
+        ],
+        [],
+    ]
+    assert (await got(site, "/api/games/2")).json()["evidence"] == [None, None]
+
+
+@pytest.mark.parametrize("number", ["0", "2", "-1", "x", "1.0", "99999999999999999999", "9" * 5000])
+async def test_game_that_there_is_not_is_404(site: Site, number: str) -> None:
+    keep(site.database, [game()])
+    assert refusal(await got(site, f"/api/games/{number}", 404)) == "there is no such game"
+
+
+# Players.
+
+
+@pytest.mark.parametrize("name", NASTY)
+async def test_any_name_can_be_had_and_breaks_out_of_nothing(site: Site, name: str) -> None:
+    keep(site.database, [game(name, "bob", table=name)], (said(name), said(name)))
+    dots = quote(name, safe="").replace(".", "%2E")
+    for path in (f"/api/players/{dots}", f"/api/games?player={quote(name, safe='')}", *LISTS):
+        response = await got(site, path)
+        assert response.content.isascii()
+        assert response.headers["x-content-type-options"] == "nosniff"
+        assert json.dumps(name) in response.text
+    (line,) = (await got(site, "/api/export.jsonl")).content.splitlines()
+    assert json.loads(line)["players"][0]["name"] == name
+    assert (await got(site, "/api/games/1")).json()["evidence"][0][0]["text"] == name
+
+
+async def test_slash_in_a_path_may_stand_for_itself(site: Site) -> None:
+    keep(site.database, [game("a/b//c", "bob")])
+    assert (await got(site, "/api/players/a/b//c")).json()["name"] == "a/b//c"
+
+
+async def test_name_that_is_no_utf_8_is_400(site: Site) -> None:
+    refusal(await got(site, "/api/players/%FF", 400))
+
+
+async def test_player_has_totals_rating_reasons_and_opponents(site: Site) -> None:
+    keep(site.database, [game(), drawn()])
+    body = (await got(site, "/api/players/bob")).json()
+    assert (body["games"], body["won"], body["drawn"], body["lost"]) == (2, 0, 1, 1)
+    assert {reason: record["games"] for reason, record in body["reasons"].items()} == {"four": 1, "full": 1}
+    assert [(each["name"], each["games"]) for each in body["opponents"]] == [("alice", 2)]
+
+
+async def test_player_who_never_played_is_404(site: Site) -> None:
+    assert refusal(await got(site, "/api/players/alice", 404)) == "there is no such player"
+    assert refusal(await got(site, "/api/players/", 404)) == "there is no such player"
+
+
+async def test_players_are_listed_by_name_page_by_page(site: Site) -> None:
+    names = sorted(name for name in NASTY if "\0" not in name)
+    keep(site.database, [game(names[0], name) for name in names[1:]])
+    path, seen = "/api/players?limit=3", []
+    while path:
+        body = (await got(site, path)).json()
+        seen += [each["name"] for each in body["players"]]
+        path = body["next"]
+    assert seen == names
+
+
+async def test_standings_rank_the_strongest_first(site: Site) -> None:
+    keep(site.database, [game(), game()])
+    body = (await got(site, "/api/standings")).json()
+    assert [(each["rank"], each["name"]) for each in body["standings"]] == [(1, "alice"), (2, "bob")]
+    assert body["first_movers"] == {"games": 2, "won": 2, "drawn": 0, "lost": 0}
+    assert len((await got(site, "/api/standings?limit=1")).json()["standings"]) == 1
+
+
+# nac4's.
+
+
+async def test_nac4_documents_tell_of_the_games_that_count(site: Site) -> None:
+    uncounted = game("TEST-1", "bob", counted=False)
+    keep(site.database, [game(), drawn("bob", "alice"), uncounted])
+    results = (await got(site, "/api/results")).json()
+    assert [(row["_rUserR"], row["_rStatus"]) for row in results] == [("bob", "Tie"), ("alice", "WinR")]
+    assert len((await got(site, "/api/results?limit=1")).json()) == 1
+    users = (await got(site, "/api/users-vg")).json()
+    assert [(row["uUser"], row["uGames"], row["uWins"], row["uTies"]) for row in users] == [
+        ("alice", 2, 1, 1),
+        ("bob", 2, 0, 1),
+    ]
+    assert (await got(site, "/api/games-vg")).json() == [
+        {"gNbGames": 1, "gUserR": "alice", "gUserY": "bob"},
+        {"gNbGames": 1, "gUserR": "bob", "gUserY": "alice"},
+    ]
+
+
+# The export.
+
+
+async def test_export_reads_back_as_the_games_that_were_stored(site: Site) -> None:
+    games = [game(), drawn("\u2028", "\n"), game(table="green", series=3, round=2)]
+    keep(site.database, games)
+    response = await got(site, "/api/export.jsonl")
+    assert response.headers["content-type"].startswith("application/x-ndjson")
+    read = jsonl.read(line for line in response.text.split("\n") if line)
+    assert [each.record for each in read] == games
+
+
+class Endless(Reader):
+    """A million games, of which it counts how many were asked for."""
+
+    asked = 0
+
+    def every(self, wanted: Filter) -> Iterator[StoredGame]:
+        for number in range(1, 1_000_001):
+            type(self).asked = number
+            yield StoredGame(number, game())
+
+
+def test_export_makes_no_more_than_a_piece_before_that_is_taken(site: Site) -> None:
+    pieces = answers.export(Endless(site.database), {})
+    for count in (1, 2, 3):
+        assert next(pieces).count("\n") == 100
+        assert Endless.asked == 100 * count
+
+
+async def test_head_of_an_export_reads_no_more_than_the_first_piece(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endless = Endless(site.database)
+    monkeypatch.setattr(site.application, "_reader", endless)
+    async with site.client() as client:
+        assert (await client.head("/api/export.jsonl")).status_code == 200
+    assert Endless.asked == 100
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/x", "/api", "/api/", "/api/games/", "/api/games/1/", "/clear", "//", "/%00"]
+)
+async def test_path_that_there_is_not_is_404(site: Site, path: str) -> None:
+    refusal(await got(site, path, 404))
+
+
+@pytest.mark.parametrize("path", READABLE)
+async def test_every_page_has_a_head_and_can_only_be_read(site: Site, path: str) -> None:
+    keep(site.database, [game()])
+    async with site.client() as client:
+        assert (await client.head(path)).status_code == 200
+        for method in ("POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "FROB"):
+            response = await client.request(method, path)
+            assert response.status_code == 405
+            assert set(response.headers["allow"].split(", ")) == {"GET", "HEAD"}
+            refusal(response)
+
+
+@pytest.mark.parametrize("path", READABLE)
+async def test_parameter_that_a_page_does_not_know_is_400(site: Site, path: str) -> None:
+    assert "'frob'" in refusal(await got(site, f"{path}?frob=1", 400))
+
+
+@pytest.mark.parametrize("query", ["limit=0", "since=x", "reason=x", "opponent=x", "player=%FF"])
+async def test_what_cannot_be_meant_is_400(site: Site, query: str) -> None:
+    refusal(await got(site, f"/api/games?{query}", 400))
+
+
+@pytest.mark.parametrize("headers", [{"content-length": "1025"}, {"transfer-encoding": "chunked"}])
+async def test_request_with_much_of_a_body_is_413(site: Site, headers: dict[str, str]) -> None:
+    async with site.client() as client:
+        response = await client.post("/api/clear", headers=headers)
+    assert response.status_code == 413
+    refusal(response)
+
+
+async def test_database_that_cannot_be_read_is_503_without_a_word_on_it(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "games.db").rename(tmp_path / "away.db")
+    for path in (*LISTS, "/api/games/1", "/api/players/alice", "/api/export.jsonl"):
+        said_of_it = refusal(await got(site, path, 503))
+        assert said_of_it == "the database cannot be used at the moment"
+    (tmp_path / "away.db").rename(tmp_path / "games.db")
+    await got(site, "/api/standings")
+
+
+async def test_mistake_of_ours_is_500_without_a_word_on_it(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site.application, "_reader", None)
+    transport = httpx.ASGITransport(site.application, raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://site") as client:
+        response = await client.get("/api/standings")
+    assert response.status_code == 500
+    assert refusal(response) == "internal error"
+
+
+# Health.
+
+
+async def test_health_is_good_while_the_database_takes_results(site: Site) -> None:
+    site.queue.waiting = 3
+    assert (await got(site, "/healthz")).json() == {"ok": True, "waiting": 3}
+
+
+async def test_health_is_bad_while_results_wait_too_long(site: Site) -> None:
+    site.queue.waiting, site.queue.behind = 17, True
+    body = (await got(site, "/healthz", 503)).json()
+    assert (body["ok"], body["waiting"]) == (False, 17)
+    assert site.probes == 0
+
+
+async def test_health_is_bad_while_the_database_takes_nothing(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "games.db").rename(tmp_path / "away.db")
+    body = (await got(site, "/healthz", 503)).json()
+    assert body == {"ok": False, "waiting": 0, "error": "the database takes no results"}
+
+
+# Clearing.
+
+
+async def test_clear_with_the_token_removes_everything_and_says_so(site: Site) -> None:
+    keep(site.database, [game(), drawn("bob", "carol")], (said("x"), said("y")))
+    async with site.client() as client:
+        response = await client.post("/api/clear", headers={"Authorization": f"Bearer {TOKEN}"})
+    assert response.json() == {"removed": {"games": 2, "players": 3}}
+    assert (await got(site, "/api/games")).json()["games"] == []
+    assert (await got(site, "/api/players")).json()["players"] == []
+    await got(site, "/api/games/1", 404)
+
+
+@pytest.mark.parametrize(
+    "shown", [None, "", "Bearer", "Bearer ", "Bearer sesam", "sesame", "Basic sesame", "Bearer é"]
+)
+async def test_clear_without_the_token_is_403_and_removes_nothing(site: Site, shown: str | None) -> None:
+    keep(site.database, [game()])
+    headers = {} if shown is None else {"Authorization": shown.encode()}
+    async with site.client() as client:
+        response = await client.post("/api/clear", headers=headers)
+    assert response.status_code == 403
+    refusal(response)
+    assert site.reader.page(Filter(), Page()) != []
+
+
+async def test_clear_cannot_be_got(site: Site) -> None:
+    async with site.client() as client:
+        response = await client.get("/api/clear", headers={"Authorization": f"Bearer {TOKEN}"})
+    assert response.status_code == 405
+    assert response.headers["allow"] == "POST"
+
+
+async def test_clear_does_not_exist_where_there_is_no_token(tmp_path: Path) -> None:
+    site = Site(tmp_path, token=None)
+    async with site.client() as client:
+        for method in ("GET", "POST"):
+            response = await client.request(method, "/api/clear", headers={"Authorization": "Bearer None"})
+            assert response.status_code == 404
+    site.database.close()
+
+
+async def test_clear_that_the_database_refuses_is_503(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Reader) -> None:
+        raise StoreError("disk full")
+
+    monkeypatch.setattr(Reader, "clear", refuse)
+    async with site.client() as client:
+        response = await client.post("/api/clear", headers={"Authorization": f"Bearer {TOKEN}"})
+    assert response.status_code == 503
+    assert "disk" not in refusal(response)

@@ -1,0 +1,55 @@
+"""Whether results are taken in, however often that is asked."""
+
+import trio
+from web_world import Idle
+
+from adapters.web.health import LASTING, PATIENCE, Condition, Health
+from gateway.store.errors import StoreError
+
+
+class Database:
+    """Takes what it is given, or not, after some seconds."""
+
+    def __init__(self) -> None:
+        self.tries = 0
+        self.takes = True
+        self.seconds = 0.0
+
+    async def probe(self) -> None:
+        self.tries += 1
+        await trio.sleep(self.seconds)
+        if not self.takes:
+            raise StoreError("disk full")
+
+
+async def test_many_who_ask_cost_one_try(autojump_clock: trio.abc.Clock) -> None:
+    database = Database()
+    health = Health(Idle(), database.probe)
+    database.seconds = 0.1
+    async with trio.open_nursery() as nursery:
+        for _ in range(100):
+            nursery.start_soon(health.condition)
+    assert database.tries == 1
+    await trio.sleep(LASTING)
+    assert await health.condition() == Condition(0)
+    assert database.tries == 2
+
+
+async def test_what_fails_is_told_until_it_works_again(autojump_clock: trio.abc.Clock) -> None:
+    database = Database()
+    health = Health(Idle(), database.probe)
+    database.takes = False
+    assert await health.condition() == Condition(0, "the database takes no results")
+    database.takes = True
+    assert (await health.condition()).error is not None
+    await trio.sleep(LASTING)
+    assert await health.condition() == Condition(0)
+
+
+async def test_database_that_does_not_answer_is_told_of_in_time(autojump_clock: trio.abc.Clock) -> None:
+    database = Database()
+    database.seconds = 1e6
+    health = Health(Idle(), database.probe)
+    begin = trio.current_time()
+    assert await health.condition() == Condition(0, "the database does not answer")
+    assert trio.current_time() - begin == PATIENCE

@@ -1,0 +1,105 @@
+"""The description, held against the real answers."""
+
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import httpx
+import pytest
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import validate
+from starlette.routing import Route
+from web_world import NASTY, TOKEN, Site, drawn, game, keep, said
+
+from adapters.web.query import FILTERS, MOST, PAGING, USUAL
+from gateway.events import Reason
+from gateway.store.records import WORDS
+
+DOCUMENT = json.loads(files("adapters.web").joinpath("openapi.json").read_text())
+
+
+def schema_of(path: str, method: str, response: httpx.Response) -> dict[str, object]:
+    """Return what the description says of this answer."""
+    about = DOCUMENT["paths"][path][method]["responses"][str(response.status_code)]
+    if "$ref" in about:
+        about = DOCUMENT["components"]["responses"][about["$ref"].rpartition("/")[2]]
+    kind = response.headers["content-type"].partition(";")[0]
+    schema: dict[str, object] = about["content"][kind]["schema"]
+    return schema
+
+
+def check(path: str, method: str, response: httpx.Response) -> None:
+    """Hold an answer against its schema."""
+    schema = schema_of(path, method, response)
+    validator = Draft202012Validator({**schema, "components": DOCUMENT["components"]})
+    lines = response.text.splitlines() if path.endswith(".jsonl") and response.is_success else [response.text]
+    for line in lines:
+        validator.validate(json.loads(line))
+
+
+def test_description_is_one() -> None:
+    validate(DOCUMENT)
+
+
+def test_description_is_served_as_it_is_and_names_every_path_and_no_other(site: Site) -> None:
+    routes = {
+        route.path.replace(":path", "") for route in site.application._routes() if isinstance(route, Route)
+    }
+    assert {*DOCUMENT["paths"]} == routes
+
+
+def test_description_has_our_words_for_reasons() -> None:
+    for schema in (
+        DOCUMENT["components"]["schemas"]["Game"]["properties"]["reason"],
+        DOCUMENT["components"]["parameters"]["reason"]["schema"],
+    ):
+        assert set(schema["enum"]) == {WORDS[reason] for reason in Reason}
+
+
+def test_description_has_every_parameter_of_the_lists() -> None:
+    def named(path: str) -> set[str]:
+        found = DOCUMENT["paths"][path]["get"].get("parameters", [])
+        return {each.get("name") or each["$ref"].rpartition("/")[2] for each in found}
+
+    assert named("/api/games") == {*FILTERS, *PAGING}
+    assert named("/api/export.jsonl") == {*FILTERS}
+    limit = DOCUMENT["components"]["parameters"]["limit"]["schema"]
+    assert (limit["default"], limit["maximum"]) == (USUAL, MOST)
+
+
+@pytest.mark.parametrize("empty", [True, False])
+async def test_every_answer_is_as_described(site: Site, *, empty: bool) -> None:
+    if not empty:
+        stopped = game("ann", "bob", winner=None, reason=Reason.STOPPED, moves="", counted=False, table="x")
+        records = [game(), drawn(), stopped, *(game(name, "bob") for name in NASTY)]
+        keep(site.database, records, (said("x"), ()))
+        keep(site.database, [game()])
+    targets = {path: [path] for path in DOCUMENT["paths"]}
+    targets["/api/games/{number}"] = ["/api/games/1", "/api/games/14", "/api/games/99"]
+    targets["/api/players/{name}"] = [
+        "/api/players/alice",
+        "/api/players/bob",
+        "/api/players/x",
+        "/api/players/%FF",
+    ]
+    targets["/api/games"] += ["/api/games?limit=1", "/api/games?limit=0"]
+    targets["/api/players"] += ["/api/players?limit=1"]
+    async with site.client() as client:
+        for path, operations in DOCUMENT["paths"].items():
+            for method in operations:
+                for target in targets[path]:
+                    check(path, method, await client.request(method, target))
+                    check(path, method, await client.request(method, f"{target}?frob=1"))
+        token = {"Authorization": f"Bearer {TOKEN}"}
+        check("/api/clear", "post", await client.post("/api/clear", headers=token))
+
+
+async def test_answers_of_an_outage_are_as_described(site: Site) -> None:
+    site.queue.behind = True
+    Path(site.database.label).unlink()  # noqa: ASYNC240
+    async with site.client() as client:
+        for path, operations in DOCUMENT["paths"].items():
+            if "503" in operations.get("get", {}).get("responses", {}):
+                response = await client.get(path.format(number=1, name="x"))
+                assert response.status_code == 503
+                check(path, "get", response)

@@ -1,0 +1,246 @@
+"""Connections: what hypercorn makes of them, and how they end. On real sockets."""
+
+import json
+import logging
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from itertools import count
+
+import pytest
+import trio
+import trio.testing
+from web_world import Site, game, keep
+
+from adapters.web import server
+from adapters.web.server import Web
+from gateway.store.errors import StoreError
+from gateway.store.games import Filter
+from gateway.store.reader import Reader
+from gateway.store.records import StoredGame
+
+PATIENCE = 20
+GET = b"GET %s HTTP/1.1\r\nHost: x\r\n%s\r\n"
+
+
+class Door:
+    """A web front end on a port."""
+
+    def __init__(self, web: Web) -> None:
+        self.web = web
+        self.port = 0
+        self.left = trio.Event()
+        """Set once a connection is over."""
+
+    async def serve(self, stream: trio.SocketStream) -> None:
+        await self.web.serve(stream)
+        self.left.set()
+
+    async def dial(self) -> trio.SocketStream:
+        return await trio.open_tcp_stream("127.0.0.1", self.port)
+
+
+@asynccontextmanager
+async def opened(site: Site) -> AsyncIterator[Door]:
+    """Serve while the context lasts; at its end everybody is cut off at once."""
+    door = Door(Web(site.application))
+    (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    door.port = listener.socket.getsockname()[1]
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trio.serve_listeners, door.serve, [listener])
+            yield door
+            nursery.cancel_scope.cancel()
+
+
+async def everything(stream: trio.SocketStream) -> bytes:
+    chunks = []
+    try:
+        async for chunk in stream:
+            chunks.append(bytes(chunk))  # noqa: PERF401  what came before a reset counts
+    except trio.BrokenResourceError:
+        pass
+    return b"".join(chunks)
+
+
+async def answer(stream: trio.SocketStream) -> tuple[int, bytes, bytes]:
+    """Read one answer that says how long it is: status, head, body."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        chunk = await stream.receive_some()
+        assert chunk, data
+        data += chunk
+    head, _, body = data.partition(b"\r\n\r\n")
+    length = int(head.lower().partition(b"content-length: ")[2].split()[0])
+    while len(body) < length:
+        body += await stream.receive_some()
+    return int(head.split()[1]), head, body
+
+
+async def test_one_connection_takes_one_request_after_another(site: Site) -> None:
+    keep(site.database, [game()])
+    async with opened(site) as door, await door.dial() as client:
+        for path in (b"/api/games", b"/healthz", b"/nowhere", b"/api/players/alice"):
+            await client.send_all(GET % (path, b""))
+            status, _, body = await answer(client)
+            assert status == (404 if path == b"/nowhere" else 200)
+            json.loads(body)
+
+
+async def test_head_has_the_length_of_a_body_that_does_not_come(site: Site) -> None:
+    async with opened(site) as door, await door.dial() as client:
+        await client.send_all(b"HEAD /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        head, _, body = (await everything(client)).partition(b"\r\n\r\n")
+        assert b"content-length: 26" in head
+        assert body == b""
+
+
+async def test_server_says_nothing_of_what_it_is_made_of(site: Site) -> None:
+    async with opened(site) as door, await door.dial() as client:
+        await client.send_all(GET % (b"/healthz", b"Connection: close\r\n"))
+        assert b"hypercorn" not in (await everything(client)).lower()
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        b"\0" * 100,
+        b"NAME ann\nJOIN lobby\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET http://[ HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+        b"CONNECT x:1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: x\r\n\r\n",
+        b"POST /api/clear HTTP/1.1\r\nHost: x\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n",
+        b"POST /api/clear HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nffffffff\r\n"
+        + b"x" * 300_000,
+        b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"x" * 300_000,
+        b"GET /" + b"x" * 300_000,
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\xff" * 300,
+        b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nHTTP2-Settings: !!!\r\n\r\n"
+        + b"x" * 100,
+        b"GET /api/games HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+    ],
+    ids=range(15),
+)
+async def test_noise_is_answered_or_hung_up_on_and_disturbs_nobody(
+    site: Site, noise: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING)
+    async with opened(site) as door, await door.dial() as client, await door.dial() as other:
+        try:
+            await client.send_all(noise)
+            await client.send_eof()
+        except trio.BrokenResourceError:
+            pass
+        told = await everything(client)
+        assert b"Traceback" not in told
+        assert b" 200 " not in told.partition(b"\r\n")[0]
+        await other.send_all(GET % (b"/healthz", b""))
+        assert (await answer(other))[0] == 200
+    assert caplog.records == []
+
+
+async def test_client_that_asks_for_nothing_is_hung_up_on(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "IDLE_LIMIT", 0.01)
+    async with opened(site) as door, await door.dial() as silent, await door.dial() as slow:
+        await slow.send_all(b"GET /hea")
+        assert await everything(silent) == b""
+        assert await everything(slow) == b""
+
+
+async def test_stop_lets_go_of_those_who_wait_at_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "IDLE_LIMIT", 1e6)
+    async with opened(site) as door, await door.dial() as silent, await door.dial() as idle:
+        await idle.send_all(GET % (b"/healthz", b""))
+        await answer(idle)
+        door.web.stop()
+        assert await everything(silent) == b""
+        assert await everything(idle) == b""
+
+
+class Bulky(Reader):
+    """Has a game that is larger than all buffers on the way to a client."""
+
+    def every(self, wanted: Filter) -> Iterator[StoredGame]:
+        yield StoredGame(1, game(table="x" * 20_000_000))
+
+
+async def stuck(site: Site, door: Door, monkeypatch: pytest.MonkeyPatch) -> trio.SocketStream:
+    """Return a client that asked for an export, and stopped reading in the middle of it."""
+    monkeypatch.setattr(site.application, "_reader", Bulky(site.database))
+    client = await door.dial()
+    await client.send_all(GET % (b"/api/export.jsonl", b""))
+    assert (await client.receive_some()).startswith(b"HTTP/1.1 200")
+    return client
+
+
+async def test_client_that_stops_reading_does_not_hold_up_the_end(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(site) as door:
+        client = await stuck(site, door, monkeypatch)
+        door.web.stop()
+        await trio.testing.wait_all_tasks_blocked()
+        assert not door.left.is_set()
+    await client.aclose()
+
+
+async def test_client_that_stops_reading_is_hung_up_on(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "SEND_LIMIT", 0.01)
+    async with opened(site) as door, await stuck(site, door, monkeypatch):
+        await door.left.wait()
+
+
+async def test_export_ends_when_its_client_has_gone(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Endless(Reader):
+        def every(self, wanted: Filter) -> Iterator[StoredGame]:
+            return (StoredGame(number, game()) for number in count(1))
+
+    monkeypatch.setattr(site.application, "_reader", Endless(site.database))
+    async with opened(site) as door:
+        async with await door.dial() as client:
+            await client.send_all(GET % (b"/api/export.jsonl", b""))
+            await client.receive_some()
+        await door.left.wait()
+
+
+async def test_one_export_after_another_goes_over_one_connection(site: Site) -> None:
+    keep(site.database, [game()])
+    async with opened(site) as door, await door.dial() as client:
+        for _ in range(3):
+            await client.send_all(GET % (b"/api/export.jsonl", b""))
+            told = b""
+            while not told.endswith(b"\r\n0\r\n\r\n"):
+                told += await client.receive_some()
+            assert told.count(b'"id": 1') == 1
+
+
+async def test_answer_that_is_under_way_at_the_stop_is_given_whole(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(site) as door, await stuck(site, door, monkeypatch) as client:
+        door.web.stop()
+        told = await everything(client)
+        assert told.endswith(b"\r\n0\r\n\r\n")
+
+
+async def test_export_that_fails_midway_lacks_its_end_and_is_logged(
+    site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Failing(Reader):
+        def every(self, wanted: Filter) -> Iterator[StoredGame]:
+            yield from (StoredGame(number, game()) for number in range(1, 150))
+            raise StoreError("the disk is gone")
+
+    monkeypatch.setattr(site.application, "_reader", Failing(site.database))
+    async with opened(site) as door, await door.dial() as client:
+        await client.send_all(GET % (b"/api/export.jsonl", b""))
+        told = await everything(client)
+    assert told.startswith(b"HTTP/1.1 200")
+    assert told.count(b"\n{") == 100
+    assert not told.endswith(b"\r\n0\r\n\r\n")
+    assert "the disk is gone" in caplog.text

@@ -1,0 +1,101 @@
+"""A database with games in it, and a client of the application that needs no sockets."""
+
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+
+from adapters.web.application import Admin, Application
+from adapters.web.health import Health
+from gateway.events import Reason
+from gateway.store import ledger
+from gateway.store.database import Database, open_to_write
+from gateway.store.evidence import Exchange, Line
+from gateway.store.ledger import Cleared
+from gateway.store.reader import Reader
+from gateway.store.records import GameRecord, Participant, Submission
+
+FOUR = "0101010"
+DRAW = "146660203633536103043506522512202545444111"
+BEGAN = 1_700_000_000_000
+TOKEN = "sesame"
+NASTY = [
+    "a/b",
+    "..",
+    "a?b#c%d",
+    '"}],<script>',
+    "\0\x1b\r\n",
+    "ünï ☃ \N{PILE OF POO}",
+    "\u2028",
+    "a+b c",
+    "?",
+    "\\",
+]
+"""Names that somebody may have chosen to break something."""
+
+
+def game(first: str = "alice", second: str = "bob", **about: object) -> GameRecord:
+    """Return a game that the first mover won, but for what is said of it."""
+    usual: dict[str, object] = {
+        "began": BEGAN,
+        "ended": BEGAN + 1_500,
+        "players": (Participant(first, "nac4"), Participant(second, "arena")),
+        "moves": FOUR,
+        "winner": 0,
+        "reason": Reason.FOUR,
+        "thought": (120, 340),
+    }
+    return GameRecord(**(usual | about))  # type: ignore[arg-type]
+
+
+def drawn(first: str = "alice", second: str = "bob", **about: object) -> GameRecord:
+    """Return a game that nobody won."""
+    return game(first, second, **({"moves": DRAW, "winner": None, "reason": Reason.FULL} | about))
+
+
+def said(text: str) -> Exchange:
+    """Return an exchange in which a client said so."""
+    return (Line(5, "in", text, "refused"), Line(6, "out", "no"))
+
+
+def keep(
+    database: Database, games: Iterable[GameRecord], both: tuple[Exchange, Exchange] | None = None
+) -> None:
+    """Store games, each with the same evidence."""
+    with database.writing() as connection:
+        stored = ledger.books_kept(connection)
+        boot = sum(tally.games for tally in stored.tallies.values()) + 1
+        ledger.store(connection, boot, [Submission(n, each, both) for n, each in enumerate(games, 1)])
+
+
+class Idle:
+    """A queue in which nothing waits."""
+
+    waiting = 0
+    behind = False
+
+
+class Site:
+    """The application over a database of its own."""
+
+    def __init__(self, directory: Path, *, token: str | None = TOKEN) -> None:
+        self.database = open_to_write(str(directory / "games.db"))
+        self.reader = Reader(self.database)
+        self.queue = Idle()
+        self.probes = 0
+        admin = None if token is None else Admin(token, self.clear)
+        self.application = Application(self.reader, Health(self.queue, self.probe), admin)
+
+    async def clear(self) -> Cleared:
+        return self.reader.clear()
+
+    async def probe(self) -> None:
+        self.probes += 1
+        self.reader.probe()
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[httpx.AsyncClient]:
+        transport = httpx.ASGITransport(self.application)
+        async with httpx.AsyncClient(transport=transport, base_url="http://site") as client:
+            yield client

@@ -1,0 +1,106 @@
+"""Reading for who is not of the store, on every kind of database."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from store_world import drawn, game, keep
+
+from gateway.store.database import Database, open_to_write
+from gateway.store.errors import StoreError
+from gateway.store.games import Filter, Page
+from gateway.store.reader import Reader
+from gateway.store.statistics import Meeting
+
+
+@pytest.fixture
+def reader(database: Database) -> Reader:
+    keep(database, [game(), drawn("bob", "alice"), game("carol", "alice"), game("carol", "alice")])
+    return Reader(database)
+
+
+def test_games_come_by_page_by_number_and_all(reader: Reader) -> None:
+    assert [each.id for each in reader.page(Filter(player="bob"), Page())] == [2, 1]
+    assert [each.id for each in reader.every(Filter())] == [1, 2, 3, 4]
+    whole = reader.game(2)
+    assert whole is not None
+    assert (whole[0].record, whole[1]) == (drawn("bob", "alice"), (None, None))
+    assert reader.game(5) is None
+
+
+def test_players_come_by_name_from_behind_a_name_on(reader: Reader) -> None:
+    assert [each.name for each in reader.players(None, 2)] == ["alice", "bob"]
+    assert [each.name for each in reader.players("bob", 2)] == ["carol"]
+    assert reader.players("carol", 2) == []
+
+
+def test_those_whose_games_do_not_count_are_players_too(database: Database) -> None:
+    keep(database, [game("TEST-1", "bob", counted=False)])
+    reader = Reader(database)
+    totals = {each.name: each.record.total.games for each in reader.players(None, 5)}
+    assert totals == {"TEST-1": 0, "bob": 0}
+    assert reader.standings(5)[0] == []
+
+
+def test_standings_and_profiles_are_those_of_the_statistics(reader: Reader) -> None:
+    found, firsts = reader.standings(2)
+    assert found[0].name == "carol"
+    assert len(found) == 2
+    assert (firsts.games, firsts.won, firsts.drawn) == (4, 3, 1)
+    profile = reader.profile("carol")
+    assert profile is not None
+    assert profile.standing == found[0]
+    assert reader.profile("dave") is None
+
+
+def test_meetings_are_by_order_of_moves_those_who_met_most_first(reader: Reader) -> None:
+    expected = [Meeting("carol", "alice", 2), Meeting("alice", "bob", 1), Meeting("bob", "alice", 1)]
+    assert reader.meetings(10) == expected
+    assert reader.meetings(1) == expected[:1]
+
+
+def test_probe_changes_nothing(reader: Reader) -> None:
+    reader.probe()
+    assert [each.id for each in reader.every(Filter())] == [1, 2, 3, 4]
+
+
+def test_clear_says_what_it_removed(reader: Reader) -> None:
+    cleared = reader.clear()
+    assert (cleared.games, cleared.players) == (4, 3)
+    assert [*reader.every(Filter())] == []
+    assert reader.meetings(10) == []
+
+
+@pytest.fixture
+def broken(tmp_path: Path) -> Iterator[Reader]:
+    """A reader whose database has become something else."""
+    path = tmp_path / "games.db"
+    database = open_to_write(str(path))
+    keep(database, [game()])
+    database.reconnect()
+    with path.open("r+b") as file:
+        file.write(b"no database " * 1_000)
+    yield Reader(database)
+    database.close()
+
+
+def test_whatever_the_database_complains_of_is_one_error_of_one_line(broken: Reader) -> None:
+    for ask in (
+        lambda: broken.page(Filter(), Page()),
+        lambda: next(broken.every(Filter())),
+        lambda: broken.game(1),
+        lambda: broken.standings(1),
+        lambda: broken.players(None, 1),
+        lambda: broken.profile("alice"),
+        lambda: broken.meetings(1),
+        broken.probe,
+        broken.clear,
+    ):
+        with pytest.raises(StoreError) as error:
+            ask()
+        assert len(str(error.value).splitlines()) == 1
+
+
+def test_probe_finds_a_database_that_somebody_else_has_locked(reader: Reader) -> None:
+    with reader.database.writing(), pytest.raises(StoreError):
+        Reader(reader.database).probe()
