@@ -56,6 +56,7 @@ def test_cpu_time_is_added_over_all_threads(tmp_path: Path) -> None:
     for thread, used in (("7", 1_500_000_000), ("8", 500_000)):
         (tmp_path / "7" / "task" / thread).mkdir(parents=True)
         (tmp_path / "7" / "task" / thread / "schedstat").write_text(f"{used} 0 1\n")
+        (tmp_path / "7" / "task" / thread / "stat").write_text(stat)
     (tmp_path / "self").mkdir()
     for name in ("self", "7"):
         (tmp_path / name / "stat").write_text(stat)
