@@ -43,7 +43,7 @@ def used_by(pid: int, proc: Path = PROC) -> Used | None:
     return Used(
         cpu=_cpu(_read(process / "stat")),
         waited=_waited(process / "schedstat"),
-        first=_cpu(_read(process / "task" / str(pid) / "stat")),
+        first=_first(process / "task" / str(pid) / "stat"),
     )
 
 
@@ -51,6 +51,14 @@ def _cpu(stat: str) -> float:
     # The name of the program stands in brackets and may have blanks and brackets in it.
     fields = stat.rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _first(path: Path) -> float:
+    """Return 0 where the system does not tell."""
+    try:
+        return _cpu(path.read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return 0.0
 
 
 def _waited(path: Path) -> float:

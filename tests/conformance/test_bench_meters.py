@@ -34,6 +34,11 @@ def test_waiting_is_nought_where_the_system_does_not_tell(proc: Path) -> None:
     assert used_by(7, proc) == Used(cpu=5.0, waited=0.0, first=3.0)
 
 
+def test_first_thread_has_used_nought_where_the_system_does_not_tell(proc: Path) -> None:
+    (proc / "7" / "task" / "7" / "stat").unlink()
+    assert used_by(7, proc) == Used(cpu=5.0, waited=1.5, first=0.0)
+
+
 def test_use_since_is_the_difference() -> None:
     assert Used(5.0, 1.5, 4.0).since(Used(2.0, 1.0, 1.5)) == Used(3.0, 0.5, 2.5)
 
