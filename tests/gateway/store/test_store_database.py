@@ -174,6 +174,7 @@ def test_nothing_is_left_beside_a_database_that_was_closed(tmp_path: Path) -> No
 
 
 def test_server_that_is_not_there_is_one_line_without_the_password(tmp_path: Path) -> None:
+    pytest.importorskip("psycopg", reason="needs the driver for PostgreSQL")
     url = f"postgresql://me:secret@/games?host={tmp_path}"
     line = refusal(url)
     assert "secret" not in line
