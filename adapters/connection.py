@@ -17,6 +17,7 @@ from typing import Generic
 import trio
 
 from adapters.contract import C, Codec, Farewell, Flooded, PeerGone, S, Translator, Transport, WireError
+from adapters.lookout import Lookout
 from adapters.wire import Wire
 from gateway.commands import Command, Leave, Unreadable
 from gateway.desk import Desk
@@ -45,6 +46,8 @@ class Connection(Generic[C, S]):
         self._translator = translator
         self._expect, self._observe, self._encode = desk.expect, translator.observe, codec.encode
         self._outbox: list[Event] = []
+        self._unheard: list[str] = []
+        """What the client said, while there is no room for answers."""
         self._drained = trio.lowlevel.ParkingLot()
         self._holds = True
         """Whether events wait: for something to leave first, or because nobody serves the client."""
@@ -121,15 +124,24 @@ class Connection(Generic[C, S]):
 
     async def _read(self) -> None:
         try:
-            while texts := await self._transport.receive():
-                now = self._transport.read_at
-                for text in texts:
-                    if len(self._outbox) > OUTBOX_LIMIT // 2:
-                        await self._room()
-                    self._desk.submit(self._seat, self._command(text), now)
+            while await self._transport.listen(self._heard):
+                while self._unheard:
+                    await self._room()
+                    texts, self._unheard = self._unheard, []
+                    self._heard(texts)
         except Flooded:
             self._desk.submit(self._seat, Unreadable(""), self._transport.read_at)
         self._desk.submit(self._seat, Leave(), self._transport.read_at)
+
+    def _heard(self, texts: list[str]) -> bool:
+        """Carry out what the client said; return whether all of it, which a full outbox prevents."""
+        now = self._transport.read_at
+        for number, text in enumerate(texts):
+            if len(self._outbox) > OUTBOX_LIMIT // 2:
+                self._unheard = texts[number:]
+                return False
+            self._desk.submit(self._seat, self._command(text), now)
+        return True
 
     async def _room(self) -> None:
         """Wait until the outbox is less than half full."""
@@ -167,10 +179,14 @@ class Connection(Generic[C, S]):
 
 
 async def contained(
-    name: str, serve: Callable[[Wire], Awaitable[None]], pulse: Pulse, stream: trio.abc.Stream
+    name: str,
+    serve: Callable[[Wire], Awaitable[None]],
+    pulse: Pulse,
+    lookout: Lookout | None,
+    stream: trio.abc.Stream,
 ) -> None:
     """Serve a client's stream until it is closed, and let nothing that goes wrong reach anyone else."""
-    wire = Wire(stream, pulse)
+    wire = Wire(stream, pulse, lookout)
     try:
         await guarded(name, partial(serve, wire))
     finally:

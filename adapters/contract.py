@@ -9,9 +9,9 @@ Codec and translator are plain objects, one of each for a connection, that do no
 folder with the files messages, codec, translator, server and client; nothing here knows any of them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 from gateway.commands import Command
 from gateway.events import Dismissed, Event
@@ -74,6 +74,10 @@ class PeerGone(Exception):
     """The client is not there any more, or has stopped reading."""
 
 
+Heard: TypeAlias = Callable[[list[str]], bool]
+"""Takes texts that arrived, at least one; returns whether to be called with more."""
+
+
 class Transport(Protocol):
     """One client's line, whatever carries it."""
 
@@ -81,10 +85,11 @@ class Transport(Protocol):
     def read_at(self) -> float:
         """When the bytes of the latest texts arrived, in trio's time; rather too early than too late."""
 
-    async def receive(self) -> list[str]:
-        """Return the texts that have arrived, at least one; an empty list when no more can come.
+    async def listen(self, heard: Heard) -> bool:
+        """Call `heard` with the texts that arrive, until it returns False or no more can come.
 
-        Raises PeerGone, and Flooded where the client sends more without a separator than it may.
+        Return whether more can come. Raises what `heard` raises, PeerGone, and Flooded where the client
+        sends more without a separator than it may.
         """
 
     def write(self, texts: Iterable[str]) -> bool:
@@ -100,7 +105,7 @@ class Transport(Protocol):
         """
 
     async def settle(self) -> None:
-        """Return when everything that had arrived before the call has been handed out by `receive`."""
+        """Return when everything that had arrived before the call has been handed out by `listen`."""
 
     async def close(self, farewell: Farewell) -> None:
         """Hang up so that what was sent still arrives. Never raises, never takes longer than 2 seconds."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 import trio
 
-from adapters.contract import SEND_LIMIT, Farewell, PeerGone
+from adapters.contract import SEND_LIMIT, Farewell, Heard, PeerGone, Transport
 from adapters.framing import Lines
 from adapters.wire import Wire
 
@@ -29,21 +29,30 @@ class LineTransport:
         """When the latest lines arrived."""
         return self._wire.read_at
 
-    async def receive(self) -> list[str]:
-        """Return the lines that have arrived; none at the end of the stream."""
-        lines: list[str] = []
+    async def listen(self, heard: Heard) -> bool:
+        """Call `heard` with the lines that arrive; return whether it stopped that, or no more can come."""
+
+        def ready() -> bool:
+            data = self._wire.read()
+            if data:
+                lines = self._lines.feed(data)
+            elif data is None:
+                return True
+            else:
+                self._ended = True
+                lines = self._lines.end()
+            return (not lines or heard(lines)) and not self._ended
+
         try:
-            while not lines and not self._ended:
-                await self._wire.arrival()
-                data = self._wire.read()
-                if data:
-                    lines = self._lines.feed(data)
-                elif data is not None:
-                    self._ended = True
-                    lines = self._lines.end()
+            if not self._ended:
+                await self._wire.listen(ready)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             raise PeerGone from None
-        return lines
+        return not self._ended
+
+    async def receive(self) -> list[str]:
+        """Return the lines that have arrived, at least one; none at the end of the stream."""
+        return await received(self)
 
     def write(self, texts: Iterable[str]) -> bool:
         """Send all texts, of which there is one at least, each as a line, in as few packets as possible."""
@@ -68,6 +77,18 @@ class LineTransport:
     async def close(self, farewell: Farewell) -> None:
         """Hang up; a stream has no word for good-bye."""
         await self._wire.linger()
+
+
+async def received(transport: Transport) -> list[str]:
+    """Return the texts that have arrived, at least one; none when no more can come."""
+    received: list[str] = []
+
+    def heard(texts: list[str]) -> bool:
+        received.extend(texts)
+        return False
+
+    await transport.listen(heard)
+    return received
 
 
 async def drained(wire: Wire) -> None:

@@ -13,7 +13,7 @@ import trio
 import trio_websocket
 from wsproto.utilities import LocalProtocolError
 
-from adapters.contract import SEND_LIMIT, Farewell, PeerGone
+from adapters.contract import SEND_LIMIT, Farewell, Heard, PeerGone
 from adapters.frames import text_frame, usual_frames
 from adapters.transports import drained, settled
 from adapters.wire import GOODBYE_LIMIT, Wire
@@ -94,20 +94,30 @@ class WebSocketTransport:
         """When the latest message arrived."""
         return self._wire.read_at
 
-    async def receive(self) -> list[str]:
-        """Return messages, a binary one like a text; nothing once the websocket is closed."""
-        while self._reads:
+    async def listen(self, heard: Heard) -> bool:
+        """Call `heard` with the messages that arrive, a binary one like a text; return whether it stopped."""
+        goes_on = True
+
+        def ready() -> bool:
+            nonlocal goes_on
+            data = self._wire.read()
+            texts = [] if data is None else self._usual(data)
+            goes_on = not texts or heard(texts)
+            return goes_on and self._reads
+
+        if self._reads:
             try:
-                await self._wire.arrival()
-                data = self._wire.read()
+                await self._wire.listen(ready)
             except (trio.BrokenResourceError, trio.ClosedResourceError):
-                data = b""
-            if data is not None and (texts := self._usual(data)):
-                return texts
-        self._waits = True
-        texts = await next_message(self._websocket)
-        self._waits = False
-        return texts
+                self._leave_reading()
+        while goes_on and not self._reads:
+            self._waits = True
+            texts = await next_message(self._websocket)
+            self._waits = False
+            if not texts:
+                return False
+            goes_on = heard(texts)
+        return True
 
     def _usual(self, data: bytes) -> list[str]:
         """Return the texts that arrived in usual frames; leave everything else to the library."""

@@ -5,10 +5,9 @@ bytes mean. What is written leaves at once where the stream can do that, and wha
 whole and in order, until somebody drains it: so nothing is ever torn, whoever is cancelled.
 """
 
-from collections.abc import Awaitable
-
 import trio
 
+from adapters.lookout import Lookout, Ready
 from adapters.sockets import duplex
 from gateway.pulse import Pulse
 
@@ -23,39 +22,48 @@ _BUSY_PERIOD = 0.01
 class Wire(trio.abc.Stream):
     """A byte stream that can be written to without waiting, and knows when what was read last arrived."""
 
-    def __init__(self, stream: trio.abc.Stream, pulse: Pulse | None = None) -> None:
-        self._stream = duplex(stream)
+    def __init__(
+        self, stream: trio.abc.Stream, pulse: Pulse | None = None, lookout: Lookout | None = None
+    ) -> None:
+        self._stream = duplex(stream, lookout)
         self._pulse = pulse or Pulse()
         self.read_at = trio.current_time()
         self._pushed = b""
         self._backlog = bytearray()
         self._drains = False
         self._drained = trio.lowlevel.ParkingLot()
-        self._idle = False
+        self._is_heard = False
         self._lingers = False
 
     @property
     def is_quiet(self) -> bool:
         """Whether all that has arrived was read, and somebody waits for more."""
-        return self._idle and not self._stream.is_readable
+        return self._is_heard and not self._stream.is_readable
 
     def push_back(self, data: bytes) -> None:
         """Let the next read begin with `data`."""
         self._pushed = data
 
-    def arrival(self) -> Awaitable[None]:
-        """Return what to wait for until there is something to `read`."""
-        if self._pushed or self._lingers:
-            return trio.lowlevel.checkpoint()  # noqa: ASYNC105  the caller awaits it
-        self._idle = True
-        return self._stream.arrival()
+    async def listen(self, ready: Ready) -> None:
+        """Call `ready`, which reads, each time there is something to `read`, until it returns False.
+
+        Raises what `ready` raises, as it does from `read`.
+        """
+        if self._pushed and not ready():
+            return
+        if self._lingers:
+            raise trio.ClosedResourceError
+        self._is_heard = True
+        try:
+            await self._stream.listen(ready)
+        finally:
+            self._is_heard = False
 
     def read(self) -> bytes | None:
         """Return what has arrived, no bytes at the end of the stream; None where there is nothing after all.
 
         Raises trio.BrokenResourceError where the client has gone, trio.ClosedResourceError where we have.
         """
-        self._idle = False
         if self._pushed:
             data, self._pushed = self._pushed, b""
             return data
@@ -66,11 +74,16 @@ class Wire(trio.abc.Stream):
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         """Return what has arrived, whatever `max_bytes` is; no bytes at the end of the stream."""
-        while True:
-            await self.arrival()
+        data: bytes | None = None
+
+        def ready() -> bool:
+            nonlocal data
             data = self.read()
-            if data is not None:
-                return data
+            return data is None
+
+        await self.listen(ready)
+        assert data is not None
+        return data
 
     def write(self, data: bytes) -> bool:
         """Send `data` behind what waits; return whether all has left, or some waits for `drain`.
@@ -116,18 +129,18 @@ class Wire(trio.abc.Stream):
             with trio.move_on_after(GOODBYE_LIMIT):
                 await self.drain()
                 await self._stream.send_eof()
-                while await self._dropped():
-                    pass
+                await self._drop()
         except (trio.BrokenResourceError, trio.ClosedResourceError, trio.BusyResourceError):
             pass
         finally:
             await trio.aclose_forcefully(self)
 
-    async def _dropped(self) -> bool:
-        """Drop what arrives; return whether more may come."""
-        try:
-            await self._stream.arrival()
-            return self._stream.read(_CHUNK) != b""
-        except trio.BusyResourceError:  # whoever still reads drops it, and is soon done
-            await trio.sleep(_BUSY_PERIOD)
-            return True
+    async def _drop(self) -> None:
+        """Drop what arrives, until no more comes."""
+        while True:
+            try:
+                await self._stream.listen(lambda: self._stream.read(_CHUNK) != b"")
+            except trio.BusyResourceError:  # whoever still reads drops it, and is soon done
+                await trio.sleep(_BUSY_PERIOD)
+            else:
+                return

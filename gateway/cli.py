@@ -7,6 +7,7 @@ import argparse
 import gc
 import random
 import resource
+import select
 import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
@@ -22,6 +23,7 @@ import adapters.nac4.server
 from adapters.connection import contained
 from adapters.house.server import House
 from adapters.house.thinking import Thinker
+from adapters.lookout import Lookout
 from gateway.app import FrontEnd, Listening, listen, run
 from gateway.arguments import in_one_line
 from gateway.desk import Desk
@@ -85,15 +87,18 @@ async def _serve(options: argparse.Namespace) -> None:
     rules = Rules(terms, options.games_per_pair, options.rejoin, options.house_after)
     pulse = Pulse()
     trio.lowlevel.add_instrument(pulse)
+    lookout = Lookout() if hasattr(select, "epoll") else None
     async with _kept(options.db) as archive:
         keep, place = (_forget, "nowhere") if archive is None else (archive.report, archive.label)
         desk = Desk(rules, random.Random(options.seed), partial(_report, pulse, keep))
-        front_ends = _front_ends(options, desk, pulse)
+        front_ends = _front_ends(options, desk, pulse, lookout)
         if archive is not None and options.web is not None:
             front_ends.append(_web(options, archive))
         listening = [await listen(front_end, options.host) for front_end in front_ends]
         async with trio.open_nursery() as nursery:
             thinker = Thinker(options.house_workers, options.idle)
+            if lookout is not None:
+                nursery.start_soon(lookout.run)
             desk.engage(House(desk, nursery, thinker, options.house))
             await run(desk, listening, partial(_announce, listening, place))
             nursery.cancel_scope.cancel()
@@ -120,7 +125,9 @@ def _report(pulse: Pulse, keep: Report, game: Finished) -> Receipt | None:
     return keep(game)
 
 
-def _front_ends(options: argparse.Namespace, desk: Desk, pulse: Pulse) -> list[FrontEnd]:
+def _front_ends(
+    options: argparse.Namespace, desk: Desk, pulse: Pulse, lookout: Lookout | None
+) -> list[FrontEnd]:
     nac4 = partial(adapters.nac4.server.serve, desk=desk, original=options.nac4_original)
     arena = partial(adapters.arena.server.serve, desk=desk)
     droidcon = partial(adapters.droidcon.server.serve, desk=desk, rounds=options.rounds)
@@ -130,7 +137,7 @@ def _front_ends(options: argparse.Namespace, desk: Desk, pulse: Pulse) -> list[F
         ("droidcon", options.tcp, droidcon),
     )
     return [
-        FrontEnd(name, port, partial(contained, name, service, pulse))
+        FrontEnd(name, port, partial(contained, name, service, pulse, lookout))
         for name, port, service in services
         if port is not None
     ]

@@ -188,7 +188,7 @@ class Gateway:
         """Return a player who is connected, but has not entered."""
         stream, server_stream = trio.testing.memory_stream_pair()
         server = Resettable(server_stream)
-        self._nursery.start_soon(contained, dialect, self._serve[dialect], Pulse(), server)
+        self._nursery.start_soon(contained, dialect, self._serve[dialect], Pulse(), None, server)
         player: DroidconPlayer | WebsocketPlayer
         if dialect == "droidcon":
             player = DroidconPlayer(name, table, server, stream)

@@ -17,6 +17,7 @@ import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
 from adapters.connection import contained
+from adapters.lookout import Lookout
 from gateway.app import TICK, FrontEnd, Listening, keep_time, listen, run
 from gateway.commands import AtTable, Enter, Play
 from gateway.desk import Desk
@@ -347,9 +348,11 @@ async def server(results: Results, clock: float) -> AsyncIterator[dict[str, int]
     ports: dict[str, int] = {}
     pulse = Pulse()
     trio.lowlevel.add_instrument(pulse)
+    lookout = Lookout()
     async with trio.open_nursery() as nursery:
+        nursery.start_soon(lookout.run)
         for name, each in serve.items():
-            handler = partial(contained, name, each, pulse)
+            handler = partial(contained, name, each, pulse, lookout)
             (listener,) = await nursery.start(partial(trio.serve_tcp, handler, 0, host="127.0.0.1"))
             ports[name] = listener.socket.getsockname()[1]
         nursery.start_soon(keep_time, hub)

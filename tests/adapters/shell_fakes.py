@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager
 import trio
 import trio.testing
 
-from adapters.contract import Farewell, PeerGone, Transport, WireError
+from adapters.contract import Farewell, Heard, PeerGone, Transport, WireError
+from adapters.transports import received
 from adapters.upgrade import Door, serve_websocket
 from adapters.wire import Wire
 from gateway.commands import AtTable, Command, Enter, Play, Unfit
@@ -104,15 +105,17 @@ class FakeTransport:
         """Let the client's stream end."""
         self._give.close()
 
+    async def listen(self, heard: Heard) -> bool:
+        async for texts in self._take:
+            if texts == ["gone"]:
+                raise PeerGone
+            self.read_at = trio.current_time()
+            if not heard(texts):
+                return True
+        return False
+
     async def receive(self) -> list[str]:
-        try:
-            texts = await self._take.receive()
-        except trio.EndOfChannel:
-            return []
-        if texts == ["gone"]:
-            raise PeerGone
-        self.read_at = trio.current_time()
-        return texts
+        return await received(self)
 
     def write(self, texts: Iterable[str]) -> bool:
         if self.gone:
@@ -207,8 +210,11 @@ async def sockets() -> AsyncIterator[tuple[trio.SocketStream, trio.SocketStream]
 
 
 async def collect(transport: Transport, texts: list[str]) -> None:
-    while found := await transport.receive():
-        texts += found
+    def heard(found: list[str]) -> bool:
+        texts.extend(found)
+        return True
+
+    await transport.listen(heard)
 
 
 async def drained(stream: trio.abc.ReceiveStream) -> bytes:

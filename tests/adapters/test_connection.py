@@ -15,7 +15,7 @@ import trio.testing
 from shell_fakes import FakeTransport, ToyCodec, ToyTranslator
 
 from adapters.connection import OUTBOX_LIMIT, Connection, contained
-from adapters.contract import Farewell, Flooded, PeerGone
+from adapters.contract import Farewell, Flooded, Heard, PeerGone
 from gateway.desk import Desk
 from gateway.events import Dismissed, Entered, Event, Why
 from gateway.hub import Rules
@@ -43,7 +43,7 @@ class House:
             await connection.run()
 
         _, stream = trio.testing.memory_stream_pair()
-        self._nursery.start_soon(contained, "toy", serve, Pulse(), stream)
+        self._nursery.start_soon(contained, "toy", serve, Pulse(), None, stream)
         return transport
 
     def tell(self, number: int, event: Event) -> None:
@@ -161,11 +161,13 @@ async def test_client_that_is_gone_when_it_is_told_something_has_left() -> None:
 
 async def test_flood_is_refused_and_then_hung_up_on() -> None:
     class Flood(FakeTransport):
-        async def receive(self) -> list[str]:
-            texts = await super().receive()
-            if texts == ["flood"]:
-                raise Flooded
-            return texts
+        async def listen(self, heard: Heard) -> bool:
+            def flooded(texts: list[str]) -> bool:
+                if texts == ["flood"]:
+                    raise Flooded
+                return heard(texts)
+
+            return await super().listen(flooded)
 
     async with house() as home:
         ann = home.visit(Flood())
@@ -453,7 +455,7 @@ async def test_peer_that_is_gone_is_no_mistake_of_ours(caplog: pytest.LogCapture
             raise PeerGone
 
     _, stream = trio.testing.memory_stream_pair()
-    await contained("toy", gone, Pulse(), stream)
+    await contained("toy", gone, Pulse(), None, stream)
     assert errors(caplog) == []
 
 
@@ -469,7 +471,7 @@ async def test_whatever_ends_a_connection_its_stream_is_closed(
         raise trouble
 
     _, stream = trio.testing.memory_stream_pair()
-    await contained("toy", partial(fail, nested=nested), Pulse(), stream)
+    await contained("toy", partial(fail, nested=nested), Pulse(), None, stream)
     with pytest.raises(trio.ClosedResourceError):
         await stream.send_all(b"x")
 

@@ -14,6 +14,7 @@ from shell_fakes import FakeTransport, ToyCodec, at_a_door, send
 import adapters.dial
 from adapters.contract import Farewell, PeerGone, WireError
 from adapters.dial import Client, open_lines, open_websocket
+from adapters.transports import received
 from adapters.upgrade import Door
 from adapters.websocket import WebSocketTransport
 
@@ -141,7 +142,7 @@ async def test_websocket_that_the_client_closes_is_closed_normally() -> None:
     codes: list[int] = []
 
     async def talk(transport: WebSocketTransport, _: str) -> None:
-        assert await transport.receive() == []
+        assert await received(transport) == []
         closed = transport._websocket.closed
         assert closed is not None
         codes.append(closed.code)
@@ -199,7 +200,7 @@ async def test_server_that_says_nothing_is_a_peer_gone(monkeypatch: pytest.Monke
 @pytest.mark.parametrize("error", [PeerGone, WireError, ZeroDivisionError])
 async def test_what_goes_wrong_with_an_open_websocket_comes_out_as_it_is(error: type[Exception]) -> None:
     async def wait(transport: WebSocketTransport, _: str) -> None:
-        await transport.receive()
+        await received(transport)
 
     async with serving(websocket_server(wait)) as port:
         with pytest.raises(error):
@@ -209,7 +210,7 @@ async def test_what_goes_wrong_with_an_open_websocket_comes_out_as_it_is(error: 
 
 async def test_several_clients_are_open_at_once() -> None:
     async def echo(transport: WebSocketTransport, _: str) -> None:
-        while texts := await transport.receive():
+        while texts := await received(transport):
             await send(transport, texts)
 
     async with serving(websocket_server(echo)) as port:

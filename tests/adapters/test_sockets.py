@@ -9,6 +9,7 @@ import trio
 import trio.testing
 from shell_fakes import sockets
 
+from adapters.lookout import Lookout
 from adapters.sockets import DirectSocket, Duplex, PlainStream, duplex
 
 pytestmark = pytest.mark.trio
@@ -28,12 +29,19 @@ async def direct_clogged_pair() -> tuple[DirectSocket, DirectSocket]:
     return pair
 
 
-@pytest.fixture(params=["direct", "plain"])
-async def pair(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Duplex, Duplex]]:
-    """The same rules hold for both kinds."""
+@pytest.fixture(params=["looked at", "direct", "plain"])
+async def pair(request: pytest.FixtureRequest, nursery: trio.Nursery) -> AsyncIterator[tuple[Duplex, Duplex]]:
+    """The same rules hold for all kinds."""
+    lookout = None
+    if request.param == "looked at":
+        lookout = Lookout()
+        nursery.start_soon(lookout.run)
     async with sockets() as (server, client):
-        kind = duplex if request.param == "direct" else PlainStream
-        ends = (kind(server), kind(client))
+        ends = (
+            (PlainStream(server), PlainStream(client))
+            if request.param == "plain"
+            else (duplex(server, lookout), duplex(client, lookout))
+        )
         async with closing(*ends):
             yield ends
 
@@ -49,11 +57,16 @@ async def closing(*streams: Duplex) -> AsyncIterator[None]:
 
 async def read(stream: Duplex, max_bytes: int) -> bytes:
     """Return what arrives next."""
-    while True:
-        await stream.arrival()
+    got: list[bytes] = []
+
+    def ready() -> bool:
         data = stream.read(max_bytes)
         if data is not None:
-            return data
+            got.append(data)
+        return data is None
+
+    await stream.listen(ready)
+    return got[0]
 
 
 async def send_for_ever(stream: Duplex) -> None:
@@ -119,7 +132,7 @@ async def test_nothing_is_sent_by_a_stream_that_is_closed() -> None:
             server.send_some(b"x")
 
 
-# Either kind.
+# Every kind.
 
 
 async def test_all_that_is_sent_arrives_and_then_the_end(pair: tuple[Duplex, Duplex]) -> None:

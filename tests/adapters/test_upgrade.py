@@ -13,6 +13,7 @@ from shell_fakes import Breakable, at_a_door, send
 
 from adapters.connection import contained
 from adapters.contract import Farewell, PeerGone
+from adapters.transports import received
 from adapters.upgrade import HANDSHAKE_LIMIT, MESSAGE_LIMIT, Door, serve_websocket, wanted_place
 from adapters.websocket import WebSocketTransport
 from gateway.pulse import Pulse
@@ -32,7 +33,7 @@ async def echo(transport: WebSocketTransport, target: str) -> None:
     """Send back the target, then every text, and close as one does."""
     try:
         await send(transport, [target])
-        while texts := await transport.receive():
+        while texts := await received(transport):
             await send(transport, texts)
     except PeerGone:
         pass
@@ -47,7 +48,7 @@ async def at_the_door() -> AsyncIterator[tuple[trio.StapledStream, Breakable]]:
     stream = Breakable(server)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(
-            contained, "test", partial(serve_websocket, door=Door(echo, PAGE)), Pulse(), stream
+            contained, "test", partial(serve_websocket, door=Door(echo, PAGE)), Pulse(), None, stream
         )
         yield client, stream
         await client.aclose()

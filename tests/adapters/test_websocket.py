@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from shell_fakes import Stallable, collect, drained, send, sockets
 
 from adapters.contract import SEND_LIMIT, Farewell, PeerGone
+from adapters.transports import received
 from adapters.upgrade import Door, serve_websocket
 from adapters.websocket import PING_PERIOD, WebSocketTransport
 from adapters.wire import Wire
@@ -55,15 +56,15 @@ async def websockets() -> AsyncIterator[tuple[WebSocketTransport, trio_websocket
 async def test_websocket_messages_are_texts_binary_ones_too() -> None:
     async with websockets() as (transport, client), trio.open_nursery() as nursery:
         nursery.start_soon(client.send_message, "connect ann\r\n")
-        assert await transport.receive() == ["connect ann\r\n"]
+        assert await received(transport) == ["connect ann\r\n"]
         nursery.start_soon(client.send_message, b"playmove 3\r\n")
-        assert await transport.receive() == ["playmove 3\r\n"]
+        assert await received(transport) == ["playmove 3\r\n"]
 
 
 async def test_binary_message_that_is_no_utf8_becomes_a_text_with_surrogates() -> None:
     async with websockets() as (transport, client), trio.open_nursery() as nursery:
         nursery.start_soon(client.send_message, b"a\xff")
-        assert await transport.receive() == ["a\udcff"]
+        assert await received(transport) == ["a\udcff"]
 
 
 async def test_texts_are_sent_a_frame_each() -> None:
@@ -82,10 +83,10 @@ async def test_closed_websocket_gives_nothing_after_the_messages_before_it() -> 
             await client.aclose()
 
         nursery.start_soon(leave)
-        assert await transport.receive() == ["a"]
+        assert await received(transport) == ["a"]
         await trio.testing.wait_all_tasks_blocked()
-        assert await transport.receive() == ["b"]
-        assert await transport.receive() == []
+        assert await received(transport) == ["b"]
+        assert await received(transport) == []
         with pytest.raises(PeerGone):
             await send(transport, ["c"])
 
@@ -127,7 +128,7 @@ async def test_pings_that_nobody_answers_do_not_pile_up(autojump_clock: trio.tes
     async with between(server_stream, mute) as (transport, _), trio.open_nursery() as nursery:
         mute.drops = True
         nursery.start_soon(transport.keep_pinging)
-        nursery.start_soon(transport.receive)
+        nursery.start_soon(received, transport)
         await trio.sleep(20 * PING_PERIOD)
         assert mute.dropped >= 15  # the pongs
         assert len(transport._websocket._pings) <= 1

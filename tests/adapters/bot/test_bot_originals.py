@@ -17,6 +17,7 @@ from adapters.bot.play import Ending, Kind
 from adapters.bot.screen import Screen
 from adapters.bot.tally import Tally
 from adapters.contract import Farewell
+from adapters.transports import received
 from adapters.upgrade import Door, serve_websocket
 from adapters.websocket import WebSocketTransport
 from adapters.wire import Wire
@@ -164,14 +165,14 @@ EMPTY = "." * 42
 
 async def test_nac4_server_that_is_silent_about_who_left_goes_on_with_the_next_game() -> None:
     async def original(transport: WebSocketTransport, _: str) -> None:
-        assert await transport.receive() == ["connect ann\r\n"]
+        assert await received(transport) == ["connect ann\r\n"]
         await send(transport, ["connected hello ann\r\n", "newgame ann bob\r\n"])
         await send(transport, [f"genmove {EMPTY} R PlayR 10.0\r\n"])
-        assert await transport.receive() == ["playmove 0\r\n"]
+        assert await received(transport) == ["playmove 0\r\n"]
         await send(transport, ["newgame carl ann\r\n", f"genmove R{EMPTY[1:]} Y PlayY 10.0\r\n"])
-        assert await transport.receive() == ["playmove 0\r\n"]
+        assert await received(transport) == ["playmove 0\r\n"]
         await send(transport, [f"endgame R{EMPTY[1:]} Y WinY Ok\r\n"])
-        await transport.receive()
+        await received(transport)
 
     async with serving(partial(at_a_door, door=Door(original, "no page\n"))) as port:
         ending, summary = await played(partial(nac4.open_line, f"ws://127.0.0.1:{port}", "ann"))
@@ -185,7 +186,7 @@ async def test_nac4_server_that_is_silent_about_who_left_goes_on_with_the_next_g
 )
 async def test_nac4_server_that_hangs_up_on_a_bad_name_gives_no_answer(last: bytes) -> None:
     async def original(transport: WebSocketTransport, _: str) -> None:
-        await transport.receive()
+        await received(transport)
         if last:
             await transport._wire.send_all(last)
         await trio.aclose_forcefully(transport._wire)
@@ -214,7 +215,7 @@ async def test_arena_bot_outlives_a_lost_start_and_a_spoilt_connection(
         heard.append(mine)
 
         async def hears() -> None:
-            (text,) = await transport.receive()
+            (text,) = await received(transport)
             mine.append(json.loads(text)["type"])
 
         await hears()  # and loses it
@@ -229,7 +230,7 @@ async def test_arena_bot_outlives_a_lost_start_and_a_spoilt_connection(
             await send(transport, [state(1, 0), '{"type":"disconnected"}', '{"type":"end"}'])
         else:
             await send(transport, [state(1, 0, 1, **{"last-move": 1, "winner": 2}), '{"type":"end"}'])
-        await transport.receive()
+        await received(transport)
         await transport.close(Farewell())
 
     dial = partial(arena.open_line, wish=arena.Wish("ann"), encoding=Encoding.JSON)

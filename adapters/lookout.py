@@ -1,0 +1,80 @@
+"""Waiting for bytes on many sockets, with one task.
+
+Knows epoll and trio's way of waiting for a file descriptor. Does not know what is read. A task of its own for
+each socket has to be woken for every move, must look for the socket anew each time (a system call), and is
+one more thing that the processor has forgotten when thousands of games are on. Here a look finds all
+sockets that have something, and what reads them is called at once.
+"""
+
+import select
+import socket
+from collections.abc import Callable
+from typing import TypeAlias
+
+import outcome
+import trio
+
+Ready: TypeAlias = Callable[[], bool]
+"""Reads what there is, without waiting; returns whether to be called again."""
+
+
+class Lookout:
+    """Looks at sockets on behalf of those who listen. Needs a system that has epoll."""
+
+    def __init__(self) -> None:
+        self._epoll = select.epoll()
+        self._listeners: dict[int, tuple[Ready, trio.lowlevel.Task]] = {}
+
+    async def run(self) -> None:
+        """Look, until cancelled; then nobody can listen any more."""
+        with self._epoll:
+            while True:
+                await trio.lowlevel.wait_readable(self._epoll.fileno())
+                # All that are ready, however many: what one look leaves out would count as not yet arrived.
+                for number, _ in self._epoll.poll(0, len(self._listeners) or 1):
+                    self._call(number)
+
+    async def listen(self, sock: socket.socket, ready: Ready) -> None:
+        """Call `ready` each time there is something to read, until it returns False.
+
+        Raises what `ready` raises, trio.BusyResourceError where somebody listens already, and
+        trio.ClosedResourceError once the socket is about to be closed.
+        """
+        number = sock.fileno()
+        if number in self._listeners:
+            raise trio.BusyResourceError
+        self._listeners[number] = ready, trio.lowlevel.current_task()
+        self._epoll.register(number, select.EPOLLIN)
+
+        def give_up(_: object) -> trio.lowlevel.Abort:
+            self._forget(number)
+            return trio.lowlevel.Abort.SUCCEEDED
+
+        await trio.lowlevel.wait_task_rescheduled(give_up)
+
+    def closing(self, sock: socket.socket) -> None:
+        """Send away who listens to a socket that is about to be closed."""
+        if sock.fileno() in self._listeners:
+            self._end(sock.fileno(), outcome.Error(trio.ClosedResourceError()))
+
+    def _call(self, number: int) -> None:
+        listener = self._listeners.get(number)
+        if listener is None:  # it went while others were called
+            return
+        end: outcome.Outcome[None] = outcome.Value(None)
+        try:
+            if listener[0]():
+                return
+        except Exception as error:
+            end = outcome.Error(error)
+        if self._listeners.get(number) is listener:  # or it was cancelled by what it caused
+            self._end(number, end)
+
+    def _end(self, number: int, end: outcome.Outcome[None]) -> None:
+        _, task = self._listeners[number]
+        self._forget(number)
+        trio.lowlevel.reschedule(task, end)
+
+    def _forget(self, number: int) -> None:
+        del self._listeners[number]
+        self._epoll.unregister(number)
