@@ -219,7 +219,7 @@ def test_client_knows_nothing_of_the_gateway(dialect: str) -> None:
     "module", [name for name in IN_DIALECTS if not name.endswith((".server", ".client", ".thinking"))]
 )
 def test_only_servers_and_clients_know_trio(module: str) -> None:
-    assert theirs(module).isdisjoint({"trio", "trio_websocket", "socket", "h11"})
+    assert theirs(module).isdisjoint({"trio", "outcome", "trio_websocket", "socket", "h11"})
 
 
 def test_every_dialect_has_the_same_files() -> None:
@@ -382,6 +382,7 @@ def test_conformance_imports_nothing_of_what_it_checks(module: str) -> None:
 def test_modules_of_the_standard_library_and_dependencies_are_all_that_is_imported(module: str) -> None:
     dependencies = {
         "trio",
+        "outcome",
         "trio_websocket",
         "trio_parallel",
         "wsproto",
