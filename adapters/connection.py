@@ -37,6 +37,25 @@ _ids = count(1)
 class Connection(Generic[C, S]):
     """The mailbox of a client on a wire, and the tasks that move its messages."""
 
+    __slots__ = (
+        "_codec",
+        "_desk",
+        "_drained",
+        "_encode",
+        "_expect",
+        "_failure",
+        "_farewell",
+        "_holds",
+        "_nursery",
+        "_observe",
+        "_outbox",
+        "_scope",
+        "_seat",
+        "_translator",
+        "_transport",
+        "_unheard",
+    )
+
     def __init__(
         self, desk: Desk, transport: Transport, codec: Codec[C, S], translator: Translator[C, S]
     ) -> None:

@@ -20,6 +20,8 @@ _TELNET = re.compile(
 class Lines:
     """The lines of one byte stream."""
 
+    __slots__ = ("_flooded", "_limit", "_rest")
+
     def __init__(self, limit: int = LINE_LIMIT) -> None:
         self._limit = limit
         self._rest = b""

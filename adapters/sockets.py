@@ -53,6 +53,8 @@ class Duplex(Protocol):
 class DirectSocket:
     """A TCP connection. Takes the socket of `stream`, which is closed from then on."""
 
+    __slots__ = ("_lookout", "_socket")
+
     def __init__(self, stream: trio.SocketStream, lookout: Lookout | None = None) -> None:
         taken = stream.socket  # trio has set TCP_NODELAY
         self._socket = socket.socket(taken.family, taken.type, taken.proto, taken.detach())

@@ -19,6 +19,8 @@ _SETTLE_LIMIT = 100
 class LineTransport:
     """Lines over a byte stream."""
 
+    __slots__ = ("_ended", "_lines", "_wire")
+
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self._lines = Lines()

@@ -81,6 +81,8 @@ class Feed(trio.abc.Stream):
 class WebSocketTransport:
     """The server's end of a websocket."""
 
+    __slots__ = ("_feed", "_reads", "_waits", "_websocket", "_wire")
+
     def __init__(self, websocket: trio_websocket.WebSocketConnection, wire: Wire, feed: Feed) -> None:
         self._websocket = websocket
         self._wire = wire

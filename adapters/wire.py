@@ -22,6 +22,18 @@ _BUSY_PERIOD = 0.01
 class Wire(trio.abc.Stream):
     """A byte stream that can be written to without waiting, and knows when what was read last arrived."""
 
+    __slots__ = (
+        "_backlog",
+        "_drained",
+        "_drains",
+        "_is_heard",
+        "_lingers",
+        "_pulse",
+        "_pushed",
+        "_stream",
+        "read_at",
+    )
+
     def __init__(
         self, stream: trio.abc.Stream, pulse: Pulse | None = None, lookout: Lookout | None = None
     ) -> None:

@@ -100,6 +100,24 @@ class Phase(Enum):
 class Session:
     """A series of games between two seats."""
 
+    __slots__ = (
+        "_began",
+        "_board",
+        "_clock",
+        "_clocked",
+        "_control",
+        "_request",
+        "_rounds",
+        "_series",
+        "_table",
+        "_terms",
+        "_turn",
+        "phase",
+        "players",
+        "round",
+        "to_move",
+    )
+
     def __init__(
         self, players: tuple[Player, Player], terms: Terms, series: int = 0, table: str | None = None
     ) -> None:

@@ -77,6 +77,8 @@ _REASONS = (  # the first that applies is the one that is given (PROTOCOL.md 5)
 class ArenaTranslator:
     """What one arena client asks for and is told."""
 
+    __slots__ = ("_against", "_repeated", "_side", "_table")
+
     def __init__(self, table: str | None = None, against: str | None = None) -> None:
         self._table = table
         """Where to play unless a `start` says otherwise."""

@@ -53,6 +53,8 @@ _JOIN_ERRORS = (  # in the order of PROTOCOL.md 3.5
 class DroidconTranslator:
     """What one Droidcon client asks for and is told."""
 
+    __slots__ = ("_manners", "_side")
+
     def __init__(self, rounds: int = ROUNDS) -> None:
         self._manners = Manners(
             kind="droidcon",

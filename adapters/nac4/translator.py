@@ -66,6 +66,8 @@ _EXPECTED = "expected connect and a name of 1 to 64 letters digits minus or unde
 class Nac4Translator:
     """What one nac4 client asks for and is told."""
 
+    __slots__ = ("_entered", "_original", "_place", "_side")
+
     def __init__(self, place: Place, *, original: bool = False) -> None:
         self._place = place
         self._original = original
