@@ -41,13 +41,10 @@ class Connection(Generic[C, S]):
         "_codec",
         "_desk",
         "_drained",
-        "_encode",
-        "_expect",
         "_failure",
         "_farewell",
         "_holds",
         "_nursery",
-        "_observe",
         "_outbox",
         "_scope",
         "_seat",
@@ -63,7 +60,6 @@ class Connection(Generic[C, S]):
         self._transport = transport
         self._codec = codec
         self._translator = translator
-        self._expect, self._observe, self._encode = desk.expect, translator.observe, codec.encode
         self._outbox: list[Event] = []
         self._unheard: list[str] = []
         """What the client said, while there is no room for answers."""
@@ -80,7 +76,7 @@ class Connection(Generic[C, S]):
         """Queue an event for the client. A client too slow to keep up is hung up on."""
         outbox = self._outbox
         if not outbox:
-            self._expect(self)
+            self._desk.expect(self)
         elif len(outbox) >= OUTBOX_LIMIT:
             self._farewell = Farewell(1008, "stopped reading")
             self._scope.cancel()
@@ -108,8 +104,8 @@ class Connection(Generic[C, S]):
                     receipt = event.receipt
                     self._outbox = events[number:]
                     break
-                for message in self._observe(event):
-                    texts.append(self._encode(message))  # noqa: PERF401  a comprehension is a call more
+                for message in self._translator.observe(event):
+                    texts.append(self._codec.encode(message))  # noqa: PERF401  a comprehension is a call more
             if texts and not self._transport.write(texts):
                 self._hold(self._transport.drain, turns)
                 return

@@ -19,12 +19,13 @@ _SETTLE_LIMIT = 100
 class LineTransport:
     """Lines over a byte stream."""
 
-    __slots__ = ("_ended", "_lines", "_wire")
+    __slots__ = ("_ended", "_heard", "_lines", "_wire")
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self._lines = Lines()
         self._ended = False
+        self._heard: Heard = _dropped
 
     @property
     def read_at(self) -> float:
@@ -33,24 +34,24 @@ class LineTransport:
 
     async def listen(self, heard: Heard) -> bool:
         """Call `heard` with the lines that arrive; return whether it stopped that, or no more can come."""
-
-        def ready() -> bool:
-            data = self._wire.read()
-            if data:
-                lines = self._lines.feed(data)
-            elif data is None:
-                return True
-            else:
-                self._ended = True
-                lines = self._lines.end()
-            return (not lines or heard(lines)) and not self._ended
-
+        self._heard = heard
         try:
             if not self._ended:
-                await self._wire.listen(ready)
+                await self._wire.listen(self._ready)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             raise PeerGone from None
         return not self._ended
+
+    def _ready(self) -> bool:
+        data = self._wire.read()
+        if data:
+            lines = self._lines.feed(data)
+        elif data is None:
+            return True
+        else:
+            self._ended = True
+            lines = self._lines.end()
+        return (not lines or self._heard(lines)) and not self._ended
 
     async def receive(self) -> list[str]:
         """Return the lines that have arrived, at least one; none at the end of the stream."""
@@ -79,6 +80,11 @@ class LineTransport:
     async def close(self, farewell: Farewell) -> None:
         """Hang up; a stream has no word for good-bye."""
         await self._wire.linger()
+
+
+def _dropped(_: list[str]) -> bool:
+    """Take lines that nobody listens for: there are none."""
+    return False
 
 
 async def received(transport: Transport) -> list[str]:

@@ -6,6 +6,7 @@ told to play.
 """
 
 from collections.abc import Iterable
+from functools import cache
 from typing import assert_never
 
 from adapters.contract import Farewell
@@ -56,13 +57,7 @@ class DroidconTranslator:
     __slots__ = ("_manners", "_side")
 
     def __init__(self, rounds: int = ROUNDS) -> None:
-        self._manners = Manners(
-            kind="droidcon",
-            illegal=Illegal.FORFEIT,  # PROTOCOL.md 5.1
-            afterwards=Afterwards.HANG_UP,  # PROTOCOL.md 4.7
-            rounds=rounds,
-            hears_itself=False,  # PROTOCOL.md 4.3
-        )
+        self._manners = _manners(rounds)
         self._side: Side = FIRST
 
     @property
@@ -118,6 +113,18 @@ class DroidconTranslator:
             yield Word.DRAW
         else:
             yield Word.YOU_WON if ended.winner == self._side else Word.YOU_LOST
+
+
+@cache
+def _manners(rounds: int) -> Manners:
+    """Return what all clients of a server expect: one and the same for all of them."""
+    return Manners(
+        kind="droidcon",
+        illegal=Illegal.FORFEIT,  # PROTOCOL.md 5.1
+        afterwards=Afterwards.HANG_UP,  # PROTOCOL.md 4.7
+        rounds=rounds,
+        hears_itself=False,  # PROTOCOL.md 4.3
+    )
 
 
 def _place(channel: str) -> Place:
