@@ -83,16 +83,19 @@ async def _upgrade(wire: Wire, wanted: _Wanted, door: Door) -> None:
     feed.give(wanted.head)
     wire.push_back(wanted.early)
     async with trio.open_nursery() as nursery:
-        websocket = None
-        with trio.move_on_after(HANDSHAKE_LIMIT):
-            request = await _requested(nursery, feed)
-            websocket = await request.accept()
-        if websocket is not None:
-            transport = WebSocketTransport(websocket, wire, feed)
-            if door.pings:
-                nursery.start_soon(transport.keep_pinging)
-            await door.talk(transport, request.path)
-        nursery.cancel_scope.cancel()
+        try:
+            websocket = None
+            with trio.move_on_after(HANDSHAKE_LIMIT):
+                request = await _requested(nursery, feed)
+                websocket = await request.accept()
+            if websocket is not None:
+                transport = WebSocketTransport(websocket, wire, feed)
+                if door.pings:
+                    nursery.start_soon(transport.keep_pinging)
+                await door.talk(transport, request.path)
+        finally:
+            # Left to the nursery, the cancelling would leave an error in a cycle with its own traceback.
+            nursery.cancel_scope.cancel()
 
 
 class _Websocket(trio_websocket.WebSocketConnection):

@@ -65,8 +65,7 @@ class Hub:
         """Return a seat for a player who has just come and has not entered yet."""
         seat = Seat(mailbox, manners)
         if self._closed:
-            seat.situation = Gone()
-            seat.deliver(Dismissed(Why.STOPPED))
+            seat.dismiss(Dismissed(Why.STOPPED))
             return seat
         self._seats[seat] = None
         if manners.entry_limit is not None:
@@ -254,5 +253,4 @@ class Hub:
         self._door.let_out(seat)
         self._agenda.forget(seat)
         self._seats.pop(seat, None)
-        seat.situation = Gone()
-        seat.deliver(farewell)
+        seat.dismiss(farewell)

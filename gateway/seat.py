@@ -11,7 +11,7 @@ from math import inf
 from typing import Protocol, TypeAlias
 
 from gateway.commands import Place
-from gateway.events import Event, Receipt
+from gateway.events import Dismissed, Event, Receipt
 from gateway.manners import Afterwards, Manners
 from gateway.pool import Guest
 from gateway.results import Player
@@ -33,6 +33,16 @@ class Mailbox(Protocol):
 
         For the timekeeper, before a flag falls; the hub itself never calls it.
         """
+
+
+class Nowhere:
+    """The mailbox of one who is gone. Drops whatever comes."""
+
+    def deliver(self, event: Event) -> None:
+        """Drop an event."""
+
+    async def settle(self) -> None:
+        """Return at once."""
 
 
 class House(Protocol):
@@ -112,6 +122,16 @@ class Seat:
     def deliver(self, event: Event) -> None:
         """Tell the player of an event."""
         self.mailbox.deliver(event)
+
+    def dismiss(self, farewell: Dismissed) -> None:
+        """Tell the player of its going, after which it hears nothing more.
+
+        Mailbox and seat mostly know each other. The seat lets go, or every connection would leave a heap of
+        things that only the cyclic garbage collector clears away, which looks for them seldom.
+        """
+        self.situation = Gone()
+        self.mailbox.deliver(farewell)
+        self.mailbox = Nowhere()
 
     def player(self) -> Player:
         """Return who plays here; a series keeps the name that it began with."""

@@ -1,6 +1,8 @@
 """The door of a websocket port: pages for browsers, websockets for bots, errors for nonsense."""
 
+import gc
 import logging
+import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -314,6 +316,33 @@ async def test_flooding_client_hears_why_it_is_hung_up_on(extra: int) -> None:
         assert client.closed.code == 1009
         await trio.aclose_forcefully(stream)
         nursery.cancel_scope.cancel()
+
+
+@pytest.mark.trio
+async def test_what_ends_a_websocket_is_left_to_no_garbage_collector() -> None:
+    errors: list[weakref.ref[Exception]] = []
+
+    async def vanish(transport: WebSocketTransport, target: str) -> None:
+        await trio.testing.wait_all_tasks_blocked()
+        error = PeerGone()
+        errors.append(weakref.ref(error))
+        try:
+            raise error
+        finally:
+            del error
+
+    client, server = trio.testing.memory_stream_pair()
+    gc.disable()
+    try:
+        async with trio.open_nursery() as nursery:
+            serve = partial(serve_websocket, door=Door(vanish, PAGE, pings=True))
+            nursery.start_soon(contained, "test", serve, Pulse(), server)
+            await client.send_all(HANDSHAKE)
+            await everything(client)
+            await client.aclose()
+        assert [error() for error in errors] == [None]
+    finally:
+        gc.enable()
 
 
 # Places.

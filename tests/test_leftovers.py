@@ -1,0 +1,70 @@
+"""What stays of a client who has gone: nothing that would wait for the cyclic garbage collector.
+
+That one looks seldom, so memory would grow with the number of games for as long as it does not.
+"""
+
+import gc
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+import pytest
+import trio
+import trio.testing
+from players import DIALECTS, entered, gateway
+
+from adapters.connection import Connection
+
+pytestmark = pytest.mark.trio
+Clock = trio.testing.MockClock
+
+dialects = pytest.mark.parametrize("dialect", DIALECTS)
+pairs = pytest.mark.parametrize("pair", [*product(("arena", "droidcon"), DIALECTS)], ids="-".join)
+
+
+@pytest.fixture(autouse=True)
+def no_collector() -> Iterator[None]:
+    """Let nothing be cleared away but what nobody refers to."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def connections() -> int:
+    """Return how many connections there are in memory."""
+    return sum(type(thing) is Connection for thing in gc.get_objects())
+
+
+@dialects
+@pytest.mark.parametrize("vanishes", [False, True], ids=["leaves", "vanishes"])
+async def test_nothing_is_left_of_who_waited(dialect: str, vanishes: bool, autojump_clock: Clock) -> None:
+    async with gateway() as room:
+        player = await room.connect(dialect, "ann")
+        await player.enter()
+        assert await player.told() == entered(player)
+        assert connections() == 1
+        if vanishes:
+            player.reset()
+        else:
+            await player.leave()
+        await trio.sleep(10)
+        assert len(room.hub) == 0
+        assert connections() == 0
+
+
+@pairs
+async def test_nothing_is_left_of_who_played(pair: Sequence[str], autojump_clock: Clock) -> None:
+    async with gateway() as room:
+        one, two = await room.sit(pair[0], "ann"), await room.sit(pair[1], "bob")
+        for column in "0101010":
+            await (one, two)[int(column)].play(int(column))
+            await trio.testing.wait_all_tasks_blocked()
+        assert len(room.finished) == 1
+        assert connections() == 2
+        await one.leave()
+        await trio.sleep(10)
+        if "closed" not in await two.told():
+            await two.leave()
+        await trio.sleep(10)
+        assert len(room.hub) == 0
+        assert connections() == 0
