@@ -135,7 +135,10 @@ class Connection(Generic[C, S]):
             self._desk.submit(self._seat, Leave(), trio.current_time())
             await self._transport.close(self._farewell)
         if self._failure is not None:
-            raise self._failure
+            try:
+                raise self._failure
+            finally:
+                self._failure = None  # whose traceback knows the connection
 
     async def _read(self) -> None:
         try:

@@ -16,6 +16,7 @@ import trio
 
 Ready: TypeAlias = Callable[[], bool]
 """Reads what there is, without waiting; returns whether to be called again."""
+Listener: TypeAlias = tuple[Ready, trio.lowlevel.Task]
 
 
 class Lookout:
@@ -23,7 +24,7 @@ class Lookout:
 
     def __init__(self) -> None:
         self._epoll = select.epoll()
-        self._listeners: dict[int, tuple[Ready, trio.lowlevel.Task]] = {}
+        self._listeners: dict[int, Listener] = {}
 
     async def run(self) -> None:
         """Look, until cancelled; then nobody can listen any more."""
@@ -54,26 +55,26 @@ class Lookout:
 
     def closing(self, sock: socket.socket) -> None:
         """Send away who listens to a socket that is about to be closed."""
-        if sock.fileno() in self._listeners:
-            self._end(sock.fileno(), outcome.Error(trio.ClosedResourceError()))
+        listener = self._listeners.get(sock.fileno())
+        if listener is not None:
+            self._end(sock.fileno(), listener, outcome.Error(trio.ClosedResourceError()))
 
     def _call(self, number: int) -> None:
         listener = self._listeners.get(number)
         if listener is None:  # it went while others were called
             return
-        end: outcome.Outcome[None] = outcome.Value(None)
         try:
-            if listener[0]():
-                return
-        except Exception as error:
-            end = outcome.Error(error)
-        if self._listeners.get(number) is listener:  # or it was cancelled by what it caused
-            self._end(number, end)
+            goes_on = listener[0]()
+        except Exception as error:  # kept in no variable: its traceback knows this frame
+            self._end(number, listener, outcome.Error(error))
+        else:
+            if not goes_on:
+                self._end(number, listener, outcome.Value(None))
 
-    def _end(self, number: int, end: outcome.Outcome[None]) -> None:
-        _, task = self._listeners[number]
-        self._forget(number)
-        trio.lowlevel.reschedule(task, end)
+    def _end(self, number: int, listener: Listener, end: outcome.Outcome[None]) -> None:
+        if self._listeners.get(number) is listener:  # or it was cancelled by what it caused
+            self._forget(number)
+            trio.lowlevel.reschedule(listener[1], end)
 
     def _forget(self, number: int) -> None:
         del self._listeners[number]

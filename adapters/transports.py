@@ -40,6 +40,8 @@ class LineTransport:
                 await self._wire.listen(self._ready)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             raise PeerGone from None
+        finally:
+            self._heard = _dropped  # or who listened and this would keep each other
         return not self._ended
 
     def _ready(self) -> bool:

@@ -1,8 +1,10 @@
 """One task that waits for many sockets, and calls whoever listens to one that has something."""
 
+import gc
 import socket
+import weakref
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 
 import pytest
 import trio
@@ -93,6 +95,32 @@ async def test_what_goes_wrong_with_a_listener_is_its_own(lookout: Lookout, sock
                 await lookout.listen(sock, fail)
             other.peer.send(b"y")
     assert reader.got == [b"y"]
+
+
+async def test_what_went_wrong_is_forgotten_without_the_garbage_collector(
+    lookout: Lookout, sock: _Socket
+) -> None:
+    errors: list[weakref.ref[Exception]] = []
+
+    class Oops(Exception):
+        def __init__(self) -> None:
+            errors.append(weakref.ref(self))
+
+    def fail() -> bool:
+        raise Oops
+
+    async def listen() -> None:
+        with suppress(Oops):
+            await lookout.listen(sock, fail)
+
+    gc.disable()
+    try:
+        sock.peer.send(b"x")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(listen)
+        assert [error() for error in errors] == [None]
+    finally:
+        gc.enable()
 
 
 async def test_listener_that_is_cancelled_is_not_called_again(lookout: Lookout, sock: _Socket) -> None:

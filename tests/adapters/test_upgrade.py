@@ -336,7 +336,7 @@ async def test_what_ends_a_websocket_is_left_to_no_garbage_collector() -> None:
     try:
         async with trio.open_nursery() as nursery:
             serve = partial(serve_websocket, door=Door(vanish, PAGE, pings=True))
-            nursery.start_soon(contained, "test", serve, Pulse(), server)
+            nursery.start_soon(contained, "test", serve, Pulse(), None, server)
             await client.send_all(HANDSHAKE)
             await everything(client)
             await client.aclose()
