@@ -1,14 +1,14 @@
 """What goes over one client's wire while it plays, recorded game by game for whoever keeps it as evidence.
 
-Knows the events with which a game begins and ends; does not know dialects, or what becomes of a tape that was
-handed in. All of it runs while others wait for their moves, so a text costs an append to a list, and words for
-what the server thought of it are found later, by whoever keeps it. The rules it keeps:
+Knows the events with which a game begins and ends; does not know dialects, or what becomes of a tape that
+was handed in. All of it runs while others wait for their moves, so a text costs an append to a list, and
+words for what the server thought of it are found later, by whoever keeps it. The rules it keeps:
 
 - No client can make a tape grow: a text that is too long is cut when it is recorded, and where there are too
   many, those in the middle make room, because a game is mostly lost at its end.
 - A tape is handed in after the client was told of the end of its game, or when it cannot be told any more.
-- The next game may begin while the end of one is still to be told. So what comes in belongs to the newest game,
-  and what goes out to the oldest.
+- The next game may begin while the end of one is still to be told. So what comes in belongs to the newest
+  game, and what goes out to the oldest.
 """
 
 from collections.abc import Sequence
@@ -183,4 +183,3 @@ def _outcome(ended: Ended, side: Side) -> str:
 
 def _cut(text: str) -> str:
     return f"{text[:LONGEST]}... ({len(text)} characters)"
-

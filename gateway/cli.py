@@ -91,9 +91,7 @@ async def _serve(options: argparse.Namespace) -> None:
     async with _kept(options) as archive:
         keep, place = (_forget, "nowhere") if archive is None else (archive.report, archive.label)
         keeps_wire = archive is not None and options.keep_wire > 0
-        desk = Desk(
-            rules, random.Random(options.seed), partial(_report, pulse, keep), keeps_wire=keeps_wire
-        )
+        desk = Desk(rules, random.Random(options.seed), partial(_report, pulse, keep), keeps_wire=keeps_wire)
         front_ends = _front_ends(options, desk, pulse, lookout)
         if archive is not None and options.web is not None:
             front_ends.append(_web(options, archive))

@@ -30,7 +30,7 @@ logger = logging.getLogger("gateway.store")
 T = TypeVar("T")
 
 Settled: TypeAlias = Callable[[Sequence[Item], bool], None]
-"""Told in the clerk's thread of games and evidence that are stored (True), or given up and in the log (False)."""
+"""Told in the clerk's thread of games and evidence that are stored (True), or given up (False)."""
 
 
 class Sink(Protocol):

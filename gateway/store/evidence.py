@@ -1,11 +1,11 @@
 """Evidence: what one side said and heard during a game, with times, and what the server made of it.
 
-Knows text and milliseconds; does not know what a dialect's messages mean. Connections record in a hurry, in raw
-seconds and without words; here that becomes what people read, in the thread that stores it. That thread keeps
-the event loop waiting, so `pack` has to be cheap.
+Knows text and milliseconds; does not know what a dialect's messages mean. Connections record in a hurry, in
+raw seconds and without words; here that becomes what people read, in the thread that stores it. That thread
+keeps the event loop waiting, so `pack` has to be cheap.
 
-Stored, an exchange is a line of JSON (times, ways, lengths of the texts, verdicts), and behind it the texts, all
-compressed: to put the texts into the JSON too takes twice the time.
+Stored, an exchange is a line of JSON (times, ways, lengths of the texts, verdicts), and behind it the texts,
+all compressed: to put the texts into the JSON too takes twice the time.
 """
 
 import json
@@ -73,7 +73,7 @@ def unpack(data: bytes) -> Exchange:
     try:
         head, _, texts = zlib.decompress(data).decode("utf-8", "surrogatepass").partition("\n")
         ats, letters, lengths, verdicts = json.loads(head)
-        said = {number: verdict for number, verdict in verdicts}
+        said = dict(verdicts)
         lines, start = [], 0
         for number, (at, letter, length) in enumerate(zip(ats, letters, lengths, strict=True)):
             lines.append(Line(at, _WAYS[letter], texts[start : start + length], said.get(number, "")))

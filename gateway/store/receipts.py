@@ -63,7 +63,7 @@ class Receipt:
         return self.outcome
 
     def enclose(self, side: Side, said: Sequence[Spoken]) -> None:
-        """Hand in what was said and heard on one side. Never blocks; of a game that is only logged, drop it."""
+        """Hand in what one side said and heard. Never blocks. Of a game that is only logged it is dropped."""
         if self.outcome is not Outcome.LOGGED:
             self._enclose(side, said)
 

@@ -62,9 +62,7 @@ def said(text: str) -> Said:
     return ((0.005, "in", text, Objection.UNREADABLE), (0.006, "out", "no", None))
 
 
-def keep(
-    database: Database, games: Sequence[GameRecord], both: tuple[Said, Said] | None = None
-) -> None:
+def keep(database: Database, games: Sequence[GameRecord], both: tuple[Said, Said] | None = None) -> None:
     """Store games, each with the same evidence."""
     with database.writing() as connection:
         stored = ledger.books_kept(connection)

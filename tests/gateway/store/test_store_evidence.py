@@ -52,7 +52,7 @@ def test_all_that_stands_against_a_text_is_told() -> None:
     [
         b"",
         b"x",
-        *map(zlib.compress, [b"", b"{", b"\xff", b"[1]", b"1", b"[[1],\"i\",[],[]]", b"[[1],\"x\",[0],[]]"]),
+        *map(zlib.compress, [b"", b"{", b"\xff", b"[1]", b"1", b'[[1],"i",[],[]]', b'[[1],"x",[0],[]]']),
     ],
 )
 def test_what_is_no_exchange_is_a_value_error(data: bytes) -> None:

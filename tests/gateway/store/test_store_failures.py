@@ -64,7 +64,10 @@ async def test_games_are_stored_with_their_evidence(where: str) -> None:
         receipt.enclose(0, [(5.25, "in", "playmove 3", None)])
         receipt.enclose(1, [(5.5, "out", "genmove", None)])
     with database.reading() as connection:
-        assert evidence_of(connection, 1) == ((Line(250, "in", "playmove 3"),), (Line(500, "out", "genmove"),))
+        assert evidence_of(connection, 1) == (
+            (Line(250, "in", "playmove 3"),),
+            (Line(500, "out", "genmove"),),
+        )
     database.close()
 
 
