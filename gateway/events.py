@@ -126,7 +126,7 @@ class Refused:
 Way: TypeAlias = Literal["in", "out", "note"]
 """Which way a text went, seen from the server; a note is the server's own remark, without a text."""
 Remark: TypeAlias = Objection | float | str | None
-"""What the server thought of a text: why it was refused, seconds left on the player's clock, words, nothing."""
+"""What the server thought of a text: why it was refused, the seconds left on a clock, words, or nothing."""
 Spoken: TypeAlias = tuple[float, Way, str, Remark]
 """One text on a player's wire: when, in seconds on the scale of all times of the core; which way; the text;
 what the server thought of it. A plain tuple, as there are many."""
