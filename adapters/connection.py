@@ -84,7 +84,8 @@ class Connection(Generic[C, S]):
             self._desk.expect(self)
         elif len(outbox) >= OUTBOX_LIMIT:
             self._farewell = Farewell(1008, "stopped reading")
-            self._note("stopped reading")
+            if not self._scope.cancel_called:
+                self._note("stopped reading")
             self._scope.cancel()
             return
         outbox.append(event)

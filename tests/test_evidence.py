@@ -16,6 +16,7 @@ import websockets.exceptions
 import websockets.sync.client
 from served import EVERY_PORT, PATIENCE, Served, ran, served
 
+from gateway.store import commands
 from gateway.store.database import open_to_read
 from gateway.store.evidence import Exchange
 from gateway.store.reader import Reader
@@ -34,6 +35,10 @@ class Line:
     def say(self, text: str) -> None:
         self.record.append(("in", text))
         self._sock.sendall(f"{text}\n".encode())
+
+    def flood(self) -> None:
+        """Say more without an end of the line than anybody listens to."""
+        self._sock.sendall(b"x" * 100_000)
 
     def hear(self) -> str:
         """Return the next line; nothing at the end."""
@@ -77,11 +82,10 @@ class Kept:
     def __init__(self, where: str) -> None:
         database = open_to_read(where)
         whole = Reader(database).game(1)
+        self.shown = "".join(commands.show(database, 1))
         database.close()
         assert whole is not None
         self.exchanges = whole[1]
-        status, self.shown, _ = ran("show", "1", "--db", where)
-        assert status == 0
 
     def side(self, number: int) -> Exchange:
         exchange = self.exchanges[number]
@@ -164,6 +168,7 @@ def test_game_lost_by_an_illegal_move(place: Path) -> None:
     assert kept.verdicts(0) == {"": "won: the opponent's move was illegal"}
     assert kept.verdicts(1) == {"PUT 9": "refused: outside the board", "": "lost by an illegal move"}
     assert "->  PUT 9   (refused: outside the board)\n" in kept.shown
+    assert ran("show", "1", "--db", str(place)) == (0, kept.shown, "")
 
 
 def test_game_lost_on_time(place: Path) -> None:
@@ -231,6 +236,21 @@ def test_client_that_hangs_up(place: Path, dialect: str) -> None:
     assert kept.verdicts(1)[""] == "won: the opponent left"
     assert kept.said(1) == from_the_start(bob.record, "NEW_GAME")
     assert kept.shown.index("(hung up)") < kept.shown.index("(lost by leaving)")
+
+
+def test_client_that_floods(place: Path) -> None:
+    with playing(place) as room:
+        ann, bob = room.line(), room.line()
+        for name, client in (("ann", ann), ("bob", bob)):
+            client.say(f"NAME {name}\nJOIN t")
+            heard_until(client, "SUCCESS")
+            heard_until(client, "SUCCESS")
+        heard_until(ann, "YOUR_MOVE")
+        ann.flood()
+        heard_until(bob, "YOU_WON")
+    kept = Kept(str(place))
+    notes = [line.verdict for line in kept.side(0) if line.direction == "note"]
+    assert notes == ["sent too much without an end of the message", "lost by leaving"]
 
 
 def test_player_of_the_server_s_own_has_no_wire(place: Path) -> None:

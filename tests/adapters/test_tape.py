@@ -124,7 +124,7 @@ def test_refusal_while_no_game_is_on_is_nobody_s_evidence() -> None:
     recorder.note(Refused(Objection.WAITING, ""))
     begin(recorder)
     end(recorder, receipt)
-    assert [remark for *_, remark in receipt.lines] == ["lost: the opponent has four in a row"]
+    assert [remark for *_, remark in receipt.lines] == ["won: four in a row"]
 
 
 @pytest.mark.parametrize("texts", [["state"], ["put 3", "your move"]])
