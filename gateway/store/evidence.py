@@ -12,6 +12,7 @@ import json
 import zlib
 from collections.abc import Sequence
 from functools import cache
+from itertools import accumulate
 from typing import NamedTuple, TypeAlias
 
 from gateway.events import Objection, Remark, Spoken, Way
@@ -59,7 +60,8 @@ def pack(said: Sequence[Spoken], began: float) -> bytes:
     """Return what was recorded as bytes; `began` is when the game began, on the scale of the texts' times."""
     ats, ways, texts, remarks = zip(*said, strict=True) if said else ((), (), (), ())
     head = (
-        [round(1000 * (at - began)) for at in ats],
+        # When a text arrived is only known as rather too early; it was not before what went before it.
+        [round(1000 * (at - began)) for at in accumulate(ats, max)],
         "".join([_LETTERS[way] for way in ways]),
         [*map(len, texts)],
         [(number, _words(remark)) for number, remark in enumerate(remarks) if remark is not None],

@@ -1,6 +1,7 @@
 """What is kept of the exchange on the wire, put into words and milliseconds, and read back."""
 
 import zlib
+from itertools import accumulate
 
 import pytest
 from hypothesis import given
@@ -24,8 +25,18 @@ def test_exchange_is_unpacked_as_it_was_said_in_milliseconds_since_the_game_bega
     lines: list[tuple[int, str, str, str]], began: int
 ) -> None:
     said = [(at / 1000, *rest) for at, *rest in lines]
-    expected = tuple(Line(at - began, *rest) for at, *rest in lines)
+    times = accumulate((at for at, *_ in lines), max)
+    expected = tuple(Line(at - began, *rest) for at, (_, *rest) in zip(times, lines, strict=True))
     assert unpack(pack(said, began / 1000)) == expected  # type: ignore[arg-type]
+
+
+def test_answer_is_never_earlier_than_what_it_answers() -> None:
+    said: list[Spoken] = [
+        (2.0, "out", "your move", None),
+        (1.5, "in", "put 3", None),
+        (2.5, "out", "ok", None),
+    ]
+    assert [line.at for line in unpack(pack(said, 1.0))] == [1000, 1000, 1500]
 
 
 def test_text_without_a_remark_has_no_verdict() -> None:
