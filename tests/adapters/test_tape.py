@@ -11,8 +11,6 @@ from gateway.board import FIRST, SECOND, Board, Side
 from gateway.events import Ended, Objection, Reason, Refused, Spoken, Started, ToMove
 
 NAMES = ("ann", "bob")
-MOST = HEAD + TAIL + 2
-"""Lines of the longest exchange: a note for what is left out, and the outcome."""
 
 
 class Kept:
@@ -278,12 +276,15 @@ def test_long_text_is_cut_when_it_is_recorded_and_its_length_told(way: int) -> N
     assert recorded(2, "a" * LONGEST)[way][2] == "a" * LONGEST
 
 
-def test_no_client_makes_a_tape_grow_beyond_its_bound() -> None:
+@pytest.mark.parametrize(("said", "heard"), [(1, 0), (0, 3), (1, 3)])
+def test_no_client_makes_a_tape_grow_beyond_its_bound(said: int, heard: int) -> None:
     recorder = Recorder()
     begin(recorder)
     (tape,) = recorder._tapes
     for at in range(2000):
-        recorder.heard(at, "x" * 10_000)
-        recorder.said(at, ["y" * 10_000] * 3, ())
+        for _ in range(said):
+            recorder.heard(at, "x" * 10_000)
+        if heard:
+            recorder.said(at, ["y" * 10_000] * heard, ())
         assert len(tape.lines) <= HEAD + TAIL + 60
     assert max(len(text) for _, _, text, _ in tape.lines) < LONGEST + 30
