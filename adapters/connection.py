@@ -18,6 +18,7 @@ import trio
 
 from adapters.contract import C, Codec, Farewell, Flooded, PeerGone, S, Translator, Transport, WireError
 from adapters.lookout import Lookout
+from adapters.tape import NOTED, TURNING, Recorder
 from adapters.wire import Wire
 from gateway.commands import Command, Leave, Unreadable
 from gateway.desk import Desk
@@ -46,6 +47,7 @@ class Connection(Generic[C, S]):
         "_holds",
         "_nursery",
         "_outbox",
+        "_recorder",
         "_scope",
         "_seat",
         "_translator",
@@ -60,6 +62,7 @@ class Connection(Generic[C, S]):
         self._transport = transport
         self._codec = codec
         self._translator = translator
+        self._recorder = Recorder() if desk.keeps_wire else None
         self._outbox: list[Event] = []
         self._unheard: list[str] = []
         """What the client said, while there is no room for answers."""
@@ -75,10 +78,14 @@ class Connection(Generic[C, S]):
     def deliver(self, event: Event) -> None:
         """Queue an event for the client. A client too slow to keep up is hung up on."""
         outbox = self._outbox
+        if self._recorder is not None and isinstance(event, NOTED):
+            self._recorder.note(event)
         if not outbox:
             self._desk.expect(self)
         elif len(outbox) >= OUTBOX_LIMIT:
             self._farewell = Farewell(1008, "stopped reading")
+            if not self._scope.cancel_called:
+                self._note("stopped reading")
             self._scope.cancel()
             return
         outbox.append(event)
@@ -92,6 +99,7 @@ class Connection(Generic[C, S]):
         """
         if self._holds:
             return
+        recorder = self._recorder
         events, self._outbox = self._outbox, []
         texts: list[str] = []
         turns: list[ToMove | Dismissed] = []
@@ -104,8 +112,12 @@ class Connection(Generic[C, S]):
                     receipt = event.receipt
                     self._outbox = events[number:]
                     break
+                elif recorder is not None and isinstance(event, TURNING):
+                    recorder.mark(len(texts), event)
                 for message in self._translator.observe(event):
                     texts.append(self._codec.encode(message))  # noqa: PERF401  a comprehension is a call more
+            if recorder is not None:
+                recorder.said(trio.current_time(), texts, turns)
             if texts and not self._transport.write(texts):
                 self._hold(self._transport.drain, turns)
                 return
@@ -132,13 +144,21 @@ class Connection(Generic[C, S]):
                     await self._read()
         finally:
             self._holds = True
-            self._desk.submit(self._seat, Leave(), trio.current_time())
+            self._leave()
             await self._transport.close(self._farewell)
         if self._failure is not None:
             try:
                 raise self._failure
             finally:
                 self._failure = None  # whose traceback knows the connection
+
+    def _leave(self) -> None:
+        """Let the client be gone, if it is not yet, and hand in what could not be told any more."""
+        self._note("the connection ended")
+        now = trio.current_time()
+        self._desk.submit(self._seat, Leave(), now)
+        if self._recorder is not None:
+            self._recorder.close(now)
 
     async def _read(self) -> None:
         try:
@@ -148,18 +168,27 @@ class Connection(Generic[C, S]):
                     texts, self._unheard = self._unheard, []
                     self._heard(texts)
         except Flooded:
+            self._note("sent too much without an end of the message")
             self._desk.submit(self._seat, Unreadable(""), self._transport.read_at)
+        else:
+            self._note("hung up")
         self._desk.submit(self._seat, Leave(), self._transport.read_at)
 
     def _heard(self, texts: list[str]) -> bool:
         """Carry out what the client said; return whether all of it, which a full outbox prevents."""
-        now = self._transport.read_at
+        now, recorder = self._transport.read_at, self._recorder
         for number, text in enumerate(texts):
             if len(self._outbox) > OUTBOX_LIMIT // 2:
                 self._unheard = texts[number:]
                 return False
+            if recorder is not None:
+                recorder.heard(now, text)
             self._desk.submit(self._seat, self._command(text), now)
         return True
+
+    def _note(self, words: str) -> None:
+        if self._recorder is not None:
+            self._recorder.remark(trio.current_time(), words)
 
     async def _room(self) -> None:
         """Wait until the outbox is less than half full."""

@@ -33,8 +33,8 @@ class Archive:
 
 
 @asynccontextmanager
-async def keeping(where: str) -> AsyncIterator[Archive]:
-    """Open a database, and have it written to.
+async def keeping(where: str, keep_wire: float) -> AsyncIterator[Archive]:
+    """Open a database, and have it written to; evidence stays there for `keep_wire` days.
 
     At the end wait a moment for the games that are not stored yet, and close it. Raises OSError, with one
     line, where the database cannot be opened; then it is as it was.
@@ -44,10 +44,10 @@ async def keeping(where: str) -> AsyncIterator[Archive]:
     except StoreError as error:
         raise OSError(str(error)) from error
     epoch = time.time() - trio.current_time()
-    writer = Writer(DatabaseSink(database))
+    writer = Writer(DatabaseSink(database, keep_wire))
 
     def report(game: Finished) -> Receipt:
-        return writer.put(record_of(game, epoch))
+        return writer.put(record_of(game, epoch), game.began)
 
     try:
         yield Archive(report, database.label, writer, Reader(database))

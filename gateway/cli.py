@@ -88,9 +88,10 @@ async def _serve(options: argparse.Namespace) -> None:
     pulse = Pulse()
     trio.lowlevel.add_instrument(pulse)
     lookout = Lookout() if hasattr(select, "epoll") else None
-    async with _kept(options.db) as archive:
+    async with _kept(options) as archive:
         keep, place = (_forget, "nowhere") if archive is None else (archive.report, archive.label)
-        desk = Desk(rules, random.Random(options.seed), partial(_report, pulse, keep))
+        keeps_wire = archive is not None and options.keep_wire > 0
+        desk = Desk(rules, random.Random(options.seed), partial(_report, pulse, keep), keeps_wire=keeps_wire)
         front_ends = _front_ends(options, desk, pulse, lookout)
         if archive is not None and options.web is not None:
             front_ends.append(_web(options, archive))
@@ -105,14 +106,14 @@ async def _serve(options: argparse.Namespace) -> None:
 
 
 @asynccontextmanager
-async def _kept(where: str | None) -> AsyncIterator["Archive | None"]:
+async def _kept(options: argparse.Namespace) -> AsyncIterator["Archive | None"]:
     """Give whoever keeps results, if anybody does. Raises OSError where it cannot."""
-    if where is None:
+    if options.db is None:
         yield None
         return
     from gateway.archive import keeping  # noqa: PLC0415  costs 0.2 s, which who keeps nothing need not pay
 
-    async with keeping(where) as kept:
+    async with keeping(options.db, options.keep_wire) as kept:
         yield kept
 
 

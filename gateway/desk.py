@@ -27,8 +27,12 @@ class Outgoing(Protocol):
 class Desk(Hub):
     """A hub whose news leave when it is done."""
 
-    def __init__(self, rules: Rules, lot: random.Random, report: Report = lambda _: None) -> None:
+    def __init__(
+        self, rules: Rules, lot: random.Random, report: Report = lambda _: None, *, keeps_wire: bool = False
+    ) -> None:
+        """`keeps_wire`: whether what is said on either side of a game can be handed in with its receipt."""
         super().__init__(rules, lot, report)
+        self.keeps_wire = keeps_wire
         self._unsent: list[Outgoing] = []
 
     def expect(self, mailbox: Outgoing) -> None:

@@ -4,9 +4,10 @@ Events are in the past tense and addressed to one player. They are facts; how, a
 is told of them is its dialect's affair.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, Flag, auto
-from typing import Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from gateway.board import Board, Side
 from gateway.making import maker
@@ -122,6 +123,15 @@ class Refused:
     """The client's message."""
 
 
+Way: TypeAlias = Literal["in", "out", "note"]
+"""Which way a text went, seen from the server; a note is the server's own remark, without a text."""
+Remark: TypeAlias = Objection | float | str | None
+"""What the server thought of a text: why it was refused, the seconds left on a clock, words, or nothing."""
+Spoken: TypeAlias = tuple[float, Way, str, Remark]
+"""One text on a player's wire: when, in seconds on the scale of all times of the core; which way; the text;
+what the server thought of it. A plain tuple, as there are many."""
+
+
 class Receipt(Protocol):
     """What becomes of a result: whoever tells a client of it does so once it is safe."""
 
@@ -131,6 +141,12 @@ class Receipt(Protocol):
 
     async def settled(self) -> object:
         """Return once the receipt is not open any more. For adapters; the core never calls it."""
+
+    def enclose(self, side: Side, said: Sequence[Spoken]) -> None:
+        """Hand in what was said and heard on one side, once, after that side was told of the end.
+
+        MUST NOT block or fail. `said` must not be changed any more. For adapters, as above.
+        """
 
 
 @dataclass(frozen=True, slots=True)

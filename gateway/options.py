@@ -90,6 +90,13 @@ def _parser() -> Parser:
         metavar="FILE|URL|none",
         help=f"a file of SQLite's, postgresql://..., or {NOWHERE} ({DATABASE})",
     )
+    results.add_argument(
+        "--keep-wire",
+        type=number(float, 0, 1e6),
+        default=30.0,
+        metavar="DAYS",
+        help="how long to keep what was said and heard on either side of a game; 0: not at all (%(default)s)",
+    )
     _add_web(parser.add_argument_group("results by web"))
     log = parser.add_argument_group("what to say on stderr")
     log.add_argument("--log-level", choices=LEVELS, default="info", help="least level to log (%(default)s)")

@@ -171,6 +171,7 @@ def test_no_dialect_imports_another(module: str) -> None:
         "framing",
         "numbers",
         "sockets",
+        "tape",
         "transports",
         "upgrade",
         "websocket",
@@ -181,6 +182,11 @@ def test_what_all_dialects_share_knows_none_of_them(module: str) -> None:
     homes = tuple(f"adapters.{dialect}" for dialect in DIALECTS)
     assert [name for name in ours(f"adapters.{module}") if name.startswith(homes)] == []
     assert [word for word in DIALECTS if word in source(f"adapters.{module}").lower()] == []
+
+
+def test_tapes_know_board_and_events_alone() -> None:
+    assert ours("adapters.tape") == {"gateway.board", "gateway.events"}
+    assert theirs("adapters.tape") <= PURE
 
 
 def test_cells_know_the_board_alone() -> None:

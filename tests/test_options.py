@@ -44,6 +44,7 @@ def test_rules_are_the_documented_ones() -> None:
     options = parse([])
     assert (options.clock, options.penalty, options.idle, options.rejoin) == (42.0, 1.0, 300.0, 10.0)
     assert (options.rounds, options.games_per_pair, options.seed) == (4, 10, None)
+    assert options.keep_wire == 30.0
     assert (options.nac4_original, options.log_json, options.log_level) == (False, False, "info")
 
 
@@ -69,6 +70,7 @@ def test_two_readings_share_nothing() -> None:
         ("--clock", ["0", "-1", "nan", "inf", "x", "1e7"]),
         ("--penalty", ["-0.1", "nan", "x"]),
         ("--idle", ["0", "nan", "-inf"]),
+        ("--keep-wire", ["-1", "nan", "month"]),
         ("--rounds", ["0", "-4", "1.5", "x", "9" * 5000]),
         ("--games-per-pair", ["-1", "x", "1.5"]),
         ("--rejoin", ["0", "x"]),

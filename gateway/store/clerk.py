@@ -6,6 +6,8 @@ Knows threads and time; does not know databases, only a `Sink`, nor the event lo
 - A database that fails is tried again, for ever, and the operator hears of it.
 - A game that the database will never take does not keep the others; it goes to the log, whole, as an error
   (``not stored: `` and an array of games as in ``export --format jsonl``). So do those left at the end.
+- Evidence comes behind its game, and is stored in the same order, but is not worth a log's room: of what is
+  given up the log has the number.
 """
 
 import json
@@ -22,20 +24,20 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 from gateway.store.errors import StoreError
 from gateway.store.formats.jsonl import as_object
 from gateway.store.outage import Outage
-from gateway.store.records import GameRecord, Submission
+from gateway.store.records import GameRecord, Item, Submission
 
 logger = logging.getLogger("gateway.store")
 T = TypeVar("T")
 
-Settled: TypeAlias = Callable[[Sequence[Submission], bool], None]
-"""Told in the clerk's thread of games that are stored (True), or given up and in the log (False)."""
+Settled: TypeAlias = Callable[[Sequence[Item], bool], None]
+"""Told in the clerk's thread of games and evidence that are stored (True), or given up (False)."""
 
 
 class Sink(Protocol):
     """Where games go. Called by one thread."""
 
-    def write(self, submissions: Sequence[Submission]) -> None:
-        """Store games for good, all or none; those that are stored already stay as they are.
+    def write(self, items: Sequence[Item]) -> None:
+        """Store games and evidence for good, all or none; what is stored already stays as it is.
 
         Raises StoreError where it should be tried again later, another exception where a game is at fault.
         """
@@ -62,7 +64,7 @@ class Pace:
     1 ms, and 0.1 ms more for each game: under load fewer commits of more games leave the time for play."""
     longest_rest: float = 0.02
     batch: int = 500
-    """Games in one commit."""
+    """Games, or pieces of evidence, in one commit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +92,20 @@ class Clerk:
         self._sink = sink
         self._settled = settled
         self._pace = pace
-        self._items: queue.SimpleQueue[Submission | _Job[Any] | None] = queue.SimpleQueue()
-        self._batch: list[Submission] = []
+        self._items: queue.SimpleQueue[Item | _Job[Any] | None] = queue.SimpleQueue()
+        self._batch: list[Item] = []
+        self._came = self._went = 0
+        """Games that were handed in, for one thread to count, and that were settled, for the other."""
         self._outage = Outage(pace.remind)
         self._rested_at = 0.0
         self._abandoned = threading.Event()
         self._thread = threading.Thread(target=self._run, name="store", daemon=True)
         self._thread.start()
 
-    def store(self, submission: Submission) -> None:
-        """Take in a game; never blocks."""
-        self._items.put(submission)
+    def store(self, item: Item) -> None:
+        """Take in a game, or evidence of one that was taken in before; never blocks."""
+        self._came += isinstance(item, Submission)
+        self._items.put(item)
 
     def ask(self, work: Callable[[], T]) -> Future[T]:
         """Take in something else to do, after the games that were taken in before; never blocks."""
@@ -137,12 +142,12 @@ class Clerk:
                     tidy_at = time.monotonic() + (0.0 if self._tidy() else self._pace.tidy)
 
     def _gather(self, patience: float) -> _Then:
-        """Wait for something to do; put the games that are there into the batch, return what is next."""
+        """Wait for something to do; put the items that are there into the batch, return what is next."""
         try:
             item = self._items.get(timeout=max(0.0, patience))
-            if isinstance(item, Submission) and self._items.qsize() < self._pace.batch:
+            if isinstance(item, Item) and self._items.qsize() < self._pace.batch:
                 time.sleep(max(0.0, self._rested_at - time.monotonic()))
-            while isinstance(item, Submission):
+            while isinstance(item, Item):
                 self._batch.append(item)
                 if len(self._batch) == self._pace.batch:
                     return _nothing
@@ -151,25 +156,25 @@ class Clerk:
             return _nothing
         return item
 
-    def _store(self, batch: Sequence[Submission]) -> None:
-        """Store these games, however long it takes."""
+    def _store(self, batch: Sequence[Item]) -> None:
+        """Store these, however long it takes."""
         while batch:
             if self._abandoned.is_set():
                 return self._give_up_all()
             try:
                 self._sink.write(batch)
             except StoreError as error:
-                self._outage.failed(error, self._waiting(batch), time.monotonic())
+                self._outage.failed(error, self._came - self._went, time.monotonic())
                 self._sink.reconnect()
                 self._abandoned.wait(self._pace.retry)
-            except Exception as error:  # one of these games is at fault; it must not keep the others
+            except Exception as error:  # one of these is at fault; it must not keep the others
                 return self._store_singly(batch, error)
             else:
-                self._outage.over(len(batch), self._waiting(batch), time.monotonic())
-                return self._settled(batch, True)
+                self._outage.over(_games(batch), self._came - self._went, time.monotonic())
+                return self._settle(batch, stored=True)
         return None
 
-    def _store_singly(self, batch: Sequence[Submission], error: Exception) -> None:
+    def _store_singly(self, batch: Sequence[Item], error: Exception) -> None:
         if len(batch) > 1:
             for number, each in enumerate(batch):
                 if self._abandoned.is_set():
@@ -177,7 +182,8 @@ class Clerk:
                 self._batch = [*batch[number:]]
                 self._store([each])
             return
-        logger.error("the database will never take a result: %s", " ".join(str(error).split()))
+        kind = "a result" if _games(batch) else "evidence"
+        logger.error("the database will never take %s: %s", kind, " ".join(str(error).split()))
         self._give_up(batch)
 
     def _tidy(self) -> bool:
@@ -187,19 +193,22 @@ class Clerk:
             logger.warning("the database could not be tidied up: %s", error)
             return False
 
-    def _waiting(self, batch: Sequence[Submission]) -> int:
-        return len(batch) + self._items.qsize()
+    def _give_up(self, batch: Sequence[Item]) -> None:
+        log_unstored([each.record for each in batch if isinstance(each, Submission)])
+        if bare := len(batch) - _games(batch):
+            logger.error("evidence of %d players' games is not stored", bare)
+        self._settle(batch, stored=False)
 
-    def _give_up(self, batch: Sequence[Submission]) -> None:
-        log_unstored([each.record for each in batch])
-        self._settled(batch, False)
+    def _settle(self, batch: Sequence[Item], *, stored: bool) -> None:
+        self._went += _games(batch)
+        self._settled(batch, stored)
 
     def _give_up_all(self) -> None:
         left, self._batch = self._batch, []
         with suppress(queue.Empty):
             while True:
                 item = self._items.get_nowait()
-                if isinstance(item, Submission):
+                if isinstance(item, Item):
                     left.append(item)
                 elif item is not None:
                     item.future.set_exception(StoreError("the store is closed"))
@@ -211,6 +220,10 @@ def log_unstored(records: Sequence[GameRecord], at_once: int = 50) -> None:
     for start in range(0, len(records), at_once):
         part = [as_object(record) for record in records[start : start + at_once]]
         logger.error("not stored: %s", json.dumps(part))
+
+
+def _games(batch: Sequence[Item]) -> int:
+    return sum(isinstance(each, Submission) for each in batch)
 
 
 def _nothing() -> None:

@@ -15,7 +15,7 @@ from gateway.store.evidence import Exchange
 from gateway.store.formats import arena, jsonl, pgn, sheet
 from gateway.store.formats.moments import moment
 from gateway.store.games import Filter
-from gateway.store.records import GameRecord, StoredGame
+from gateway.store.records import GameRecord, Participant, StoredGame
 from gateway.store.statistics import Score, Standing
 
 FORMATS: dict[str, Callable[[Iterable[StoredGame]], Iterator[str]]] = {
@@ -27,6 +27,7 @@ FORMATS: dict[str, Callable[[Iterable[StoredGame]], Iterator[str]]] = {
 
 _HEAD = ("", "player", "kind", "rating", "+-", "games", "won", "drawn", "lost", "first", "second", "s/move")
 _DISCS = ("X", "O")
+_ARROWS = {"in": "->", "out": "<-", "note": "--"}
 
 
 def standings(database: Database, *, as_json: bool = False) -> Iterator[str]:
@@ -55,8 +56,8 @@ def show(database: Database, number: int) -> Iterator[str]:
     yield from _aligned([_player(record, side) for side in (0, 1)], left=(0, 1, 2, 3))
     yield f"\n{_drawing(record.board())}\n\nmoves {record.moves or 'none'}\n"
     for player, exchange in zip(record.players, both, strict=True):
-        yield f"\n{printable(player.name)}, milliseconds from the beginning of the game:\n"
-        yield from _conversation(exchange)
+        yield "\n"
+        yield from _conversation(player, exchange)
 
 
 def export(database: Database, form: str, wanted: Filter) -> Iterator[str]:
@@ -152,10 +153,14 @@ def _drawing(board: Board) -> str:
     return "\n".join("  " + " ".join(line) for line in lines)
 
 
-def _conversation(exchange: Exchange | None) -> Iterator[str]:
+def _conversation(player: Participant, exchange: Exchange | None) -> Iterator[str]:
+    name = printable(player.name)
     if exchange is None:
-        yield "  nothing is kept\n"
+        why = "one of the server's own players, without a wire" if player.house else "nothing is kept"
+        yield f"{name}: {why}\n"
         return
+    yield f"{name} -> said, <- heard, in milliseconds since the game began:\n"
     for line in exchange:
-        verdict = f"   ({printable(line.verdict)})" if line.verdict else ""
-        yield f"  {line.at:>8}  {line.direction:4}  {printable(line.text)}{verdict}\n"
+        said = [printable(line.text.rstrip("\r\n"))] if line.text else []
+        verdict = [f"({printable(line.verdict)})"] if line.verdict else []
+        yield f"  {line.at:>8}  {_ARROWS[line.direction]}  {'   '.join(said + verdict)}\n"

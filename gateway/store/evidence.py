@@ -1,37 +1,29 @@
 """Evidence: what one side said and heard during a game, with times, and what the server made of it.
 
-Knows text and milliseconds; does not know what a dialect's messages mean. A `Recorder` collects while the
-game is on, and the rule it keeps is that no client can make it grow: a line that is too long is cut, and
-where there are too many, those in the middle make room, because a game is mostly lost at its end.
+Knows text and milliseconds; does not know what a dialect's messages mean. Connections record in a hurry, in
+raw seconds and without words; here that becomes what people read, in the thread that stores it. That thread
+keeps the event loop waiting, so `pack` has to be cheap.
 
-Stored, an exchange is JSON, compressed: `pack` and `unpack` are each other's inverse.
+Stored, an exchange is a line of JSON (times, ways, lengths of the texts, verdicts), and behind it the texts,
+all compressed: to put the texts into the JSON too takes twice the time.
 """
 
 import json
 import zlib
-from collections import deque
-from typing import Literal, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from functools import cache
+from itertools import accumulate
+from typing import NamedTuple, TypeAlias
 
-LONGEST = 1_000
-"""Characters that are kept of one text, and of one verdict."""
-HEAD = 100
-"""Lines that are kept from the beginning of a game."""
-TAIL = 300
-"""Lines that are kept up to its end."""
-
-_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
-
-
-Direction: TypeAlias = Literal["in", "out", "note"]
-"""Which way a text went, seen from the server; a note is the server's own remark, without a text."""
+from gateway.events import Objection, Remark, Spoken, Way
 
 
 class Line(NamedTuple):
-    """One text on the wire. A tuple, as there are many: half the time of a dataclass to make and to pack."""
+    """One text on the wire."""
 
     at: int
     """Milliseconds since the game began."""
-    direction: Direction
+    direction: Way
     text: str
     verdict: str = ""
     """What the server thought of it, such as why it was refused, or the clock that was left. May be empty."""
@@ -40,57 +32,65 @@ class Line(NamedTuple):
 Exchange: TypeAlias = tuple[Line, ...]
 """One side of a game, oldest line first."""
 
-
-class Recorder:
-    """Collects the exchange of one side in one game, in bounded memory."""
-
-    __slots__ = ("_head", "_left_out", "_tail")
-
-    def __init__(self) -> None:
-        self._head: list[Line] = []
-        self._tail: deque[Line] = deque(maxlen=TAIL)
-        self._left_out = 0
-
-    def add(self, at: int, direction: Direction, text: str, verdict: str = "") -> None:
-        """Note a text, at `at` milliseconds since the game began."""
-        line = Line(at, direction, _cut(text), _cut(verdict))
-        if len(self._head) < HEAD:
-            self._head.append(line)
-            return
-        self._left_out += len(self._tail) == TAIL
-        self._tail.append(line)
-
-    def exchange(self) -> Exchange:
-        """Return what was collected; a note stands in for lines that are left out."""
-        if not self._left_out:
-            return (*self._head, *self._tail)
-        gap = Line(self._tail[0].at, "note", "", f"{self._left_out} lines left out")
-        return (*self._head, gap, *self._tail)
+_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+_LETTERS: dict[Way, str] = {"in": "i", "out": "o", "note": "n"}
+_WAYS = {letter: way for way, letter in _LETTERS.items()}
+_WORDS = {
+    Objection.NOT_ENTERED: "no opponent was asked for",
+    Objection.WAITING: "no game is on",
+    Objection.NOT_YOUR_TURN: "not your turn",
+    Objection.NOT_A_COLUMN: "not a column",
+    Objection.OUTSIDE: "outside the board",
+    Objection.COLUMN_FULL: "column is full",
+    Objection.UNFIT: "nothing that can be asked for now",
+    Objection.UNREADABLE: "cannot be read",
+    Objection.NO_NAME: "no name was given",
+    Objection.NAME_TAKEN: "name is taken",
+    Objection.TABLE_FULL: "table is full",
+    Objection.NOT_AVAILABLE: "player is not available",
+}
 
 
-def size(exchange: Exchange) -> int:
-    """Return about how many bytes of memory an exchange takes."""
-    return sum(150 + len(line.text) + len(line.verdict) for line in exchange)
+def size(said: Sequence[Spoken]) -> int:
+    """Return about how many bytes of memory a recorded exchange takes."""
+    return 150 * len(said) + sum([len(text) for _, _, text, _ in said])
 
 
-def pack(exchange: Exchange) -> bytes:
-    """Return the exchange as bytes."""
-    return zlib.compress(_encode(exchange).encode(), 1)
+def pack(said: Sequence[Spoken], began: float) -> bytes:
+    """Return what was recorded as bytes; `began` is when the game began, on the scale of the texts' times."""
+    ats, ways, texts, remarks = zip(*said, strict=True) if said else ((), (), (), ())
+    head = (
+        # When a text arrived is only known as rather too early; it was not before what went before it.
+        [round(1000 * (at - began)) for at in accumulate(ats, max)],
+        "".join([_LETTERS[way] for way in ways]),
+        [*map(len, texts)],
+        [(number, _words(remark)) for number, remark in enumerate(remarks) if remark is not None],
+    )
+    whole = f"{_encode(head)}\n{''.join(texts)}"
+    return zlib.compress(whole.encode("utf-8", "surrogatepass"), 1)
 
 
 def unpack(data: bytes) -> Exchange:
     """Return the exchange that `pack` made bytes of. Raises ValueError where it made none of these."""
     try:
-        return tuple(_line(*row) for row in json.loads(zlib.decompress(data)))
-    except (zlib.error, TypeError) as error:
+        head, _, texts = zlib.decompress(data).decode("utf-8", "surrogatepass").partition("\n")
+        ats, letters, lengths, verdicts = json.loads(head)
+        said = dict(verdicts)
+        lines, start = [], 0
+        for number, (at, letter, length) in enumerate(zip(ats, letters, lengths, strict=True)):
+            lines.append(Line(at, _WAYS[letter], texts[start : start + length], said.get(number, "")))
+            start += length
+    except (zlib.error, TypeError, KeyError) as error:
         raise ValueError("no exchange") from error
+    return tuple(lines)
 
 
-def _line(at: int, direction: Direction, text: str, verdict: str) -> Line:
-    if direction not in ("in", "out", "note"):
-        raise ValueError(f"{direction!r} is no direction")
-    return Line(at, direction, text, verdict)
+def _words(remark: Remark) -> str:
+    if isinstance(remark, Objection):
+        return _refusal(remark)
+    return f"{remark:.3f} s left" if isinstance(remark, float) else str(remark)
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}... ({len(text)} characters)"
+@cache
+def _refusal(objections: Objection) -> str:
+    return f"refused: {', '.join(words for each, words in _WORDS.items() if each in objections)}"

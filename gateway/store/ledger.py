@@ -1,4 +1,4 @@
-"""Writing games down: the game, its evidence, its players, and what it does to the books.
+"""Writing games down: the game, its players, what it does to the books, and later its evidence.
 
 Knows the tables; does not know threads, or what happens when the database fails: each function works within
 the transaction of the connection that it is given, which must exclude other writers (`Database.writing`).
@@ -12,11 +12,11 @@ from importlib import import_module
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Connection, Insert, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Insert, Table, bindparam, delete, func, insert, select, update
 
 from gateway.store import evidence
 from gateway.store.books import Account, Books, Entry, Key, Tally
-from gateway.store.records import WORDS, GameRecord, Participant, Submission
+from gateway.store.records import WORDS, Enclosure, GameRecord, Participant, Submission
 from gateway.store.schema import exchanges, games, players, tallies
 
 PAGE = 5_000
@@ -31,13 +31,13 @@ _BUSY = ("first", "second", "result", "reason", "first_thought", "second_thought
 
 def store(connection: Connection, boot: int, submissions: Sequence[Submission]) -> None:
     """Store those games of the run `boot`, in this order, that are not stored already."""
-    known = _known(connection, boot, submissions)
+    known = _known(connection, boot, submissions) if submissions else set()
     fresh = [submission for submission in submissions if submission.number not in known]
     if not fresh:
         return
     roll = _Roll(connection, fresh)
     books = Books(accounts=roll.accounts)
-    rows, bodies = [], []
+    rows = []
     for game_id, submission in enumerate(fresh, connection.execute(_LAST_GAME).scalar_one() + 1):
         record = submission.record
         first, second = (roll.ids[player.name] for player in record.players)
@@ -45,13 +45,19 @@ def store(connection: Connection, boot: int, submissions: Sequence[Submission]) 
         rows.append(row | _row(record))
         if record.counted:
             books.enter(_entry(first, second, record))
-        for side, exchange in enumerate(submission.exchanges or ()):
-            bodies.append({"game": game_id, "side": side, "body": evidence.pack(exchange)})
     roll.write(connection)
     connection.execute(_INSERT_GAMES, rows)
-    if bodies:
-        connection.execute(_INSERT_EXCHANGES, bodies)
     _add(connection, books.tallies)
+
+
+def enclose(connection: Connection, boot: int, enclosures: Sequence[Enclosure]) -> None:
+    """Store evidence of games of the run `boot`, each side's once; of games that are not there, drop it."""
+    rows = [
+        {"run": boot, "at": each.number, "of": each.side, "packed": evidence.pack(each.said, each.began)}
+        for each in enclosures
+    ]
+    if rows:
+        connection.execute(_insert_exchanges(connection.dialect.name), rows)
 
 
 def recount(connection: Connection) -> Books:
@@ -108,7 +114,10 @@ _FIND_PLAYERS = select(players.c.id, players.c.name, *(players.c[name] for name 
 _LAST_GAME = select(func.coalesce(func.max(games.c.id), 0))
 _LAST_PLAYER = select(func.coalesce(func.max(players.c.id), 0))
 _UPDATE_PLAYER = update(players).where(players.c.id == bindparam("key"))
-_INSERT_PLAYERS, _INSERT_GAMES, _INSERT_EXCHANGES = insert(players), insert(games), insert(exchanges)
+_INSERT_PLAYERS, _INSERT_GAMES = insert(players), insert(games)
+_EXCHANGE = select(
+    games.c.id, bindparam("of", type_=exchanges.c.side.type), bindparam("packed", type_=exchanges.c.body.type)
+).where(games.c.boot == bindparam("run"), games.c.number == bindparam("at"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +179,7 @@ class _Roll:
 
 def _known(connection: Connection, boot: int, submissions: Sequence[Submission]) -> set[int]:
     numbers = [submission.number for submission in submissions]
-    about = {"run": boot, "lowest": min(numbers, default=0), "highest": max(numbers, default=0)}
+    about = {"run": boot, "lowest": min(numbers), "highest": max(numbers)}
     return set(connection.scalars(_FIND_NUMBERS, about))
 
 
@@ -219,13 +228,24 @@ def _add(connection: Connection, sums: dict[Key, Tally]) -> None:
 
 
 @cache
+def _insert_exchanges(dialect: str) -> Insert:
+    statement = _into(exchanges, dialect).from_select(["game", "side", "body"], _EXCHANGE)
+    once: Insert = statement.on_conflict_do_nothing()
+    return once
+
+
+@cache
 def _upsert(dialect: str) -> Insert:
-    # Both spell it alike. Only the one that is needed is imported: PostgreSQL's takes 50 ms.
-    statement = import_module(f"sqlalchemy.dialects.{dialect}").insert(tallies)
+    statement = _into(tallies, dialect)
     added = {name: tallies.c[name] + statement.excluded[name] for name in _SUMS}
     key = [column.name for column in tallies.primary_key]
     upsert: Insert = statement.on_conflict_do_update(index_elements=key, set_=added)
     return upsert
+
+
+def _into(table: Table, dialect: str) -> Any:
+    # Both spell what follows alike. Only the one that is needed is imported: PostgreSQL's takes 50 ms.
+    return import_module(f"sqlalchemy.dialects.{dialect}").insert(table)
 
 
 def _slices(names: Sequence[str], length: int = 500) -> Iterable[Sequence[str]]:

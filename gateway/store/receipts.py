@@ -1,12 +1,17 @@
 """A receipt for a game that was handed in: it says what became of it, to whoever waits to tell the players.
 
+To whoever has told them it is the way for the evidence of this very game.
+
 Knows trio, and belongs to the event loop's thread alone.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum, auto
 
 import trio
+
+from gateway.board import Side
+from gateway.events import Spoken
 
 
 class Outcome(Enum):
@@ -23,13 +28,19 @@ class Outcome(Enum):
 class Receipt:
     """What became of one game."""
 
-    __slots__ = ("_event", "_late", "_until", "outcome")
+    __slots__ = ("_enclose", "_event", "_late", "_until", "outcome")
 
-    def __init__(self, until: float, late: Callable[[], None]) -> None:
-        """Let nobody wait beyond `until`, in trio's time; call `late` for each who did."""
+    def __init__(
+        self, until: float, late: Callable[[], None], enclose: Callable[[Side, Sequence[Spoken]], None]
+    ) -> None:
+        """Let nobody wait beyond `until`, in trio's time; call `late` for each who did.
+
+        Evidence goes to `enclose`.
+        """
         self.outcome = Outcome.WAITING
         self._until = until
         self._late = late
+        self._enclose = enclose
         self._event: trio.Event | None = None
 
     @property
@@ -50,6 +61,11 @@ class Receipt:
             if self.outcome is Outcome.WAITING:
                 self._late()
         return self.outcome
+
+    def enclose(self, side: Side, said: Sequence[Spoken]) -> None:
+        """Hand in what one side said and heard. Never blocks. Of a game that is only logged it is dropped."""
+        if self.outcome is not Outcome.LOGGED:
+            self._enclose(side, said)
 
     def settle(self, outcome: Outcome) -> None:
         """Say what became of the game, once."""

@@ -5,13 +5,13 @@ UTC since 1970, so that a record read back is equal to the one that was written.
 as it is spelled; everything else that is said of it here is what it was in this one game.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from gateway.board import Board, Side
-from gateway.events import Reason
+from gateway.events import Reason, Spoken
 from gateway.results import Finished, Player
-from gateway.store.evidence import Exchange
 
 WORDS = {
     Reason.FOUR: "four",
@@ -81,8 +81,24 @@ class Submission:
     number: int
     """Given once in one run of a server, counting upwards."""
     record: GameRecord
-    exchanges: tuple[Exchange, Exchange] | None = None
-    """The evidence, the first mover's first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosure:
+    """The evidence of one side of a game, handed in after the game."""
+
+    number: int
+    """The game's, as in its `Submission`."""
+    side: Side
+    said: Sequence[Spoken]
+    began: float
+    """When the game began, on the scale of the times in `said`."""
+    size: int
+    """Bytes of memory, about."""
+
+
+Item: TypeAlias = Submission | Enclosure
+"""What is handed in to be stored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Where the writer's games go: a database, on behalf of one run of the server.
 
 Knows which of the database's complaints mean that it cannot be used now, and says so with `StoreError`;
-any other exception means that a game itself cannot be stored.
+any other exception means that a game, or evidence, itself cannot be stored.
 """
 
 import secrets
@@ -13,7 +13,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyErro
 from gateway.store import ledger
 from gateway.store.database import Database
 from gateway.store.errors import StoreError
-from gateway.store.records import Submission
+from gateway.store.records import Enclosure, Item, Submission
 
 DAY = 86_400_000
 """Milliseconds."""
@@ -28,11 +28,14 @@ class DatabaseSink:
         self._keep_wire = keep_wire
         self._boot = secrets.randbits(63)
 
-    def write(self, submissions: Sequence[Submission]) -> None:
-        """Store games; those that are stored already stay as they are."""
+    def write(self, items: Sequence[Item]) -> None:
+        """Store games, and the evidence of these and earlier ones; what is stored already stays as it is."""
+        submissions = [item for item in items if isinstance(item, Submission)]
+        enclosures = [item for item in items if isinstance(item, Enclosure)]
         try:
             with self.database.writing() as connection:
                 ledger.store(connection, self._boot, submissions)
+                ledger.enclose(connection, self._boot, enclosures)
         except SQLAlchemyError as error:
             if _is_the_games_own_fault(error):
                 raise

@@ -6,8 +6,8 @@ Knows trio, and that a clerk in another thread stores games; does not know datab
 - A receipt settles once its game is safe on disk. Who waits for it waits `Bounds.patience` at most: a game
   that cannot be stored by then is told of all the same, and goes on waiting for the database.
 - Nothing is dropped in silence. Where `Bounds.waiting` games wait, these are kept, and a new one goes to the
-  log instead, whole, as an error. Evidence takes more room than games: above `Bounds.evidence` bytes of it
-  games wait without theirs, and the operator is told.
+  log instead, whole, as an error. Evidence takes more room than games: what would be more than
+  `Bounds.evidence` bytes of it is left out, and the operator is told.
 """
 
 import logging
@@ -19,13 +19,14 @@ from typing import TypeVar
 
 import trio
 
-from gateway.store import evidence
+from gateway.board import Side
+from gateway.events import Spoken
 from gateway.store.clerk import Clerk, Pace, Sink, log_unstored
 from gateway.store.errors import StoreError
-from gateway.store.evidence import Exchange
+from gateway.store.evidence import size
 from gateway.store.outage import Throttle
 from gateway.store.receipts import Outcome, Receipt
-from gateway.store.records import GameRecord, Submission
+from gateway.store.records import Enclosure, GameRecord, Item, Submission
 
 logger = logging.getLogger("gateway.store")
 T = TypeVar("T")
@@ -40,13 +41,7 @@ class Bounds:
     waiting: int = 100_000
     """Games that wait to be stored, about 1 KB each."""
     evidence: int = 64 << 20
-    """Bytes of evidence that wait with them."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Open:
-    receipt: Receipt
-    size: int
+    """Bytes of evidence that wait behind them."""
 
 
 class Writer:
@@ -56,7 +51,7 @@ class Writer:
         pace = pace or Pace()
         self._bounds = bounds or Bounds()
         self._numbers = 0
-        self._open: dict[int, _Open] = {}
+        self._open: dict[int, Receipt] = {}
         self._evidence = 0
         self._late = 0
         self._bare = 0
@@ -74,23 +69,19 @@ class Writer:
     def behind(self) -> bool:
         """Whether a game waits to be stored for longer than anybody waits to hear of it."""
         oldest = next(iter(self._open.values()), None)
-        return oldest is not None and not oldest.receipt.is_open
+        return oldest is not None and not oldest.is_open
 
-    def put(self, record: GameRecord, exchanges: tuple[Exchange, Exchange] | None = None) -> Receipt:
-        """Hand in a game, with its evidence, the first mover's first; never blocks."""
-        receipt = Receipt(trio.current_time() + self._bounds.patience, self._note_late)
+    def put(self, record: GameRecord, began: float = 0.0) -> Receipt:
+        """Hand in a game that began at `began`, in trio's time; never blocks."""
+        number = self._numbers = self._numbers + 1
+        until = trio.current_time() + self._bounds.patience
+        receipt = Receipt(until, self._note_late, partial(self._enclose, number, began))
         if self._closed or len(self._open) >= self._bounds.waiting:
             log_unstored([record])
             receipt.settle(Outcome.LOGGED)
             return receipt
-        size = 0 if exchanges is None else sum(map(evidence.size, exchanges))
-        if size and self._evidence + size > self._bounds.evidence:
-            size, exchanges = 0, None
-            self._note_bare()
-        self._numbers += 1
-        self._open[self._numbers] = _Open(receipt, size)
-        self._evidence += size
-        self._clerk.store(Submission(self._numbers, record, exchanges))
+        self._open[number] = receipt
+        self._clerk.store(Submission(number, record))
         return receipt
 
     async def ask(self, work: Callable[[], T]) -> T:
@@ -114,19 +105,29 @@ class Writer:
 
     # What follows is how.
 
-    def _settled(self, submissions: Sequence[Submission], stored: bool) -> None:
-        """Pass on, from the clerk's thread, what became of games."""
-        self._post(partial(self._settle, submissions, Outcome.STORED if stored else Outcome.LOGGED))
+    def _enclose(self, number: int, began: float, side: Side, said: Sequence[Spoken]) -> None:
+        """Hand in evidence of the game of that number."""
+        enclosure = Enclosure(number, side, said, began, size(said))
+        if self._closed or self._evidence + enclosure.size > self._bounds.evidence:
+            self._note_bare()
+        else:
+            self._evidence += enclosure.size
+            self._clerk.store(enclosure)
+
+    def _settled(self, items: Sequence[Item], stored: bool) -> None:
+        """Pass on, from the clerk's thread, what became of games and evidence."""
+        self._post(partial(self._settle, items, Outcome.STORED if stored else Outcome.LOGGED))
 
     def _post(self, call: Callable[[], object]) -> None:
         with suppress(trio.RunFinishedError):  # then nobody waits
             self._token.run_sync_soon(call)
 
-    def _settle(self, submissions: Sequence[Submission], outcome: Outcome) -> None:
-        for submission in submissions:
-            if (found := self._open.pop(submission.number, None)) is not None:
-                self._evidence -= found.size
-                found.receipt.settle(outcome)
+    def _settle(self, items: Sequence[Item], outcome: Outcome) -> None:
+        for item in items:
+            if isinstance(item, Enclosure):
+                self._evidence -= item.size
+            elif (receipt := self._open.pop(item.number, None)) is not None:
+                receipt.settle(outcome)
 
     def _note_late(self) -> None:
         self._late += 1
@@ -140,4 +141,4 @@ class Writer:
     def _note_bare(self) -> None:
         self._bare += 1
         if self._bare_words.passes(trio.current_time()):
-            logger.error("too much waits: the evidence of %d games so far is left out", self._bare)
+            logger.error("too much waits: evidence is left out, of %d players' games so far", self._bare)

@@ -5,7 +5,7 @@ On a hub of the real kind, a toy dialect, and transports that the test holds bot
 
 import logging
 import random
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -16,8 +16,9 @@ from shell_fakes import FakeTransport, ToyCodec, ToyTranslator
 
 from adapters.connection import OUTBOX_LIMIT, Connection, contained
 from adapters.contract import Farewell, Flooded, Heard, PeerGone
+from gateway.board import FIRST, SECOND, Side
 from gateway.desk import Desk
-from gateway.events import Dismissed, Entered, Event, Why
+from gateway.events import Dismissed, Entered, Event, Objection, Remark, Spoken, Why
 from gateway.hub import Rules
 from gateway.pulse import Pulse
 from gateway.session import Terms
@@ -28,9 +29,10 @@ pytestmark = pytest.mark.trio
 class House:
     """A hub and the connections to it."""
 
-    def __init__(self, nursery: trio.Nursery) -> None:
+    def __init__(self, nursery: trio.Nursery, *, keeps_wire: bool = False) -> None:
         self.results: FakeReceipt | None = None
-        self.hub = Desk(Rules(Terms(idle=30)), random.Random(0), lambda _: self.results)
+        rules = Rules(Terms(idle=30))
+        self.hub = Desk(rules, random.Random(0), lambda _: self.results, keeps_wire=keeps_wire)
         self.connections: list[Connection[str, str]] = []
         self._nursery = nursery
 
@@ -53,9 +55,9 @@ class House:
 
 
 @asynccontextmanager
-async def house() -> AsyncIterator[House]:
+async def house(*, keeps_wire: bool = False) -> AsyncIterator[House]:
     async with trio.open_nursery() as nursery:
-        yield House(nursery)
+        yield House(nursery, keeps_wire=keeps_wire)
         nursery.cancel_scope.cancel()
 
 
@@ -65,9 +67,9 @@ async def quiet() -> None:
 
 
 @asynccontextmanager
-async def game() -> AsyncIterator[tuple[House, FakeTransport, FakeTransport]]:
+async def game(*, keeps_wire: bool = False) -> AsyncIterator[tuple[House, FakeTransport, FakeTransport]]:
     """Give a house with two players at the table, the one to move first."""
-    async with house() as home:
+    async with house(keeps_wire=keeps_wire) as home:
         ann, bob = home.visit(FakeTransport()), home.visit(FakeTransport())
         for name, transport in (("ann", ann), ("bob", bob)):
             transport.arrives(f"enter {name}")
@@ -280,6 +282,11 @@ class FakeReceipt:
 
     def __init__(self) -> None:
         self._safe = trio.Event()
+        self.enclosed: dict[Side, list[str]] = {}
+
+    def enclose(self, side: Side, said: Sequence[Spoken]) -> None:
+        assert side not in self.enclosed
+        self.enclosed[side] = [_word(*line) for line in said]
 
     @property
     def is_open(self) -> bool:
@@ -290,6 +297,11 @@ class FakeReceipt:
 
     def settle(self) -> None:
         self._safe.set()
+
+
+def _word(_: float, way: str, text: str, remark: Remark) -> str:
+    name = remark.name if isinstance(remark, Objection) else remark
+    return {"in": f"> {text}", "out": f"< {text}", "note": "--"}[way] + ("" if name is None else f" ({name})")
 
 
 async def test_nobody_hears_of_a_result_before_it_is_safe() -> None:
@@ -400,6 +412,113 @@ async def test_settled_connection_has_settled_its_transport(autojump_clock: trio
         begin = trio.current_time()
         await home.connections[0].settle()
         assert trio.current_time() - begin == 0.5
+
+
+# Evidence.
+
+
+@asynccontextmanager
+async def recorded_game() -> AsyncIterator[tuple[House, FakeReceipt, FakeTransport, FakeTransport]]:
+    """Give a game as `game` does, of which is recorded what goes over the wires, and its receipt."""
+    async with game(keeps_wire=True) as (home, ann, bob):
+        receipt = home.results = FakeReceipt()
+        yield home, receipt, ann, bob
+
+
+async def test_evidence_is_handed_in_after_the_end_was_told_and_holds_that_too() -> None:
+    async with recorded_game() as (_, receipt, ann, bob):
+        ann.arrives("play 3", "x!", "play 9")
+        await quiet()
+        bob.arrives("play 9")
+        await quiet()
+        ann.ends()
+        await quiet()
+        assert receipt.enclosed == {}
+        receipt.settle()
+        await quiet()
+        assert receipt.enclosed == {
+            FIRST: [
+                "< Started",
+                "> play 3",
+                "< Moved",
+                "> x! (PLAYING|UNREADABLE)",
+                "< Refused PLAYING|UNREADABLE x!",
+                "> play 9 (NOT_YOUR_TURN|OUTSIDE)",
+                "< Refused NOT_YOUR_TURN|OUTSIDE play 9",
+                "-- (hung up)",
+                "< Ended",
+                "-- (lost by leaving)",
+            ],
+            SECOND: [
+                "< Started",
+                "< Moved",
+                "> play 9 (OUTSIDE)",
+                "< Refused OUTSIDE play 9",
+                "< Ended",
+                "-- (won: the opponent left)",
+            ],
+        }
+
+
+async def test_evidence_of_a_client_that_vanished_is_handed_in_without_an_end() -> None:
+    async with recorded_game() as (_, receipt, ann, _):
+        receipt.settle()
+        ann.arrives("gone")
+        await quiet()
+        assert receipt.enclosed[FIRST] == ["< Started", "-- (the connection ended)", "-- (lost by leaving)"]
+        assert receipt.enclosed[SECOND][-1] == "-- (won: the opponent left)"
+
+
+async def test_evidence_says_who_stopped_reading() -> None:
+    async with recorded_game() as (home, receipt, ann, bob):
+        receipt.settle()
+        bob.letting_in = trio.Event()
+        ann.arrives("play 3")
+        await quiet()
+        for _ in range(OUTBOX_LIMIT + 1):
+            home.tell(1, Entered("noise"))
+        await quiet()
+        assert receipt.enclosed[SECOND][:2] == ["< Started", "< Moved"]
+        assert receipt.enclosed[SECOND][2:] == [
+            "-- (stopped reading)",
+            "-- (the connection ended)",
+            "-- (lost by leaving)",
+        ]
+
+
+async def test_each_round_has_evidence_of_its_own() -> None:
+    async with recorded_game() as (home, receipt, ann, bob):
+        receipt.settle()
+        bob.ends()
+        await quiet()
+        home.results = FakeReceipt()
+        home.results.settle()
+        cid = home.visit(FakeTransport())
+        ann.arrives("enter ann")
+        cid.arrives("enter cid")
+        await quiet()
+        ann.arrives("play 3")
+        await quiet()
+        cid.ends()
+        await quiet()
+        assert receipt.enclosed[FIRST] == ["< Started", "< Ended", "-- (won: the opponent left)"]
+        assert home.results.enclosed[FIRST] == [
+            "< Started",
+            "> play 3",
+            "< Moved",
+            "< Ended",
+            "-- (won: the opponent left)",
+        ]
+
+
+async def test_without_anybody_who_keeps_it_nothing_is_recorded() -> None:
+    async with game() as (home, ann, bob):
+        receipt = home.results = FakeReceipt()
+        receipt.settle()
+        ann.ends()
+        await quiet()
+        assert bob.sent == ["Ended"]
+        assert receipt.enclosed == {}
 
 
 # The boundary.

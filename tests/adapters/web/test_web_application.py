@@ -107,7 +107,7 @@ async def test_game_has_its_moves_and_what_was_said_on_either_side(site: Site) -
     assert body["moves"] == "0101010"
     assert body["evidence"] == [
         [
-            {"at": 5, "direction": "in", "text": '{"x":"</script>"}', "verdict": "refused"},
+            {"at": 5, "direction": "in", "text": '{"x":"</script>"}', "verdict": "refused: cannot be read"},
             {"at": 6, "direction": "out", "text": "no", "verdict": ""},
         ],
         [],

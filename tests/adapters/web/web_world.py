@@ -1,20 +1,20 @@
 """A database with games in it, and a client of the application that needs no sockets."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 import httpx
 
 from adapters.web.application import Admin, Application
 from adapters.web.health import Health
-from gateway.events import Reason
+from gateway.events import Objection, Reason, Spoken
 from gateway.store import ledger
 from gateway.store.database import Database, open_to_write
-from gateway.store.evidence import Exchange, Line
 from gateway.store.ledger import Cleared
 from gateway.store.reader import Reader
-from gateway.store.records import GameRecord, Participant, Submission
+from gateway.store.records import Enclosure, GameRecord, Participant, Submission
 
 FOUR = "0101010"
 DRAW = "146660203633536103043506522512202545444111"
@@ -54,19 +54,23 @@ def drawn(first: str = "alice", second: str = "bob", **about: object) -> GameRec
     return game(first, second, **({"moves": DRAW, "winner": None, "reason": Reason.FULL} | about))
 
 
-def said(text: str) -> Exchange:
+Said: TypeAlias = Sequence[Spoken]
+
+
+def said(text: str) -> Said:
     """Return an exchange in which a client said so."""
-    return (Line(5, "in", text, "refused"), Line(6, "out", "no"))
+    return ((0.005, "in", text, Objection.UNREADABLE), (0.006, "out", "no", None))
 
 
-def keep(
-    database: Database, games: Iterable[GameRecord], both: tuple[Exchange, Exchange] | None = None
-) -> None:
+def keep(database: Database, games: Sequence[GameRecord], both: tuple[Said, Said] | None = None) -> None:
     """Store games, each with the same evidence."""
     with database.writing() as connection:
         stored = ledger.books_kept(connection)
         boot = sum(tally.games for tally in stored.tallies.values()) + 1
-        ledger.store(connection, boot, [Submission(n, each, both) for n, each in enumerate(games, 1)])
+        ledger.store(connection, boot, [Submission(n, each) for n, each in enumerate(games, 1)])
+        for side, lines in enumerate(both or ()):
+            evidence = [Enclosure(n, side, lines, began=0.0, size=0) for n in range(1, len(games) + 1)]
+            ledger.enclose(connection, boot, evidence)
 
 
 class Idle:

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from gateway.board import COLUMNS, Board
-from gateway.events import Reason
+from gateway.board import COLUMNS, Board, Side
+from gateway.events import Reason, Spoken
 from gateway.store import ledger
 from gateway.store.database import Database
-from gateway.store.records import GameRecord, Participant, Submission
+from gateway.store.records import Enclosure, GameRecord, Participant, Submission
 
 POSTGRES = os.environ.get("C4GATEWAY_TEST_POSTGRES")
 """The URL of a database to test with, if there is one."""
@@ -43,6 +43,11 @@ def keep(database: Database, records: Sequence[GameRecord], start: int = 1, boot
     """Store games, numbered from `start`, in one transaction."""
     with database.writing() as connection:
         ledger.store(connection, boot, [Submission(n, record) for n, record in enumerate(records, start)])
+
+
+def enclosure(number: int, side: Side = 0, *said: Spoken) -> Enclosure:
+    """Return evidence of one side of a game, which began at 0.0."""
+    return Enclosure(number, side, said, 0.0, 100)
 
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8) | st.sampled_from("abc")

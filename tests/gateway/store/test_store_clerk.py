@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import pytest
-from store_world import game
+from store_world import enclosure, game
 
 from gateway.store.clerk import Clerk, Pace, log_unstored
 from gateway.store.errors import StoreError
 from gateway.store.formats.jsonl import from_object
 from gateway.store.outage import Outage, Throttle
-from gateway.store.records import GameRecord, Submission
+from gateway.store.records import Enclosure, GameRecord, Item, Submission
 
 HASTE = Pace(retry=0.01, remind=1000.0)
 LIMIT = 30.0
@@ -25,16 +25,16 @@ LIMIT = 30.0
 class FakeSink:
     """Keeps games in a list; does `trouble` first, with each batch."""
 
-    def __init__(self, trouble: Callable[[Sequence[Submission]], None] = lambda batch: None) -> None:
+    def __init__(self, trouble: Callable[[Sequence[Item]], None] = lambda batch: None) -> None:
         self.batches: list[list[int]] = []
         self.reconnected = 0
         self.tidied = threading.Event()
         self.untidy = 3
         self._trouble = trouble
 
-    def write(self, submissions: Sequence[Submission]) -> None:
-        self._trouble(submissions)
-        self.batches.append([submission.number for submission in submissions])
+    def write(self, items: Sequence[Item]) -> None:
+        self._trouble(items)
+        self.batches.append([item.number for item in items])
 
     def tidy(self) -> bool:
         self.untidy -= 1
@@ -57,7 +57,7 @@ class Gate:
         self.reached = threading.Event()
         self.opened = threading.Event()
 
-    def __call__(self, batch: Sequence[Submission]) -> None:
+    def __call__(self, batch: Sequence[Item]) -> None:
         self.reached.set()
         assert self.opened.wait(LIMIT)
 
@@ -70,7 +70,7 @@ class Failing:
         self._error = error
         self.failed = threading.Event()
 
-    def __call__(self, batch: Sequence[Submission]) -> None:
+    def __call__(self, batch: Sequence[Item]) -> None:
         if self._times > 0:
             self._times -= 1
             self.failed.set()
@@ -81,7 +81,7 @@ class Failing:
 def clerk_of(sink: FakeSink, pace: Pace = HASTE) -> Iterator[tuple[Clerk, "queue.Queue[tuple[int, bool]]"]]:
     settled: queue.Queue[tuple[int, bool]] = queue.Queue()
 
-    def settle(batch: Sequence[Submission], stored: bool) -> None:
+    def settle(batch: Sequence[Item], stored: bool) -> None:
         for each in batch:
             settled.put((each.number, stored))
 
@@ -156,7 +156,7 @@ def test_database_that_fails_is_tried_again_until_it_is_back(caplog: pytest.LogC
 
 
 def test_game_at_fault_goes_to_the_log_and_the_others_are_stored(caplog: pytest.LogCaptureFixture) -> None:
-    def refuse(batch: Sequence[Submission]) -> None:
+    def refuse(batch: Sequence[Item]) -> None:
         if any(each.number == 2 for each in batch):
             raise OverflowError("too large")
 
@@ -169,6 +169,55 @@ def test_game_at_fault_goes_to_the_log_and_the_others_are_stored(caplog: pytest.
         assert [settled.get(timeout=LIMIT) for _ in range(3)] == [(1, True), (2, False), (3, True)]
     assert sink.stored == [1, 3]
     assert unstored(caplog) == [2]
+
+
+def test_evidence_goes_in_the_same_order_and_counts_as_no_result(caplog: pytest.LogCaptureFixture) -> None:
+    sink = FakeSink(Failing(1, StoreError("database is locked")))
+    gate = Gate()
+    with clerk_of(sink) as (clerk, _):
+        clerk.ask(lambda: gate([]))
+        assert gate.reached.wait(LIMIT)
+        hand_in(clerk, 1)
+        clerk.store(enclosure(1))
+        hand_in(clerk, 2)
+        gate.opened.set()
+    assert sink.stored == [1, 1, 2]
+    assert "2 results wait: database is locked" in caplog.text
+    assert "2 results that waited are stored, 0 are next" in caplog.text
+
+
+def test_evidence_at_fault_keeps_nothing_else_and_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    def refuse(batch: Sequence[Item]) -> None:
+        if any(isinstance(each, Enclosure) for each in batch):
+            raise OverflowError("too large")
+
+    gate, sink = Gate(), FakeSink(refuse)
+    with clerk_of(sink) as (clerk, settled):
+        clerk.ask(lambda: gate([]))
+        assert gate.reached.wait(LIMIT)
+        hand_in(clerk, 1)
+        clerk.store(enclosure(1))
+        hand_in(clerk, 2)
+        gate.opened.set()
+        assert [settled.get(timeout=LIMIT) for _ in range(3)] == [(1, True), (1, False), (2, True)]
+    assert sink.stored == [1, 2]
+    assert unstored(caplog) == []
+    assert "the database will never take evidence: too large" in caplog.text
+
+
+def test_of_evidence_that_is_given_up_at_the_end_the_log_has_the_number(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    gate = Gate()
+    clerk = Clerk(FakeSink(gate), lambda batch, stored: None, HASTE)
+    hand_in(clerk, 1)
+    assert gate.reached.wait(LIMIT)
+    for side in (0, 1):
+        clerk.store(enclosure(1, side))
+    clerk.close(0.01)
+    assert unstored(caplog) == [1]
+    assert "evidence of 2 players' games is not stored" in caplog.text
+    gate.opened.set()
 
 
 def test_close_stores_what_waits() -> None:
@@ -221,7 +270,7 @@ def test_games_that_are_tried_singly_at_the_end_are_logged_once(
 ) -> None:
     gate, start = Gate(), Gate()
 
-    def refuse(batch: Sequence[Submission]) -> None:
+    def refuse(batch: Sequence[Item]) -> None:
         if len(batch) > 1:
             raise OverflowError("too large")
         if batch[0].number == 2:

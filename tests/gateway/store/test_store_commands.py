@@ -5,20 +5,21 @@ import json
 import pytest
 from store_world import BOOT, DRAW, drawn, game, keep
 
-from gateway.events import Reason
+from gateway.events import Objection, Reason, Spoken
 from gateway.store import commands, games, ledger, objects, statistics
 from gateway.store.database import Database
 from gateway.store.errors import StoreError
 from gateway.store.evidence import Line
 from gateway.store.formats import arena, jsonl, pgn, sheet
 from gateway.store.games import Filter
-from gateway.store.records import Participant, StoredGame, Submission
+from gateway.store.records import Enclosure, Participant, StoredGame, Submission
 from gateway.store.schema import players
 
-SAID = (
-    Line(0, "out", "genmove ..."),
-    Line(12, "in", "playmove 9", "refused: outside"),
-    Line(1500, "in", "\x1b[2J"),
+SAID: tuple[Spoken, ...] = (
+    (5.0, "out", "genmove ...\r\n", 41.5),
+    (5.012, "in", "playmove 9\r\n", Objection.OUTSIDE),
+    (6.5, "in", "\x1b[2J", None),
+    (7.0, "note", "", "hung up"),
 )
 
 
@@ -61,13 +62,16 @@ def test_profile_as_json_has_reasons_and_opponents(database: Database) -> None:
 
 def test_game_is_shown_with_board_moves_reason_and_both_exchanges(database: Database) -> None:
     with database.writing() as connection:
-        ledger.store(connection, BOOT, [Submission(1, game(table="corner", round=2), (SAID, ()))])
+        players = (Participant("alice", "nac4"), Participant("aima", "house", house=True))
+        record = game(players=players, table="corner", round=2)
+        ledger.store(connection, BOOT, [Submission(1, record)])
+        ledger.enclose(connection, BOOT, [Enclosure(1, 0, SAID, began=5.0, size=0)])
     assert "".join(commands.show(database, 1)).splitlines() == [
-        "game 1: alice beats bob: four in a row",
+        "game 1: alice beats aima: four in a row",
         "2023-11-14T22:13:20.000Z, 1.500 s, table corner, round 2",
         "",
         "X  alice  nac4   moved first   4 moves  thought 0.120 s",
-        "O  bob    arena  moved second  3 moves  thought 0.340 s",
+        "O  aima   house  moved second  3 moves  thought 0.340 s",
         "",
         "  . . . . . . .",
         "  . . . . . . .",
@@ -79,12 +83,13 @@ def test_game_is_shown_with_board_moves_reason_and_both_exchanges(database: Data
         "",
         "moves 0101010",
         "",
-        "alice, milliseconds from the beginning of the game:",
-        "         0  out   genmove ...",
-        "        12  in    playmove 9   (refused: outside)",
-        r"      1500  in    \x1b[2J",
+        "alice -> said, <- heard, in milliseconds since the game began:",
+        "         0  <-  genmove ...   (41.500 s left)",
+        "        12  ->  playmove 9   (refused: outside the board)",
+        r"      1500  ->  \x1b[2J",
+        "      2000  --  (hung up)",
         "",
-        "bob, milliseconds from the beginning of the game:",
+        "aima: one of the server's own players, without a wire",
     ]
 
 
@@ -155,6 +160,11 @@ def test_game_and_exchange_as_json_say_all_that_is_kept() -> None:
     assert json.loads(next(jsonl.write([StoredGame(3, game())]))) == json.loads(
         json.dumps(objects.of_game(StoredGame(3, game())))
     )
-    first, *_ = objects.of_exchange(SAID)
-    assert first == {"at": 0, "direction": "out", "text": "genmove ...", "verdict": ""}
+    (line,) = objects.of_exchange((Line(12, "in", "playmove 9", "refused: outside the board"),))
+    assert line == {
+        "at": 12,
+        "direction": "in",
+        "text": "playmove 9",
+        "verdict": "refused: outside the board",
+    }
     assert objects.of_exchange(None) is None

@@ -1,56 +1,78 @@
-"""What is kept of the exchange on the wire, and that nobody can make it grow."""
+"""What is kept of the exchange on the wire, put into words and milliseconds, and read back."""
 
 import zlib
+from itertools import accumulate
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.store.evidence import HEAD, LONGEST, TAIL, Line, Recorder, pack, size, unpack
+from gateway.events import Objection, Spoken
+from gateway.store.evidence import Line, pack, size, unpack
 
-lines = st.builds(Line, st.integers(0, 2**40), st.sampled_from(["in", "out", "note"]), st.text(), st.text())
-
-
-def recorded(count: int, text: str = "x") -> Recorder:
-    recorder = Recorder()
-    for at in range(count):
-        recorder.add(at, "in", text)
-    return recorder
+ANY_TEXT = st.text(st.characters())
+"""Lone surrogates, too: they stand for bytes that were no UTF-8."""
+SAID = st.tuples(st.integers(0, 10**7), st.sampled_from(["in", "out", "note"]), ANY_TEXT, ANY_TEXT)
 
 
-@given(st.lists(lines).map(tuple))
-def test_exchange_is_unpacked_as_it_was_packed(exchange: tuple[Line, ...]) -> None:
-    assert unpack(pack(exchange)) == exchange
+def verdict(remark: object) -> str:
+    ((_, _, _, words),) = unpack(pack([(0.0, "in", "", remark)], 0.0))  # type: ignore[list-item]
+    return words
+
+
+@given(st.lists(SAID), st.integers(0, 10**7))
+def test_exchange_is_unpacked_as_it_was_said_in_milliseconds_since_the_game_began(
+    lines: list[tuple[int, str, str, str]], began: int
+) -> None:
+    said = [(at / 1000, *rest) for at, *rest in lines]
+    times = accumulate((at for at, *_ in lines), max)
+    expected = tuple(Line(at - began, *rest) for at, (_, *rest) in zip(times, lines, strict=True))
+    assert unpack(pack(said, began / 1000)) == expected  # type: ignore[arg-type]
+
+
+def test_answer_is_never_earlier_than_what_it_answers() -> None:
+    said: list[Spoken] = [
+        (2.0, "out", "your move", None),
+        (1.5, "in", "put 3", None),
+        (2.5, "out", "ok", None),
+    ]
+    assert [line.at for line in unpack(pack(said, 1.0))] == [1000, 1000, 1500]
+
+
+def test_text_without_a_remark_has_no_verdict() -> None:
+    assert verdict(None) == ""
+
+
+def test_clock_that_is_left_is_told_to_the_millisecond() -> None:
+    assert verdict(41.5) == "41.500 s left"
+
+
+@pytest.mark.parametrize("objection", Objection)
+def test_every_objection_is_told_in_words(objection: Objection) -> None:
+    if objection is not Objection.PLAYING:  # by itself it is no objection to anything
+        assert verdict(objection).removeprefix("refused: ").strip()
+
+
+def test_all_that_stands_against_a_text_is_told() -> None:
+    objections = Objection.NOT_YOUR_TURN | Objection.COLUMN_FULL
+    assert verdict(objections) == "refused: not your turn, column is full"
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"x", zlib.compress(b"{"), zlib.compress(b"[[1]]"), zlib.compress(b"[1]")]
+    "data",
+    [
+        b"",
+        b"x",
+        *map(zlib.compress, [b"", b"{", b"\xff", b"[1]", b"1", b'[[1],"i",[],[]]', b'[[1],"x",[0],[]]']),
+    ],
 )
 def test_what_is_no_exchange_is_a_value_error(data: bytes) -> None:
     with pytest.raises(ValueError):
         unpack(data)
 
 
-def test_lines_come_in_the_order_they_were_added() -> None:
-    assert [line.at for line in recorded(HEAD + TAIL).exchange()] == list(range(HEAD + TAIL))
-
-
-def test_beginning_and_end_of_a_long_exchange_are_kept_and_the_gap_is_told() -> None:
-    exchange = recorded(HEAD + TAIL + 1000).exchange()
-    assert [line.at for line in exchange[:HEAD]] == list(range(HEAD))
-    assert exchange[HEAD] == Line(HEAD + 1000, "note", "", "1000 lines left out")
-    assert [line.at for line in exchange[HEAD + 1 :]] == list(range(HEAD + 1000, HEAD + TAIL + 1000))
-
-
-def test_long_text_is_cut_and_its_length_told() -> None:
-    recorder = Recorder()
-    recorder.add(0, "in", "a" * 5000, "b" * 5000)
-    [line] = recorder.exchange()
-    assert line.text == "a" * LONGEST + "... (5000 characters)"
-    assert line.verdict == "b" * LONGEST + "... (5000 characters)"
-
-
-def test_no_client_makes_an_exchange_grow_beyond_its_bound() -> None:
-    bound = size(recorded(HEAD + TAIL + 1, "x" * 10_000).exchange())
-    assert bound < 500_000
-    assert size(recorded(10_000, "x" * 10_000).exchange()) <= bound + 10
+def test_size_grows_with_every_text() -> None:
+    one: Spoken = (0.0, "in", "x" * 1000, None)
+    assert size([]) == 0
+    assert 1000 < size([one]) < 2000
+    assert size([one] * 3) == 3 * size([one])

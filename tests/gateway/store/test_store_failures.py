@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import trio
-from sqlalchemy import func, select, text
+from sqlalchemy import select, text
 from sqlalchemy.exc import SQLAlchemyError
 from store_world import KINDS, game
 
@@ -18,9 +18,10 @@ from gateway.store.clerk import Pace
 from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.evidence import Line
+from gateway.store.games import evidence_of
 from gateway.store.receipts import Outcome
 from gateway.store.records import Submission
-from gateway.store.schema import exchanges, games
+from gateway.store.schema import games
 from gateway.store.sink import DatabaseSink
 from gateway.store.writer import Bounds, Writer
 
@@ -57,12 +58,33 @@ async def failing(caplog: pytest.LogCaptureFixture) -> str:
 async def test_games_are_stored_with_their_evidence(where: str) -> None:
     database = open_to_write(where)
     async with writer_to(database) as writer:
-        line = Line(1, "in", "playmove 3")
-        receipt = writer.put(game(series=1), ((line,), (line, line)))
+        receipt = writer.put(game(series=1), 5.0)
         assert await receipt.settled() is Outcome.STORED
         assert series(where) == [1]
+        receipt.enclose(0, [(5.25, "in", "playmove 3", None)])
+        receipt.enclose(1, [(5.5, "out", "genmove", None)])
     with database.reading() as connection:
-        assert connection.execute(select(func.count()).select_from(exchanges)).scalar_one() == 2
+        assert evidence_of(connection, 1) == (
+            (Line(250, "in", "playmove 3"),),
+            (Line(500, "out", "genmove"),),
+        )
+    database.close()
+
+
+async def test_evidence_that_waited_out_an_outage_is_stored_with_its_game(
+    where: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    database, other = open_to_write(where), open_to_write(where)
+    async with writer_to(database, patience=0.0) as writer:
+        with other.writing():
+            for number in range(3):
+                receipt = writer.put(game(series=number))
+                receipt.enclose(0, [(0.1, "in", f"playmove {number}", None)])
+            await failing(caplog)
+    other.close()
+    with database.reading() as connection:
+        kept = [evidence_of(connection, number)[0] for number in (1, 2, 3)]
+    assert kept == [(Line(100, "in", f"playmove {number}"),) for number in range(3)]
     database.close()
 
 

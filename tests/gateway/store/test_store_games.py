@@ -3,14 +3,14 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from store_world import BOOT, drawn, game, keep, records
+from store_world import BOOT, drawn, enclosure, game, keep, records
 
 from gateway.events import Reason
 from gateway.store import games, ledger
 from gateway.store.database import Database
 from gateway.store.evidence import Line
 from gateway.store.games import Filter, Page
-from gateway.store.records import GameRecord, StoredGame, Submission
+from gateway.store.records import GameRecord, StoredGame
 
 again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 SOME = st.sampled_from(["a", "b", "c"])
@@ -106,10 +106,10 @@ def test_one_game_is_found_by_its_number(database: Database) -> None:
 
 
 def test_evidence_is_found_by_side(database: Database) -> None:
-    line = Line(1, "out", "genmove", "41.9 s left")
+    line, said = Line(1, "out", "genmove", "41.900 s left"), (0.001, "out", "genmove", 41.9)
+    keep(database, [game(), game()])
     with database.writing() as connection:
-        batch = [Submission(1, game(), ((line,), (line, line))), Submission(2, game())]
-        ledger.store(connection, BOOT, batch)
+        ledger.enclose(connection, BOOT, [enclosure(1, 0, said), enclosure(1, 1, said, said)])
     with database.reading() as connection:
         assert games.evidence_of(connection, 1) == ((line,), (line, line))
         assert games.evidence_of(connection, 2) == (None, None)

@@ -5,17 +5,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, delete, func, select
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
-from store_world import BOOT, NAMES, drawn, game, keep, records
+from store_world import BOOT, NAMES, drawn, enclosure, game, keep, records
 
-from gateway.events import Reason
+from gateway.events import Reason, Spoken
 from gateway.store import ledger
 from gateway.store.books import Books
 from gateway.store.database import Database
 from gateway.store.evidence import Line
-from gateway.store.records import GameRecord, Submission
+from gateway.store.games import evidence_of
+from gateway.store.records import Enclosure, GameRecord
 from gateway.store.schema import exchanges, games, players, tallies
 
-LINE = Line(3, "in", "playmove 3")
+SAID: Spoken = (0.003, "in", "playmove 3", None)
 again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
 
 
@@ -121,12 +122,50 @@ def test_books_that_went_wrong_can_be_written_anew(database: Database) -> None:
 # Evidence.
 
 
-def with_evidence(database: Database, endings: list[int]) -> None:
+def enclose(database: Database, *enclosures: Enclosure, boot: int = BOOT) -> None:
     with database.writing() as connection:
-        submissions = [
-            Submission(number, game(ended=ended), ((LINE,), ())) for number, ended in enumerate(endings, 1)
-        ]
-        ledger.store(connection, BOOT, submissions)
+        ledger.enclose(connection, boot, enclosures)
+
+
+def evidence(database: Database, number: int) -> list[list[str] | None]:
+    """Return the texts that are kept of either side."""
+    with database.reading() as connection:
+        both = evidence_of(connection, number)
+    return [None if side is None else [line.text for line in side] for side in both]
+
+
+def test_evidence_is_kept_of_either_side_of_its_game(database: Database) -> None:
+    keep(database, [game(), game("carol"), game("dave")])
+    enclose(database, enclosure(2, 1, SAID), enclosure(3, 0, SAID, SAID))
+    assert [evidence(database, number) for number in (1, 2, 3)] == [
+        [None, None],
+        [None, ["playmove 3"]],
+        [["playmove 3", "playmove 3"], None],
+    ]
+    with database.reading() as connection:
+        assert evidence_of(connection, 2)[1] == (Line(3, "in", "playmove 3"),)
+
+
+def test_evidence_of_one_side_is_stored_once_however_often_it_is_handed_in(database: Database) -> None:
+    keep(database, [game()])
+    again = enclosure(1, 0, (0.0, "in", "another", None))
+    for _ in range(2):
+        enclose(database, enclosure(1, 0, SAID), again)
+    assert evidence(database, 1) == [["playmove 3"], None]
+
+
+def test_evidence_of_a_game_that_is_not_there_is_dropped(database: Database) -> None:
+    keep(database, [game()])
+    enclose(database, enclosure(2, 0, SAID), enclosure(1, 0, SAID))
+    enclose(database, enclosure(1, 1, SAID), boot=BOOT + 1)
+    assert rows(database, exchanges) == 1
+    assert evidence(database, 1) == [["playmove 3"], None]
+
+
+def with_evidence(database: Database, endings: list[int]) -> None:
+    keep(database, [game(ended=ended) for ended in endings])
+    numbers = range(1, len(endings) + 1)
+    enclose(database, *(enclosure(number, side, SAID) for number in numbers for side in (0, 1)))
 
 
 def prune(database: Database, before: int, most: int = 1000) -> int:

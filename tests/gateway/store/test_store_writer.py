@@ -10,16 +10,17 @@ import trio
 import trio.testing
 from store_world import game
 
+from gateway.events import Spoken
 from gateway.store.clerk import Pace
 from gateway.store.errors import StoreError
-from gateway.store.evidence import Exchange, Line, size
+from gateway.store.evidence import size
 from gateway.store.formats.jsonl import from_object
 from gateway.store.receipts import Outcome, Receipt
-from gateway.store.records import Submission
+from gateway.store.records import Enclosure, Item, Submission
 from gateway.store.writer import Bounds, Writer
 
 LIMIT = 30.0
-EXCHANGE: Exchange = (Line(1, "in", "playmove 3"),)
+SAID: tuple[Spoken, ...] = ((101.5, "in", "playmove 3", None),)
 
 
 class GatedSink:
@@ -28,13 +29,21 @@ class GatedSink:
     def __init__(self, *, broken: bool = False) -> None:
         self.open = threading.Event()
         self.broken = broken
-        self.stored: list[Submission] = []
+        self.items: list[Item] = []
 
-    def write(self, submissions: Sequence[Submission]) -> None:
+    @property
+    def stored(self) -> list[Submission]:
+        return [item for item in self.items if isinstance(item, Submission)]
+
+    @property
+    def enclosed(self) -> list[Enclosure]:
+        return [item for item in self.items if isinstance(item, Enclosure)]
+
+    def write(self, items: Sequence[Item]) -> None:
         if self.broken and not self.open.is_set():
             raise StoreError("no database")
         assert self.open.wait(LIMIT)
-        self.stored += submissions
+        self.items += items
 
     def tidy(self) -> bool:
         return False
@@ -169,19 +178,76 @@ async def test_at_the_bound_older_games_are_kept_and_new_ones_logged_whole(
     assert [submission.record.series for submission in sink.stored] == [0, 1, 2, 5]
 
 
-async def test_when_too_much_evidence_waits_games_wait_without(caplog: pytest.LogCaptureFixture) -> None:
+async def test_evidence_goes_behind_its_game_with_the_game_s_number_and_beginning() -> None:
     sink = GatedSink()
-    exchanges = (EXCHANGE, EXCHANGE)
-    async with writer_to(sink, Bounds(evidence=5 * size(EXCHANGE))) as writer:
-        for _ in range(4):
-            writer.put(game(), exchanges)
-        writer.put(game())
-        assert "the evidence of 1 games so far is left out" in caplog.text
+    async with writer_to(sink) as writer:
+        first, second = writer.put(game(series=1), 100.0), writer.put(game(series=2), 101.0)
+        with trio.testing.assert_no_checkpoints():
+            second.enclose(1, SAID)
+            first.enclose(0, SAID)
+        assert writer.waiting == 2
         sink.open.set()
         await writer.ask(lambda: None)
-        writer.put(game(), exchanges)
-    kept = [submission.exchanges is not None for submission in sink.stored]
-    assert kept == [True, True, False, False, False, True]
+    one, two = sink.stored
+    assert [(each.number, each.side, each.began) for each in sink.enclosed] == [
+        (two.number, 1, 101.0),
+        (one.number, 0, 100.0),
+    ]
+    assert {each.said for each in sink.enclosed} == {SAID}
+    for number, item in enumerate(sink.items):
+        if isinstance(item, Enclosure):
+            assert item.number in {each.number for each in sink.items[:number]}
+
+
+async def test_evidence_of_a_game_that_patience_ran_out_for_is_stored_after_it(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    sink = GatedSink(broken=True)
+    async with writer_to(sink) as writer:
+        receipt = writer.put(game())
+        assert await receipt.settled() is Outcome.WAITING
+        receipt.enclose(0, SAID)
+        sink.open.set()
+        await writer.ask(lambda: None)
+    assert [type(item) for item in sink.items] == [Submission, Enclosure]
+
+
+async def test_evidence_of_a_game_that_is_only_logged_is_dropped() -> None:
+    sink = GatedSink()
+    async with writer_to(sink, Bounds(waiting=0)) as writer:
+        writer.put(game()).enclose(0, SAID)
+    assert sink.items == []
+
+
+async def test_when_too_much_evidence_waits_more_is_left_out_and_told_now_and_then(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    sink = GatedSink()
+    async with writer_to(sink, Bounds(evidence=2 * size(SAID))) as writer:
+        receipts = [writer.put(game()) for _ in range(3)]
+        for receipt in receipts[:2]:
+            receipt.enclose(0, SAID)
+        assert caplog.text == ""
+        receipts[0].enclose(1, SAID)
+        receipts[2].enclose(0, SAID)
+        assert [record.getMessage() for record in caplog.records] == [
+            "too much waits: evidence is left out, of 1 players' games so far"
+        ]
+        sink.open.set()
+        await writer.ask(lambda: None)
+        await trio.testing.wait_all_tasks_blocked()
+        receipts[2].enclose(1, SAID)
+    assert [(each.number, each.side) for each in sink.enclosed] == [(1, 0), (2, 0), (3, 1)]
+    assert len(sink.stored) == 3
+
+
+async def test_closed_writer_leaves_evidence_out_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    sink = GatedSink()
+    async with writer_to(sink) as writer:
+        receipt = writer.put(game())
+    receipt.enclose(0, SAID)
+    assert "evidence is left out" in caplog.text
+    assert sink.enclosed == []
 
 
 async def test_other_work_is_done_in_the_thread_and_its_error_is_raised() -> None:

@@ -1,0 +1,185 @@
+"""What goes over one client's wire while it plays, recorded game by game for whoever keeps it as evidence.
+
+Knows the events with which a game begins and ends; does not know dialects, or what becomes of a tape that
+was handed in. All of it runs while others wait for their moves, so a text costs an append to a list, and
+words for what the server thought of it are found later, by whoever keeps it. The rules it keeps:
+
+- No client can make a tape grow: a text that is too long is cut when it is recorded, and where there are too
+  many, those in the middle make room, because a game is mostly lost at its end.
+- A tape is handed in after the client was told of the end of its game, or when it cannot be told any more.
+- The next game may begin while the end of one is still to be told. So what comes in belongs to the newest
+  game, and what goes out to the oldest.
+"""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from gateway.board import Side
+from gateway.events import Dismissed, Ended, Reason, Refused, Remark, Spoken, Started, ToMove, Way
+
+LONGEST = 500
+"""Characters that are kept of one text. The longest of a game without mistakes has 300."""
+HEAD = 50
+"""Texts that are kept from the beginning of a game. One without mistakes has 70 in all."""
+TAIL = 200
+"""Texts that are kept up to its end."""
+
+TURNING = (Started, Ended)
+"""Events with which a tape begins and ends."""
+NOTED = (*TURNING, Refused)
+"""Events of which a recorder wants to hear as soon as they are delivered."""
+
+_ROOM = HEAD + TAIL + 50
+_WON = {
+    Reason.FOUR: "won: four in a row",
+    Reason.TIME: "won: the opponent's time was up",
+    Reason.LEFT: "won: the opponent left",
+    Reason.ILLEGAL: "won: the opponent's move was illegal",
+}
+_LOST = {
+    Reason.FOUR: "lost: the opponent has four in a row",
+    Reason.TIME: "lost on time",
+    Reason.LEFT: "lost by leaving",
+    Reason.ILLEGAL: "lost by an illegal move",
+}
+_Mark: TypeAlias = tuple[int, Started | Ended]
+
+
+class Tape:
+    """The record of one game, as one of its players saw it."""
+
+    __slots__ = ("begun", "ended", "left_out", "lines", "side")
+
+    def __init__(self, side: Side) -> None:
+        self.side = side
+        self.begun = False
+        """Whether the client has been told of the beginning."""
+        self.ended: Ended | None = None
+        """The end, told or not."""
+        self.lines: list[Spoken] = []
+        """Beginning and end of what was recorded, oldest first; whoever adds to it looks after its length."""
+        self.left_out = 0
+        """Lines that are missing behind the first `HEAD`."""
+
+    def make_room(self) -> None:
+        """Keep no more than `HEAD` and `TAIL`."""
+        self.left_out += len(self.lines) - HEAD - TAIL
+        del self.lines[HEAD:-TAIL]
+
+    def remark(self, way: Way, remark: Remark) -> None:
+        """Say what the server thought of the latest text, if it went that way."""
+        if self.lines and self.lines[-1][1] == way:
+            self.lines[-1] = (*self.lines[-1][:3], remark)
+
+    def whole(self) -> Sequence[Spoken]:
+        """Return what was recorded; a note stands in for what was left out."""
+        if len(self.lines) > HEAD + TAIL:
+            self.make_room()
+        if self.left_out:
+            gap: Spoken = (self.lines[HEAD][0], "note", "", f"{self.left_out} lines left out")
+            self.lines.insert(HEAD, gap)
+        return self.lines
+
+
+class Recorder:
+    """Records the games of one client, one after the other."""
+
+    __slots__ = ("_marks", "_tapes")
+
+    def __init__(self) -> None:
+        self._tapes: list[Tape] = []
+        """Those of the games that are on, or whose end is still to be told; mostly one, or none."""
+        self._marks: list[_Mark] = []
+
+    def note(self, event: Started | Ended | Refused) -> None:
+        """Note an event that was delivered for the client, and may be told later.
+
+        A refusal is taken for an answer to what was `heard` last.
+        """
+        if isinstance(event, Started):
+            self._tapes.append(Tape(event.you))
+        elif not self._tapes:
+            pass
+        elif isinstance(event, Ended):
+            self._tapes[-1].ended = event
+        else:
+            self._tapes[-1].remark("in", event.objections)
+
+    def heard(self, at: float, text: str) -> None:
+        """Note a text from the client; `at` is when it arrived."""
+        if self._tapes:
+            tape = self._tapes[-1]
+            lines = tape.lines
+            lines.append((at, "in", text if len(text) <= LONGEST else _cut(text), None))
+            if len(lines) > _ROOM:
+                tape.make_room()
+
+    def mark(self, index: int, event: Started | Ended) -> None:
+        """Note that of the texts that will be `said` next those from number `index` on tell of `event`."""
+        self._marks.append((index, event))
+
+    def said(self, at: float, texts: Sequence[str], turns: Sequence[ToMove | Dismissed]) -> None:
+        """Note texts that leave for the client at `at`; `turns` are what they ask of it, if anything."""
+        if self._marks:
+            self._turn(at, texts)
+        elif self._tapes:
+            self._say(at, texts)
+        if turns and self._tapes and isinstance(latest := turns[-1], ToMove) and latest.rest is not None:
+            self._tapes[0].remark("out", latest.rest)
+
+    def remark(self, at: float, words: str) -> None:
+        """Note something that is no text, while a game is on."""
+        if self._tapes:
+            self._tapes[-1].lines.append((at, "note", "", words))
+
+    def close(self, at: float) -> None:
+        """Hand in what there is of games whose end the client cannot be told any more."""
+        for _ in tuple(self._tapes):
+            self._hand_in(at)
+
+    # What follows is how.
+
+    def _say(self, at: float, texts: Sequence[str]) -> None:
+        tape = self._tapes[0]
+        lines = tape.lines
+        for text in texts:
+            lines.append((at, "out", text if len(text) <= LONGEST else _cut(text), None))
+        if len(lines) > _ROOM:
+            tape.make_room()
+
+    def _turn(self, at: float, texts: Sequence[str]) -> None:
+        """Part the texts among the games that they tell of. A game has all up to the next one's beginning."""
+        start, over = 0, False
+        for index, event in self._marks:
+            if isinstance(event, Ended):
+                over = True
+                continue
+            self._tell(at, texts[start:index], over)
+            start, over = index, False
+            self._tapes[0].begun = True
+        self._marks = []
+        self._tell(at, texts[start:], over)
+
+    def _tell(self, at: float, texts: Sequence[str], over: bool) -> None:
+        if self._tapes and self._tapes[0].begun:
+            self._say(at, texts)
+            if over:
+                self._hand_in(at)
+
+    def _hand_in(self, at: float) -> None:
+        tape = self._tapes.pop(0)
+        ended = tape.ended
+        if ended is not None and ended.receipt is not None:
+            tape.lines.append((at, "note", "", _outcome(ended, tape.side)))
+            ended.receipt.enclose(tape.side, tape.whole())
+
+
+def _outcome(ended: Ended, side: Side) -> str:
+    if ended.winner is None:
+        return f"nobody won: {ended.reason.value}"
+    words, word = (_WON, "won") if ended.winner == side else (_LOST, "lost")
+    return words.get(ended.reason, f"{word}: {ended.reason.value}")
+
+
+def _cut(text: str) -> str:
+    return f"{text[:LONGEST]}... ({len(text)} characters)"

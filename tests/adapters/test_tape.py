@@ -1,0 +1,290 @@
+"""What is recorded of a game, on which tape, and that nobody can make one grow."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.tape import HEAD, LONGEST, TAIL, Recorder
+from gateway.board import FIRST, SECOND, Board, Side
+from gateway.events import Ended, Objection, Reason, Refused, Spoken, Started, ToMove
+
+NAMES = ("ann", "bob")
+
+
+class Kept:
+    """A receipt that keeps what is handed in with it."""
+
+    is_open = False
+
+    def __init__(self) -> None:
+        self.enclosed: list[tuple[Side, list[Spoken]]] = []
+
+    async def settled(self) -> None:
+        pass
+
+    def enclose(self, side: Side, said: Sequence[Spoken]) -> None:
+        self.enclosed.append((side, [*said]))
+
+    @property
+    def lines(self) -> list[Spoken]:
+        """What was handed in, which was handed in once."""
+        ((_, said),) = self.enclosed
+        return said
+
+    @property
+    def texts(self) -> list[str]:
+        return [text for _, way, text, _ in self.lines if way != "note"]
+
+    @property
+    def notes(self) -> list[object]:
+        return [remark for _, way, _, remark in self.lines if way == "note"]
+
+
+def begin(recorder: Recorder, *texts: str, side: Side = FIRST, at: float = 0.0) -> None:
+    """Let a game begin, of which the client is told in `texts`."""
+    started = Started(side, NAMES)
+    recorder.note(started)
+    recorder.mark(0, started)
+    recorder.said(at, texts, ())
+
+
+def over(receipt: Kept | None, winner: Side | None = FIRST, reason: Reason = Reason.FOUR) -> Ended:
+    return Ended(Board(), winner, reason, None, receipt)
+
+
+def end(recorder: Recorder, receipt: Kept | None, *texts: str, at: float = 9.0) -> None:
+    """Let the game end, of which the client is told in `texts`."""
+    ended = over(receipt)
+    recorder.note(ended)
+    recorder.mark(0, ended)
+    recorder.said(at, texts, ())
+
+
+# One game.
+
+
+def test_game_is_recorded_from_what_tells_of_its_beginning_to_what_tells_of_its_end() -> None:
+    recorder, receipt = Recorder(), Kept()
+    recorder.heard(0.1, "join")
+    recorder.said(0.2, ["joined"], ())
+    begin(recorder, "new game", "your move", side=SECOND, at=1.0)
+    recorder.heard(1.5, "put 3")
+    recorder.said(2.0, ["put 4", "your move"], ())
+    end(recorder, receipt, "lost", at=3.0)
+    recorder.heard(3.5, "join again")
+    recorder.said(4.0, ["joined"], ())
+    recorder.close(5.0)
+    assert receipt.enclosed == [
+        (
+            SECOND,
+            [
+                (1.0, "out", "new game", None),
+                (1.0, "out", "your move", None),
+                (1.5, "in", "put 3", None),
+                (2.0, "out", "put 4", None),
+                (2.0, "out", "your move", None),
+                (3.0, "out", "lost", None),
+                (3.0, "note", "", "lost: the opponent has four in a row"),
+            ],
+        )
+    ]
+
+
+def test_what_leaves_together_with_the_beginning_but_before_it_is_no_part_of_the_game() -> None:
+    recorder, receipt, started = Recorder(), Kept(), Started(FIRST, NAMES)
+    recorder.note(started)
+    recorder.mark(1, started)
+    recorder.said(0.0, ["joined", "new game"], ())
+    end(recorder, receipt)
+    assert receipt.texts == ["new game"]
+
+
+def test_refusal_stands_at_the_text_that_it_answers() -> None:
+    recorder, receipt = Recorder(), Kept()
+    begin(recorder)
+    for text in ("a", "b"):
+        recorder.heard(1.0, text)
+    recorder.note(Refused(Objection.COLUMN_FULL, "b"))
+    recorder.said(1.0, ["no"], ())
+    recorder.note(Refused(Objection.UNREADABLE, ""))
+    end(recorder, receipt)
+    assert receipt.lines[:3] == [
+        (1.0, "in", "a", None),
+        (1.0, "in", "b", Objection.COLUMN_FULL),
+        (1.0, "out", "no", None),
+    ]
+
+
+def test_refusal_while_no_game_is_on_is_nobody_s_evidence() -> None:
+    recorder, receipt = Recorder(), Kept()
+    recorder.note(Refused(Objection.WAITING, ""))
+    begin(recorder)
+    end(recorder, receipt)
+    assert [remark for *_, remark in receipt.lines] == ["won: four in a row"]
+
+
+@pytest.mark.parametrize("texts", [["state"], ["put 3", "your move"]])
+def test_clock_that_is_left_stands_at_the_text_with_which_the_move_is_asked_for(texts: list[str]) -> None:
+    recorder, receipt = Recorder(), Kept()
+    begin(recorder)
+    recorder.said(1.0, texts, [ToMove(Board(), 41.5)])
+    end(recorder, receipt)
+    assert [remark for _, _, _, remark in receipt.lines[:-1]] == [*[None] * (len(texts) - 1), 41.5]
+
+
+def test_move_that_is_asked_for_without_a_clock_has_no_remark() -> None:
+    recorder, receipt = Recorder(), Kept()
+    begin(recorder)
+    recorder.said(1.0, ["state"], [ToMove(Board(), None)])
+    end(recorder, receipt)
+    assert receipt.lines[0] == (1.0, "out", "state", None)
+
+
+@pytest.mark.parametrize("side", [FIRST, SECOND])
+@pytest.mark.parametrize("reason", Reason)
+@pytest.mark.parametrize("winner", [None, FIRST, SECOND])
+def test_end_stands_as_a_note_in_words(side: Side, reason: Reason, winner: Side | None) -> None:
+    recorder, receipt = Recorder(), Kept()
+    begin(recorder, side=side)
+    ended = over(receipt, winner, reason)
+    recorder.note(ended)
+    recorder.mark(0, ended)
+    recorder.said(1.0, (), ())
+    (note,) = receipt.notes
+    assert str(note).startswith("nobody won" if winner is None else "won" if winner == side else "lost")
+    assert len(str(note)) > 8
+
+
+def test_game_that_nobody_keeps_is_forgotten() -> None:
+    recorder, receipt = Recorder(), Kept()
+    begin(recorder, "one")
+    end(recorder, None)
+    begin(recorder, "two")
+    end(recorder, receipt)
+    assert receipt.texts == ["two"]
+
+
+# Ends that cannot be told.
+
+
+def test_client_that_is_gone_has_what_there_is_handed_in() -> None:
+    recorder, receipt = Recorder(), Kept()
+    begin(recorder, "new game")
+    recorder.remark(1.0, "hung up")
+    recorder.note(over(receipt, SECOND, Reason.LEFT))
+    assert receipt.enclosed == []
+    recorder.close(2.0)
+    recorder.close(3.0)
+    assert receipt.texts == ["new game"]
+    assert receipt.notes == ["hung up", "lost by leaving"]
+
+
+def test_game_without_a_result_is_forgotten_with_its_client() -> None:
+    recorder = Recorder()
+    begin(recorder, "new game")
+    recorder.close(1.0)
+    recorder.remark(2.0, "nobody is there")
+    recorder.heard(2.0, "nothing")
+
+
+# Several games.
+
+
+def test_while_an_end_waits_to_be_told_what_comes_in_is_of_the_newest_game() -> None:
+    recorder, one, two = Recorder(), Kept(), Kept()
+    begin(recorder, "new game")
+    first = over(one)
+    recorder.note(first)
+    recorder.heard(1.0, "too late")
+    second = Started(SECOND, NAMES)
+    recorder.note(second)
+    recorder.heard(2.0, "too early")
+    recorder.note(Refused(Objection.NOT_YOUR_TURN, ""))
+    recorder.mark(0, first)
+    recorder.mark(1, second)
+    recorder.said(3.0, ["lost", "new game", "your move"], [ToMove(Board(), 42.0)])
+    assert one.texts == ["new game", "too late", "lost"]
+    end(recorder, two, "won")
+    assert two.lines[:-1] == [
+        (2.0, "in", "too early", Objection.NOT_YOUR_TURN),
+        (3.0, "out", "new game", None),
+        (3.0, "out", "your move", 42.0),
+        (9.0, "out", "won", None),
+    ]
+
+
+@given(
+    st.lists(st.lists(st.lists(st.text(max_size=3), max_size=3), min_size=2, max_size=5), max_size=5),
+    st.data(),
+)
+def test_each_game_has_its_own_texts_however_they_leave_together(
+    games: list[list[list[str]]], data: st.DataObject
+) -> None:
+    """Each game is the texts of its events, the first and last of which are its beginning and its end."""
+    recorder, receipts = Recorder(), [Kept() for _ in games]
+    batch: list[str] = []
+    for game, receipt in zip(games, receipts, strict=True):
+        for number, texts in enumerate(game):
+            event = {0: Started(FIRST, NAMES), len(game) - 1: over(receipt)}.get(number)
+            if event is not None:
+                recorder.note(event)
+                recorder.mark(len(batch), event)
+            batch += texts
+            if data.draw(st.booleans()):
+                recorder.said(0.0, batch, ())
+                batch = []
+    recorder.said(0.0, batch, ())
+    assert [receipt.texts for receipt in receipts] == [
+        [text for texts in game for text in texts] for game in games
+    ]
+
+
+# Bounds.
+
+
+def recorded(count: int, text: str = "x") -> list[Spoken]:
+    recorder, receipt = Recorder(), Kept()
+    begin(recorder)
+    for at in range(count):
+        if at % 2:
+            recorder.said(at, [text], ())
+        else:
+            recorder.heard(at, text)
+    end(recorder, receipt)
+    return receipt.lines
+
+
+def test_lines_come_in_the_order_of_their_times() -> None:
+    assert [at for at, *_ in recorded(HEAD + TAIL - 1)][:-1] == list(range(HEAD + TAIL - 1))
+
+
+@pytest.mark.parametrize("more", [0, 1, 50, 1000])
+def test_beginning_and_end_of_a_long_game_are_kept_and_the_gap_is_told(more: int) -> None:
+    lines = recorded(HEAD + TAIL + more)
+    assert [at for at, *_ in lines[:HEAD]] == list(range(HEAD))
+    assert lines[HEAD] == (HEAD + more + 1, "note", "", f"{more + 1} lines left out")
+    assert [at for at, *_ in lines[HEAD + 1 : -1]] == list(range(HEAD + more + 1, HEAD + TAIL + more))
+    assert len(lines) == HEAD + 1 + TAIL
+
+
+@pytest.mark.parametrize("way", [0, 1])
+def test_long_text_is_cut_when_it_is_recorded_and_its_length_told(way: int) -> None:
+    line = recorded(2, "a" * 5000)[way]
+    assert line[2] == "a" * LONGEST + "... (5000 characters)"
+    assert recorded(2, "a" * LONGEST)[way][2] == "a" * LONGEST
+
+
+@pytest.mark.parametrize(("said", "heard"), [(1, 0), (0, 3), (1, 3)])
+def test_no_client_makes_a_tape_grow_beyond_its_bound(said: int, heard: int) -> None:
+    recorder = Recorder()
+    begin(recorder)
+    (tape,) = recorder._tapes
+    for at in range(2000):
+        for _ in range(said):
+            recorder.heard(at, "x" * 10_000)
+        if heard:
+            recorder.said(at, ["y" * 10_000] * heard, ())
+        assert len(tape.lines) <= HEAD + TAIL + 60
+    assert max(len(text) for _, _, text, _ in tape.lines) < LONGEST + 30
