@@ -12,7 +12,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 from itertools import count
-from typing import Generic
+from typing import Generic, TypeAlias
 
 import trio
 
@@ -28,8 +28,7 @@ from gateway.pulse import Pulse
 OUTBOX_LIMIT = 256
 """Events that may wait for a client; one more, and it counts as a client that has stopped reading."""
 
-_TURNS = (ToMove, Dismissed)
-"""Events on which something follows once the client has been told."""
+Wait: TypeAlias = Callable[[], Awaitable[object]]
 
 logger = logging.getLogger(__name__)
 _ids = count(1)
@@ -102,12 +101,15 @@ class Connection(Generic[C, S]):
         recorder = self._recorder
         events, self._outbox = self._outbox, []
         texts: list[str] = []
-        turns: list[ToMove | Dismissed] = []
+        request: ToMove | None = None
+        dismissed: Dismissed | None = None
         receipt: Receipt | None = None
         try:
             for number, event in enumerate(events):
-                if isinstance(event, _TURNS):
-                    turns.append(event)
+                if isinstance(event, ToMove):
+                    request = event  # an older one has been answered or withdrawn
+                elif isinstance(event, Dismissed):
+                    dismissed = event
                 elif isinstance(event, Ended) and event.receipt is not None and event.receipt.is_open:
                     receipt = event.receipt
                     self._outbox = events[number:]
@@ -117,14 +119,13 @@ class Connection(Generic[C, S]):
                 for message in self._translator.observe(event):
                     texts.append(self._codec.encode(message))  # noqa: PERF401  a comprehension is a call more
             if recorder is not None:
-                recorder.said(trio.current_time(), texts, turns)
+                recorder.said(trio.current_time(), texts, request)
             if texts and not self._transport.write(texts):
-                self._hold(self._transport.drain, turns)
+                self._hold(self._transport.drain, request, dismissed)
                 return
-            if turns:
-                self._told(turns)
+            self._told(request, dismissed)
             if receipt is not None:
-                self._hold(receipt.settled, [])
+                self._hold(receipt.settled)
         except Exception as error:
             self._holds = True
             self._failure = error
@@ -195,25 +196,24 @@ class Connection(Generic[C, S]):
         while len(self._outbox) > OUTBOX_LIMIT // 2:
             await self._drained.park()
 
-    def _told(self, turns: list[ToMove | Dismissed]) -> None:
+    def _told(self, request: ToMove | None, dismissed: Dismissed | None) -> None:
         """Do what follows when the client has been told of these."""
-        for event in turns:
-            if isinstance(event, ToMove):
-                self._desk.handed(self._seat, event, trio.current_time())
-            else:
-                self._farewell = self._translator.farewell(event)
-                self._scope.cancel()
+        if request is not None:
+            self._desk.handed(self._seat, request, trio.current_time())
+        if dismissed is not None:
+            self._farewell = self._translator.farewell(dismissed)
+            self._scope.cancel()
 
-    def _hold(self, wait: Callable[[], Awaitable[object]], turns: list[ToMove | Dismissed]) -> None:
-        """Let a task wait, and with it all that is queued; of `turns` the client has been told then."""
+    def _hold(self, wait: Wait, request: ToMove | None = None, dismissed: Dismissed | None = None) -> None:
+        """Let a task wait, and with it all that is queued; of these events the client has been told then."""
         assert self._nursery is not None
         self._holds = True
-        self._nursery.start_soon(self._resume, wait, turns)
+        self._nursery.start_soon(self._resume, wait, request, dismissed)
 
-    async def _resume(self, wait: Callable[[], Awaitable[object]], turns: list[ToMove | Dismissed]) -> None:
+    async def _resume(self, wait: Wait, request: ToMove | None, dismissed: Dismissed | None) -> None:
         await wait()
         self._holds = False
-        self._told(turns)
+        self._told(request, dismissed)
         if self._outbox:
             self.flush()
         self._drained.unpark_all()

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from gateway.board import Side
-from gateway.events import Dismissed, Ended, Reason, Refused, Remark, Spoken, Started, ToMove, Way
+from gateway.events import Ended, Reason, Refused, Remark, Spoken, Started, ToMove, Way
 
 LONGEST = 500
 """Characters that are kept of one text. The longest of a game without mistakes has 300."""
@@ -118,14 +118,14 @@ class Recorder:
         """Note that of the texts that will be `said` next those from number `index` on tell of `event`."""
         self._marks.append((index, event))
 
-    def said(self, at: float, texts: Sequence[str], turns: Sequence[ToMove | Dismissed]) -> None:
-        """Note texts that leave for the client at `at`; `turns` are what they ask of it, if anything."""
+    def said(self, at: float, texts: Sequence[str], request: ToMove | None) -> None:
+        """Note texts that leave for the client at `at`; `request` is the latest move they ask for, if any."""
         if self._marks:
             self._turn(at, texts)
         elif self._tapes:
             self._say(at, texts)
-        if turns and self._tapes and isinstance(latest := turns[-1], ToMove) and latest.rest is not None:
-            self._tapes[0].remark("out", latest.rest)
+        if request is not None and request.rest is not None and self._tapes:
+            self._tapes[0].remark("out", request.rest)
 
     def remark(self, at: float, words: str) -> None:
         """Note something that is no text, while a game is on."""

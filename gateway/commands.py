@@ -7,6 +7,8 @@ it back with a refusal, so that a dialect can word its answer without rememberin
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from gateway.making import maker
+
 HOUSE_PLAYERS = frozenset({"random", "aima", "aimafast", "aima10", "perfect"})
 """Names that mean a player of the server's own, whoever else may bear them."""
 
@@ -80,6 +82,9 @@ class Play:
     column: int | None
     """Any integer, or None where the client named something that is none."""
     to: object = None
+
+
+make_play = maker(Play)
 
 
 @dataclass(frozen=True, slots=True)

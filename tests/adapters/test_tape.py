@@ -47,7 +47,7 @@ def begin(recorder: Recorder, *texts: str, side: Side = FIRST, at: float = 0.0) 
     started = Started(side, NAMES)
     recorder.note(started)
     recorder.mark(0, started)
-    recorder.said(at, texts, ())
+    recorder.said(at, texts, None)
 
 
 def over(receipt: Kept | None, winner: Side | None = FIRST, reason: Reason = Reason.FOUR) -> Ended:
@@ -59,7 +59,7 @@ def end(recorder: Recorder, receipt: Kept | None, *texts: str, at: float = 9.0) 
     ended = over(receipt)
     recorder.note(ended)
     recorder.mark(0, ended)
-    recorder.said(at, texts, ())
+    recorder.said(at, texts, None)
 
 
 # One game.
@@ -68,13 +68,13 @@ def end(recorder: Recorder, receipt: Kept | None, *texts: str, at: float = 9.0) 
 def test_game_is_recorded_from_what_tells_of_its_beginning_to_what_tells_of_its_end() -> None:
     recorder, receipt = Recorder(), Kept()
     recorder.heard(0.1, "join")
-    recorder.said(0.2, ["joined"], ())
+    recorder.said(0.2, ["joined"], None)
     begin(recorder, "new game", "your move", side=SECOND, at=1.0)
     recorder.heard(1.5, "put 3")
-    recorder.said(2.0, ["put 4", "your move"], ())
+    recorder.said(2.0, ["put 4", "your move"], None)
     end(recorder, receipt, "lost", at=3.0)
     recorder.heard(3.5, "join again")
-    recorder.said(4.0, ["joined"], ())
+    recorder.said(4.0, ["joined"], None)
     recorder.close(5.0)
     assert receipt.enclosed == [
         (
@@ -96,7 +96,7 @@ def test_what_leaves_together_with_the_beginning_but_before_it_is_no_part_of_the
     recorder, receipt, started = Recorder(), Kept(), Started(FIRST, NAMES)
     recorder.note(started)
     recorder.mark(1, started)
-    recorder.said(0.0, ["joined", "new game"], ())
+    recorder.said(0.0, ["joined", "new game"], None)
     end(recorder, receipt)
     assert receipt.texts == ["new game"]
 
@@ -107,7 +107,7 @@ def test_refusal_stands_at_the_text_that_it_answers() -> None:
     for text in ("a", "b"):
         recorder.heard(1.0, text)
     recorder.note(Refused(Objection.COLUMN_FULL, "b"))
-    recorder.said(1.0, ["no"], ())
+    recorder.said(1.0, ["no"], None)
     recorder.note(Refused(Objection.UNREADABLE, ""))
     end(recorder, receipt)
     assert receipt.lines[:3] == [
@@ -129,7 +129,7 @@ def test_refusal_while_no_game_is_on_is_nobody_s_evidence() -> None:
 def test_clock_that_is_left_stands_at_the_text_with_which_the_move_is_asked_for(texts: list[str]) -> None:
     recorder, receipt = Recorder(), Kept()
     begin(recorder)
-    recorder.said(1.0, texts, [ToMove(Board(), 41.5)])
+    recorder.said(1.0, texts, ToMove(Board(), 41.5))
     end(recorder, receipt)
     assert [remark for _, _, _, remark in receipt.lines[:-1]] == [*[None] * (len(texts) - 1), 41.5]
 
@@ -137,7 +137,7 @@ def test_clock_that_is_left_stands_at_the_text_with_which_the_move_is_asked_for(
 def test_move_that_is_asked_for_without_a_clock_has_no_remark() -> None:
     recorder, receipt = Recorder(), Kept()
     begin(recorder)
-    recorder.said(1.0, ["state"], [ToMove(Board(), None)])
+    recorder.said(1.0, ["state"], ToMove(Board(), None))
     end(recorder, receipt)
     assert receipt.lines[0] == (1.0, "out", "state", None)
 
@@ -151,7 +151,7 @@ def test_end_stands_as_a_note_in_words(side: Side, reason: Reason, winner: Side 
     ended = over(receipt, winner, reason)
     recorder.note(ended)
     recorder.mark(0, ended)
-    recorder.said(1.0, (), ())
+    recorder.said(1.0, (), None)
     (note,) = receipt.notes
     assert str(note).startswith("nobody won" if winner is None else "won" if winner == side else "lost")
     assert len(str(note)) > 8
@@ -204,7 +204,7 @@ def test_while_an_end_waits_to_be_told_what_comes_in_is_of_the_newest_game() -> 
     recorder.note(Refused(Objection.NOT_YOUR_TURN, ""))
     recorder.mark(0, first)
     recorder.mark(1, second)
-    recorder.said(3.0, ["lost", "new game", "your move"], [ToMove(Board(), 42.0)])
+    recorder.said(3.0, ["lost", "new game", "your move"], ToMove(Board(), 42.0))
     assert one.texts == ["new game", "too late", "lost"]
     end(recorder, two, "won")
     assert two.lines[:-1] == [
@@ -233,9 +233,9 @@ def test_each_game_has_its_own_texts_however_they_leave_together(
                 recorder.mark(len(batch), event)
             batch += texts
             if data.draw(st.booleans()):
-                recorder.said(0.0, batch, ())
+                recorder.said(0.0, batch, None)
                 batch = []
-    recorder.said(0.0, batch, ())
+    recorder.said(0.0, batch, None)
     assert [receipt.texts for receipt in receipts] == [
         [text for texts in game for text in texts] for game in games
     ]
@@ -249,7 +249,7 @@ def recorded(count: int, text: str = "x") -> list[Spoken]:
     begin(recorder)
     for at in range(count):
         if at % 2:
-            recorder.said(at, [text], ())
+            recorder.said(at, [text], None)
         else:
             recorder.heard(at, text)
     end(recorder, receipt)
@@ -285,6 +285,6 @@ def test_no_client_makes_a_tape_grow_beyond_its_bound(said: int, heard: int) -> 
         for _ in range(said):
             recorder.heard(at, "x" * 10_000)
         if heard:
-            recorder.said(at, ["y" * 10_000] * heard, ())
+            recorder.said(at, ["y" * 10_000] * heard, None)
         assert len(tape.lines) <= HEAD + TAIL + 60
     assert max(len(text) for _, _, text, _ in tape.lines) < LONGEST + 30
