@@ -99,20 +99,20 @@ class Connection(Generic[C, S]):
         if self._holds:
             return
         recorder = self._recorder
-        events, self._outbox = self._outbox, []
+        events, self._outbox = iter(self._outbox), []
         texts: list[str] = []
         request: ToMove | None = None
         dismissed: Dismissed | None = None
         receipt: Receipt | None = None
         try:
-            for number, event in enumerate(events):
+            for event in events:
                 if isinstance(event, ToMove):
                     request = event  # an older one has been answered or withdrawn
                 elif isinstance(event, Dismissed):
                     dismissed = event
                 elif isinstance(event, Ended) and event.receipt is not None and event.receipt.is_open:
                     receipt = event.receipt
-                    self._outbox = events[number:]
+                    self._outbox = [event, *events]
                     break
                 elif recorder is not None and isinstance(event, TURNING):
                     recorder.mark(len(texts), event)

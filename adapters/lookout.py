@@ -33,7 +33,14 @@ class Lookout:
                 await trio.lowlevel.wait_readable(self._epoll.fileno())
                 # All that are ready, however many: what one look leaves out would count as not yet arrived.
                 for number, _ in self._epoll.poll(0, len(self._listeners) or 1):
-                    self._call(number)
+                    listener = self._listeners.get(number)
+                    if listener is None:  # it went while others were called
+                        continue
+                    try:
+                        if not listener[0]():
+                            self._end(number, listener, outcome.Value(None))
+                    except Exception as error:  # kept in no variable: its traceback knows this frame
+                        self._end(number, listener, outcome.Error(error))
 
     async def listen(self, sock: socket.socket, ready: Ready) -> None:
         """Call `ready` each time there is something to read, until it returns False.
@@ -58,18 +65,6 @@ class Lookout:
         listener = self._listeners.get(sock.fileno())
         if listener is not None:
             self._end(sock.fileno(), listener, outcome.Error(trio.ClosedResourceError()))
-
-    def _call(self, number: int) -> None:
-        listener = self._listeners.get(number)
-        if listener is None:  # it went while others were called
-            return
-        try:
-            goes_on = listener[0]()
-        except Exception as error:  # kept in no variable: its traceback knows this frame
-            self._end(number, listener, outcome.Error(error))
-        else:
-            if not goes_on:
-                self._end(number, listener, outcome.Value(None))
 
     def _end(self, number: int, listener: Listener, end: outcome.Outcome[None]) -> None:
         if self._listeners.get(number) is listener:  # or it was cancelled by what it caused
