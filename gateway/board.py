@@ -8,10 +8,9 @@ bit of each column stays empty and keeps lines from wrapping into the next colum
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from gateway.making import maker
+from gateway.values import value
 
 COLUMNS = 7
 ROWS = 6
@@ -33,7 +32,7 @@ def other(side: Side) -> Side:
     return SECOND if side == FIRST else FIRST
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Board:
     """A position and the moves that led to it."""
 
@@ -76,9 +75,9 @@ class Board:
         moves = self.moves + (column,)  # noqa: RUF005, unpacking takes 0.13 us, not 0.05
         if len(moves) & 1:
             first |= disc
-            return _board(moves, (first, second), FIRST if _has_four(first) else None)
+            return Board(moves, (first, second), FIRST if _has_four(first) else None)
         second |= disc
-        return _board(moves, (first, second), SECOND if _has_four(second) else None)
+        return Board(moves, (first, second), SECOND if _has_four(second) else None)
 
     def placed(self) -> Iterator[tuple[int, int, Side]]:
         """Yield ``(column, row, side)`` of every disc in the order of play."""
@@ -88,9 +87,6 @@ class Board:
             yield column, heights[column], side
             heights[column] += 1
             side = other(side)
-
-
-_board = maker(Board)
 
 
 def _has_four(discs: int) -> bool:

@@ -7,7 +7,7 @@ it back with a refusal, so that a dialect can word its answer without rememberin
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from gateway.making import maker
+from gateway.values import value
 
 HOUSE_PLAYERS = frozenset({"random", "aima", "aimafast", "aima10", "perfect"})
 """Names that mean a player of the server's own, whoever else may bear them."""
@@ -75,16 +75,13 @@ class Enter:
     to: object = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Play:
     """Drop a disc."""
 
     column: int | None
     """Any integer, or None where the client named something that is none."""
     to: object = None
-
-
-make_play = maker(Play)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from enum import Enum, Flag, auto
 from typing import Literal, Protocol, TypeAlias
 
 from gateway.board import Board, Side
-from gateway.making import maker
+from gateway.values import value
 
 
 class Objection(Flag):
@@ -89,7 +89,7 @@ class Started:
     """The first mover's name, the second's."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ToMove:
     """The player's move is asked for. The clock runs from when this has left for the client."""
 
@@ -98,7 +98,7 @@ class ToMove:
     """The player's remaining seconds in this game; None where it has no clock."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Moved:
     """Someone dropped a disc, and the game goes on."""
 
@@ -160,10 +160,6 @@ class Ended:
     """The last move, where that ended the game; it was told to nobody before."""
     receipt: Receipt | None = field(default=None, compare=False)
     """From whoever keeps results, who had this one before anybody was told of the end; None for nobody."""
-
-
-make_moved = maker(Moved)
-make_to_move = maker(ToMove)
 
 
 @dataclass(frozen=True, slots=True)

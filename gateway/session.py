@@ -27,8 +27,6 @@ from gateway.events import (
     Shown,
     Started,
     ToMove,
-    make_moved,
-    make_to_move,
 )
 from gateway.manners import Afterwards, Illegal
 from gateway.results import Finished, Player
@@ -193,7 +191,7 @@ class Session:
             reason = Reason.FULL if board.winner is None else Reason.FOUR
             return Outcome(ending=self._end(board.winner, reason, now))
         mover = self._turn
-        return make_moved(mover, column, board), self._ask(_OTHER[number], _OTHER[mover])
+        return Moved(mover, column, board), self._ask(_OTHER[number], _OTHER[mover])
 
     def show(self) -> Event:
         """Return the game as it stands."""
@@ -223,7 +221,7 @@ class Session:
 
     def _ask(self, number: Number, side: Side) -> ToMove:
         self.to_move, self._turn = number, side
-        self._request = make_to_move(self._board, self._clock.rest(side) if self._clocked else None)
+        self._request = ToMove(self._board, self._clock.rest(side) if self._clocked else None)
         return self._request
 
     def _objections(self, number: Number, column: int | None) -> Objection:

@@ -32,9 +32,9 @@ from gateway.commands import (
     Command,
     Enter,
     Place,
+    Play,
     Unfit,
     Wish,
-    make_play,
     place_for,
 )
 from gateway.events import (
@@ -97,7 +97,7 @@ class ArenaTranslator:
         """Return what the client asks for."""
         match message:
             case Move():
-                return make_play(_column(message.move), message)
+                return Play(_column(message.move), message)
             case StateRequest():
                 return Ask(message)
             case Start():

@@ -12,7 +12,7 @@ from typing import assert_never
 from adapters.contract import Farewell
 from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
 from gateway.board import COLUMNS, FIRST, Side
-from gateway.commands import Command, Enter, InLobby, Introduce, Place, Unfit, Wish, make_play, place_for
+from gateway.commands import Command, Enter, InLobby, Introduce, Place, Play, Unfit, Wish, place_for
 from gateway.events import (
     Dismissed,
     Ended,
@@ -69,7 +69,7 @@ class DroidconTranslator:
         """Return what the client asks for."""
         match message:
             case Put():
-                return make_play(message.column, message)
+                return Play(message.column, message)
             case Name(nick):
                 return Introduce(nick, nick.upper() != _TESTER, message)  # PROTOCOL.md 3.9
             case Join(channel) if channel.startswith("@") and not channel[1:].strip():

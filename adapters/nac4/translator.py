@@ -24,7 +24,7 @@ from adapters.nac4.messages import (
     ServerMessage,
 )
 from gateway.board import COLUMNS, FIRST, ROWS, Board, Side
-from gateway.commands import Command, Enter, Place, make_play
+from gateway.commands import Command, Enter, Place, Play
 from gateway.events import (
     Dismissed,
     Ended,
@@ -83,7 +83,7 @@ class Nac4Translator:
         """Return what the client asks for."""
         match message:
             case PlayMove():
-                return make_play(message.move, message)
+                return Play(message.move, message)
             case Connect(user):
                 return Enter(self._place, user, message)
         assert_never(message)
