@@ -36,9 +36,10 @@ class Lines:
         if self._flooded:
             raise Flooded
         whole = self._rest + data
-        if len(whole) <= self._limit and whole.endswith(b"\n") and _IAC not in whole:
-            self._rest = b""  # the usual case, done at once: 0.2 us, where line by line takes 0.35
-            return whole[:-1].decode("utf-8", "surrogateescape").split("\n")
+        if len(whole) <= self._limit and whole.isascii():  # as usual: 0.18 us, where what follows takes 0.35
+            texts = whole.decode().split("\n")
+            self._rest = texts.pop().encode()
+            return texts
         lines = whole.split(b"\n")
         self._rest = lines.pop()
         if len(whole) > self._limit:  # otherwise no line can be too long: 0.3 us of 0.6 for one line
