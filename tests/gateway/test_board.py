@@ -1,4 +1,3 @@
-from dataclasses import FrozenInstanceError
 
 import pytest
 from hypothesis import given
@@ -113,8 +112,6 @@ def test_a_drop_leaves_the_board_it_was_made_on_alone() -> None:
     after = before.drop(3)
     assert before == play("34")
     assert after.moves == (3, 4, 3)
-    with pytest.raises(FrozenInstanceError):
-        before.moves = ()  # type: ignore[misc]
 
 
 def test_discs_stack_from_the_bottom() -> None:
