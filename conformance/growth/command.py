@@ -12,8 +12,9 @@ import trio
 from conformance.arguments import Parser, count, file, first_cause, guarded, seconds, write
 from conformance.bench import meters
 from conformance.crowd.job import say
-from conformance.growth.parts import PARTS, Sizes
+from conformance.growth.parts import PARTS
 from conformance.growth.rows import Row, as_data, table
+from conformance.growth.sizes import Sizes
 from conformance.house_load import LoadError
 from conformance.launch import ServerError
 

@@ -7,7 +7,7 @@ machines drift.
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -16,11 +16,12 @@ import trio
 
 from conformance.bench import meters
 from conformance.bench.figures import Speed, speed
-from conformance.bench.plan import MIX, Couple, Plan, Report, Stretch
-from conformance.bench.processes import played
+from conformance.bench.plan import MIX, TCP, Couple, Plan, Report, Stretch
+from conformance.bench.processes import echoing, played
 from conformance.crowd.job import done, many_files, say
 from conformance.growth.rows import Row
-from conformance.launch import COMMAND, Server, running
+from conformance.growth.sizes import GOALS, Sizes
+from conformance.launch import Server, running
 
 FEW = 20
 """Games to compare many with."""
@@ -35,44 +36,6 @@ _JOB = "conformance.growth.job"
 _KB, _MB = 1024, 2**20
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """How much of everything. Times in seconds."""
-
-    games: int
-    """At once."""
-    rate: int
-    """Paced moves a second."""
-    waiting: int
-    many: int
-    """Games over a server's life."""
-    seconds: float
-    """For which each figure is measured."""
-    times: int
-    """How often, where two are compared."""
-    command: Sequence[str] = COMMAND
-
-
-@dataclass(frozen=True, slots=True)
-class Goals:
-    """What is not to be exceeded."""
-
-    cpu: float = 1.3
-    """CPU of a move with many games over that with few."""
-    p99_ms: float = 50.0
-    kb: float = 40.0
-    """Of the server's memory, a connection."""
-    connect: float = 10.0
-    """Seconds until all are in their games."""
-    waiting: float = 1.2
-    """CPU of a game with many who wait over that with few: the same, but for the noise."""
-    idle_ms: float = 2.0
-    """CPU milliseconds by which an idle second may cost more with many: too few for a look at each."""
-    memory: float = 1.05
-    start: float = 0.7
-
-
-GOALS = Goals()
 KINDS: Mapping[str, Sequence[Couple]] = {"droidcon": [("droidcon", "droidcon")], "mix": MIX}
 TRANSPORTS: Mapping[str, Sequence[Couple]] = {
     kind: [(kind, kind)] for kind in ("droidcon", "nac4", "arena-json", "arena-edn")
@@ -89,23 +52,25 @@ async def connect(sizes: Sizes) -> list[Row]:
 
 
 async def cpu(sizes: Sizes) -> list[Row]:
-    """Compare a move's cost in many games with that in few, saturated."""
+    """Compare a move's cost in many games with that in few, saturated.
+
+    Beside it stands what becomes of a bare echo's cost with as many connections: that is the system's part.
+    """
     rows = []
     for kind, couples in KINDS.items():
-        costs: dict[int, list[float]] = defaultdict(list)
-        for pairs in (FEW, sizes.games) * sizes.times:
-            found = await _saturated(sizes, couples, pairs)
-            if found.cpu_us is not None:
-                costs[pairs].append(found.cpu_us)
-            if not found.is_saturated:
-                say(f"  {kind}, {pairs} games: NOT SATURATED")
-        few, many = _median(costs[FEW]), _median(costs[sizes.games])
+        few, many = await _compared(sizes, kind, partial(_saturated, sizes, couples))
         rows += [
             Row("cpu", f"{kind}, {FEW} games", few, "us/move"),
             Row("cpu", f"{kind}, {sizes.games} games", many, "us/move"),
             Row("cpu", f"{kind}, ratio", _ratio(many, few), "", GOALS.cpu),
         ]
-    return rows
+    few, many = await _compared(sizes, "echo", partial(_echoed, sizes))
+    return [
+        *rows,
+        Row("cpu", f"bare TCP echo, {2 * FEW} connections", few, "us/line"),
+        Row("cpu", f"bare TCP echo, {2 * sizes.games} connections", many, "us/line"),
+        Row("cpu", "bare TCP echo, ratio", _ratio(many, few), ""),
+    ]
 
 
 async def latency(sizes: Sizes) -> list[Row]:
@@ -205,6 +170,30 @@ def points_up_to(many: int) -> list[int]:
     """Return after how many games to look at the memory: at first, and then at 1, 2, 5, 10 and so on."""
     steps = [FIRST_POINT * step * 10**power for power in range(9) for step in (1, 2, 5)]
     return [*(point for point in steps if point < many), many]
+
+
+async def _compared(
+    sizes: Sizes, what: str, measured: Callable[[int], Awaitable[Speed]]
+) -> tuple[float | None, float | None]:
+    """Return the CPU of a move with few and with many games, each the median of several, measured in turn."""
+    costs: dict[int, list[float]] = defaultdict(list)
+    for games in (FEW, sizes.games) * sizes.times:
+        found = await measured(games)
+        if found.cpu_us is not None:
+            costs[games].append(found.cpu_us)
+        if not found.is_saturated:
+            say(f"  {what}, {games} games: NOT SATURATED")
+    return _median(costs[FEW]), _median(costs[sizes.games])
+
+
+async def _echoed(sizes: Sizes, games: int) -> Speed:
+    """Have a bare echo answer on as many connections as so many games have."""
+    stretch = Stretch(sizes.seconds, min(1.0, sizes.seconds))
+    with many_files():
+        async with echoing(TCP) as (pid, address):
+            addresses = {TCP: (address.host, address.port, "")}
+            report = await played(Plan([(TCP,)], 2 * games, addresses, [stretch], pid, meters.two_cores()))
+    return speed(report.stretches[0])
 
 
 async def _saturated(sizes: Sizes, couples: Sequence[Couple], pairs: int) -> Speed:
