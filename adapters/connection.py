@@ -1,8 +1,8 @@
 """One client's connection: a reader, an outbox, and codec and translator between them and the hub.
 
-The reader awaits the transport; from there to what the other players' sockets are told, everything is
-synchronous. A task that writes there is only while a client is slow to let something in, so that most moves
-need none: in server CPU a move that is worth 5 us, and 2 KB of memory a connection. Knows no dialect.
+The transport hands it what arrives; from there to what the other players' sockets are told, everything is
+synchronous, in the task that found the bytes. A task that writes there is only while a client is slow to let
+something in, so that most moves need none. Knows no dialect.
 
 Whatever happens to one connection stays its own: it is the mailbox of its seat, which never blocks and
 never calls the hub, and the one boundary behind which our own mistakes end is here.
