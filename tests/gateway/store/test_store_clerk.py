@@ -2,9 +2,7 @@
 
 import json
 import logging
-import os
 import queue
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 from store_world import enclosure, game
 
-from gateway.store.clerk import NICENESS, Clerk, Pace, log_unstored
+from gateway.store.clerk import Clerk, Pace, log_unstored
 from gateway.store.errors import StoreError
 from gateway.store.formats.jsonl import from_object
 from gateway.store.outage import Outage, Throttle
@@ -132,23 +130,53 @@ def test_commit_has_a_largest_size() -> None:
     assert sink.batches == [[1], [2, 3], [4]]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems' threads have no priority of their own")
-def test_others_have_the_processor_before_the_clerk() -> None:
-    found: list[int] = []
-    sink = FakeSink(lambda _: found.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id())))
-    with clerk_of(sink) as (clerk, _):
-        hand_in(clerk, 1)
-    assert found == [os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) + NICENESS]
-
-
 def test_evidence_is_stored_with_the_next_game() -> None:
     sink = FakeSink()
     with clerk_of(sink, Pace(linger=LIMIT)) as (clerk, settled):
         for number in (1, 2):
             clerk.store(enclosure(number))
         hand_in(clerk, 3)
-        assert settled.get(timeout=LIMIT / 2) == (1, True)
-    assert sink.batches == [[1, 2, 3]]
+        assert settled.get(timeout=LIMIT / 2) == (3, True)
+    assert sink.batches == [[3, 1, 2]]
+
+
+def test_however_much_evidence_waits_a_game_is_in_the_next_commit() -> None:
+    gate, sink = Gate(), FakeSink()
+    with clerk_of(sink, Pace(evidence=1)) as (clerk, _):
+        clerk.ask(lambda: gate([]))
+        assert gate.reached.wait(LIMIT)
+        for number in (1, 2, 3):
+            clerk.store(enclosure(number))
+        hand_in(clerk, 4)
+        gate.opened.set()
+    assert sink.batches == [[4, 1], [2], [3]]
+
+
+def test_evidence_waits_for_all_games_that_wait() -> None:
+    """It may be of one of them: players hear of the end of a game that could not be stored for long."""
+    gate, sink = Gate(), FakeSink()
+    with clerk_of(sink, Pace(batch=2)) as (clerk, _):
+        clerk.ask(lambda: gate([]))
+        assert gate.reached.wait(LIMIT)
+        hand_in(clerk, 1, 2, 3)
+        clerk.store(enclosure(3))
+        gate.opened.set()
+    assert sink.batches == [[1, 2], [3, 3]]
+
+
+def test_clerk_that_comes_to_grief_leaves_nothing_unsaid(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    died = threading.Event()
+    monkeypatch.setattr(threading, "excepthook", lambda _: died.set())
+    sink = FakeSink(Failing(1, StoreError("database is locked")))
+    monkeypatch.setattr(sink, "reconnect", lambda: 1 // 0)
+    with clerk_of(sink) as (clerk, settled):
+        hand_in(clerk, 1)
+        assert died.wait(LIMIT)
+        hand_in(clerk, 2)
+    assert unstored(caplog) == [1, 2]
+    assert [settled.get(timeout=LIMIT) for _ in range(2)] == [(1, False), (2, False)]
 
 
 def test_evidence_that_no_game_follows_is_stored_all_the_same() -> None:
@@ -187,7 +215,7 @@ def test_game_at_fault_goes_to_the_log_and_the_others_are_stored(caplog: pytest.
     assert unstored(caplog) == [2]
 
 
-def test_evidence_goes_in_the_same_order_and_counts_as_no_result(caplog: pytest.LogCaptureFixture) -> None:
+def test_evidence_comes_behind_the_games_and_counts_as_no_result(caplog: pytest.LogCaptureFixture) -> None:
     sink = FakeSink(Failing(1, StoreError("database is locked")))
     gate = Gate()
     with clerk_of(sink) as (clerk, _):
@@ -197,7 +225,7 @@ def test_evidence_goes_in_the_same_order_and_counts_as_no_result(caplog: pytest.
         clerk.store(enclosure(1))
         hand_in(clerk, 2)
         gate.opened.set()
-    assert sink.stored == [1, 1, 2]
+    assert sink.stored == [1, 2, 1]
     assert "2 results wait: database is locked" in caplog.text
     assert "2 results that waited are stored, 0 are next" in caplog.text
 
@@ -215,7 +243,7 @@ def test_evidence_at_fault_keeps_nothing_else_and_is_told(caplog: pytest.LogCapt
         clerk.store(enclosure(1))
         hand_in(clerk, 2)
         gate.opened.set()
-        assert [settled.get(timeout=LIMIT) for _ in range(3)] == [(1, True), (1, False), (2, True)]
+        assert [settled.get(timeout=LIMIT) for _ in range(3)] == [(1, True), (2, True), (1, False)]
     assert sink.stored == [1, 2]
     assert unstored(caplog) == []
     assert "the database will never take evidence: too large" in caplog.text
