@@ -4,6 +4,7 @@ import json
 import logging
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
@@ -128,6 +129,17 @@ def test_commit_has_a_largest_size() -> None:
         hand_in(clerk, 2, 3, 4)
         gate.opened.set()
     assert sink.batches == [[1], [2, 3], [4]]
+
+
+def test_commits_leave_time_for_play_between_them() -> None:
+    times: list[float] = []
+    sink = FakeSink(lambda batch: times.append(time.monotonic()))
+    with clerk_of(sink, Pace(rest=1e9, longest_rest=0.05)) as (clerk, settled):
+        for number in (1, 2):
+            hand_in(clerk, number)
+            settled.get(timeout=LIMIT)
+    first, second = times
+    assert second - first >= 0.05
 
 
 def test_evidence_is_stored_with_the_next_game() -> None:
