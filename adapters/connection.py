@@ -118,9 +118,11 @@ class Connection(Generic[C, S]):
                     recorder.mark(len(texts), event)
                 for message in self._translator.observe(event):
                     texts.append(self._codec.encode(message))  # noqa: PERF401  a comprehension is a call more
+            now = 0.0 if recorder is None else trio.current_time()
+            left = not texts or self._transport.write(texts)
             if recorder is not None:
-                recorder.said(trio.current_time(), texts, request)
-            if texts and not self._transport.write(texts):
+                recorder.said(now, texts, request)  # now that nothing says that the client is gone
+            if not left:
                 self._hold(self._transport.drain, request, dismissed)
                 return
             self._told(request, dismissed)
