@@ -174,7 +174,7 @@ class Connection(Generic[C, S]):
             self._note("sent too much without an end of the message")
             self._desk.submit(self._seat, Unreadable(""), self._transport.read_at)
         else:
-            self._note("hung up")
+            self._note(self._transport.ended)
         self._desk.submit(self._seat, Leave(), self._transport.read_at)
 
     def _heard(self, texts: list[str]) -> bool:

@@ -478,6 +478,15 @@ async def test_evidence_has_no_text_that_never_left() -> None:
         assert receipt.enclosed[SECOND] == ["< Started", "-- (the connection ended)", "-- (lost by leaving)"]
 
 
+async def test_evidence_says_how_the_transport_ended() -> None:
+    async with recorded_game() as (_, receipt, ann, _):
+        receipt.settle()
+        ann.ended = "broke the rules"
+        ann.ends()
+        await quiet()
+        assert receipt.enclosed[FIRST][1] == "-- (broke the rules)"
+
+
 async def test_evidence_says_who_stopped_reading() -> None:
     async with recorded_game() as (home, receipt, ann, bob):
         receipt.settle()
