@@ -41,6 +41,7 @@ class Connection(Generic[C, S]):
         "_codec",
         "_desk",
         "_drained",
+        "_explained",
         "_failure",
         "_farewell",
         "_holds",
@@ -68,6 +69,8 @@ class Connection(Generic[C, S]):
         self._drained = trio.lowlevel.ParkingLot()
         self._holds = True
         """Whether events wait: for something to leave first, or because nobody serves the client."""
+        self._explained = False
+        """Whether it is noted how the client ended the connection."""
         self._nursery: trio.Nursery | None = None
         self._scope = trio.CancelScope()
         self._failure: Exception | None = None
@@ -157,7 +160,8 @@ class Connection(Generic[C, S]):
 
     def _leave(self) -> None:
         """Let the client be gone, if it is not yet, and hand in what could not be told any more."""
-        self._note("the connection ended")
+        if not self._explained:
+            self._note("the connection ended")
         now = trio.current_time()
         self._desk.submit(self._seat, Leave(), now)
         if self._recorder is not None:
@@ -175,6 +179,7 @@ class Connection(Generic[C, S]):
             self._desk.submit(self._seat, Unreadable(""), self._transport.read_at)
         else:
             self._note(self._transport.ended)
+        self._explained = True
         self._desk.submit(self._seat, Leave(), self._transport.read_at)
 
     def _heard(self, texts: list[str]) -> bool:

@@ -478,6 +478,16 @@ async def test_evidence_has_no_text_that_never_left() -> None:
         assert receipt.enclosed[SECOND] == ["< Started", "-- (the connection ended)", "-- (lost by leaving)"]
 
 
+async def test_evidence_says_once_how_a_client_left_that_cannot_be_told_of_the_end() -> None:
+    async with recorded_game() as (_, receipt, ann, _):
+        ann.ends()
+        await quiet()
+        ann.gone = True
+        receipt.settle()
+        await quiet()
+        assert receipt.enclosed[FIRST] == ["< Started", "-- (hung up)", "-- (lost by leaving)"]
+
+
 async def test_evidence_says_how_the_transport_ended() -> None:
     async with recorded_game() as (_, receipt, ann, _):
         receipt.settle()
