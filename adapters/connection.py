@@ -41,6 +41,7 @@ class Connection(Generic[C, S]):
         "_codec",
         "_desk",
         "_drained",
+        "_explained",
         "_failure",
         "_farewell",
         "_holds",
@@ -68,6 +69,8 @@ class Connection(Generic[C, S]):
         self._drained = trio.lowlevel.ParkingLot()
         self._holds = True
         """Whether events wait: for something to leave first, or because nobody serves the client."""
+        self._explained = False
+        """Whether it is noted how the client ended the connection."""
         self._nursery: trio.Nursery | None = None
         self._scope = trio.CancelScope()
         self._failure: Exception | None = None
@@ -118,9 +121,11 @@ class Connection(Generic[C, S]):
                     recorder.mark(len(texts), event)
                 for message in self._translator.observe(event):
                     texts.append(self._codec.encode(message))  # noqa: PERF401  a comprehension is a call more
+            now = 0.0 if recorder is None else trio.current_time()
+            left = not texts or self._transport.write(texts)
             if recorder is not None:
-                recorder.said(trio.current_time(), texts, request)
-            if texts and not self._transport.write(texts):
+                recorder.said(now, texts, request)  # now that nothing says that the client is gone
+            if not left:
                 self._hold(self._transport.drain, request, dismissed)
                 return
             self._told(request, dismissed)
@@ -155,7 +160,8 @@ class Connection(Generic[C, S]):
 
     def _leave(self) -> None:
         """Let the client be gone, if it is not yet, and hand in what could not be told any more."""
-        self._note("the connection ended")
+        if not self._explained:
+            self._note("the connection ended")
         now = trio.current_time()
         self._desk.submit(self._seat, Leave(), now)
         if self._recorder is not None:
@@ -172,7 +178,8 @@ class Connection(Generic[C, S]):
             self._note("sent too much without an end of the message")
             self._desk.submit(self._seat, Unreadable(""), self._transport.read_at)
         else:
-            self._note("hung up")
+            self._note(self._transport.ended)
+        self._explained = True
         self._desk.submit(self._seat, Leave(), self._transport.read_at)
 
     def _heard(self, texts: list[str]) -> bool:

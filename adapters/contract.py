@@ -85,6 +85,10 @@ class Transport(Protocol):
     def read_at(self) -> float:
         """When the bytes of the latest texts arrived, in trio's time; rather too early than too late."""
 
+    @property
+    def ended(self) -> str:
+        """How the client ended it, in words, once `listen` has said that no more can come."""
+
     async def listen(self, heard: Heard) -> bool:
         """Call `heard` with the texts that arrive, until it returns False or no more can come.
 

@@ -18,7 +18,11 @@ from gateway.board import Side
 from gateway.events import Ended, Reason, Refused, Remark, Spoken, Started, ToMove, Way
 
 LONGEST = 500
-"""Characters that are kept of one text. The longest of a game without mistakes has 300."""
+"""Characters that are kept of a text for the client. The longest of a game without mistakes has 300."""
+SHORT = 100
+"""Characters that are kept of a text from the client, all of which have fewer in a game without mistakes."""
+FULL = 30_000
+"""Characters of a tape, beyond which every text is `SHORT`. A game without mistakes has 21,000 at most."""
 HEAD = 50
 """Texts that are kept from the beginning of a game. One without mistakes has 70 in all."""
 TAIL = 200
@@ -75,6 +79,8 @@ class Tape:
         """Return what was recorded; a note stands in for what was left out."""
         if len(self.lines) > HEAD + TAIL:
             self.make_room()
+        if sum([len(text) for _, _, text, _ in self.lines]) > FULL:
+            self.lines = [_shortened(line) for line in self.lines]
         if self.left_out:
             gap: Spoken = (self.lines[HEAD][0], "note", "", f"{self.left_out} lines left out")
             self.lines.insert(HEAD, gap)
@@ -110,7 +116,7 @@ class Recorder:
         if self._tapes:
             tape = self._tapes[-1]
             lines = tape.lines
-            lines.append((at, "in", text if len(text) <= LONGEST else _cut(text), None))
+            lines.append((at, "in", text if len(text) <= SHORT else _cut(text, SHORT), None))
             if len(lines) > _ROOM:
                 tape.make_room()
 
@@ -143,7 +149,7 @@ class Recorder:
         tape = self._tapes[0]
         lines = tape.lines
         for text in texts:
-            lines.append((at, "out", text if len(text) <= LONGEST else _cut(text), None))
+            lines.append((at, "out", text if len(text) <= LONGEST else _cut(text, LONGEST), None))
         if len(lines) > _ROOM:
             tape.make_room()
 
@@ -181,5 +187,10 @@ def _outcome(ended: Ended, side: Side) -> str:
     return words.get(ended.reason, f"{word}: {ended.reason.value}")
 
 
-def _cut(text: str) -> str:
-    return f"{text[:LONGEST]}... ({len(text)} characters)"
+def _cut(text: str, limit: int) -> str:
+    return f"{text[:limit]}... ({len(text)} characters)"
+
+
+def _shortened(line: Spoken) -> Spoken:
+    at, way, text, remark = line
+    return (at, way, f"{text[:SHORT]}..." if way == "out" and len(text) > SHORT else text, remark)

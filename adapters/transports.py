@@ -12,6 +12,9 @@ from adapters.contract import SEND_LIMIT, Farewell, Heard, PeerGone, Transport
 from adapters.framing import Lines
 from adapters.wire import Wire
 
+HUNG_UP = "hung up"
+"""How a client ended it that broke no rule."""
+
 _SETTLE_LIMIT = 100
 """Turns of the loop, a millisecond apart. Seconds would pass while the server stands still, too."""
 
@@ -31,6 +34,11 @@ class LineTransport:
     def read_at(self) -> float:
         """When the latest lines arrived."""
         return self._wire.read_at
+
+    @property
+    def ended(self) -> str:
+        """How the client ended it: lines leave no other way."""
+        return HUNG_UP
 
     async def listen(self, heard: Heard) -> bool:
         """Call `heard` with the lines that arrive; return whether it stopped that, or no more can come."""

@@ -15,7 +15,7 @@ from wsproto.utilities import LocalProtocolError
 
 from adapters.contract import SEND_LIMIT, Farewell, Heard, PeerGone
 from adapters.frames import text_frame, usual_frames
-from adapters.transports import drained, settled
+from adapters.transports import HUNG_UP, drained, settled
 from adapters.wire import GOODBYE_LIMIT, Wire
 
 PING_PERIOD = 30.0
@@ -24,6 +24,7 @@ _GIFT_LIMIT = 16_384
 """Bytes that may lie with trio-websocket: it is behind where the pongs to as many do not leave."""
 _CLOSE_FRAME = 0x88
 _VANISHED = 1006
+_TOO_LONG = 1009
 
 
 class Feed(trio.abc.Stream):
@@ -96,6 +97,14 @@ class WebSocketTransport:
         """When the latest message arrived."""
         return self._wire.read_at
 
+    @property
+    def ended(self) -> str:
+        """How the client ended it, which is not always of its own free will."""
+        reason, violation = self._websocket.closed, self._violation
+        if reason is not None and reason.code == _TOO_LONG:
+            return f"sent a message that is too long ({_TOO_LONG})"
+        return HUNG_UP if violation is None else f"broke the websocket protocol ({violation})"
+
     async def listen(self, heard: Heard) -> bool:
         """Call `heard` with the messages that arrive, a binary one like a text; return whether it stopped."""
         goes_on = True
@@ -151,9 +160,9 @@ class WebSocketTransport:
         """Hang up with a close frame; the wire's owner closes the wire."""
         self._leave_reading()
         await close(self._websocket, farewell)
-        reason = self._websocket.closed
-        if reason is not None and reason.code != _VANISHED and not self._feed.said_goodbye:
-            await self._complain(reason.code)
+        violation = self._violation
+        if violation is not None:
+            await self._complain(violation)
 
     async def keep_pinging(self) -> None:
         """Ping now and then; a client that does not answer is not punished."""
@@ -170,6 +179,14 @@ class WebSocketTransport:
     def _leave_reading(self, rest: bytes = b"") -> None:
         self._reads = False
         self._feed.take_over(rest)
+
+    @property
+    def _violation(self) -> int | None:
+        """The close code for what the client did, where trio-websocket knows one but did not send it."""
+        reason = self._websocket.closed
+        if reason is None or reason.code == _VANISHED or self._feed.said_goodbye:
+            return None
+        return int(reason.code)
 
     async def _complain(self, code: int) -> None:
         """Send the close frame that trio-websocket leaves out where a client breaks the protocol."""

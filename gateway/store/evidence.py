@@ -53,7 +53,8 @@ _WORDS = {
 
 def size(said: Sequence[Spoken]) -> int:
     """Return about how many bytes of memory a recorded exchange takes."""
-    return 150 * len(said) + sum([len(text) for _, _, text, _ in said])
+    # A character is one to four bytes, and to find out which costs more than to take the most.
+    return 150 * len(said) + sum([len(text) if text.isascii() else 4 * len(text) for _, _, text, _ in said])
 
 
 def pack(said: Sequence[Spoken], began: float) -> bytes:

@@ -90,13 +90,24 @@ def one(connection: Connection, number: int) -> StoredGame | None:
 
 
 def evidence_of(connection: Connection, number: int) -> tuple[Exchange | None, Exchange | None]:
-    """Return what is kept of the exchange of a game's first and of its second mover."""
+    """Return what is kept of the exchange of a game's first and of its second mover.
+
+    A body that is damaged is as good as none: the game itself can still be shown.
+    """
     query = select(exchanges.c.side, exchanges.c.body).where(exchanges.c.game == number)
-    bodies = {side: evidence.unpack(body) for side, body in connection.execute(query)}
+    bodies = {side: _unpacked(body) for side, body in connection.execute(query)}
     return bodies.get(0), bodies.get(1)
 
 
 # What follows is how.
+
+
+def _unpacked(body: bytes) -> Exchange | None:
+    try:
+        return evidence.unpack(body)
+    except ValueError:
+        return None
+
 
 _first, _second = players.alias("opener"), players.alias("replier")
 _WHOLE = (

@@ -87,6 +87,7 @@ class FakeTransport:
 
     def __init__(self) -> None:
         self.read_at = 0.0
+        self.ended = "hung up"
         self.sent: list[str] = []
         self.packets: list[list[str]] = []
         self.farewell: Farewell | None = None

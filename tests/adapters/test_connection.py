@@ -469,6 +469,34 @@ async def test_evidence_of_a_client_that_vanished_is_handed_in_without_an_end() 
         assert receipt.enclosed[SECOND][-1] == "-- (won: the opponent left)"
 
 
+async def test_evidence_has_no_text_that_never_left() -> None:
+    async with recorded_game() as (_, receipt, ann, bob):
+        receipt.settle()
+        bob.gone = True
+        ann.arrives("play 3")
+        await quiet()
+        assert receipt.enclosed[SECOND] == ["< Started", "-- (the connection ended)", "-- (lost by leaving)"]
+
+
+async def test_evidence_says_once_how_a_client_left_that_cannot_be_told_of_the_end() -> None:
+    async with recorded_game() as (_, receipt, ann, _):
+        ann.ends()
+        await quiet()
+        ann.gone = True
+        receipt.settle()
+        await quiet()
+        assert receipt.enclosed[FIRST] == ["< Started", "-- (hung up)", "-- (lost by leaving)"]
+
+
+async def test_evidence_says_how_the_transport_ended() -> None:
+    async with recorded_game() as (_, receipt, ann, _):
+        receipt.settle()
+        ann.ended = "broke the rules"
+        ann.ends()
+        await quiet()
+        assert receipt.enclosed[FIRST][1] == "-- (broke the rules)"
+
+
 async def test_evidence_says_who_stopped_reading() -> None:
     async with recorded_game() as (home, receipt, ann, bob):
         receipt.settle()

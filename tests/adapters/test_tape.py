@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.tape import HEAD, LONGEST, TAIL, Recorder
+from adapters.tape import FULL, HEAD, LONGEST, SHORT, TAIL, Recorder
 from gateway.board import FIRST, SECOND, Board, Side
 from gateway.events import Ended, Objection, Reason, Refused, Spoken, Started, ToMove
 
@@ -269,11 +269,32 @@ def test_beginning_and_end_of_a_long_game_are_kept_and_the_gap_is_told(more: int
     assert len(lines) == HEAD + 1 + TAIL
 
 
-@pytest.mark.parametrize("way", [0, 1])
-def test_long_text_is_cut_when_it_is_recorded_and_its_length_told(way: int) -> None:
+@pytest.mark.parametrize(("way", "limit"), [(0, SHORT), (1, LONGEST)])
+def test_long_text_is_cut_when_it_is_recorded_and_its_length_told(way: int, limit: int) -> None:
     line = recorded(2, "a" * 5000)[way]
-    assert line[2] == "a" * LONGEST + "... (5000 characters)"
-    assert recorded(2, "a" * LONGEST)[way][2] == "a" * LONGEST
+    assert line[2] == "a" * limit + "... (5000 characters)"
+    assert recorded(2, "a" * limit)[way][2] == "a" * limit
+
+
+def test_game_without_mistakes_is_kept_whole() -> None:
+    assert {text for _, way, text, _ in recorded(140, "a" * SHORT) if way != "note"} == {"a" * SHORT}
+    recorder, receipt = Recorder(), Kept()
+    begin(recorder, *["a" * 300] * 70)
+    end(recorder, receipt)
+    assert receipt.texts == ["a" * 300] * 70
+
+
+@pytest.mark.parametrize("length", [SHORT + 1, LONGEST, 5000])
+def test_tape_of_many_long_texts_has_short_ones_and_a_bound_for_all_of_it(length: int) -> None:
+    lines = recorded(2000, "\u4e00" * length)
+    assert sum(len(text) for _, _, text, _ in lines) < 1.1 * FULL
+    recorder, receipt = Recorder(), Kept()
+    begin(recorder, *["a" * length] * 299)
+    recorder.said(1.0, ["a" * length], ToMove(Board(), 41.5))
+    end(recorder, receipt)
+    assert receipt.texts[-1] in ("a" * length, "a" * SHORT + "...")
+    assert receipt.lines[-2][3] == 41.5
+    assert sum(map(len, receipt.texts)) < 1.1 * FULL
 
 
 @pytest.mark.parametrize(("said", "heard"), [(1, 0), (0, 3), (1, 3)])

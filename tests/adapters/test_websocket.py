@@ -19,6 +19,7 @@ from adapters.wire import Wire
 
 pytestmark = pytest.mark.trio
 CLOSE_LIMIT = 2.0
+TOO_LONG = "sent a message that is too long (1009)"
 HANDSHAKE = (
     b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
@@ -173,6 +174,30 @@ async def test_client_that_does_not_answer_a_close_frame_is_hung_up_on_within_tw
             await transport._wire.linger()
     with pytest.raises(trio.ClosedResourceError):
         await server_stream.send_all(b"x")
+
+
+@pytest.mark.parametrize(
+    ("data", "ended"),
+    [
+        (b"\x81\x01a", "broke the websocket protocol (1002)"),
+        (b"\x81\x81\0\0\0\0\xff", "broke the websocket protocol (1007)"),
+        (b"\x81\xff" + (70_000).to_bytes(8, "big") + b"\0\0\0\0" + b"a" * 70_000, TOO_LONG),
+        (b"\x88\x82\0\0\0\0\x03\xe8", "hung up"),
+        (b"\x88\x82\0\0\0\0\x03\xea", "hung up"),
+        (b"\x88\x80\0\0\0\0", "hung up"),
+        (b"", "hung up"),
+    ],
+    ids=["unmasked", "no UTF-8", "too long", "close", "close with 1002", "close without a code", "end"],
+)
+async def test_websocket_that_ended_says_who_broke_the_protocol(data: bytes, ended: str) -> None:
+    async with sockets() as streams, between(*streams) as (transport, _):
+        client = streams[1]
+        if data:
+            await client.send_all(data)
+        else:
+            await client.send_eof()
+        assert await received(transport) == []
+        assert transport.ended == ended
 
 
 async def test_closing_a_websocket_twice_is_harmless() -> None:

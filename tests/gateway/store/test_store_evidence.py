@@ -76,3 +76,8 @@ def test_size_grows_with_every_text() -> None:
     assert size([]) == 0
     assert 1000 < size([one]) < 2000
     assert size([one] * 3) == 3 * size([one])
+
+
+@given(ANY_TEXT)
+def test_size_is_never_less_than_the_bytes_of_the_texts(text: str) -> None:
+    assert size([(0.0, "in", text, None)]) >= 150 + len(text.encode("utf-8", "surrogatepass"))

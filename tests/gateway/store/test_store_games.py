@@ -3,14 +3,16 @@
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import update
 from store_world import BOOT, drawn, enclosure, game, keep, records
 
 from gateway.events import Reason
-from gateway.store import games, ledger
+from gateway.store import commands, games, ledger
 from gateway.store.database import Database
 from gateway.store.evidence import Line
 from gateway.store.games import Filter, Page
 from gateway.store.records import GameRecord, StoredGame
+from gateway.store.schema import exchanges
 
 again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 SOME = st.sampled_from(["a", "b", "c"])
@@ -113,6 +115,17 @@ def test_evidence_is_found_by_side(database: Database) -> None:
     with database.reading() as connection:
         assert games.evidence_of(connection, 1) == ((line,), (line, line))
         assert games.evidence_of(connection, 2) == (None, None)
+
+
+def test_damaged_evidence_is_none_and_the_other_side_s_and_the_game_are_shown(database: Database) -> None:
+    line, said = Line(1, "out", "genmove", "41.900 s left"), (0.001, "out", "genmove", 41.9)
+    keep(database, [game()])
+    with database.writing() as connection:
+        ledger.enclose(connection, BOOT, [enclosure(1, 0, said), enclosure(1, 1, said)])
+        connection.execute(update(exchanges).where(exchanges.c.side == 0).values(body=b"\0\xff"))
+    with database.reading() as connection:
+        assert games.evidence_of(connection, 1) == (None, (line,))
+    assert "".join(commands.show(database, 1)).count("nothing is kept") == 1
 
 
 def test_opponent_of_nobody_is_no_filter() -> None:
