@@ -9,6 +9,7 @@ sockets that have something, and what reads them is called at once.
 import select
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeAlias
 
 import outcome
@@ -41,6 +42,7 @@ class Lookout:
                             self._end(number, listener, outcome.Value(None))
                     except Exception as error:  # kept in no variable: its traceback knows this frame
                         self._end(number, listener, outcome.Error(error))
+                listener = None  # or the last one would live until the next look
 
     async def listen(self, sock: socket.socket, ready: Ready) -> None:
         """Call `ready` each time there is something to read, until it returns False.
@@ -51,8 +53,8 @@ class Lookout:
         number = sock.fileno()
         if number in self._listeners:
             raise trio.BusyResourceError
-        self._listeners[number] = ready, trio.lowlevel.current_task()
         self._epoll.register(number, select.EPOLLIN)
+        self._listeners[number] = ready, trio.lowlevel.current_task()
 
         def give_up(_: object) -> trio.lowlevel.Abort:
             self._forget(number)
@@ -73,4 +75,5 @@ class Lookout:
 
     def _forget(self, number: int) -> None:
         del self._listeners[number]
-        self._epoll.unregister(number)
+        with suppress(OSError, ValueError):  # once nobody looks any more
+            self._epoll.unregister(number)

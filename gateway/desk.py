@@ -1,4 +1,4 @@
-"""The hub as it is used by those who have a task of their own: connections, house players, the timekeeper.
+"""The hub as it is used by those outside it: connections, house players, the timekeeper.
 
 Knows which mailboxes got something. Does not know what a mailbox is. While the hub works, events wait in
 the mailboxes; when it is done, and only then, each mailbox that got any may pass them on. So an answer

@@ -14,7 +14,7 @@ import trio
 import trio.testing
 from shell_fakes import FakeTransport, ToyCodec, ToyTranslator
 
-from adapters.connection import OUTBOX_LIMIT, Connection, contained
+from adapters.connection import AT_ONCE, OUTBOX_LIMIT, Connection, contained
 from adapters.contract import Farewell, Flooded, Heard, PeerGone
 from gateway.board import FIRST, SECOND, Side
 from gateway.desk import Desk
@@ -85,6 +85,14 @@ def errors(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
 
 
+class LastWords(FakeTransport):
+    """A client of whom nothing comes behind its first packet, as the transport knows at once."""
+
+    async def listen(self, heard: Heard) -> bool:
+        await super().listen(lambda texts: heard(texts) and False)
+        return False
+
+
 # Messages.
 
 
@@ -119,6 +127,30 @@ async def test_what_happened_at_once_is_sent_at_once() -> None:
         bob.arrives("enter bob")
         await quiet()
         assert bob.packets == [["Entered", "Started"]]
+
+
+async def test_much_in_one_packet_is_carried_out_a_part_at_a_time_in_order() -> None:
+    async with house() as home:
+        ann, bob = home.visit(FakeTransport()), home.visit(FakeTransport())
+        ann.arrives("enter ann", *(f"a{number}" for number in range(10 * AT_ONCE)))
+        bob.arrives("enter bob")
+        seen = 0
+        while not bob.sent:
+            await trio.lowlevel.checkpoint()
+            seen = len(ann.sent)
+        assert seen < 10 * AT_ONCE
+        await quiet()
+        assert [text.split()[-1] for text in ann.sent if "Refused" in text] == [
+            f"a{number}" for number in range(10 * AT_ONCE)
+        ]
+
+
+async def test_last_words_are_heard_however_much_there_was_to_answer() -> None:
+    async with house() as home:
+        ann = home.visit(LastWords())
+        ann.arrives(*(f"a{number}" for number in range(AT_ONCE)), "enter ann")
+        await quiet()
+        assert ann.sent[-1] == "Entered"
 
 
 # Leaving.
