@@ -4,8 +4,8 @@ Knows the two shapes that nearly all traffic has: a client's short text or contr
 and a server's text frame. Knows no connection, and does not judge: `usual_frames` stops at the first byte
 that is anything else, and what it leaves is for trio-websocket, which knows the whole of the protocol.
 
-Why it is there, in server CPU for a nac4 move over that of a bare trio-websocket echo (57 us): with all frames
-read by trio-websocket 1.39, with the usual ones read here 0.42.
+Why it is there, in server CPU for a short move over that of a bare trio-websocket echo (57 us): with all
+frames read by trio-websocket 1.39, with the usual ones read here 0.42.
 """
 
 _TEXT = 0x81

@@ -3,7 +3,7 @@
 Knows epoll and trio's way of waiting for a file descriptor. Does not know what is read. A task of its own for
 each socket has to be woken for every move, must look for the socket anew each time (a system call), and is
 one more thing that the processor has forgotten when thousands of games are on. Here a look finds all
-sockets that have something, and what reads them is called at once: in server CPU a Droidcon move takes 15 us,
+sockets that have something, and what reads them is called at once: in server CPU a move by lines takes 15 us,
 where it takes 28 with a task for each socket.
 """
 

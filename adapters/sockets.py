@@ -4,7 +4,7 @@ Knows sockets, and trio's way of waiting for one. Does not know what is sent, no
 `DirectSocket` sends at once, in whoever's task; it also waits for bytes before it asks for them, where
 trio.SocketStream asks first and mostly in vain, and lets a lookout do the waiting, if there is one.
 `PlainStream` has the same face and none of the tricks, for streams of any other kind: what it sends always
-waits. On sockets it would make a Droidcon move take 70 us of server CPU, not 15.
+waits. On sockets it would make a move by lines take 70 us of server CPU, not 15.
 """
 
 import socket
