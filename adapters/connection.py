@@ -45,7 +45,6 @@ class Connection(Generic[C, S]):
         "_codec",
         "_desk",
         "_drained",
-        "_explained",
         "_failure",
         "_farewell",
         "_holds",
@@ -73,8 +72,6 @@ class Connection(Generic[C, S]):
         self._drained = trio.lowlevel.ParkingLot()
         self._holds = True
         """Whether events wait: for something to leave first, or because nobody serves the client."""
-        self._explained = False
-        """Whether it is noted how the client ended the connection."""
         self._nursery: trio.Nursery | None = None
         self._scope = trio.CancelScope()
         self._failure: Exception | None = None
@@ -164,14 +161,14 @@ class Connection(Generic[C, S]):
 
     def _leave(self) -> None:
         """Let the client be gone, if it is not yet, and hand in what could not be told any more."""
-        if not self._explained:
-            self._note("the connection ended")
         now = trio.current_time()
         self._desk.submit(self._seat, Leave(), now)
         if self._recorder is not None:
             self._recorder.close(now)
 
     async def _read(self) -> None:
+        words = "the connection ended"
+        last: list[Command] = [Leave()]
         try:
             more = True
             while more:
@@ -181,13 +178,13 @@ class Connection(Generic[C, S]):
                     await self._room()
                     texts, self._unheard = self._unheard, []
                     self._heard(texts)
+            words = self._transport.ended
         except Flooded:
-            self._note("sent too much without an end of the message")
-            self._desk.submit(self._seat, Unreadable(""), self._transport.read_at)
-        else:
-            self._note(self._transport.ended)
-        self._explained = True
-        self._desk.submit(self._seat, Leave(), self._transport.read_at)
+            words, last = "sent too much without an end of the message", [Unreadable(""), Leave()]
+        finally:
+            self._note(words)
+        for command in last:
+            self._desk.submit(self._seat, command, self._transport.read_at)
 
     def _heard(self, texts: list[str]) -> bool:
         """Carry out what the client said, and return whether all of it: not too much in one turn."""

@@ -5,6 +5,7 @@ Knows where one line ends. Does not know dialects: a transport moves texts. What
 """
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import trio
 
@@ -22,13 +23,12 @@ _SETTLE_LIMIT = 100
 class LineTransport:
     """Lines over a byte stream."""
 
-    __slots__ = ("_ended", "_heard", "_lines", "_wire")
+    __slots__ = ("_ended", "_lines", "_wire")
 
     def __init__(self, wire: Wire) -> None:
         self._wire = wire
         self._lines = Lines()
         self._ended = False
-        self._heard: Heard = _dropped
 
     @property
     def read_at(self) -> float:
@@ -42,17 +42,14 @@ class LineTransport:
 
     async def listen(self, heard: Heard) -> bool:
         """Call `heard` with the lines that arrive; return whether it stopped that, or no more can come."""
-        self._heard = heard
         try:
             if not self._ended:
-                await self._wire.listen(self._ready)
+                await self._wire.listen(partial(self._ready, heard))
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             raise PeerGone from None
-        finally:
-            self._heard = _dropped  # or who listened and this would keep each other
         return not self._ended
 
-    def _ready(self) -> bool:
+    def _ready(self, heard: Heard) -> bool:
         data = self._wire.read()
         if data:
             lines = self._lines.feed(data)
@@ -61,7 +58,7 @@ class LineTransport:
         else:
             self._ended = True
             lines = self._lines.end()
-        return (not lines or self._heard(lines)) and not self._ended
+        return (not lines or heard(lines)) and not self._ended
 
     async def receive(self) -> list[str]:
         """Return the lines that have arrived, at least one; none at the end of the stream."""
@@ -92,21 +89,16 @@ class LineTransport:
         await self._wire.linger()
 
 
-def _dropped(_: list[str]) -> bool:
-    """Take lines that nobody listens for: there are none."""
-    return False
-
-
 async def received(transport: Transport) -> list[str]:
     """Return the texts that have arrived, at least one; none when no more can come."""
-    received: list[str] = []
+    arrived: list[str] = []
 
     def heard(texts: list[str]) -> bool:
-        received.extend(texts)
+        arrived.extend(texts)
         return False
 
     await transport.listen(heard)
-    return received
+    return arrived
 
 
 async def drained(wire: Wire) -> None:

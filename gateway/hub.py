@@ -136,7 +136,7 @@ class Hub:
         situation = seat.situation
         if seat.owed is not None:
             self._rested(seat, None, now)
-        elif isinstance(situation, Seated) and situation.series.session.to_move is not None:
+        elif isinstance(situation, Seated) and situation.series.is_playing:
             partings = self._stage.play(situation, command, now)
             if partings:
                 self._part(partings, now)
