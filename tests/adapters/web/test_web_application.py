@@ -7,7 +7,8 @@ from urllib.parse import quote
 
 import httpx
 import pytest
-from web_world import BEGAN, NASTY, TOKEN, Site, drawn, game, keep, said
+from game_records import BEGAN, drawn, game
+from web_world import NASTY, TOKEN, Site, keep, said
 
 from adapters.web import answers
 from gateway.events import Reason

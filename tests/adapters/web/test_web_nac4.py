@@ -1,6 +1,6 @@
 """nac4's documents, from stored games."""
 
-from web_world import DRAW, drawn, game
+from game_records import DRAW, drawn, game
 
 from adapters.web import nac4
 from gateway.events import Reason

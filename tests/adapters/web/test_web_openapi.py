@@ -6,10 +6,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from game_records import drawn, game
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 from starlette.routing import Route
-from web_world import NASTY, TOKEN, Site, drawn, game, keep, said
+from web_world import NASTY, TOKEN, Site, keep, said
 
 from adapters.web.query import FILTERS, MOST, PAGING, USUAL
 from gateway.events import Reason

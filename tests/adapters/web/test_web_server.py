@@ -9,7 +9,8 @@ from itertools import count
 import pytest
 import trio
 import trio.testing
-from web_world import Site, game, keep
+from game_records import game
+from web_world import Site, keep
 
 from adapters.web import server
 from adapters.web.server import Web

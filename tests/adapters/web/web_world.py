@@ -9,16 +9,13 @@ import httpx
 
 from adapters.web.application import Admin, Application
 from adapters.web.health import Health
-from gateway.events import Objection, Reason, Spoken
+from gateway.events import Objection, Spoken
 from gateway.store import ledger
 from gateway.store.database import Database, open_to_write
 from gateway.store.ledger import Cleared
 from gateway.store.reader import Reader
-from gateway.store.records import Enclosure, GameRecord, Participant, Submission
+from gateway.store.records import Enclosure, GameRecord, Submission
 
-FOUR = "0101010"
-DRAW = "146660203633536103043506522512202545444111"
-BEGAN = 1_700_000_000_000
 TOKEN = "sesame"
 NASTY = [
     "a/b",
@@ -33,25 +30,6 @@ NASTY = [
     "\\",
 ]
 """Names that somebody may have chosen to break something."""
-
-
-def game(first: str = "alice", second: str = "bob", **about: object) -> GameRecord:
-    """Return a game that the first mover won, but for what is said of it."""
-    usual: dict[str, object] = {
-        "began": BEGAN,
-        "ended": BEGAN + 1_500,
-        "players": (Participant(first, "nac4"), Participant(second, "arena")),
-        "moves": FOUR,
-        "winner": 0,
-        "reason": Reason.FOUR,
-        "thought": (120, 340),
-    }
-    return GameRecord(**(usual | about))  # type: ignore[arg-type]
-
-
-def drawn(first: str = "alice", second: str = "bob", **about: object) -> GameRecord:
-    """Return a game that nobody won."""
-    return game(first, second, **({"moves": DRAW, "winner": None, "reason": Reason.FULL} | about))
 
 
 Said: TypeAlias = Sequence[Spoken]

@@ -2,7 +2,7 @@
 
 import sys
 
-from store_world import game
+from game_records import game
 
 from gateway.store import ledger
 from gateway.store.database import open_to_write

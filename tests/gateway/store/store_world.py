@@ -15,28 +15,7 @@ POSTGRES = os.environ.get("C4GATEWAY_TEST_POSTGRES")
 """The URL of a database to test with, if there is one."""
 KINDS = ["sqlite", "postgresql"] if POSTGRES else ["sqlite"]
 
-FOUR = "0101010"
-DRAW = "146660203633536103043506522512202545444111"
 BOOT = 7
-
-
-def game(first: str = "alice", second: str = "bob", **about: object) -> GameRecord:
-    """Return a game that the first mover won, but for what is said of it."""
-    usual: dict[str, object] = {
-        "began": 1_700_000_000_000,
-        "ended": 1_700_000_001_500,
-        "players": (Participant(first, "nac4"), Participant(second, "arena")),
-        "moves": FOUR,
-        "winner": 0,
-        "reason": Reason.FOUR,
-        "thought": (120, 340),
-    }
-    return GameRecord(**(usual | about))  # type: ignore[arg-type]
-
-
-def drawn(first: str = "alice", second: str = "bob", **about: object) -> GameRecord:
-    """Return a game that nobody won."""
-    return game(first, second, **({"moves": DRAW, "winner": None, "reason": Reason.FULL} | about))
 
 
 def keep(database: Database, records: Sequence[GameRecord], start: int = 1, boot: int = BOOT) -> None:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import pytest
-from store_world import enclosure, game
+from game_records import game
+from store_world import enclosure
 
 from gateway.store.clerk import NICENESS, Clerk, Pace, log_unstored
 from gateway.store.errors import StoreError
@@ -58,9 +59,14 @@ class Gate:
         self.reached = threading.Event()
         self.opened = threading.Event()
 
-    def __call__(self, batch: Sequence[Item]) -> None:
+    def __call__(self, batch: Sequence[Item] = ()) -> None:
         self.reached.set()
         assert self.opened.wait(LIMIT)
+
+    def hold(self, clerk: Clerk) -> None:
+        """Let the clerk be busy with something else."""
+        clerk.ask(self)
+        assert self.reached.wait(LIMIT)
 
 
 class Failing:
@@ -154,8 +160,7 @@ def test_evidence_is_stored_with_the_next_game() -> None:
 def test_however_much_evidence_waits_a_game_is_in_the_next_commit() -> None:
     gate, sink = Gate(), FakeSink()
     with clerk_of(sink, Pace(evidence=1)) as (clerk, _):
-        clerk.ask(lambda: gate([]))
-        assert gate.reached.wait(LIMIT)
+        gate.hold(clerk)
         for number in (1, 2, 3):
             clerk.store(enclosure(number))
         hand_in(clerk, 4)
@@ -167,8 +172,7 @@ def test_evidence_waits_for_all_games_that_wait() -> None:
     """It may be of one of them: players hear of the end of a game that could not be stored for long."""
     gate, sink = Gate(), FakeSink()
     with clerk_of(sink, Pace(batch=2)) as (clerk, _):
-        clerk.ask(lambda: gate([]))
-        assert gate.reached.wait(LIMIT)
+        gate.hold(clerk)
         hand_in(clerk, 1, 2, 3)
         clerk.store(enclosure(3))
         gate.opened.set()
@@ -217,8 +221,7 @@ def test_game_at_fault_goes_to_the_log_and_the_others_are_stored(caplog: pytest.
 
     gate, sink = Gate(), FakeSink(refuse)
     with clerk_of(sink) as (clerk, settled):
-        clerk.ask(lambda: gate([]))
-        assert gate.reached.wait(LIMIT)
+        gate.hold(clerk)
         hand_in(clerk, 1, 2, 3)
         gate.opened.set()
         assert [settled.get(timeout=LIMIT) for _ in range(3)] == [(1, True), (2, False), (3, True)]
@@ -230,8 +233,7 @@ def test_evidence_comes_behind_the_games_and_counts_as_no_result(caplog: pytest.
     sink = FakeSink(Failing(1, StoreError("database is locked")))
     gate = Gate()
     with clerk_of(sink) as (clerk, _):
-        clerk.ask(lambda: gate([]))
-        assert gate.reached.wait(LIMIT)
+        gate.hold(clerk)
         hand_in(clerk, 1)
         clerk.store(enclosure(1))
         hand_in(clerk, 2)
@@ -248,8 +250,7 @@ def test_evidence_at_fault_keeps_nothing_else_and_is_told(caplog: pytest.LogCapt
 
     gate, sink = Gate(), FakeSink(refuse)
     with clerk_of(sink) as (clerk, settled):
-        clerk.ask(lambda: gate([]))
-        assert gate.reached.wait(LIMIT)
+        gate.hold(clerk)
         hand_in(clerk, 1)
         clerk.store(enclosure(1))
         hand_in(clerk, 2)

@@ -3,7 +3,8 @@
 import json
 
 import pytest
-from store_world import BOOT, DRAW, drawn, game, keep
+from game_records import DRAW, drawn, game
+from store_world import BOOT, keep
 
 from gateway.events import Objection, Reason, Spoken
 from gateway.store import commands, games, ledger, objects, statistics

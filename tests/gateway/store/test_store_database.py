@@ -5,8 +5,9 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from game_records import game
 from sqlalchemy import func, select, update
-from store_world import game, keep
+from store_world import keep
 
 from gateway.store.database import Database, label_of, open_to_read, open_to_write
 from gateway.store.errors import StoreError

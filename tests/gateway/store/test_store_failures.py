@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 import trio
+from game_records import game
 from sqlalchemy import select, text
 from sqlalchemy.exc import SQLAlchemyError
-from store_world import KINDS, game
+from store_world import KINDS
 
 from gateway.store import ledger
 from gateway.store.clerk import Pace
@@ -168,7 +169,7 @@ async def test_file_that_took_the_place_is_left_alone(
 
 FULL_DISK = """
 import resource, signal, sys
-from store_world import game
+from game_records import game
 from gateway.store import ledger
 from gateway.store.database import open_to_write
 from gateway.store.errors import StoreError
@@ -204,7 +205,7 @@ def test_full_disk_leaves_nothing_half_stored_and_is_waited_for(tmp_path: Path) 
 
 
 def child_environment() -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": os.pathsep.join([os.getcwd(), str(Path(__file__).parent)])}
+    return os.environ | {"PYTHONPATH": os.pathsep.join([os.getcwd(), str(Path(__file__).parents[2])])}
 
 
 def test_every_game_that_was_told_of_survives_a_kill_and_none_is_there_twice(where: str) -> None:

@@ -3,9 +3,10 @@
 import io
 
 import pytest
+from game_records import game
 from hypothesis import given
 from hypothesis import strategies as st
-from store_world import game, records
+from store_world import records
 
 from gateway.events import Reason
 from gateway.store.formats import arena, jsonl, pgn, sheet

@@ -1,10 +1,11 @@
 """Games read back, with filters and in pages, against the plain meaning of a filter."""
 
 import pytest
+from game_records import drawn, game
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import update
-from store_world import BOOT, drawn, enclosure, game, keep, records
+from store_world import BOOT, enclosure, keep, records
 
 from gateway.events import Reason
 from gateway.store import commands, games, ledger

@@ -1,11 +1,12 @@
 """Games are stored once and whole, and the books say what the games say."""
 
 import pytest
+from game_records import drawn, game
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, delete, func, select
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
-from store_world import BOOT, NAMES, drawn, enclosure, game, keep, records
+from store_world import BOOT, NAMES, enclosure, keep, records
 
 from gateway.events import Reason, Spoken
 from gateway.store import ledger

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from store_world import drawn, game, keep
+from game_records import drawn, game
+from store_world import keep
 
 from gateway.store.database import Database, open_to_write
 from gateway.store.errors import StoreError

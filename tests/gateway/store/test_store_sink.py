@@ -3,8 +3,9 @@
 import time
 
 import pytest
+from game_records import game
 from sqlalchemy import func, select
-from store_world import enclosure, game
+from store_world import enclosure
 
 from gateway.store.database import Database, open_to_write
 from gateway.store.errors import StoreError

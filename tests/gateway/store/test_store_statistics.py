@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from game_records import drawn, game
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from store_world import drawn, game, keep, records
+from store_world import keep, records
 
 from gateway.events import Reason
 from gateway.store import ledger, statistics

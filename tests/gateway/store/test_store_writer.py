@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 import trio.testing
-from store_world import game
+from game_records import game
 
 from gateway.events import Spoken
 from gateway.store.clerk import Pace

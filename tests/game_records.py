@@ -1,0 +1,27 @@
+"""Records of games, for tests of what is done with them."""
+
+from gateway.events import Reason
+from gateway.store.records import GameRecord, Participant
+
+FOUR = "0101010"
+DRAW = "146660203633536103043506522512202545444111"
+BEGAN = 1_700_000_000_000
+
+
+def game(first: str = "alice", second: str = "bob", **about: object) -> GameRecord:
+    """Return a game that the first mover won, but for what is said of it."""
+    usual: dict[str, object] = {
+        "began": BEGAN,
+        "ended": BEGAN + 1_500,
+        "players": (Participant(first, "nac4"), Participant(second, "arena")),
+        "moves": FOUR,
+        "winner": 0,
+        "reason": Reason.FOUR,
+        "thought": (120, 340),
+    }
+    return GameRecord(**(usual | about))  # type: ignore[arg-type]
+
+
+def drawn(first: str = "alice", second: str = "bob", **about: object) -> GameRecord:
+    """Return a game that nobody won."""
+    return game(first, second, **({"moves": DRAW, "winner": None, "reason": Reason.FULL} | about))
