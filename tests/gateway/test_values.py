@@ -1,10 +1,13 @@
 """Values that only the type checker guards: as good as frozen dataclasses for all who read them."""
 
 import pickle
-from dataclasses import dataclass
+import subprocess
+import sys
+from dataclasses import dataclass, fields
 
 from hypothesis import given
 from hypothesis import strategies as st
+from served import ROOT
 
 from gateway.board import Board
 from gateway.commands import Play
@@ -19,6 +22,13 @@ class Thing:
     three: tuple[int, ...] = ()
 
 
+MADE = {
+    "Board()": Board(),
+    "Play(3)": Play(3),
+    "Moved(0, 3, Board())": Moved(0, 3, Board()),
+    "ToMove(Board(), None)": ToMove(Board(), None),
+}
+"""What a move makes, and how."""
 VALUES = st.tuples(st.integers(), st.text(), st.lists(st.integers()).map(tuple))
 
 
@@ -43,10 +53,17 @@ def test_thing_equals_nothing_of_another_kind() -> None:
 
 
 def test_what_a_move_makes_has_no_room_for_more() -> None:
-    board = Board()
-    for made in (board, Play(3), Moved(0, 3, board), ToMove(board, None)):
+    for made in MADE.values():
         assert not hasattr(made, "__dict__")
 
 
-def test_type_checker_refuses_to_assign_to_a_field() -> None:
-    Board().moves = ()  # type: ignore[misc]  # which mypy, being strict, calls unused if it is
+def test_type_checker_refuses_to_assign_to_any_field_of_what_a_move_makes() -> None:
+    imports = [f"from {type(made).__module__} import {type(made).__name__}" for made in MADE.values()]
+    targets = [(how, field.name) for how, made in MADE.items() for field in fields(made)]
+    program = "\n".join([*imports, *(f"{how}.{name} = {how}.{name}" for how, name in targets)])
+    words = [sys.executable, "-m", "mypy", "--config-file=", "-c", program]
+    found = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    *errors, _ = found.stdout.splitlines()
+    for error, (_, name) in zip(errors, targets, strict=True):
+        assert f'Property "{name}" defined in' in error
+        assert "is read-only" in error
