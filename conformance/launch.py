@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -55,9 +55,16 @@ class Server:
         if self.process.returncode != 0:
             await self._fail(f"exited with status {self.process.returncode} after SIGTERM")
 
-    async def kill(self) -> str:
-        """SIGKILL, and wait; return what it last said on stderr. Raises ServerError unless it still ran."""
-        self.process.kill()
+    async def kill(self, *, with_helpers: bool = False) -> str:
+        """SIGKILL, and wait; return what it last said on stderr. Raises ServerError unless it still ran.
+
+        All its processes are killed with it, or it alone.
+        """
+        if with_helpers:
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        else:
+            self.process.kill()
         if (status := await self.process.wait()) != -signal.SIGKILL:
             await self._fail(f"died with status {status} before it was killed")
         return await self._last_words()
@@ -126,6 +133,7 @@ async def start(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        process_group=0,
         env=_environment(os.environ),
     )
     server = Server(process, tuple(options), hear=hear)

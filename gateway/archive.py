@@ -16,8 +16,11 @@ from gateway.store.errors import StoreError
 from gateway.store.reader import Reader
 from gateway.store.receipts import Receipt
 from gateway.store.records import record_of
-from gateway.store.sink import DatabaseSink
+from gateway.store.scribe import Scribe
 from gateway.store.writer import Writer
+
+ENDING = 1.0
+"""Seconds that whoever writes to the database has for finishing, when nothing waits to be stored any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,8 @@ async def keeping(where: str, keep_wire: float) -> AsyncIterator[Archive]:
     except StoreError as error:
         raise OSError(str(error)) from error
     epoch = time.time() - trio.current_time()
-    writer = Writer(DatabaseSink(database, keep_wire))
+    scribe = Scribe(database, keep_wire)
+    writer = Writer(scribe)
 
     def report(game: Finished) -> Receipt:
         return writer.put(record_of(game, epoch), game.began)
@@ -53,4 +57,6 @@ async def keeping(where: str, keep_wire: float) -> AsyncIterator[Archive]:
         yield Archive(report, database.label, writer, Reader(database))
     finally:
         await writer.close()
+        with trio.CancelScope(shield=True):
+            await trio.to_thread.run_sync(scribe.close, ENDING)
         database.close()

@@ -4,6 +4,7 @@ Where there is no /proc (outside of Linux), nothing is known: None, never a gues
 """
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +25,7 @@ class Used:
     """What a process has used since it began. In seconds."""
 
     cpu: float
-    """User and system time of all its threads, in ticks of mostly 10 ms."""
+    """User and system time of all its threads, and of the processes that it has, in ticks of mostly 10 ms."""
     waited: float
     """How long its first thread had work and no core, because others had it."""
     first: float = 0.0
@@ -41,10 +42,27 @@ def used_by(pid: int, proc: Path = PROC) -> Used | None:
         return None
     process = proc / str(pid)
     return Used(
-        cpu=_cpu(_read(process / "stat")),
+        cpu=_cpu(_read(process / "stat")) + sum(_helper(each, proc) for each in _children(process)),
         waited=_waited(process / "schedstat"),
         first=_first(process / "task" / str(pid) / "stat"),
     )
+
+
+def _helper(pid: int, proc: Path) -> float:
+    try:
+        used = used_by(pid, proc)
+    except NoSuchProcess:  # it has just ended, and what it used is not known any more
+        return 0.0
+    return 0.0 if used is None else used.cpu
+
+
+def _children(process: Path) -> list[int]:
+    """Return none where the system does not tell."""
+    found: list[int] = []
+    for task in (process / "task").glob("*/children"):
+        with suppress(OSError):  # a thread that has ended meanwhile
+            found += map(int, task.read_text().split())
+    return found
 
 
 def _cpu(stat: str) -> float:

@@ -1,8 +1,9 @@
 """`python -m conformance kills`: is every result that a client was told of stored, once, after `kill -9`?
 
-Knows a gateway as a subprocess, started again and again on one database, and when to kill it. What the
-clients were told is compared with what is stored at the end, when the server has started once more and has
-stopped in good order.
+Knows a gateway as a subprocess, started again and again on one database, and when to kill it: in turns it
+alone, so that processes of its own outlive it by a moment, and all of them at once. What the clients were
+told is compared with what is stored at the end, when the server has started once more and has stopped in
+good order.
 """
 
 import argparse
@@ -115,9 +116,11 @@ async def kill_all(options: argparse.Namespace, where: str, command: Sequence[st
     for number in range(1, options.kills + 1):
         moment = lot.uniform(0, options.within)
         notes.moments.append(moment)
-        run = f"{options.seed} {number}"
-        load = await _killed(Run(f"{notes.token}k{number}", run, options.pairs, moment), where, command)
-        print(f"kill {number} after {moment:.3f} s: {notes.add(load)} games told of", flush=True)
+        whole = number % 2 == 0
+        run = Run(f"{notes.token}k{number}", f"{options.seed} {number}", options.pairs, moment, whole)
+        load = await _killed(run, where, command)
+        what = "all processes" if whole else "the server"
+        print(f"kill {number}, of {what} after {moment:.3f} s: {notes.add(load)} games told of", flush=True)
     async with running([*OPTIONS, "--db", where], command):
         pass
     verdict = judge(notes.told, await stored_in(where, notes.token), notes.played)
@@ -132,6 +135,7 @@ class Run:
     seed: str
     pairs: int
     moment: float
+    with_helpers: bool
 
 
 async def _killed(run: Run, where: str, command: Sequence[str]) -> Load:
@@ -146,7 +150,7 @@ async def _killed(run: Run, where: str, command: Sequence[str]) -> Load:
             finally:
                 load.is_over = True
                 with trio.CancelScope(shield=True):
-                    if words := await server.kill():
+                    if words := await server.kill(with_helpers=run.with_helpers):
                         print(f"the server said:\n{words}", file=sys.stderr)
     except BaseExceptionGroup as errors:
         raise (errors.subgroup(ServerError) or errors) from None  # a server that died is why others complain

@@ -12,9 +12,7 @@ Knows threads and time; does not know databases, only a `Sink`, nor the event lo
 
 import json
 import logging
-import os
 import queue
-import sys
 import threading
 import time
 from collections import deque
@@ -52,10 +50,6 @@ class Sink(Protocol):
         """Begin anew, after a StoreError."""
 
 
-NICENESS = 10
-"""By so much others come first. While the event loop is never idle, 10 % of its processor are left."""
-
-
 @dataclass(frozen=True, slots=True)
 class Pace:
     """Figures of a clerk. Times are in seconds."""
@@ -90,18 +84,6 @@ class _Job(Generic[T]):
 
 _Then: TypeAlias = Callable[[], None] | None
 """What comes after a batch; None is the end."""
-
-
-def _step_back() -> None:
-    """Let others, the event loop before all, have the processor before this thread, where the system can.
-
-    On one processor a move waits for 1.5 ms otherwise while a game is being stored, one in a hundred moves,
-    and a game costs twice as much to store under load. On a machine full of other work results come later.
-    """
-    if sys.platform == "linux":
-        own = threading.get_native_id()
-        with suppress(OSError):  # who may not is as fast as the others
-            os.setpriority(os.PRIO_PROCESS, own, os.getpriority(os.PRIO_PROCESS, own) + NICENESS)
 
 
 class Clerk:
@@ -146,7 +128,6 @@ class Clerk:
     # What follows happens in the thread.
 
     def _run(self) -> None:
-        _step_back()
         tidy_at = time.monotonic()
         then: _Then = _nothing
         while then is not None and not self._abandoned.is_set():

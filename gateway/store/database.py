@@ -9,7 +9,7 @@ commit with an fsync: SQLite with synchronous=FULL in WAL mode, PostgreSQL unles
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, select, text
@@ -32,11 +32,22 @@ _LIMITS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """What another process needs to open the very same database."""
+
+    where: str = field(repr=False)
+    """The file's path, or the URL, with its password."""
+    file: sqlite.Identity | None = None
+    """Which file it is; None by URL, or where there was none."""
+
+
+@dataclass(frozen=True, slots=True)
 class Database:
-    """An open database. Connections can be had in any thread."""
+    """An open database. Connections can be had in any thread, not across a fork."""
 
     label: str
     """What to call it to people: the file's path, or the URL without its password."""
+    place: Place
     engine: Engine
     _require_there: Callable[[], None]
     """Raises StoreError where this is not the database that was opened."""
@@ -83,7 +94,7 @@ def open_to_write(where: str) -> Database:
     with _in_one_line(where):
         if not _is_url(where):
             sqlite.prepare(_path(where), VERSION)
-        database = _database(where)
+        database = _database(_place(where))
         with _closed_on_error(database):
             _bring_up_to_date(database)
     return database
@@ -94,10 +105,15 @@ def open_to_read(where: str) -> Database:
     with _in_one_line(where):
         if not _is_url(where):
             sqlite.check(_path(where), VERSION)
-        database = _database(where)
+        database = _database(_place(where))
         with _closed_on_error(database), database.reading() as connection:
             _require(version_of(connection), where)
     return database
+
+
+def open_again(place: Place) -> Database:
+    """Open a database that is open already, here or elsewhere; of it nothing is asked, or changed, yet."""
+    return _database(place)
 
 
 def label_of(where: str) -> str:
@@ -128,17 +144,24 @@ def _path(where: str) -> Path:
     return Path(where).absolute()
 
 
-def _database(where: str) -> Database:
-    return _postgresql(_url(where)) if _is_url(where) else _sqlite(_path(where))
+def _place(where: str) -> Place:
+    if _is_url(where):
+        return Place(where)
+    path = _path(where)
+    return Place(str(path), sqlite.identity(path))
 
 
-def _sqlite(path: Path) -> Database:
-    file = sqlite.identity(path)
+def _database(place: Place) -> Database:
+    return _postgresql(place) if _is_url(place.where) else _sqlite(place)
+
+
+def _sqlite(place: Place) -> Database:
+    path = _path(place.where)
 
     def require_there() -> None:
         # Not only for the sake of what is stored: SQLite would take the log that the file that was here has
         # left behind for that of the file that is here now.
-        if sqlite.identity(path) != file:
+        if sqlite.identity(path) != place.file:
             raise StoreError(f"{path} was moved, removed or replaced; put it back, or restart the server")
 
     engine = create_engine("sqlite://", creator=lambda: sqlite.connect(path, PATIENCE), poolclass=QueuePool)
@@ -148,10 +171,11 @@ def _sqlite(path: Path) -> Database:
         writing = connection.get_execution_options().get("writing", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
 
-    return Database(str(path), engine, require_there)
+    return Database(str(path), place, engine, require_there)
 
 
-def _postgresql(url: URL) -> Database:
+def _postgresql(place: Place) -> Database:
+    url = _url(place.where)
     limits = {name: value for name, value in _LIMITS.items() if name not in url.query}
     driven = url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
     try:
@@ -160,7 +184,7 @@ def _postgresql(url: URL) -> Database:
         raise StoreError(
             f"{error.name} is not installed, which PostgreSQL needs; pip install 'c4gateway[postgres]'"
         ) from error
-    return Database(_label(url), engine, lambda: None)
+    return Database(_label(url), place, engine, lambda: None)
 
 
 def _bring_up_to_date(database: Database) -> None:

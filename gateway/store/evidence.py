@@ -1,8 +1,8 @@
 """Evidence: what one side said and heard during a game, with times, and what the server made of it.
 
 Knows text and milliseconds; does not know what a dialect's messages mean. Connections record in a hurry, in
-raw seconds and without words; here that becomes what people read, in the thread that stores it. That thread
-keeps the event loop waiting, so `pack` has to be cheap.
+raw seconds and without words; here that becomes what people read, in the process that stores it. The results
+of other games wait for that, so `pack` has to be cheap.
 
 Stored, an exchange is a line of JSON (times, ways, lengths of the texts, verdicts), and behind it the texts,
 all compressed: to put the texts into the JSON too takes twice the time.

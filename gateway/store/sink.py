@@ -22,11 +22,11 @@ DAY = 86_400_000
 class DatabaseSink:
     """Stores games in a database. For one thread."""
 
-    def __init__(self, database: Database, keep_wire: float | None = None) -> None:
-        """Keep evidence for `keep_wire` days; None for ever."""
+    def __init__(self, database: Database, keep_wire: float | None = None, boot: int | None = None) -> None:
+        """Keep evidence for `keep_wire` days; None for ever. `boot` is the run's number, if it has one."""
         self.database = database
         self._keep_wire = keep_wire
-        self._boot = secrets.randbits(63)
+        self._boot = secrets.randbits(63) if boot is None else boot
 
     def write(self, items: Sequence[Item]) -> None:
         """Store games, and the evidence of these and earlier ones; what is stored already stays as it is."""

@@ -1,17 +1,22 @@
 """What is special about SQLite: one file, which anybody may have put there.
 
 The rule it keeps: a file is looked at, without SQLite where that is enough, before SQLite may write to it or
-leave its own files beside it. A database says in its header whose it is and of which version.
+leave its own files beside it. A database says in its header whose it is and of which version. (A file that
+this process has in use is not to be looked at so: to close it would drop SQLite's locks.)
 """
 
 import os
 import sqlite3
 from pathlib import Path
+from typing import TypeAlias
 
 from gateway.store.errors import StoreError
 
 APPLICATION_ID = 0x43344757
 """``C4GW``, in the header of each of our files."""
+
+Identity: TypeAlias = tuple[int, int]
+"""Device and number of a file."""
 
 _MAGIC = b"SQLite format 3\0"
 _USER_VERSION, _APPLICATION_ID = slice(60, 64), slice(68, 72)
@@ -67,7 +72,7 @@ def connect(path: Path, patience: float) -> sqlite3.Connection:
     return connection
 
 
-def identity(path: Path) -> tuple[int, int] | None:
+def identity(path: Path) -> Identity | None:
     """Return what tells the file at `path` from any other; None where there is none."""
     try:
         found = os.stat(path)

@@ -29,6 +29,16 @@ def test_user_and_system_time_are_added_and_waiting_is_read(proc: Path) -> None:
     assert used_by(7, proc) == Used(cpu=5.0, waited=1.5, first=3.0)
 
 
+def test_what_its_own_processes_used_is_added(proc: Path) -> None:
+    for number, children in {7: "8 10 ", 8: "9 "}.items():
+        (proc / f"{number}" / "task" / f"{number}").mkdir(parents=True, exist_ok=True)
+        (proc / f"{number}" / "task" / f"{number}" / "children").write_text(children)
+    for number in (8, 9):
+        (proc / f"{number}").mkdir(exist_ok=True)
+        (proc / f"{number}" / "stat").write_text((proc / "7" / "stat").read_text())
+    assert used_by(7, proc) == Used(cpu=15.0, waited=1.5, first=3.0)  # the tenth has ended
+
+
 def test_waiting_is_nought_where_the_system_does_not_tell(proc: Path) -> None:
     (proc / "7" / "schedstat").unlink()
     assert used_by(7, proc) == Used(cpu=5.0, waited=0.0, first=3.0)

@@ -24,6 +24,13 @@ from conformance.kills.verdict import judge
 from conformance.launch import COMMAND, ServerError
 from conformance.targets import Address
 
+IN_ONE_PROCESS = """
+from gateway.store import scribe, sink
+class Scribe(sink.DatabaseSink):
+    def close(self, limit):
+        pass
+scribe.Scribe = Scribe
+"""
 TELLS_AT_ONCE = """
 import time
 from gateway.store import receipts, sink
@@ -48,7 +55,7 @@ sink.DatabaseSink.write = lambda self, games: os._exit(7)
 def sabotaged(words: str) -> tuple[str, ...]:
     """Return what starts a gateway that breaks its word."""
     run = "import sys; from gateway.cli import main; sys.exit(main())"
-    return (sys.executable, "-c", words + run, *COMMAND[3:])
+    return (sys.executable, "-c", IN_ONE_PROCESS + words + run, *COMMAND[3:])
 
 
 def options(within: float = 1.0) -> Namespace:
@@ -61,7 +68,8 @@ def test_short_run_finds_all_that_was_told(capsys: pytest.CaptureFixture[str], t
     status = main(["kills", *words, "--db", str(database), "--json", str(report)])
     out = capsys.readouterr().out
     assert status == 0
-    assert out.startswith(f"seed 9, database {database}\nkill 1 after 0.")
+    assert out.startswith(f"seed 9, database {database}\nkill 1, of the server after 0.")
+    assert "\nkill 2, of all processes after 0." in out
     assert out.endswith("good\n")
     found = json.loads(report.read_text())
     assert found["verdict"]["told"] == int(re.findall(r"games told of: +(\d+)", out)[0]) > 0

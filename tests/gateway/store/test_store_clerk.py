@@ -2,9 +2,7 @@
 
 import json
 import logging
-import os
 import queue
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,7 +11,7 @@ import pytest
 from game_records import game
 from store_world import enclosure
 
-from gateway.store.clerk import NICENESS, Clerk, Pace, log_unstored
+from gateway.store.clerk import Clerk, Pace, log_unstored
 from gateway.store.errors import StoreError
 from gateway.store.formats.jsonl import from_object
 from gateway.store.outage import Outage, Throttle
@@ -136,15 +134,6 @@ def test_commit_has_a_largest_size() -> None:
         hand_in(clerk, 2, 3, 4)
         gate.opened.set()
     assert sink.batches == [[1], [2, 3], [4]]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems' threads have no priority of their own")
-def test_others_have_the_processor_before_the_clerk() -> None:
-    found: list[int] = []
-    sink = FakeSink(lambda _: found.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id())))
-    with clerk_of(sink) as (clerk, _):
-        hand_in(clerk, 1)
-    assert found == [os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) + NICENESS]
 
 
 def test_evidence_is_stored_with_the_next_game() -> None:

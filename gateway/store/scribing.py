@@ -1,0 +1,62 @@
+"""What a scribe does: it writes to the database what it is told to, until nobody can tell it anything more.
+
+The program of a process of its own. Knows the pipes, on which it hears and answers, and its sink.
+"""
+
+import gc
+import os
+import pickle
+import sys
+from typing import BinaryIO
+
+from gateway.store.database import open_again
+from gateway.store.errors import StoreError
+from gateway.store.scribe import Answer, Orders, Question
+from gateway.store.sink import DatabaseSink
+
+NICENESS = 5
+"""By so much play comes first where a processor is shared: a quarter of it is left then for storing games."""
+
+
+def main() -> None:
+    """Serve whoever started this process."""
+    os.nice(NICENESS)
+    gc.freeze()
+    questions, answers = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # should anything ever print
+    orders = _heard(questions)
+    if isinstance(orders, Orders):
+        sink = DatabaseSink(open_again(orders.place), orders.keep_wire, orders.boot)
+        while isinstance(question := _heard(questions), Question):
+            answers.write(pickle.dumps(answer_to(question, sink)))
+            answers.flush()
+        sink.database.close()
+
+
+def answer_to(question: Question, sink: DatabaseSink) -> Answer:
+    """Do what is asked for, and return what came of it."""
+    try:
+        match question.method:
+            case "write":
+                sink.write(question.items or ())
+            case "tidy":
+                return Answer(more=sink.tidy())
+            case "reconnect":
+                sink.reconnect()
+    except StoreError as error:
+        return Answer(error=str(error), is_passing=True)
+    except Exception as error:  # the clerk finds out which game is at fault
+        return Answer(error=str(error) or repr(error))
+    return Answer()
+
+
+def _heard(questions: BinaryIO) -> object:
+    """Return what was said next; None where whoever spoke is gone, perhaps in the middle of a word."""
+    try:
+        return pickle.load(questions)
+    except (EOFError, pickle.UnpicklingError):
+        return None
+
+
+if __name__ == "__main__":
+    main()
