@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from gateway.board import Side
-from gateway.events import Ended, Reason, Refused, Remark, Spoken, Started, ToMove, Way
+from gateway.events import Ended, Overlooked, Reason, Refused, Remark, Spoken, Started, ToMove, Way
 
 LONGEST = 500
 """Characters that are kept of a text for the client. The longest of a game without mistakes has 300."""
@@ -30,7 +30,7 @@ TAIL = 200
 
 TURNING = (Started, Ended)
 """Events with which a tape begins and ends."""
-NOTED = (*TURNING, Refused)
+NOTED = (*TURNING, Refused, Overlooked)
 """Events of which a recorder wants to hear as soon as they are delivered."""
 
 _ROOM = HEAD + TAIL + 50
@@ -97,10 +97,10 @@ class Recorder:
         """Those of the games that are on, or whose end is still to be told; mostly one, or none."""
         self._marks: list[_Mark] = []
 
-    def note(self, event: Started | Ended | Refused) -> None:
+    def note(self, event: Started | Ended | Refused | Overlooked) -> None:
         """Note an event that was delivered for the client, and may be told later.
 
-        A refusal is taken for an answer to what was `heard` last.
+        A refusal is taken for an answer to what was `heard` last, and that for what was overlooked.
         """
         if isinstance(event, Started):
             self._tapes.append(Tape(event.you))
@@ -108,6 +108,8 @@ class Recorder:
             pass
         elif isinstance(event, Ended):
             self._tapes[-1].ended = event
+        elif isinstance(event, Overlooked):
+            self._tapes[-1].remark("in", "dropped: for a game that was over")
         else:
             self._tapes[-1].remark("in", event.objections)
 

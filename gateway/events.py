@@ -123,6 +123,11 @@ class Refused:
     """The client's message."""
 
 
+@dataclass(frozen=True, slots=True)
+class Overlooked:
+    """A move was dropped because the game that it was meant for is over. The player is not told."""
+
+
 Way: TypeAlias = Literal["in", "out", "note"]
 """Which way a text went, seen from the server; a note is the server's own remark, without a text."""
 Remark: TypeAlias = Objection | float | str | None
@@ -170,4 +175,6 @@ class Dismissed:
     objections: Objection = NOTHING
 
 
-Event: TypeAlias = Introduced | Entered | Started | ToMove | Moved | Shown | Refused | Ended | Dismissed
+Event: TypeAlias = (
+    Introduced | Entered | Started | ToMove | Moved | Shown | Refused | Overlooked | Ended | Dismissed
+)

@@ -18,7 +18,7 @@ from gateway.agenda import Agenda
 from gateway.commands import Ask, Command, Enter, Introduce, Leave, Play, Unfit, Unreadable
 from gateway.company import Company
 from gateway.door import Door, standing
-from gateway.events import Dismissed, Entered, Introduced, Objection, Refused, ToMove, Why
+from gateway.events import Dismissed, Entered, Introduced, Objection, Overlooked, Refused, ToMove, Why
 from gateway.hall import Hall
 from gateway.manners import Illegal, Manners
 from gateway.results import Report
@@ -135,6 +135,7 @@ class Hub:
     def _play(self, seat: Seat, command: Play, now: float) -> None:
         situation = seat.situation
         if seat.owed is not None:
+            seat.deliver(Overlooked())
             self._rested(seat, None, now)
         elif isinstance(situation, Seated) and situation.series.is_playing:
             partings = self._stage.play(situation, command, now)

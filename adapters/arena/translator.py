@@ -45,6 +45,7 @@ from gateway.events import (
     Introduced,
     Moved,
     Objection,
+    Overlooked,
     Reason,
     Refused,
     Shown,
@@ -129,7 +130,7 @@ class ArenaTranslator:
                 told = () if repeated else (_ignored(event),)
             case Refused():
                 told = (_ignored(event),)
-            case Entered() | Introduced() | Dismissed():
+            case Entered() | Introduced() | Overlooked() | Dismissed():
                 pass
             case _:
                 assert_never(event)

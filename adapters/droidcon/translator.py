@@ -21,6 +21,7 @@ from gateway.events import (
     Introduced,
     Moved,
     Objection,
+    Overlooked,
     Refused,
     Shown,
     Started,
@@ -96,7 +97,7 @@ class DroidconTranslator:
                 told = [Word.SUCCESS]
             case Refused():
                 told = _refusal(event)
-            case Shown() | Dismissed():
+            case Shown() | Overlooked() | Dismissed():
                 pass
             case _:
                 assert_never(event)

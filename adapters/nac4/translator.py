@@ -33,6 +33,7 @@ from gateway.events import (
     Introduced,
     Moved,
     Objection,
+    Overlooked,
     Reason,
     Refused,
     Shown,
@@ -108,7 +109,7 @@ class Nac4Translator:
                 told = (Connected(f"hello {name}"),)
             case Refused() if not self._entered:
                 told = (NotConnected(_info(event)),)
-            case Refused() | Shown() | Introduced() | Dismissed():
+            case Refused() | Overlooked() | Shown() | Introduced() | Dismissed():
                 pass  # PROTOCOL.md 5.5, 5.6
             case _:
                 assert_never(event)

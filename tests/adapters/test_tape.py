@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from adapters.tape import FULL, HEAD, LONGEST, SHORT, TAIL, Recorder
 from gateway.board import FIRST, SECOND, Board, Side
-from gateway.events import Ended, Objection, Reason, Refused, Spoken, Started, ToMove
+from gateway.events import Ended, Objection, Overlooked, Reason, Refused, Spoken, Started, ToMove
 
 NAMES = ("ann", "bob")
 
@@ -115,6 +115,16 @@ def test_refusal_stands_at_the_text_that_it_answers() -> None:
         (1.0, "in", "b", Objection.COLUMN_FULL),
         (1.0, "out", "no", None),
     ]
+
+
+def test_move_that_was_meant_for_an_earlier_game_is_marked() -> None:
+    recorder, receipt = Recorder(), Kept()
+    recorder.note(Overlooked())
+    begin(recorder)
+    recorder.heard(1.0, "a")
+    recorder.note(Overlooked())
+    end(recorder, receipt)
+    assert receipt.lines[0] == (1.0, "in", "a", "dropped: for a game that was over")
 
 
 def test_refusal_while_no_game_is_on_is_nobody_s_evidence() -> None:

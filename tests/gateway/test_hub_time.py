@@ -12,7 +12,7 @@ from hub_world import (
 )
 
 from gateway.commands import AtTable
-from gateway.events import Dismissed, Ended, Objection, Reason, Refused, Started, ToMove, Why
+from gateway.events import Dismissed, Ended, Objection, Overlooked, Reason, Refused, Started, ToMove, Why
 from gateway.manners import Manners
 
 
@@ -252,9 +252,9 @@ def test_a_move_that_crosses_the_end_is_dropped_and_the_next_game_may_begin(
     assert ann.request is None
 
 
-def test_a_move_that_crosses_the_end_is_dropped_in_silence(world: World) -> None:
+def test_a_move_that_crosses_the_end_is_dropped_and_noted_once(world: World) -> None:
     ann = crossed(world, HANGING_UP, STEPPING_OUT)
-    assert ann.play(9) == []
+    assert ann.play(9) == [Overlooked()]
     assert ann.play(9) == [Refused(Objection.WAITING, None), Dismissed(Why.FORFEIT)]
 
 
@@ -262,7 +262,7 @@ def test_a_move_that_crosses_the_end_is_dropped_in_silence(world: World) -> None
 def test_a_move_before_the_next_request_is_dropped_once(world: World, waited: float) -> None:
     ann = crossed(world, HANGING_UP, STEPPING_OUT)
     world.wait(waited)
-    assert ann.play(0) == []
+    assert ann.play(0) == [Overlooked()]
     ann.play(0)
     assert ann.gone
 
@@ -276,7 +276,7 @@ def test_a_late_move_is_dropped_while_the_opponent_of_the_next_game_thinks(world
     cid = world.arena("cid", TABLE)
     assert cid.moves_first
     ann.news()
-    assert ann.play(0) == []
+    assert ann.play(0) == [Overlooked()]
     cid.play(0)
     ann.play(9)
     assert ann.gone
@@ -338,7 +338,7 @@ def test_who_slept_rests_between_the_rounds_of_its_series(world: World) -> None:
     flag(world, ann)
     ann.news()
     assert ann.games == 1
-    assert ann.play(0) == [Started(1, ("bob", "ann"))]
+    assert ann.play(0) == [Overlooked(), Started(1, ("bob", "ann"))]
     assert bob.request is not None
 
 

@@ -35,6 +35,7 @@ from gateway.events import (
     Introduced,
     Moved,
     Objection,
+    Overlooked,
     Reason,
     Refused,
     Shown,
@@ -277,6 +278,10 @@ def test_state_request_is_answered_again_after_anything_else(between: Event) -> 
     told(translator, REPEATED, REPEATED, between)
     assert len(told(translator, REPEATED)) == 1
     assert told(translator, REPEATED) == []
+
+
+def test_nothing_is_said_of_a_move_for_a_game_that_was_over() -> None:
+    assert told(started(FIRST), Overlooked()) == []
 
 
 def test_state_request_in_a_game_is_answered_every_time() -> None:

@@ -21,6 +21,7 @@ from gateway.events import (
     Introduced,
     Moved,
     Objection,
+    Overlooked,
     Reason,
     Refused,
     Shown,
@@ -187,7 +188,9 @@ def test_side_is_that_of_the_latest_game() -> None:
     assert told(Started(FIRST, NAMES), moved, side=SECOND) == [Word.NEW_GAME]
 
 
-@pytest.mark.parametrize("event", [Shown(Board()), Dismissed(Why.STOPPED), Dismissed(Why.SERIES_OVER)])
+@pytest.mark.parametrize(
+    "event", [Shown(Board()), Overlooked(), Dismissed(Why.STOPPED), Dismissed(Why.SERIES_OVER)]
+)
 def test_nothing_is_said_of_what_the_dialect_has_no_word_for(event: Event) -> None:
     assert told(event, side=FIRST) == []
 

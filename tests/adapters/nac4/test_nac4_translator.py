@@ -20,6 +20,7 @@ from gateway.events import (
     Introduced,
     Moved,
     Objection,
+    Overlooked,
     Reason,
     Refused,
     Shown,
@@ -192,7 +193,7 @@ def test_colour_is_that_of_the_latest_game() -> None:
 
 def test_moves_are_not_told_on_their_own() -> None:
     moved = Moved(SECOND, 3, board_after("3"))
-    assert told(playing(FIRST), moved, Shown(Board()), Introduced("alice")) == []
+    assert told(playing(FIRST), moved, Shown(Board()), Overlooked(), Introduced("alice")) == []
 
 
 def test_four_in_a_row_is_ok_for_both_colours() -> None:
