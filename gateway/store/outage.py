@@ -5,6 +5,7 @@ lasts, and when it is over.
 """
 
 import logging
+from collections.abc import Callable
 
 logger = logging.getLogger("gateway.store")
 
@@ -22,6 +23,28 @@ class Throttle:
             return False
         self._next = now + self._interval
         return True
+
+
+class Count:
+    """Counts what should not happen, and says how often it did: at once, now and then, and at the end."""
+
+    def __init__(self, interval: float, say: Callable[[int], object]) -> None:
+        """Call `say` with the count, at most once in `interval` seconds."""
+        self._throttle = Throttle(interval)
+        self._say = say
+        self._count = self._said = 0
+
+    def one_more(self, now: float) -> None:
+        """Count one that happened at `now`, in seconds of any clock."""
+        self._count += 1
+        if self._throttle.passes(now):
+            self.close()
+
+    def close(self) -> None:
+        """Say what was not said yet."""
+        if self._count > self._said:
+            self._said = self._count
+            self._say(self._count)
 
 
 class Outage:

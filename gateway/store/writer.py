@@ -24,11 +24,12 @@ from gateway.events import Spoken
 from gateway.store.clerk import Clerk, Pace, Sink, log_unstored
 from gateway.store.errors import StoreError
 from gateway.store.evidence import size
-from gateway.store.outage import Throttle
+from gateway.store.outage import Count
 from gateway.store.receipts import Outcome, Receipt
 from gateway.store.records import Enclosure, GameRecord, Item, Submission
 
 logger = logging.getLogger("gateway.store")
+_BARE = "too much waits: evidence is left out, of %d players' games so far"
 T = TypeVar("T")
 
 
@@ -53,9 +54,8 @@ class Writer:
         self._numbers = 0
         self._open: dict[int, Receipt] = {}
         self._evidence = 0
-        self._late = 0
-        self._bare = 0
-        self._late_words, self._bare_words = Throttle(pace.remind), Throttle(pace.remind)
+        self._late = Count(pace.remind, self._tell_late)
+        self._bare = Count(pace.remind, partial(logger.error, _BARE))
         self._closed = False
         self._token = trio.lowlevel.current_trio_token()
         self._clerk = Clerk(sink, self._settled, pace)
@@ -102,6 +102,8 @@ class Writer:
         self._closed = True
         with trio.CancelScope(shield=True):
             await trio.to_thread.run_sync(self._clerk.close, limit)
+        for count in (self._late, self._bare):
+            count.close()
 
     # What follows is how.
 
@@ -109,7 +111,7 @@ class Writer:
         """Hand in evidence of the game of that number."""
         enclosure = Enclosure(number, side, said, began, size(said))
         if self._closed or self._evidence + enclosure.size > self._bounds.evidence:
-            self._note_bare()
+            self._bare.one_more(trio.current_time())
         else:
             self._evidence += enclosure.size
             self._clerk.store(enclosure)
@@ -130,15 +132,11 @@ class Writer:
                 receipt.settle(outcome)
 
     def _note_late(self) -> None:
-        self._late += 1
-        if self._late_words.passes(trio.current_time()):
-            logger.error(
-                "players hear of results that are not stored yet, %d times so far; %d results wait",
-                self._late,
-                self.waiting,
-            )
+        self._late.one_more(trio.current_time())
 
-    def _note_bare(self) -> None:
-        self._bare += 1
-        if self._bare_words.passes(trio.current_time()):
-            logger.error("too much waits: evidence is left out, of %d players' games so far", self._bare)
+    def _tell_late(self, times: int) -> None:
+        logger.error(
+            "players hear of results that are not stored yet, %d times so far; %d results wait",
+            times,
+            self.waiting,
+        )

@@ -14,7 +14,7 @@ from store_world import enclosure
 from gateway.store.clerk import Clerk, Pace, log_unstored
 from gateway.store.errors import StoreError
 from gateway.store.formats.jsonl import from_object
-from gateway.store.outage import Outage, Throttle
+from gateway.store.outage import Count, Outage, Throttle
 from gateway.store.records import Enclosure, GameRecord, Item, Submission
 
 HASTE = Pace(retry=0.01, remind=1000.0)
@@ -412,6 +412,18 @@ def test_throttle_lets_one_pass_in_an_interval() -> None:
         False,
         True,
     ]
+
+
+def test_what_was_counted_is_said_at_once_now_and_then_and_at_the_end() -> None:
+    said: list[int] = []
+    count = Count(10, said.append)
+    count.close()
+    for now in (5, 6, 15, 16, 17):
+        count.one_more(now)
+    assert said == [1, 3]
+    for _ in range(2):
+        count.close()
+    assert said == [1, 3, 5]
 
 
 def test_unstored_games_are_logged_whole(caplog: pytest.LogCaptureFixture) -> None:

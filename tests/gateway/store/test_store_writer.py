@@ -237,6 +237,9 @@ async def test_when_too_much_evidence_waits_more_is_left_out_and_told_now_and_th
         await writer.ask(lambda: None)
         await trio.testing.wait_all_tasks_blocked()
         receipts[2].enclose(1, SAID)
+    assert caplog.records[-1].getMessage() == (
+        "too much waits: evidence is left out, of 2 players' games so far"
+    )
     assert [(each.number, each.side) for each in sink.enclosed] == [(1, 0), (2, 0), (3, 1)]
     assert len(sink.stored) == 3
 
