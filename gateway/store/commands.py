@@ -5,6 +5,7 @@ up, a name or a message, reaches a terminal with its control characters.
 """
 
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from gateway.board import COLUMNS, ROWS, Board
@@ -27,7 +28,9 @@ FORMATS: dict[str, Callable[[Iterable[StoredGame]], Iterator[str]]] = {
 
 _HEAD = ("", "player", "kind", "rating", "+-", "games", "won", "drawn", "lost", "first", "second", "s/move")
 _DISCS = ("X", "O")
-_ARROWS = {"in": "->", "out": "<-", "note": "--"}
+_ARROWS = {"in": "->", "out": "<-"}
+_NEW = 2000
+"""Milliseconds after the end of a game in which its evidence is still to be expected."""
 
 
 def standings(database: Database, *, as_json: bool = False) -> Iterator[str]:
@@ -57,7 +60,8 @@ def show(database: Database, number: int) -> Iterator[str]:
     yield f"\n{_drawing(record.board())}\n\nmoves {record.moves or 'none'}\n"
     for player, exchange in zip(record.players, both, strict=True):
         yield "\n"
-        yield from _conversation(player, exchange)
+        is_new = 1000 * time.time() - record.ended < _NEW
+        yield from _conversation(player, exchange, "nothing is kept yet" if is_new else "nothing is kept")
 
 
 def export(database: Database, form: str, wanted: Filter) -> Iterator[str]:
@@ -153,14 +157,16 @@ def _drawing(board: Board) -> str:
     return "\n".join("  " + " ".join(line) for line in lines)
 
 
-def _conversation(player: Participant, exchange: Exchange | None) -> Iterator[str]:
+def _conversation(player: Participant, exchange: Exchange | None, nothing: str) -> Iterator[str]:
     name = printable(player.name)
     if exchange is None:
-        why = "one of the server's own players, without a wire" if player.house else "nothing is kept"
+        why = "one of the server's own players, without a wire" if player.house else nothing
         yield f"{name}: {why}\n"
         return
     yield f"{name} -> said, <- heard, in milliseconds since the game began:\n"
     for line in exchange:
-        said = [printable(line.text.rstrip("\r\n"))] if line.text else []
-        verdict = [f"({printable(line.verdict)})"] if line.verdict else []
-        yield f"  {line.at:>8}  {_ARROWS[line.direction]}  {'   '.join(said + verdict)}\n"
+        if line.direction != "note":
+            text = printable(line.text.rstrip("\r\n"))
+            yield f"  {line.at:>8}  {_ARROWS[line.direction]}  {text}\n"
+        if line.verdict:  # on a line of its own, so that no client can say it
+            yield f"  {line.at:>8}  --  {printable(line.verdict)}\n"

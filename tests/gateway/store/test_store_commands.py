@@ -1,6 +1,7 @@
 """What the commands print."""
 
 import json
+import time
 
 import pytest
 from game_records import DRAW, drawn, game
@@ -85,10 +86,12 @@ def test_game_is_shown_with_board_moves_reason_and_both_exchanges(database: Data
         "moves 0101010",
         "",
         "alice -> said, <- heard, in milliseconds since the game began:",
-        "         0  <-  genmove ...   (41.500 s left)",
-        "        12  ->  playmove 9   (refused: outside the board)",
+        "         0  <-  genmove ...",
+        "         0  --  41.500 s left",
+        "        12  ->  playmove 9",
+        "        12  --  refused: outside the board",
         r"      1500  ->  \x1b[2J",
-        "      2000  --  (hung up)",
+        "      2000  --  hung up",
         "",
         "aima: one of the server's own players, without a wire",
     ]
@@ -108,6 +111,11 @@ def test_headline_says_who_won_and_why(database: Database, record, headline: str
     assert text.startswith(f"game 1: {headline}\n")
     assert f"moves {record.moves or 'none'}\n" in text
     assert text.count("nothing is kept") == 2
+
+
+def test_of_a_game_that_has_just_ended_evidence_may_be_under_way(database: Database) -> None:
+    keep(database, [game(ended=round(1000 * time.time()))])
+    assert "".join(commands.show(database, 1)).count("nothing is kept yet\n") == 2
 
 
 def test_no_name_reaches_the_terminal_with_its_control_characters(database: Database) -> None:
