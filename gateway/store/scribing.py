@@ -7,6 +7,7 @@ import gc
 import os
 import pickle
 import sys
+from contextlib import suppress
 from typing import BinaryIO
 
 from gateway.store.database import open_again
@@ -14,22 +15,23 @@ from gateway.store.errors import StoreError
 from gateway.store.scribe import Answer, Orders, Question
 from gateway.store.sink import DatabaseSink
 
-NICENESS = 5
-"""By so much play comes first where a processor is shared: a quarter of it is left then for storing games."""
+NICENESS = 10
+"""By so much play comes first where a processor is shared, of which 10 % are left then for storing games.
+With 5 these are stored 2 ms sooner, and one move in a hundred is late, by 0.4 ms."""
 
 
 def main() -> None:
     """Serve whoever started this process."""
     os.nice(NICENESS)
     gc.freeze()
-    questions, answers = sys.stdin.buffer, sys.stdout.buffer
+    questions, answers = sys.stdin.buffer, sys.stdout.fileno()
     sys.stdout = sys.stderr  # should anything ever print
     orders = _heard(questions)
     if isinstance(orders, Orders):
         sink = DatabaseSink(open_again(orders.place), orders.keep_wire, orders.boot)
-        while isinstance(question := _heard(questions), Question):
-            answers.write(pickle.dumps(answer_to(question, sink)))
-            answers.flush()
+        with suppress(BrokenPipeError):  # then nobody is there any more
+            while isinstance(question := _heard(questions), Question):
+                os.write(answers, pickle.dumps(answer_to(question, sink)))
         sink.database.close()
 
 

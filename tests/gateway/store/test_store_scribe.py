@@ -1,6 +1,7 @@
 """The scribe: a process that stores games, dies, hangs, and ends with its server. With real processes."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from gateway.store.database import Database, open_again, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.records import Submission
 from gateway.store.schema import exchanges, games
-from gateway.store.scribe import Question, Scribe, UnstorableError
+from gateway.store.scribe import Orders, Question, Scribe, UnstorableError
 from gateway.store.scribing import NICENESS, answer_to
 from gateway.store.sink import DAY, DatabaseSink
 
@@ -223,6 +224,23 @@ def test_a_scribe_ends_when_its_server_was_killed(tmp_path: Path) -> None:
     database = open_to_write(where)
     assert len(stored(database)) in (0, 499)
     database.close()
+
+
+def test_a_scribe_whose_server_was_killed_says_nothing_of_it(database: Database) -> None:
+    """It finishes what it is at, and finds nobody to tell."""
+    words = [Orders(database.place, None, 1), Question("write", [submission(1)]), Question("tidy")]
+    child = subprocess.Popen(
+        [sys.executable, "-m", "gateway.store.scribing"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    with child:
+        assert child.stdout is not None
+        child.stdout.close()
+        _, said = child.communicate(b"".join(map(pickle.dumps, words))[:-1])
+    assert (said, child.returncode) == (b"", 0)
+    assert stored(database) == [1]
 
 
 def test_a_scribe_needs_nothing_of_where_its_server_was_started(
