@@ -6,6 +6,7 @@ server may go on writing to the database meanwhile.
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
@@ -20,24 +21,39 @@ from gateway.store.records import REASONS
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run one of the commands; return the exit status: 0, or 1 where the system refused something."""
+    """Run one of the commands; return its exit status.
+
+    That is 0, 1 where the system refused something, and 130 after Ctrl-C.
+    """
     options = _parser().parse_args(arguments)
     try:
         _print(options.text(options))
     except (StoreError, OSError) as error:
         print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
     return 0
 
 
 def _print(text: Iterator[str]) -> None:
     """Write the text as it comes, for as long as anybody reads it."""
+    if sys.stdout is None:
+        raise OSError("standard output is closed")
     try:
         for piece in text:
             sys.stdout.write(piece)
         sys.stdout.flush()
     except BrokenPipeError:  # as when piped into `head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _say_no_more()
+    except KeyboardInterrupt:
+        _say_no_more()
+        raise
+
+
+def _say_no_more() -> None:
+    """Let what is still to be written go nowhere: the interpreter would try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> Parser:

@@ -1,12 +1,17 @@
 """The commands that read a store, from outside: how they end when something refuses them."""
 
+import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from game_records import game
 
 from gateway.store.database import open_to_write
+from gateway.store.records import Submission
+from gateway.store.sink import DatabaseSink
 
 FULL = Path("/dev/full")
 
@@ -31,6 +36,27 @@ def test_database_that_is_not_there_is_one_line_and_status_one(tmp_path: Path) -
     status, said = reading("standings", "--db", str(tmp_path / "none.db"), out=tmp_path / "out")
     assert (status, said.count("\n")) == (1, 1)
     assert said.startswith("c4gateway: error: ")
+
+
+def test_output_that_is_closed_is_one_line_and_status_one(place: str) -> None:
+    command = f"{shlex.join([sys.executable, '-m', 'gateway', 'standings', '--db', place])} >&-"
+    done = subprocess.run(command, shell=True, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "c4gateway: error: standard output is closed\n")
+
+
+def test_ctrl_c_ends_an_export_without_a_word(place: str) -> None:
+    """Nobody reads what it writes, so it is still at it."""
+    database = open_to_write(place)
+    DatabaseSink(database).write([Submission(n, game(series=n)) for n in range(2000)])
+    database.close()
+    command = [sys.executable, "-m", "gateway", "export", "--db", place]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        assert child.stdout.read(1) == b"{"
+        child.send_signal(signal.SIGINT)
+        assert child.stderr.read() == b""
+    assert child.returncode == 130
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
