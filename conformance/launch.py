@@ -87,7 +87,9 @@ class Server:
         """Raise what happened, with the last words of a process that has ended or is just being killed."""
         await self.process.wait()
         words = await self._last_words()
-        started = f"the server started with {' '.join(self.options)}" if self.options else "the server"
+        # Of a database's URL nothing is said: there may be a password in it.
+        options = ["URL" if "://" in option else option for option in self.options]
+        started = f"the server started with {' '.join(options)}" if options else "the server"
         raise ServerError(f"{started} {what}; its stderr" + (f":\n{words}" if words else " is empty"))
 
     async def _last_words(self) -> str:

@@ -248,6 +248,15 @@ def test_server_that_names_no_addresses_is_not_waited_for_for_ever(
     ) in capsys.readouterr().out
 
 
+async def test_no_password_of_a_database_is_said() -> None:
+    refused = pytest.RaisesExc(launch.ServerError, match="started with --db URL exited with status 3 before")
+    with pytest.RaisesGroup(refused):
+        async with launch.running(
+            ["--db", "postgresql://me:secret@here/c4"], [sys.executable, "-c", "exit(3)"]
+        ):
+            pass
+
+
 def test_server_that_dies_is_told_with_its_stderr(
     places: Places, write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
