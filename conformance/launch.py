@@ -15,6 +15,7 @@ from typing import NoReturn
 
 import trio
 
+from conformance.bench.meters import children_of
 from conformance.steps import DIALECTS
 from conformance.targets import Address, addresses_in
 
@@ -58,13 +59,12 @@ class Server:
     async def kill(self, *, with_helpers: bool = False) -> str:
         """SIGKILL, and wait; return what it last said on stderr. Raises ServerError unless it still ran.
 
-        All its processes are killed with it, or it alone.
+        The processes that it has are killed with it, as far as the system tells of them, or it alone.
         """
-        if with_helpers:
+        for helper in children_of(self.process.pid) if with_helpers else ():
             with suppress(ProcessLookupError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-        else:
-            self.process.kill()
+                os.kill(helper, signal.SIGKILL)
+        self.process.kill()
         if (status := await self.process.wait()) != -signal.SIGKILL:
             await self._fail(f"died with status {status} before it was killed")
         return await self._last_words()
@@ -135,7 +135,6 @@ async def start(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        process_group=0,
         env=_environment(os.environ),
     )
     server = Server(process, tuple(options), hear=hear)

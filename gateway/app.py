@@ -9,14 +9,19 @@ moment for their good-byes.
 import logging
 import signal
 import socket
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import trio
 
 from gateway.accepting import accept
 from gateway.desk import Desk
 from gateway.seat import Seat
+
+Stop: TypeAlias = Callable[[], Awaitable[None]]
+"""Returns when the server is to stop."""
 
 TICK = 0.05
 """Seconds at most between two looks at what is due."""
@@ -66,28 +71,38 @@ async def listen(front_end: FrontEnd, hosts: Sequence[str]) -> Listening:
     return Listening(front_end, listeners)
 
 
-async def run(desk: Desk, listening: Sequence[Listening], started: Callable[[], None]) -> None:
-    """Serve until SIGINT or SIGTERM, then say good-bye to everybody and return.
+@asynccontextmanager
+async def stop_asked_for() -> AsyncIterator[Stop]:
+    """Give what waits for SIGINT or SIGTERM. Who asks again gets no other answer, behind the block either."""
+    asked: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: asked.append(number))  # before and behind the receiver
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+
+        async def stop() -> None:
+            number = asked[0] if asked else await anext(signals)
+            logger.info("stopping on %s", signal.Signals(number).name)
+
+        yield stop
+
+
+async def run(desk: Desk, listening: Sequence[Listening], started: Callable[[], None], stop: Stop) -> None:
+    """Serve until `stop` returns, then say good-bye to everybody and return.
 
     `started` is called once connections are accepted.
     """
-    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        async with trio.open_nursery() as nursery:
-            async with trio.open_nursery() as until_stopped:
-                until_stopped.start_soon(keep_time, desk)
-                for each in listening:
-                    until_stopped.start_soon(_accept, each, nursery)
-                started()
-                number = await anext(signals)
-                logger.info("stopping on %s", signal.Signals(number).name)
-                until_stopped.cancel_scope.cancel()
-            desk.close(trio.current_time())
+    async with trio.open_nursery() as nursery:
+        async with trio.open_nursery() as until_stopped:
+            until_stopped.start_soon(keep_time, desk)
             for each in listening:
-                each.front_end.stop()
-            nursery.cancel_scope.deadline = trio.current_time() + GOODBYE
-        with trio.move_on_after(LEAST):
-            async for _ in signals:  # who asks again gets no other answer
-                pass
+                until_stopped.start_soon(_accept, each, nursery)
+            started()
+            await stop()
+            until_stopped.cancel_scope.cancel()
+        desk.close(trio.current_time())
+        for each in listening:
+            each.front_end.stop()
+        nursery.cancel_scope.deadline = trio.current_time() + GOODBYE
 
 
 async def keep_time(desk: Desk) -> None:

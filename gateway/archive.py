@@ -19,7 +19,7 @@ from gateway.store.records import record_of
 from gateway.store.scribe import Scribe
 from gateway.store.writer import Writer
 
-ENDING = 1.0
+ENDING = 0.5
 """Seconds that whoever writes to the database has for finishing, when nothing waits to be stored any more."""
 
 
@@ -56,7 +56,9 @@ async def keeping(where: str, keep_wire: float) -> AsyncIterator[Archive]:
     try:
         yield Archive(report, database.label, writer, Reader(database))
     finally:
-        await writer.close()
-        with trio.CancelScope(shield=True):
-            await trio.to_thread.run_sync(scribe.close, ENDING)
-        database.close()
+        try:
+            await writer.close()
+        finally:
+            with trio.CancelScope(shield=True):
+                await trio.to_thread.run_sync(scribe.close, ENDING)
+            database.close()

@@ -11,7 +11,7 @@ import select
 import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from adapters.connection import contained
 from adapters.house.server import House
 from adapters.house.thinking import Thinker
 from adapters.lookout import Lookout
-from gateway.app import FrontEnd, Listening, listen, run
+from gateway.app import FrontEnd, Listening, listen, run, stop_asked_for
 from gateway.arguments import in_one_line
 from gateway.desk import Desk
 from gateway.events import Receipt
@@ -94,7 +94,7 @@ async def _serve(options: argparse.Namespace) -> None:
     pulse = Pulse()
     trio.lowlevel.add_instrument(pulse)
     lookout = Lookout() if hasattr(select, "epoll") else None
-    async with _kept(options) as archive:
+    async with AsyncExitStack() as until_all_is_stored, _kept(options) as archive:
         keep, place = (_forget, "nowhere") if archive is None else (archive.report, archive.label)
         keeps_wire = archive is not None and options.keep_wire > 0
         desk = Desk(rules, random.Random(options.seed), partial(_report, pulse, keep), keeps_wire=keeps_wire)
@@ -107,7 +107,8 @@ async def _serve(options: argparse.Namespace) -> None:
             if lookout is not None:
                 nursery.start_soon(lookout.run)
             desk.engage(House(desk, nursery, thinker, options.house))
-            await run(desk, listening, partial(_announce, listening, place))
+            stop = await until_all_is_stored.enter_async_context(stop_asked_for())
+            await run(desk, listening, partial(_announce, listening, place), stop)
             nursery.cancel_scope.cancel()
 
 

@@ -4,7 +4,7 @@ import random
 import signal
 import socket
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +18,7 @@ import adapters.droidcon.server
 import adapters.nac4.server
 from adapters.connection import contained
 from adapters.lookout import Lookout
-from gateway.app import TICK, FrontEnd, Listening, keep_time, listen, run
+from gateway.app import TICK, FrontEnd, Listening, keep_time, listen, run, stop_asked_for
 from gateway.commands import AtTable, Enter, Play
 from gateway.desk import Desk
 from gateway.events import Ended, Event, Reason, ToMove
@@ -119,8 +119,34 @@ class Doorbell:
             await trio.sleep_forever()
 
 
+@pytest.fixture
+def handlers() -> Iterator[None]:
+    """Let signals do afterwards what they did before."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+async def run_until_asked(desk: Desk, listening: Listening, started: Callable[[], None]) -> None:
+    async with stop_asked_for() as stop:
+        await run(desk, [listening], started, stop)
+
+
+async def test_who_asks_again_gets_no_other_answer_behind_the_end_either(handlers: None) -> None:
+    async with stop_asked_for() as stop:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.raise_signal(number)
+        await stop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.raise_signal(number)
+    await trio.lowlevel.checkpoint()
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_signal_stops_the_server_once_everybody_has_gone(number: signal.Signals) -> None:
+async def test_signal_stops_the_server_once_everybody_has_gone(
+    number: signal.Signals, handlers: None
+) -> None:
     bell = Doorbell()
     listening = await listen(FrontEnd("x", 0, bell.serve), ["127.0.0.1"])
     port = listening.listeners[0].socket.getsockname()[1]
@@ -128,7 +154,7 @@ async def test_signal_stops_the_server_once_everybody_has_gone(number: signal.Si
     started = trio.Event()
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(run, hub, [listening], started.set)
+            nursery.start_soon(run_until_asked, hub, listening, started.set)
             await started.wait()
             client = await trio.open_tcp_stream("127.0.0.1", port)
             await bell.rung.wait()
@@ -141,7 +167,7 @@ async def test_signal_stops_the_server_once_everybody_has_gone(number: signal.Si
     assert bell.visitors == 0
 
 
-async def test_front_end_hears_of_the_stop_while_its_connections_are_still_there() -> None:
+async def test_front_end_hears_of_the_stop_while_its_connections_are_still_there(handlers: None) -> None:
     bell, heard = Doorbell(), []
     front_end = FrontEnd("x", 0, bell.serve, lambda: heard.append(bell.visitors))
     listening = await listen(front_end, ["127.0.0.1"])
@@ -149,7 +175,7 @@ async def test_front_end_hears_of_the_stop_while_its_connections_are_still_there
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
             started = trio.Event()
-            nursery.start_soon(run, Desk(Rules(), random.Random(0)), [listening], started.set)
+            nursery.start_soon(run_until_asked, Desk(Rules(), random.Random(0)), listening, started.set)
             await started.wait()
             async with await trio.open_tcp_stream("127.0.0.1", port):
                 await bell.rung.wait()
@@ -160,7 +186,7 @@ async def test_front_end_hears_of_the_stop_while_its_connections_are_still_there
     assert heard == [1]
 
 
-async def test_nobody_holds_up_the_stop_for_long() -> None:
+async def test_nobody_holds_up_the_stop_for_long(handlers: None) -> None:
     bell = Doorbell()
     listening = await listen(FrontEnd("x", 0, bell.stay), ["127.0.0.1"])
     port = listening.listeners[0].socket.getsockname()[1]
@@ -177,7 +203,7 @@ async def test_nobody_holds_up_the_stop_for_long() -> None:
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
             hub = Desk(Rules(), random.Random(0))
-            await run(hub, [listening], partial(nursery.start_soon, visit))
+            await run_until_asked(hub, listening, partial(nursery.start_soon, visit))
             assert time.monotonic() - begin < 5
 
 

@@ -1,16 +1,20 @@
 """The command, from outside: what it prints, and how it ends."""
 
 import json
+import os
 import signal
 import socket
 import subprocess
 import sys
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from itertools import cycle
 from pathlib import Path
 
 import pytest
 from served import EVERY_PORT, PATIENCE, ROOT, Served, ran, served
+
+from conformance.bench.meters import children_of, has_proc
 
 HANDSHAKE = (
     b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -216,6 +220,25 @@ def test_second_signal_does_no_harm() -> None:
         status, err = gateway.stop(signal.SIGINT)
     assert status == 0
     assert "Traceback" not in err
+
+
+@pytest.mark.skipif(not has_proc(), reason="no /proc here")
+def test_nothing_outlives_the_stop_though_the_store_hangs_and_signals_come_again(tmp_path: Path) -> None:
+    with served(*EVERY_PORT, "--db", str(tmp_path / "games.db")) as gateway:
+        [scribe] = children_of(gateway.process.pid)
+        os.kill(scribe, signal.SIGSTOP)
+        begin = time.monotonic()
+        for number in cycle((signal.SIGINT, signal.SIGTERM)):
+            gateway.process.send_signal(number)
+            with suppress(subprocess.TimeoutExpired):
+                gateway.process.wait(0.01)
+                break
+        assert time.monotonic() - begin < LIMIT
+        status, err = gateway.end()
+    assert status == 0
+    assert "Traceback" not in err
+    with pytest.raises(ProcessLookupError):
+        os.kill(scribe, 0)
 
 
 # Results by web.

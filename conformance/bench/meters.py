@@ -42,7 +42,7 @@ def used_by(pid: int, proc: Path = PROC) -> Used | None:
         return None
     process = proc / str(pid)
     return Used(
-        cpu=_cpu(_read(process / "stat")) + sum(_helper(each, proc) for each in _children(process)),
+        cpu=_cpu(_read(process / "stat")) + sum(_helper(each, proc) for each in children_of(pid, proc)),
         waited=_waited(process / "schedstat"),
         first=_first(process / "task" / str(pid) / "stat"),
     )
@@ -56,10 +56,10 @@ def _helper(pid: int, proc: Path) -> float:
     return 0.0 if used is None else used.cpu
 
 
-def _children(process: Path) -> list[int]:
-    """Return none where the system does not tell."""
+def children_of(pid: int, proc: Path = PROC) -> list[int]:
+    """Return the processes that a process has started, and has still; none where the system does not tell."""
     found: list[int] = []
-    for task in (process / "task").glob("*/children"):
+    for task in (proc / str(pid) / "task").glob("*/children"):
         with suppress(OSError):  # a thread that has ended meanwhile
             found += map(int, task.read_text().split())
     return found

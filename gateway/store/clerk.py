@@ -200,7 +200,7 @@ class Clerk:
     def _tidy(self) -> bool:
         try:
             return self._sink.tidy()
-        except StoreError as error:
+        except Exception as error:  # it is no reason to store no games
             logger.warning("the database could not be tidied up: %s", error)
             return False
 

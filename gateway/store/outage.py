@@ -10,6 +10,10 @@ from collections.abc import Callable
 logger = logging.getLogger("gateway.store")
 
 
+_CAUSES = 10
+"""So many different ones are told at once; an error with numbers in it may be new each time."""
+
+
 class Throttle:
     """Lets one in `interval` seconds pass, the first at once."""
 
@@ -54,19 +58,28 @@ class Outage:
         self._remind = remind
         self._began: float | None = None
         self._throttle = Throttle(remind)
+        self._causes: set[str] = set()
 
     def failed(self, error: Exception, waiting: int, now: float) -> None:
         """Note that an attempt failed at `now`, in seconds of any clock, while `waiting` games wait."""
         if self._began is None:
             self._began = now
             self._throttle = Throttle(self._remind)
-        if self._throttle.passes(now):
+            self._causes.clear()
+        if self._throttle.passes(now) or self._is_new(str(error)):
             logger.error(
                 "the database has failed for %.1f s; play goes on, %d results wait: %s",
                 now - self._began,
                 waiting,
                 error,
             )
+
+    def _is_new(self, cause: str) -> bool:
+        """Whether this has not been told yet: the first cause may only be what came of the real one."""
+        known = len(self._causes)
+        if known < _CAUSES:
+            self._causes.add(cause)
+        return len(self._causes) > known > 0
 
     def over(self, stored: int, waiting: int, now: float) -> None:
         """Note that an attempt succeeded, by which `stored` games of the `waiting` ones were stored."""

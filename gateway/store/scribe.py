@@ -4,7 +4,8 @@ Threads of one process take turns in Python: what one of them computes the other
 of the scribe that the clerk holds, and what they tell each other: pickles over two pipes, a question and its
 answer in turns. What the scribe does with them stands in `scribing`. The rules kept here:
 
-- A scribe that dies is one more way in which a database fails: the next attempt is another scribe's.
+- A scribe that dies, or cannot be understood, is one more way in which a database fails: the next attempt is
+  another scribe's.
 - A scribe finishes what it is at and ends when its server has ended, however that came.
 """
 
@@ -15,21 +16,20 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import BinaryIO, Literal
 
 from gateway.store.database import Database, Place
 from gateway.store.errors import StoreError
 from gateway.store.records import Item
 
-_ROOT = str(Path(__file__).parents[2])
-"""Where a scribe finds its program, wherever the server was started."""
+_PARTING = 0.5
+"""Seconds that a scribe with which something is wrong has for ending by itself."""
 _DEAF_TO = {signal.SIGINT, signal.SIGTERM}
 """Who stops the server by them, a terminal or a supervisor, mostly sends them to all its processes."""
-_Process: TypeAlias = "subprocess.Popen[bytes]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +75,12 @@ class Scribe:
     def __init__(self, database: Database, keep_wire: float | None = None) -> None:
         """Write to the database that is open here as `database`; keep evidence for `keep_wire` days.
 
-        Raises OSError where the system has no process to give.
+        Raises OSError where the system gives no process.
         """
         self._orders = Orders(database.place, keep_wire, secrets.randbits(63))
         self._turn = threading.Lock()
         self._closed = False
-        self._process = _started(self._orders)
+        self._process = _Process(self._orders)
 
     @property
     def pid(self) -> int:
@@ -109,9 +109,10 @@ class Scribe:
         Blocks. Who waits for an answer then, or asks later, gets a StoreError.
         """
         self._closed = True
+        until = time.monotonic() + limit
         is_idle = self._turn.acquire(timeout=limit)
         if is_idle:
-            _end(self._process, limit)
+            self._process.end(until - time.monotonic())
             self._turn.release()
         else:
             self._process.kill()
@@ -128,59 +129,91 @@ class Scribe:
     def _asked(self, question: Question) -> Answer:
         if self._closed:
             raise StoreError("the store is closed")
-        if self._process.returncode is not None:
+        words = pickle.dumps(question, pickle.HIGHEST_PROTOCOL)
+        if self._process.status is not None:
             self._process = self._successor()
         try:
-            _tell(self._process, question)
-            assert self._process.stdout is not None
-            answer: Answer = pickle.load(self._process.stdout)
-        except (OSError, EOFError, pickle.UnpicklingError) as error:
-            self._process.kill()
-            _end(self._process, None)
-            status = self._process.returncode
+            return self._process.answer(words)
+        except Exception as error:  # whatever it was, what would come next is an answer to something else
+            self._process.end(_PARTING)
+            status = self._process.status
             raise StoreError(f"the process that writes has ended, with status {status}") from error
-        return answer
 
-    def _successor(self) -> _Process:
+    def _successor(self) -> "_Process":
         try:
-            return _started(self._orders)
+            return _Process(self._orders)
         except OSError as error:
             raise StoreError(f"the process that writes cannot be started: {error}") from error
 
 
-def _started(orders: Orders) -> _Process:
-    """Return a new scribe, which has been told these orders."""
-    paths = [_ROOT, *filter(None, [os.environ.get("PYTHONPATH")])]
+class _Process:
+    """A process, and the two pipes to it. Its stdout is none of them: anything may print there."""
+
+    def __init__(self, orders: Orders) -> None:
+        """Start it, and tell it its orders. Raises OSError."""
+        hears, says = os.pipe()
+        self._answers: BinaryIO = os.fdopen(hears, "rb")
+        try:
+            self._process = _started(says)
+        except BaseException:
+            self._answers.close()
+            raise
+        finally:
+            os.close(says)
+        with suppress(OSError):  # the first who asks it something will hear of that
+            self._tell(pickle.dumps(orders))
+
+    @property
+    def pid(self) -> int:
+        """The number of the process."""
+        return self._process.pid
+
+    @property
+    def status(self) -> int | None:
+        """With which it ended; None until that is known."""
+        return self._process.returncode
+
+    def answer(self, words: bytes) -> Answer:
+        """Ask something and wait for the answer. Raises anything where there is none."""
+        self._tell(words)
+        answer = pickle.load(self._answers)
+        if not isinstance(answer, Answer):
+            raise TypeError("this is no answer")
+        return answer
+
+    def kill(self) -> None:
+        """Kill it; whoever waits for an answer will hear of that."""
+        self._process.kill()
+
+    def end(self, limit: float) -> None:
+        """Let it end by itself, for which it has `limit` seconds, and leave nothing of it."""
+        assert self._process.stdin is not None
+        with suppress(OSError):  # there may be words in it that nobody will read
+            self._process.stdin.close()
+        try:
+            self._process.wait(limit)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._answers.close()
+
+    def _tell(self, words: bytes) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(words)
+        self._process.stdin.flush()
+
+
+def _started(answers: int) -> "subprocess.Popen[bytes]":
+    """Return a scribe's process, which answers on a pipe of that number."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _DEAF_TO)  # which a new process is born with
     try:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "gateway.store.scribing"],
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", "gateway.store.scribing", str(answers)],
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+            stdout=subprocess.DEVNULL,
+            pass_fds=[answers],
+            # In the server's order, so that it imports what the server would.
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
         )
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    with suppress(OSError):  # the first who asks it something will hear of that
-        _tell(process, orders)
-    return process
-
-
-def _tell(process: _Process, words: Orders | Question) -> None:
-    assert process.stdin is not None
-    process.stdin.write(pickle.dumps(words, pickle.HIGHEST_PROTOCOL))
-    process.stdin.flush()
-
-
-def _end(process: _Process, limit: float | None) -> None:
-    """Let a scribe end by itself, for which it has `limit` seconds, and leave nothing of it."""
-    assert process.stdin is not None
-    assert process.stdout is not None
-    with suppress(OSError):  # there may be words in it that nobody will read
-        process.stdin.close()
-    try:
-        process.wait(limit)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-    process.stdout.close()

@@ -97,7 +97,7 @@ class Writer:
         await done.wait()
         return future.result()
 
-    async def close(self, limit: float = 2.0) -> None:
+    async def close(self, limit: float = 1.5) -> None:
         """Store what waits, for at most `limit` seconds, and end; log what is left. To be called once."""
         self._closed = True
         with trio.CancelScope(shield=True):
@@ -136,7 +136,6 @@ class Writer:
 
     def _tell_late(self, times: int) -> None:
         logger.error(
-            "players hear of results that are not stored yet, %d times so far; %d results wait",
+            "players hear of results that are not stored yet, %d times so far",
             times,
-            self.waiting,
         )

@@ -394,6 +394,13 @@ def test_outage_is_told_at_once_now_and_then_and_when_it_is_over(caplog: pytest.
     assert messages(caplog) == [
         "the database has failed for 10.0 s; play goes on, 5 results wait: disk is full"
     ]
+    outage.failed(StoreError("disk was moved"), 5, 110.5)
+    assert messages(caplog) == [
+        "the database has failed for 10.5 s; play goes on, 5 results wait: disk was moved"
+    ]
+    for number in range(20):
+        outage.failed(StoreError(f"trouble {number % 10}"), 5, 111)
+    assert len(messages(caplog)) == 8  # and more only when it is time
     outage.over(2, 5, 112)
     assert messages(caplog) == [
         "the database is back after 12.0 s: 2 results that waited are stored, 3 are next"

@@ -1,5 +1,6 @@
 """The scribe: a process that stores games, dies, hangs, and ends with its server. With real processes."""
 
+import io
 import os
 import pickle
 import signal
@@ -74,7 +75,8 @@ def test_what_a_scribe_has_written_is_there(scribe: Scribe, database: Database) 
 def test_a_scribe_writes_in_a_process_of_its_own_that_gives_way(scribe: Scribe) -> None:
     assert scribe.pid != os.getpid()
     scribe.write([submission(1)])
-    assert os.getpriority(os.PRIO_PROCESS, scribe.pid) == os.getpriority(os.PRIO_PROCESS, 0) + NICENESS
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert os.getpriority(os.PRIO_PROCESS, scribe.pid) == min(19, own + NICENESS)
 
 
 def test_a_scribe_tidies_up_what_is_older_than_it_was_told(scribe: Scribe, database: Database) -> None:
@@ -183,7 +185,7 @@ def test_who_waits_for_a_scribe_that_hangs_hears_of_its_end(
     scribe, told = Scribe(database), threading.Event()
     scribe.write([submission(1)])
     os.kill(scribe.pid, signal.SIGSTOP)
-    monkeypatch.setattr(scribes, "_tell", lambda *_: told.set())
+    monkeypatch.setattr(scribes._Process, "_tell", lambda *_: told.set())
     asked = Asked(lambda: scribe.write([submission(2)]))
     assert told.wait(LIMIT)
     scribe.close(0.01)
@@ -226,20 +228,73 @@ def test_a_scribe_ends_when_its_server_was_killed(tmp_path: Path) -> None:
     database.close()
 
 
-def test_a_scribe_whose_server_was_killed_says_nothing_of_it(database: Database) -> None:
-    """It finishes what it is at, and finds nobody to tell."""
+@pytest.mark.parametrize("missing", [1, 10])
+def test_a_scribe_whose_server_was_killed_says_nothing_of_it(database: Database, missing: int) -> None:
+    """It finishes what it is at, finds nobody to tell, and half a word of what would be next."""
+    hears, says = os.pipe()
+    os.close(hears)
     words = [Orders(database.place, None, 1), Question("write", [submission(1)]), Question("tidy")]
     child = subprocess.Popen(
-        [sys.executable, "-m", "gateway.store.scribing"],
+        [sys.executable, "-m", "gateway.store.scribing", str(says)],
         stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        pass_fds=[says],
     )
-    with child:
-        assert child.stdout is not None
-        child.stdout.close()
-        _, said = child.communicate(b"".join(map(pickle.dumps, words))[:-1])
+    os.close(says)
+    _, said = child.communicate(b"".join(map(pickle.dumps, words))[:-missing])
     assert (said, child.returncode) == (b"", 0)
+    assert stored(database) == [1]
+
+
+def test_half_a_word_is_the_end(database: Database) -> None:
+    hears, says = os.pipe()
+    words = pickle.dumps(Orders(database.place, None, 1)) + pickle.dumps(Question("tidy"))[:-5]
+    child = [sys.executable, "-m", "gateway.store.scribing", str(says)]
+    done = subprocess.run(child, input=words, stderr=subprocess.PIPE, pass_fds=[says], check=False)
+    os.close(hears)
+    os.close(says)
+    assert (done.stderr, done.returncode) == (b"", 0)
+
+
+def test_signals_stop_a_server_as_before(scribe: Scribe) -> None:
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == set()
+
+
+@pytest.mark.parametrize("program", ["print('Initialising')", "import logging; logging.error('on stderr')"])
+def test_whatever_is_printed_in_the_process_of_a_scribe_is_no_answer(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(program)
+    monkeypatch.syspath_prepend(tmp_path)
+    scribe = Scribe(database)
+    scribe.write([submission(1)])
+    scribe.close(LIMIT)
+    assert stored(database) == [1]
+
+
+@pytest.mark.parametrize("word", [b"I know not what\n", pickle.dumps("what"), b""])
+def test_a_scribe_that_cannot_be_understood_has_a_successor(
+    scribe: Scribe, database: Database, word: bytes
+) -> None:
+    first = scribe.pid
+    scribe._process._answers.close()
+    scribe._process._answers = io.BytesIO(word)
+    with pytest.raises(StoreError, match="has ended, with status 0"):
+        scribe.write([submission(1)])
+    scribe.write([submission(1)])
+    assert scribe.pid != first
+    assert stored(database) == [1]
+
+
+def test_a_scribe_imports_what_its_server_would(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not a module behind the standard library's of the same name."""
+    (tmp_path / "secrets.py").write_text("raise SystemExit('not this one')")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    scribe = Scribe(database)
+    scribe.write([submission(1)])
+    scribe.close(LIMIT)
     assert stored(database) == [1]
 
 
