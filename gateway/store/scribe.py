@@ -49,8 +49,9 @@ class Question:
 
     method: Literal["write", "tidy", "reconnect"]
     """Of its sink."""
-    items: Sequence[Item] | None = None
-    """What is to be written."""
+    items: int = 0
+    """So many of them follow, which are to be written. Each is a pickle of its own: while one is made or read
+    nothing else runs, and all of them take milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class Scribe:
 
         Raises StoreError where it should be tried again later, UnstorableError where a game is at fault.
         """
-        self._ask(Question("write", items))
+        self._ask(Question("write", len(items)), items)
 
     def tidy(self) -> bool:
         """Do a small piece of what is to be done now and then; return whether there is more. As `write`."""
@@ -119,17 +120,17 @@ class Scribe:
 
     # What follows is how.
 
-    def _ask(self, question: Question) -> Answer:
+    def _ask(self, question: Question, items: Sequence[Item] = ()) -> Answer:
+        words = [pickle.dumps(word, pickle.HIGHEST_PROTOCOL) for word in (question, *items)]
         with self._turn:
-            answer = self._asked(question)
+            answer = self._asked(words)
         if answer.error is None:
             return answer
         raise StoreError(answer.error) if answer.is_passing else UnstorableError(answer.error)
 
-    def _asked(self, question: Question) -> Answer:
+    def _asked(self, words: Sequence[bytes]) -> Answer:
         if self._closed:
             raise StoreError("the store is closed")
-        words = pickle.dumps(question, pickle.HIGHEST_PROTOCOL)
         if self._process.status is not None:
             self._process = self._successor()
         try:
@@ -161,7 +162,7 @@ class _Process:
         finally:
             os.close(says)
         with suppress(OSError):  # the first who asks it something will hear of that
-            self._tell(pickle.dumps(orders))
+            self._tell([pickle.dumps(orders)])
 
     @property
     def pid(self) -> int:
@@ -173,7 +174,7 @@ class _Process:
         """With which it ended; None until that is known."""
         return self._process.returncode
 
-    def answer(self, words: bytes) -> Answer:
+    def answer(self, words: Sequence[bytes]) -> Answer:
         """Ask something and wait for the answer. Raises anything where there is none."""
         self._tell(words)
         answer = pickle.load(self._answers)
@@ -197,9 +198,9 @@ class _Process:
             self._process.wait()
         self._answers.close()
 
-    def _tell(self, words: bytes) -> None:
+    def _tell(self, words: Sequence[bytes]) -> None:
         assert self._process.stdin is not None
-        self._process.stdin.write(words)
+        self._process.stdin.writelines(words)
         self._process.stdin.flush()
 
 

@@ -9,11 +9,13 @@ import logging
 import os
 import pickle
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import BinaryIO
 
 from gateway.store.database import open_again
 from gateway.store.errors import StoreError
+from gateway.store.records import Item
 from gateway.store.scribe import Answer, Orders, Question
 from gateway.store.sink import DatabaseSink
 
@@ -34,16 +36,19 @@ def main() -> None:
         sink = DatabaseSink(open_again(orders.place), orders.keep_wire, orders.boot)
         with suppress(BrokenPipeError):  # then nobody is there any more
             while isinstance(question := _heard(questions), Question):
-                os.write(answers, pickle.dumps(answer_to(question, sink)))
+                items = [item for _ in range(question.items) if isinstance(item := _heard(questions), Item)]
+                if len(items) < question.items:
+                    break
+                os.write(answers, pickle.dumps(answer_to(question, items, sink)))
         sink.database.close()
 
 
-def answer_to(question: Question, sink: DatabaseSink) -> Answer:
+def answer_to(question: Question, items: Sequence[Item], sink: DatabaseSink) -> Answer:
     """Do what is asked for, and return what came of it."""
     try:
         match question.method:
             case "write":
-                sink.write(question.items or ())
+                sink.write(items)
             case "tidy":
                 return Answer(more=sink.tidy())
             case "reconnect":

@@ -233,7 +233,7 @@ def test_a_scribe_whose_server_was_killed_says_nothing_of_it(database: Database,
     """It finishes what it is at, finds nobody to tell, and half a word of what would be next."""
     hears, says = os.pipe()
     os.close(hears)
-    words = [Orders(database.place, None, 1), Question("write", [submission(1)]), Question("tidy")]
+    words = [Orders(database.place, None, 1), Question("write", 1), submission(1), Question("tidy")]
     child = subprocess.Popen(
         [sys.executable, "-m", "gateway.store.scribing", str(says)],
         stdin=subprocess.PIPE,
@@ -246,14 +246,17 @@ def test_a_scribe_whose_server_was_killed_says_nothing_of_it(database: Database,
     assert stored(database) == [1]
 
 
-def test_half_a_word_is_the_end(database: Database) -> None:
+@pytest.mark.parametrize("whole", [Question("tidy"), Question("write", 2), submission(1)])
+def test_half_a_word_is_the_end_and_half_a_batch_is_not_stored(database: Database, whole: object) -> None:
     hears, says = os.pipe()
-    words = pickle.dumps(Orders(database.place, None, 1)) + pickle.dumps(Question("tidy"))[:-5]
+    before = [Orders(database.place, None, 1), Question("write", 2), submission(1)]
+    words = b"".join(map(pickle.dumps, before)) + pickle.dumps(whole)[:-5]
     child = [sys.executable, "-m", "gateway.store.scribing", str(says)]
     done = subprocess.run(child, input=words, stderr=subprocess.PIPE, pass_fds=[says], check=False)
     os.close(hears)
     os.close(says)
     assert (done.stderr, done.returncode) == (b"", 0)
+    assert stored(database) == []
 
 
 def test_signals_stop_a_server_as_before(scribe: Scribe) -> None:
@@ -330,6 +333,6 @@ def test_what_went_wrong_is_said_in_words_whatever_it_was(
 ) -> None:
     sink = DatabaseSink(database)
     monkeypatch.setattr(sink, "write", lambda items: {}["games"])
-    assert answer_to(Question("write", []), sink).error == "'games'"
+    assert answer_to(Question("write"), [], sink).error == "'games'"
     monkeypatch.setattr(sink, "tidy", lambda: next(iter(())))
-    assert answer_to(Question("tidy"), sink).error == "StopIteration()"
+    assert answer_to(Question("tidy"), [], sink).error == "StopIteration()"
