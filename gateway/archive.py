@@ -19,7 +19,7 @@ from gateway.store.records import record_of
 from gateway.store.scribe import Scribe
 from gateway.store.writer import Writer
 
-ENDING = 0.5
+ENDING = 0.25
 """Seconds that whoever writes to the database has for finishing, when nothing waits to be stored any more."""
 
 

@@ -26,7 +26,7 @@ from gateway.store.database import Database, Place
 from gateway.store.errors import StoreError
 from gateway.store.records import Item
 
-_PARTING = 0.5
+_PARTING = 0.25
 """Seconds that a scribe with which something is wrong has for ending by itself."""
 _DEAF_TO = {signal.SIGINT, signal.SIGTERM}
 """Who stops the server by them, a terminal or a supervisor, mostly sends them to all its processes."""
@@ -111,12 +111,12 @@ class Scribe:
         """
         self._closed = True
         until = time.monotonic() + limit
-        is_idle = self._turn.acquire(timeout=limit)
-        if is_idle:
-            self._process.end(until - time.monotonic())
-            self._turn.release()
-        else:
-            self._process.kill()
+        if not self._turn.acquire(timeout=limit):
+            self._process.kill()  # and who waits for its answer leaves nothing of it
+            if not self._turn.acquire(timeout=_PARTING):
+                return
+        self._process.end(until - time.monotonic())
+        self._turn.release()
 
     # What follows is how.
 
