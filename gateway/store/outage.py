@@ -8,8 +8,6 @@ import logging
 from collections.abc import Callable
 
 logger = logging.getLogger("gateway.store")
-
-
 _CAUSES = 10
 """So many different ones are told at once; an error with numbers in it may be new each time."""
 
@@ -66,20 +64,17 @@ class Outage:
             self._began = now
             self._throttle = Throttle(self._remind)
             self._causes.clear()
-        if self._throttle.passes(now) or self._is_new(str(error)):
+        # The first cause may only be what came of the real one.
+        is_new = str(error) not in self._causes and len(self._causes) < _CAUSES
+        if is_new:
+            self._causes.add(str(error))
+        if self._throttle.passes(now) or is_new:
             logger.error(
                 "the database has failed for %.1f s; play goes on, %d results wait: %s",
                 now - self._began,
                 waiting,
                 error,
             )
-
-    def _is_new(self, cause: str) -> bool:
-        """Whether this has not been told yet: the first cause may only be what came of the real one."""
-        known = len(self._causes)
-        if known < _CAUSES:
-            self._causes.add(cause)
-        return len(self._causes) > known > 0
 
     def over(self, stored: int, waiting: int, now: float) -> None:
         """Note that an attempt succeeded, by which `stored` games of the `waiting` ones were stored."""

@@ -29,6 +29,7 @@ from gateway.store.receipts import Outcome, Receipt
 from gateway.store.records import Enclosure, GameRecord, Item, Submission
 
 logger = logging.getLogger("gateway.store")
+_LATE = "players hear of results that are not stored yet, %d times so far"
 _BARE = "too much waits: evidence is left out, of %d players' games so far"
 T = TypeVar("T")
 
@@ -54,7 +55,7 @@ class Writer:
         self._numbers = 0
         self._open: dict[int, Receipt] = {}
         self._evidence = 0
-        self._late = Count(pace.remind, self._tell_late)
+        self._late = Count(pace.remind, partial(logger.error, _LATE))
         self._bare = Count(pace.remind, partial(logger.error, _BARE))
         self._closed = False
         self._token = trio.lowlevel.current_trio_token()
@@ -133,9 +134,3 @@ class Writer:
 
     def _note_late(self) -> None:
         self._late.one_more(trio.current_time())
-
-    def _tell_late(self, times: int) -> None:
-        logger.error(
-            "players hear of results that are not stored yet, %d times so far",
-            times,
-        )

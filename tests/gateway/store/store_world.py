@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 
 from hypothesis import strategies as st
 
@@ -22,6 +23,11 @@ def keep(database: Database, records: Sequence[GameRecord], start: int = 1, boot
     """Store games, numbered from `start`, in one transaction."""
     with database.writing() as connection:
         ledger.store(connection, boot, [Submission(n, record) for n, record in enumerate(records, start)])
+
+
+def child_environment() -> dict[str, str]:
+    """Return what a process needs that imports what the tests here import."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join([os.getcwd(), str(Path(__file__).parents[2])])}
 
 
 def enclosure(number: int, side: Side = 0, *said: Spoken) -> Enclosure:

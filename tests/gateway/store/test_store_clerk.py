@@ -409,6 +409,16 @@ def test_outage_is_told_at_once_now_and_then_and_when_it_is_over(caplog: pytest.
     assert len(messages(caplog)) == 1
 
 
+def test_second_cause_of_an_outage_is_told_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    outage = Outage(remind=10)
+    for cause in ("the process has ended", "disk was moved", "disk was moved"):
+        outage.failed(StoreError(cause), 1, 100)
+    assert [line.rpartition(": ")[2] for line in messages(caplog)] == [
+        "the process has ended",
+        "disk was moved",
+    ]
+
+
 def test_throttle_lets_one_pass_in_an_interval() -> None:
     throttle = Throttle(10)
     assert [throttle.passes(now) for now in (5, 6, 14.9, 15, 24, 25)] == [

@@ -1,6 +1,5 @@
 """Real databases that fail: locked, full, moved away, killed. Nothing is lost, nothing doubled."""
 
-import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -12,7 +11,7 @@ import trio
 from game_records import game
 from sqlalchemy import select, text
 from sqlalchemy.exc import SQLAlchemyError
-from store_world import KINDS
+from store_world import KINDS, child_environment
 
 from gateway.store import ledger
 from gateway.store.clerk import Pace
@@ -202,10 +201,6 @@ def test_full_disk_leaves_nothing_half_stored_and_is_waited_for(tmp_path: Path) 
     )
     assert "disk" in child.stdout
     assert len(series(where)) == 500
-
-
-def child_environment() -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": os.pathsep.join([os.getcwd(), str(Path(__file__).parents[2])])}
 
 
 def test_every_game_that_was_told_of_survives_a_kill_and_none_is_there_twice(where: str) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from game_records import game
 from sqlalchemy import select
-from store_world import enclosure
+from store_world import child_environment, enclosure
 
 from gateway.store import scribe as scribes
 from gateway.store.clerk import Clerk, Pace
@@ -212,12 +212,11 @@ while True:
 def test_a_scribe_ends_when_its_server_was_killed(tmp_path: Path) -> None:
     """Its stderr is the server's, and so over only when both have ended."""
     where = str(tmp_path / "games.db")
-    paths = [os.getcwd(), str(Path(__file__).parents[2])]
     server = subprocess.Popen(
         [sys.executable, "-c", SERVER, where],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        env=child_environment(),
     )
     with server:
         assert server.stdout is not None
