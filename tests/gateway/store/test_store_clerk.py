@@ -360,10 +360,11 @@ def test_tidying_goes_on_until_there_is_no_more() -> None:
     assert sink.untidy == 0
 
 
-def test_tidying_that_fails_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("kind", [StoreError, ValueError])
+def test_tidying_that_fails_stops_nothing(caplog: pytest.LogCaptureFixture, kind: type[Exception]) -> None:
     class Untidy(FakeSink):
         def tidy(self) -> bool:
-            raise StoreError("database is locked")
+            raise kind("database is locked")
 
     with clerk_of(Untidy()) as (clerk, settled):
         hand_in(clerk, 1)
