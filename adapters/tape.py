@@ -183,6 +183,10 @@ class Recorder:
 
 
 def _outcome(ended: Ended, side: Side) -> str:
+    if ended.reason is Reason.ABORTED:
+        return (
+            f"aborted: {'this player' if ended.leaver == side else 'the opponent'} left before both had moved"
+        )
     if ended.winner is None:
         return f"nobody won: {ended.reason.value}"
     words, word = (_WON, "won") if ended.winner == side else (_LOST, "lost")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import Enum, Flag, auto
 from typing import Literal, Protocol, TypeAlias
 
-from gateway.board import Board, Side
+from gateway.board import Board, Side, other
 from gateway.values import value
 
 
@@ -50,8 +50,9 @@ class Reason(Enum):
     FULL = "full board"
     TIME = "time"
     LEFT = "left"
+    ABORTED = "aborted, one left before both had moved"
     ILLEGAL = "illegal move"
-    STOPPED = "server stopped"
+    STOPPED = "cut off by the server"
 
 
 class Why(Enum):
@@ -165,6 +166,15 @@ class Ended:
     """The last move, where that ended the game; it was told to nobody before."""
     receipt: Receipt | None = field(default=None, compare=False)
     """From whoever keeps results, who had this one before anybody was told of the end; None for nobody."""
+    leaver: Side | None = None
+    """Who left, where that ended the game."""
+
+    @property
+    def victor(self) -> Side | None:
+        """Who is told to have won. No dialect has a word for an aborted game: there it is who stayed."""
+        if self.reason is Reason.ABORTED and self.leaver is not None:
+            return other(self.leaver)
+        return self.winner
 
 
 @dataclass(frozen=True, slots=True)

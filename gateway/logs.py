@@ -121,6 +121,16 @@ def log_game(game: Finished, delay: float = 0.0) -> None:
     """
     first, second = game.players
     columns = "".join(map(str, game.board.moves))
+    if game.leaver is not None and game.reason is Reason.ABORTED:
+        leaver = game.players[game.leaver].name
+        logger.info(
+            "game %r - %r: aborted, %r left before both had moved, moves %s",
+            first.name,
+            second.name,
+            leaver,
+            columns,
+        )
+        return
     if game.winner is None:
         logger.info(
             "game %r - %r: no winner, %s, moves %s", first.name, second.name, game.reason.value, columns

@@ -11,6 +11,9 @@ from gateway.board import Board, Side
 from gateway.events import Ended, Reason, Receipt
 from gateway.manners import Manners
 
+WITHOUT_RESULT = (Reason.ABORTED, Reason.STOPPED)
+"""Games that ended so have no winner, are no draw, and count in no statistics."""
+
 
 @dataclass(frozen=True, slots=True)
 class Player:
@@ -42,17 +45,19 @@ class Finished:
     """When it was announced, in seconds of the monotonic scale that all times of the core are on."""
     ended: float = 0.0
     """When what ended it arrived, or was due, on the same scale."""
+    leaver: Side | None = None
+    """Who left, where that ended the game."""
 
     @property
     def counted(self) -> bool:
         """Whether the game belongs into statistics."""
-        return self.reason is not Reason.STOPPED and all(player.counted for player in self.players)
+        return self.reason not in WITHOUT_RESULT and all(player.counted for player in self.players)
 
     def told(self, receipt: Receipt | None) -> Ended:
         """Return the event that tells of it, with the `receipt` of whoever keeps results."""
         by_move = self.reason in (Reason.FOUR, Reason.FULL)
         column = self.board.moves[-1] if by_move else None
-        return Ended(self.board, self.winner, self.reason, column, receipt)
+        return Ended(self.board, self.winner, self.reason, column, receipt, self.leaver)
 
 
 Report: TypeAlias = Callable[[Finished], Receipt | None]

@@ -77,6 +77,8 @@ class Outcome:
 
 
 NOTHING_CAME = Outcome()
+BOTH_MOVED = 2
+"""Discs on the board, with fewer of which a game that a player leaves is aborted."""
 _OTHER: tuple[Literal[1], Literal[0]] = (1, 0)
 
 Step: TypeAlias = tuple[Moved, ToMove]
@@ -198,7 +200,7 @@ class Session:
         return Shown(self._board)
 
     def leave(self, number: Number, now: float) -> Outcome:
-        """Let a seat leave the series, which ends it; in a game the other one wins."""
+        """Let a seat leave the series, which ends it. In a game the other one wins, once both have moved."""
         return Outcome(ending=self._break(number, Reason.LEFT, now))
 
     def flag(self, number: Number, now: float) -> Outcome:
@@ -261,7 +263,9 @@ class Session:
 
     def _break(self, number: Number, reason: Reason, now: float) -> Ending:
         broken = (number, reason)
-        if self.phase is Phase.PLAYING:
+        if self.phase is Phase.PLAYING and reason is Reason.LEFT and len(self._board.moves) < BOTH_MOVED:
+            ending = self._end(None, Reason.ABORTED, now, broken)
+        elif self.phase is Phase.PLAYING:
             ending = self._end(self._side(opposite(number)), reason, now, broken)
         else:
             ending = Ending(None, broken=broken)
@@ -285,6 +289,7 @@ class Session:
             table=self._table,
             began=self._began,
             ended=max(now, self._began),
+            leaver=self._side(broken[0]) if broken is not None and broken[1] is Reason.LEFT else None,
         )
         return Ending(finished, owed, broken)
 

@@ -13,6 +13,8 @@ import trio
 import trio.testing
 from players import CLOCK, DIALECTS, IDLE, Gateway, Player, Told, dumped, entered, gateway, same
 
+from gateway.events import Reason
+
 pytestmark = pytest.mark.trio
 Clock: TypeAlias = trio.testing.MockClock
 
@@ -111,10 +113,10 @@ async def table(dialects: Sequence[str]) -> AsyncIterator[Table]:
         yield seated
 
 
-def result(seated: Table) -> tuple[tuple[str, ...], int | None, str]:
+def result(seated: Table) -> tuple[tuple[str, ...], int | None, Reason]:
     """Return who moved first, who won and why, of the last game that ended."""
     game = seated.room.finished[-1]
-    return tuple(player.name for player in game.players), game.winner, game.reason.value
+    return tuple(player.name for player in game.players), game.winner, game.reason
 
 
 # Games to their end.
@@ -134,7 +136,7 @@ async def test_game_is_told_to_either_side_in_its_own_words(
         if not seated.has_arena:  # the others play on by themselves
             one, two = one + seated.told(0).started(), two + seated.told(1).started()
         await seated.hear(one, two)
-        assert result(seated) == (("ann", "bob"), winner, "full board" if winner is None else "four in a row")
+        assert result(seated) == (("ann", "bob"), winner, Reason.FULL if winner is None else Reason.FOUR)
 
 
 @pytest.mark.parametrize("dialects", [pair for pair in PAIRS if "droidcon" in pair], ids="-".join)
@@ -199,7 +201,7 @@ async def test_sleeper_loses_and_either_side_is_told_so(
             if dialects[1 - side] == "droidcon":
                 endings[1 - side].append("closed")
         await seated.hear(*endings)
-        assert result(seated) == (("ann", "bob"), 1 - side, "time")
+        assert result(seated) == (("ann", "bob"), 1 - side, Reason.TIME)
         await trio.sleep(CROSSING)
         if "closed" in endings[side] or seated.has_arena:
             await seated.hear_nothing()
@@ -246,8 +248,8 @@ async def test_series_goes_on_once_the_arena_player_who_slept_asks_again(
 @pairs
 @sides
 @pytest.mark.parametrize("how", ["close", "reset"])
-@pytest.mark.parametrize("moves", [[], [3]], ids=["on turn", "off turn"])
-async def test_who_leaves_loses_and_the_other_is_told_so(
+@pytest.mark.parametrize("moves", [[3], [3, 3]], ids=["aborted", "lost"])
+async def test_who_leaves_does_not_win_and_the_other_is_told_so(
     dialects: Sequence[str], side: int, how: str, moves: Sequence[int], autojump_clock: Clock
 ) -> None:
     async with table(dialects) as seated:
@@ -258,7 +260,9 @@ async def test_who_leaves_loses_and_the_other_is_told_so(
         else:
             leaver.reset()
         assert same(await other.told()) == seated.told(1 - side).left(seated.moves)
-        assert result(seated) == (("ann", "bob"), 1 - side, "left")
+        won, why = (1 - side, Reason.LEFT) if len(moves) == 2 else (None, Reason.ABORTED)
+        assert result(seated) == (("ann", "bob"), won, why)
+        assert seated.room.finished[-1].leaver == side
         assert len(seated.room.hub) == 1
         await trio.sleep(60)
         assert await other.told() == []
@@ -326,7 +330,7 @@ async def test_illegal_move_is_met_in_the_movers_manner(
         told = [refusal(seated, side, column, what), consequence(seated, side)]
         await seated.hear(*(told if side == 0 else reversed(told)))
         if dialects[side] == "droidcon":
-            assert result(seated) == (("ann", "bob"), 1 - side, "illegal move")
+            assert result(seated) == (("ann", "bob"), 1 - side, Reason.ILLEGAL)
             assert len(seated.room.hub) == int(dialects[1 - side] != "droidcon")
             await trio.sleep(60)
             assert await seated.players[1 - side].told() == []
@@ -357,7 +361,7 @@ async def test_stop_is_no_end_of_the_game_for_anybody(dialects: Sequence[str], a
         seated.room.hub.close(trio.current_time())
         words = ["closed" if dialect == "droidcon" else "closed 1001" for dialect in dialects]
         await seated.hear([words[0]], [words[1]])
-        assert result(seated) == (("ann", "bob"), None, "server stopped")
+        assert result(seated) == (("ann", "bob"), None, Reason.STOPPED)
         assert not seated.room.finished[0].counted
 
 

@@ -4,6 +4,7 @@ import json
 import logging
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -69,6 +70,14 @@ def test_game_without_a_winner_is_one_line(reason: Reason, capfd: pytest.Capture
     log_game(finished(reason, None))
     (line,) = logged(capfd).splitlines()
     assert line.endswith(f"game 'ann' - 'bob': no winner, {reason.value}, moves 323")
+
+
+@pytest.mark.usefixtures("_own_logging")
+def test_aborted_game_is_one_line_with_who_left(capfd: pytest.CaptureFixture[str]) -> None:
+    set_up_logging("info", as_json=False)
+    log_game(replace(finished(Reason.ABORTED, None), leaver=SECOND))
+    (line,) = logged(capfd).splitlines()
+    assert line.endswith("game 'ann' - 'bob': aborted, 'bob' left before both had moved, moves 323")
 
 
 @pytest.mark.usefixtures("_own_logging")

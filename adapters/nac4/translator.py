@@ -101,8 +101,8 @@ class Nac4Translator:
             case Started(you, (red, yellow)):
                 self._side = you
                 told = (NewGame(_user(red), _user(yellow)),)
-            case Ended(board, winner, reason):
-                status = "Tie" if winner is None else f"Win{_COLORS[winner]}"
+            case Ended(board, _, reason):
+                status = "Tie" if event.victor is None else f"Win{_COLORS[event.victor]}"
                 told = (EndGame(_cells(board), _COLORS[self._side], status, self._battle(reason)),)
             case Entered(name):
                 self._entered = True

@@ -18,6 +18,7 @@ WORDS = {
     Reason.FULL: "full",
     Reason.TIME: "time",
     Reason.LEFT: "left",
+    Reason.ABORTED: "aborted",
     Reason.ILLEGAL: "illegal",
     Reason.STOPPED: "stopped",
 }

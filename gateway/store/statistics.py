@@ -1,7 +1,7 @@
 """Statistics, read from what is kept beside the games: who stands where, and who did how against whom.
 
 Knows the tables; computes nothing that `gateway.store.books` does not keep. Only games that count are in it:
-none of TEST players, none between players of the server's own, none that the server cut short.
+none of TEST players, none between players of the server's own, none that was aborted or cut short.
 """
 
 from collections.abc import Iterator

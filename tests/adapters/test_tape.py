@@ -153,7 +153,7 @@ def test_move_that_is_asked_for_without_a_clock_has_no_remark() -> None:
 
 
 @pytest.mark.parametrize("side", [FIRST, SECOND])
-@pytest.mark.parametrize("reason", Reason)
+@pytest.mark.parametrize("reason", [reason for reason in Reason if reason is not Reason.ABORTED])
 @pytest.mark.parametrize("winner", [None, FIRST, SECOND])
 def test_end_stands_as_a_note_in_words(side: Side, reason: Reason, winner: Side | None) -> None:
     recorder, receipt = Recorder(), Kept()
@@ -165,6 +165,17 @@ def test_end_stands_as_a_note_in_words(side: Side, reason: Reason, winner: Side 
     (note,) = receipt.notes
     assert str(note).startswith("nobody won" if winner is None else "won" if winner == side else "lost")
     assert len(str(note)) > 8
+
+
+@pytest.mark.parametrize(("side", "who"), [(FIRST, "this player"), (SECOND, "the opponent")])
+def test_note_says_who_left_a_game_that_was_aborted(side: Side, who: str) -> None:
+    recorder, receipt = Recorder(), Kept()
+    begin(recorder, side=side)
+    ended = Ended(Board(), None, Reason.ABORTED, None, receipt, FIRST)
+    recorder.note(ended)
+    recorder.mark(0, ended)
+    recorder.said(1.0, ["gone"], None)
+    assert receipt.notes == [f"aborted: {who} left before both had moved"]
 
 
 def test_game_that_nobody_keeps_is_forgotten() -> None:

@@ -100,11 +100,22 @@ def test_who_asks_again_may_bear_another_name_and_wish(world: World) -> None:
 
 def test_a_survivor_who_steps_out_may_ask_again_at_once(world: World) -> None:
     ann, bob = world.arena("ann"), world.arena("bob")
+    world.play("33", (ann, bob))
     bob.leave()
     assert ann.last(Ended).reason is Reason.LEFT
     ann.enter(LOBBY, "ann")
     world.arena("cid")
     assert ann.games == 2
+
+
+def test_an_aborted_game_is_remembered_as_a_meeting(world: World) -> None:
+    ann, bob = world.nac4("ann"), world.arena("bob")
+    bob.leave()
+    assert [result.reason for result in world.results] == [Reason.ABORTED]
+    for name in ("bob", "cid"):
+        world.arena(name, wishing("ann"))
+    world.wait(0.6)
+    assert ann.opponent == "cid"
 
 
 def test_a_player_does_not_meet_itself_nor_twice_at_once(world: World) -> None:

@@ -262,8 +262,9 @@ def test_who_hangs_up_keeps_its_place_when_the_other_leaves(
     assert farewell[1] == Dismissed(Why.LEFT)
     (ended,) = ann.news()
     assert isinstance(ended, Ended)
-    assert ended.reason is Reason.LEFT
-    assert ended.winner == ann.last(Started).you
+    assert ended.reason is Reason.ABORTED
+    assert ended.victor == ann.last(Started).you
+    assert [result.counted for result in world.results] == [*[True] * played, False]
     world.wait(0.6)
     cid = world.droidcon("cid", TABLE)
     assert ann.opponent == "cid"
@@ -275,7 +276,7 @@ def test_who_hangs_up_keeps_its_place_when_the_other_leaves(
 def test_who_stands_by_goes_on_when_the_other_leaves(world: World) -> None:
     ann, bob = world.nac4("ann"), world.nac4("bob")
     bob.leave()
-    assert ann.last(Ended).reason is Reason.LEFT
+    assert ann.last(Ended).reason is Reason.ABORTED
     world.arena("cid")
     world.wait(0.6)
     assert ann.opponent == "cid"

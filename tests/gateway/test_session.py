@@ -199,6 +199,7 @@ def test_the_winner_is_named_by_its_side_in_that_round() -> None:
     session = started(HANGING_UP, HANGING_UP)
     play(session, FIRST_WINS)
     session.begin(0)
+    play(session, "33")
     assert only_end(session.leave(0, 0.0)).winner == FIRST
 
 
@@ -465,15 +466,50 @@ def test_a_result_tells_how_long_each_side_thought() -> None:
 
 
 @pytest.mark.parametrize("number", [0, 1])
-@pytest.mark.parametrize("columns", ["", "3"])
+@pytest.mark.parametrize("columns", ["33", "330"])
 def test_who_leaves_a_game_loses_it(number: Number, columns: str) -> None:
     session = started(HANGING_UP, STEPPING_OUT)
     play(session, columns)
     outcome = session.leave(number, 0.0)
     end = only_end(outcome)
-    assert (end.winner, end.reason) == (opposite(number), Reason.LEFT)
+    assert (end.winner, end.reason, end.leaver) == (opposite(number), Reason.LEFT, number)
     assert session.phase is Phase.OVER
     assert ending(outcome).broken == (number, Reason.LEFT)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("columns", ["", "3"])
+def test_game_that_is_left_before_both_have_moved_is_aborted(number: Number, columns: str) -> None:
+    session = started(HANGING_UP, STEPPING_OUT)
+    play(session, columns)
+    outcome = session.leave(number, 0.0)
+    end = finished(outcome)
+    assert (end.winner, end.reason, end.leaver) == (None, Reason.ABORTED, number)
+    assert (len(end.board.moves), end.counted) == (len(columns), False)
+    assert session.phase is Phase.OVER
+    assert ending(outcome).broken == (number, Reason.LEFT)
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"), [("", Reason.ABORTED), ("3", Reason.ABORTED), ("33", Reason.LEFT)]
+)
+def test_each_round_is_aborted_or_lost_by_itself(columns: str, reason: Reason) -> None:
+    session = started(HANGING_UP, HANGING_UP)
+    play(session, FIRST_WINS)
+    session.begin(0)
+    play(session, columns)
+    end = finished(session.leave(0, 0.0))
+    assert (end.round, end.reason, end.leaver) == (2, reason, SECOND)
+    assert end.told(None).victor == FIRST
+
+
+@pytest.mark.parametrize("column", [None, 7])
+def test_only_leaving_aborts_a_game(column: int | None) -> None:
+    session = started(HANGING_UP, HANGING_UP)
+    assert only_end(session.play(0, Play(column), 0.0)).reason is Reason.ILLEGAL
+    session = session_of(HANGING_UP, HANGING_UP)
+    session.handed(request_in(session.begin(0)), 0)
+    assert only_end(session.flag(0, 300)).reason is Reason.TIME
 
 
 def test_who_leaves_between_rounds_ends_the_series_without_a_game() -> None:

@@ -1,7 +1,7 @@
 """c4-arena's own record of a game: one line, the winner's digit and the digits of the columns.
 
-1 is the first mover, 2 the second, 0 nobody: a draw, or a game that the server cut short. Nothing else of a
-game is in it, so what is read back is only that.
+1 is the first mover, 2 the second, 0 nobody: a draw, or a game that was aborted or that the server cut short.
+Nothing else of a game is in it, so what is read back is only that.
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,8 +1,8 @@
 """PGN, in the manner of chess: tags in brackets, then the columns of the game in one word, and the result.
 
 The seven tags that PGN demands come first, White being the first mover; then our own. ``*`` is the result of
-a game that the server cut short. PGN knows no line break in a tag, so the characters that would be one, or
-that a terminal would obey, are written as in JSON, ``\\u000a``.
+a game that was aborted or that the server cut short. PGN knows no line break in a tag, so the characters that
+would be one, or that a terminal would obey, are written as in JSON, ``\\u000a``.
 """
 
 import json
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from gateway.board import Side
-from gateway.events import Reason
+from gateway.results import WITHOUT_RESULT
 from gateway.store.formats.moments import from_moment, moment
 from gateway.store.records import REASONS, WORDS, GameRecord, Participant, StoredGame
 
@@ -93,7 +93,7 @@ def _player(tags: dict[str, str], colour: str) -> Participant:
 
 
 def _result(record: GameRecord) -> str:
-    return "*" if record.reason is Reason.STOPPED else _RESULTS[record.result]
+    return "*" if record.reason in WITHOUT_RESULT else _RESULTS[record.result]
 
 
 def _quoted(value: object) -> str:

@@ -348,6 +348,10 @@ def test_opponent_who_left_is_told_of_by_disconnected_alone(winner: Side) -> Non
     assert told(started(FIRST), Ended(board_of([3]), winner, Reason.LEFT)) == [Disconnected()]
 
 
+def test_aborted_game_is_told_of_by_disconnected_alone() -> None:
+    assert told(started(FIRST), Ended(Board(), None, Reason.ABORTED, leaver=SECOND)) == [Disconnected()]
+
+
 def test_client_is_the_other_player_in_the_next_game() -> None:
     translator = started(FIRST)
     told(translator, Ended(Board(), FIRST, Reason.TIME))

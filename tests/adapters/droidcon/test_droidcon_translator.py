@@ -226,6 +226,13 @@ def test_end_without_a_move_is_one_word(reason: Reason, board: Board, winner: Si
     assert told(ended, side=other(winner)) == [Word.YOU_LOST]
 
 
+@given(sides)
+def test_aborted_game_is_told_as_won_by_who_stayed(leaver: Side) -> None:
+    ended = Ended(Board(), None, Reason.ABORTED, leaver=leaver)
+    assert told(ended, side=other(leaver)) == [Word.YOU_WON]
+    assert told(ended, side=leaver) == [Word.YOU_LOST]
+
+
 # Refusals.
 
 PLAYING = Objection.PLAYING

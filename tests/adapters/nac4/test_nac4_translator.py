@@ -220,6 +220,12 @@ def test_ending_is_worded_by_winner_and_reason(winner: Side | None, reason: Reas
     assert told(playing(SECOND), Ended(Board(), winner, reason)) == [f"endgame {EMPTY} Y {words}"]
 
 
+@pytest.mark.parametrize(("leaver", "status"), [(FIRST, "WinY"), (SECOND, "WinR")])
+def test_aborted_game_is_told_as_won_by_who_stayed(leaver: Side, status: str) -> None:
+    ended = Ended(Board(), None, Reason.ABORTED, leaver=leaver)
+    assert told(playing(SECOND), ended) == [f"endgame {EMPTY} Y {status} Disconnected"]
+
+
 @pytest.mark.parametrize(
     ("reason", "word"),
     [(Reason.LEFT, "Ok"), (Reason.ILLEGAL, "Ok"), (Reason.TIME, "Timeout"), (Reason.FOUR, "Ok")],

@@ -56,7 +56,7 @@ def records(draw: st.DrawFn, names: st.SearchStrategy[str] = NAMES) -> GameRecor
         winner, reason = None, Reason.FULL
     else:
         endings = [(w, r) for w in (0, 1) for r in (Reason.TIME, Reason.LEFT, Reason.ILLEGAL)]
-        winner, reason = draw(st.sampled_from([*endings, (None, Reason.STOPPED)]))
+        winner, reason = draw(st.sampled_from([*endings, (None, Reason.ABORTED), (None, Reason.STOPPED)]))
     return GameRecord(
         began=draw(TIMES),
         ended=draw(TIMES),

@@ -102,7 +102,14 @@ def test_game_is_shown_with_board_moves_reason_and_both_exchanges(database: Data
     [
         (drawn(), "alice and bob, nobody won: full board"),
         (game(winner=1, reason=Reason.TIME), "bob beats alice: time"),
-        (game(moves="", winner=None, reason=Reason.STOPPED), "alice and bob, nobody won: server stopped"),
+        (
+            game(moves="", winner=None, reason=Reason.STOPPED),
+            "alice and bob, nobody won: cut off by the server",
+        ),
+        (
+            game(moves="3", winner=None, reason=Reason.ABORTED),
+            "alice and bob, nobody won: aborted, one left before both had moved",
+        ),
     ],
 )
 def test_headline_says_who_won_and_why(database: Database, record, headline: str) -> None:

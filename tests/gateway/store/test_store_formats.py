@@ -104,6 +104,13 @@ def test_arena_line_is_the_winner_and_the_columns() -> None:
     assert list(arena.write([first, second, nobody])) == ["10101010\n", "23\n", "0\n"]
 
 
+@pytest.mark.parametrize("reason", [Reason.ABORTED, Reason.STOPPED])
+def test_pgn_has_no_result_for_a_game_without_one(reason: Reason) -> None:
+    [text] = pgn.write([StoredGame(3, game(moves="3", winner=None, reason=reason))])
+    assert '[Result "*"]' in text
+    assert text.endswith("\n3 *\n\n")
+
+
 def test_pgn_begins_with_the_tags_that_it_demands() -> None:
     [text] = pgn.write([StoredGame(3, game(table="t"))])
     assert text.splitlines()[:7] == [

@@ -56,6 +56,7 @@ def test_reported_game_is_stored_with_all_that_is_known_of_it() -> None:
     [
         ((Player("alice", CLIENT), Player("bob", CLIENT)), Reason.FOUR, True),
         ((Player("alice", CLIENT), Player("bob", CLIENT)), Reason.STOPPED, False),
+        ((Player("alice", CLIENT), Player("bob", CLIENT)), Reason.ABORTED, False),
         ((Player("TEST", CLIENT, counted=False), Player("bob", CLIENT)), Reason.FOUR, False),
         ((Player("random", HOUSE), Player("aima", HOUSE)), Reason.FOUR, False),
         ((Player("alice", CLIENT), Player("alice", CLIENT)), Reason.FOUR, False),
