@@ -46,11 +46,11 @@ async def keeping(where: str, keep_wire: float) -> AsyncIterator[Archive]:
         database = open_to_write(where)
     except StoreError as error:
         raise OSError(str(error)) from error
-    epoch = time.time() - trio.current_time()
     scribe = Scribe(database, keep_wire)
     writer = Writer(scribe)
 
     def report(game: Finished) -> Receipt:
+        epoch = time.time() - trio.current_time()  # anew, for the wall clock may have been set meanwhile
         return writer.put(record_of(game, epoch), game.began)
 
     try:
