@@ -4,13 +4,16 @@ Commands are imperative and carry in `to` the client's own message, whatever tha
 it back with a refusal, so that a dialect can word its answer without remembering anything.
 """
 
+import unicodedata
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from gateway.values import value
 
 HOUSE_PLAYERS = frozenset({"random", "aima", "aimafast", "aima10", "perfect"})
-"""Names that mean a player of the server's own, whoever else may bear them."""
+"""Names that mean a player of the server's own. Nobody else may bear them."""
+LONGEST_NAME = 256
+"""Characters that the name of a player, of a table or in a wish may have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,22 @@ class AtTable:
 
 
 Place: TypeAlias = InLobby | AtTable
+LOBBY = InLobby()
+
+
+def is_house_name(name: str) -> bool:
+    """Whether `name`, which is not too long, is one of `HOUSE_PLAYERS` or looks like one.
+
+    Neither case nor width makes a difference, nor do blanks around it, nor characters that cannot be seen.
+    """
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    return "".join(filter(str.isprintable, folded)).strip() in HOUSE_PLAYERS
+
+
+def is_too_long(name: str | None, place: Place) -> bool:
+    """Whether a name, or one that says where a player wants to play, is longer than `LONGEST_NAME`."""
+    wanted = place.name if isinstance(place, AtTable) else None if place.wish is None else place.wish.name
+    return any(each is not None and len(each) > LONGEST_NAME for each in (name, wanted))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ who were let in wait, and says when somebody goes.
 
 from typing import assert_never
 
-from gateway.commands import Enter, InLobby, Place, Wish
+from gateway.commands import LOBBY, Enter, InLobby, Place, Wish, is_house_name, is_too_long
 from gateway.company import Company
-from gateway.events import Objection
+from gateway.events import NOTHING, Objection
 from gateway.hall import Hall
 from gateway.seat import Gone, Out, Seat, Seated, Waiting
 from gateway.session import opposite
@@ -29,6 +29,7 @@ class Door:
             objections |= Objection.NO_NAME
         if seat.manners.unique_name and command.name in self._unique:
             objections |= Objection.NAME_TAKEN
+        objections |= unfitness(command.name, command.place)
         if self._hall.is_full(command.place) and (objections or not self._hall.is_at(seat, command.place)):
             objections |= Objection.TABLE_FULL
         if self._company.is_missing(_wish(command.place)):
@@ -60,6 +61,13 @@ class Door:
         self._hall.leave(seat)
         if seat.manners.unique_name and seat.place is not None and seat.name is not None:
             self._unique.discard(seat.name)
+
+
+def unfitness(name: str | None, place: Place = LOBBY) -> Objection:
+    """Return what stands against a name, if one is given, and the name of a place, whoever gives them."""
+    if is_too_long(name, place):
+        return Objection.TOO_LONG
+    return Objection.NAME_RESERVED if name is not None and is_house_name(name) else NOTHING
 
 
 def standing(seat: Seat) -> Objection:

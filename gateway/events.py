@@ -34,6 +34,10 @@ class Objection(Flag):
     """The message is none of the dialect."""
     NO_NAME = auto()
     NAME_TAKEN = auto()
+    NAME_RESERVED = auto()
+    """The name is that of a player of the server's own."""
+    TOO_LONG = auto()
+    """The name, or that of the table or of the opponent that is wished for, is too long."""
     TABLE_FULL = auto()
     NOT_AVAILABLE = auto()
     """The player of the server's own that is wished for cannot come."""

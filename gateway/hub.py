@@ -17,7 +17,7 @@ from typing import assert_never
 from gateway.agenda import Agenda
 from gateway.commands import Ask, Command, Enter, Introduce, Leave, Play, Unfit, Unreadable
 from gateway.company import Company
-from gateway.door import Door, standing
+from gateway.door import Door, standing, unfitness
 from gateway.events import Dismissed, Entered, Introduced, Objection, Overlooked, Refused, ToMove, Why
 from gateway.hall import Hall
 from gateway.manners import Illegal, Manners
@@ -157,6 +157,10 @@ class Hub:
             self._refuse(seat, Refused(standing(seat), command.to), now)
 
     def _introduce(self, seat: Seat, command: Introduce, now: float) -> None:
+        objections = unfitness(command.name)
+        if objections:
+            self._refuse(seat, Refused(objections, command.to), now)
+            return
         seat.name, seat.counted = command.name, command.counted
         seat.deliver(Introduced(command.name))
         if isinstance(seat.situation, Waiting):

@@ -27,7 +27,18 @@ CORE = (  # each may import what stands in a row above its own
 )
 INNER = sorted(module for row in CORE for module in row)
 OUTER = ("accepting", "archive", "arguments", "logs", "options", "pulse", "reading", "app", "cli")
-PURE = {"collections", "dataclasses", "enum", "functools", "heapq", "itertools", "math", "random", "typing"}
+PURE = {
+    "collections",
+    "dataclasses",
+    "enum",
+    "functools",
+    "heapq",
+    "itertools",
+    "math",
+    "random",
+    "typing",
+    "unicodedata",
+}
 """What the core needs of the standard library: nothing that reads, writes, waits or tells the time."""
 
 

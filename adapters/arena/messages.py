@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
-ID_LIMIT = 256
-"""Characters that an id may have."""
-
 
 class Encoding(Enum):
     """How maps are written."""

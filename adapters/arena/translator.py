@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from adapters.arena.messages import (
-    ID_LIMIT,
     ClientMessage,
     Disconnected,
     End,
@@ -27,7 +26,7 @@ from adapters.cells import Cells
 from adapters.contract import Farewell
 from gateway.board import FIRST, Board, Side
 from gateway.commands import (
-    HOUSE_PLAYERS,
+    LONGEST_NAME,
     Ask,
     Command,
     Enter,
@@ -35,6 +34,7 @@ from gateway.commands import (
     Play,
     Unfit,
     Wish,
+    is_house_name,
     place_for,
 )
 from gateway.events import (
@@ -72,6 +72,7 @@ _REASONS = (  # the first that applies is the one that is given (PROTOCOL.md 5)
     (Objection.NOT_A_COLUMN | Objection.OUTSIDE | Objection.COLUMN_FULL, "Invalid move"),
     (Objection.TABLE_FULL, "Table is full"),
     (Objection.NOT_AVAILABLE, "This player is not installed here"),
+    (Objection.TOO_LONG, f"table and against have to be at most {LONGEST_NAME} characters"),
 )
 
 
@@ -166,9 +167,9 @@ def _fault(start: Start) -> str | None:
     """Return what is wrong with a `Start`, for a client that may send one."""
     if not isinstance(start.id, str) or not start.id.strip():
         return _NO_ID
-    if len(start.id) > ID_LIMIT:
-        return f"id has to be at most {ID_LIMIT} characters"
-    if start.id.casefold() in HOUSE_PLAYERS:
+    if len(start.id) > LONGEST_NAME:
+        return f"id has to be at most {LONGEST_NAME} characters"
+    if is_house_name(start.id):
         return f'"{start.id}" is a reserved id used for a reference player'
     if not isinstance(start.against, str | None):
         return "against has to be an id or null"

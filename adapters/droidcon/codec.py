@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import assert_never
 
 from adapters.contract import WireError
-from adapters.droidcon.messages import NICK_LIMIT, ClientMessage, Error, Join, Name, Put, ServerMessage, Word
+from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
 from adapters.numbers import to_column
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
@@ -74,7 +74,7 @@ def _command(text: str) -> ClientMessage:
     match line.split():
         case [command, *words] if command.upper() == "PUT":
             return Put(_column(words))
-        case [command, nick, *_] if command.upper() == "NAME" and len(nick) <= NICK_LIMIT:
+        case [command, nick, *_] if command.upper() == "NAME":
             return Name(nick)  # PROTOCOL.md 2.2: the rest is dropped
         case [command, _, *_] if command.upper() == "JOIN":
             return Join(line.split(None, 1)[1].strip())  # PROTOCOL.md 2.6: all of the rest

@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import TypeAlias
 
-NICK_LIMIT = 256
-"""Characters that a nickname may have (PROTOCOL.md 2.12)."""
-
 
 @dataclass(frozen=True, slots=True)
 class Name:

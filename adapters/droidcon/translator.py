@@ -44,7 +44,7 @@ _PUT_ERRORS = (  # in the order of PROTOCOL.md 5.9 and 5.10
     (Objection.NOT_YOUR_TURN, Error.NOT_YOUR_TURN),
 )
 _JOIN_ERRORS = (  # in the order of PROTOCOL.md 3.5
-    (Objection.UNFIT, Error.INVALID_COMMAND),  # PROTOCOL.md 3.12
+    (Objection.UNFIT | Objection.TOO_LONG, Error.INVALID_COMMAND),  # PROTOCOL.md 3.12, 3.14
     (Objection.NO_NAME, Error.NO_NAME_SET),
     (Objection.TABLE_FULL, Error.CHANNEL_IS_FULL),
     (Objection.WAITING | Objection.PLAYING, Error.ALREADY_IN_CHANNEL),

@@ -24,7 +24,7 @@ from adapters.nac4.messages import (
     ServerMessage,
 )
 from gateway.board import COLUMNS, FIRST, ROWS, Board, Side
-from gateway.commands import Command, Enter, Place, Play
+from gateway.commands import LONGEST_NAME, Command, Enter, Place, Play
 from gateway.events import (
     Dismissed,
     Ended,
@@ -54,7 +54,8 @@ MANNERS = Manners(
     entry_limit=60.0,
 )
 
-_CLOSED = Objection.NAME_TAKEN | Objection.TABLE_FULL | Objection.NOT_AVAILABLE
+_USED = Objection.NAME_TAKEN | Objection.NAME_RESERVED
+_CLOSED = _USED | Objection.TABLE_FULL | Objection.NOT_AVAILABLE | Objection.TOO_LONG
 _COLORS = "RY"
 _PLAY = ("PlayR", "PlayY")
 _CELLS = Cells(b".RY")
@@ -144,10 +145,12 @@ def _user(name: str) -> str:
 
 
 def _info(refused: Refused) -> str:
-    if Objection.NAME_TAKEN in refused.objections and isinstance(refused.to, Connect):
+    if refused.objections & _USED and isinstance(refused.to, Connect):
         return f"{refused.to.user} already used"
     if Objection.TABLE_FULL in refused.objections:
         return "table is full"
     if Objection.NOT_AVAILABLE in refused.objections:
         return "this player is not installed here"
+    if Objection.TOO_LONG in refused.objections:
+        return f"table and against have at most {LONGEST_NAME} characters"
     return _EXPECTED

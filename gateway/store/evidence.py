@@ -46,6 +46,8 @@ _WORDS = {
     Objection.UNREADABLE: "cannot be read",
     Objection.NO_NAME: "no name was given",
     Objection.NAME_TAKEN: "name is taken",
+    Objection.NAME_RESERVED: "name is that of a player of the server's own",
+    Objection.TOO_LONG: "name is too long",
     Objection.TABLE_FULL: "table is full",
     Objection.NOT_AVAILABLE: "player is not available",
 }

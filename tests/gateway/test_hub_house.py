@@ -14,7 +14,8 @@ from hub_world import (
     wishing,
 )
 
-from gateway.events import Dismissed, Ended, Objection, Refused, Started, Why
+from gateway.commands import Introduce
+from gateway.events import Dismissed, Ended, Entered, Objection, Refused, Started, Why
 from gateway.manners import Afterwards, Illegal, Manners
 from gateway.seat import Seat
 
@@ -107,14 +108,28 @@ def test_player_that_is_not_there_is_refused_at_once() -> None:
     assert ann.plays
 
 
-def test_client_of_such_a_name_is_never_the_one() -> None:
+@pytest.mark.parametrize("manners", [STANDING_BY, STEPPING_OUT, HANGING_UP])
+@pytest.mark.parametrize("name", ["random", "AIMA", " aima10\t", "\0perf\u200bect"])
+def test_name_of_a_house_player_lets_nobody_in(manners: Manners, name: str) -> None:
     world = World()
-    house = FakeHouse(world)
-    impostor = visitor(world, STANDING_BY, name="random", wish="ann")
-    ann = visitor(world, STEPPING_OUT, wish="random")
-    assert ann.plays
-    assert not impostor.plays
-    assert len(house.players) == 1
+    impostor = world.client(manners)
+    (refused, *rest) = impostor.enter(LOBBY, name)
+    assert refused == Refused(Objection.NAME_RESERVED, None)
+    assert rest == ([Dismissed(Why.REFUSED, Objection.NAME_RESERVED)] if manners.strict_entry else [])
+    assert impostor.seat.name is None
+    assert world.client(manners).enter(LOBBY, "ann") == [Entered("ann")]
+
+
+def test_name_of_a_house_player_is_not_taken_and_the_one_before_stays() -> None:
+    world = World()
+    ann = world.client(HANGING_UP)
+    ann.say(Introduce("ann", counted=False))
+    assert ann.say(Introduce("Aima")) == [Refused(Objection.NAME_RESERVED, None)]
+    assert (ann.seat.name, ann.seat.counted) == ("ann", False)
+    assert ann.enter(LOBBY) == [Entered("ann")]
+    assert ann.say(Introduce("perfect")) == [Refused(Objection.NAME_RESERVED, None)]
+    world.arena("bob")
+    assert ann.last(Started).names in (("ann", "bob"), ("bob", "ann"))
 
 
 @pytest.mark.parametrize("manners", [STEPPING_OUT, HANGING_UP])
@@ -126,17 +141,6 @@ def test_house_player_comes_to_whom_of_one_name_has_asked_for_it(manners: Manner
     asking = visitor(world, manners, wish="random")
     assert asking.opponent == "random"
     assert not patient.plays
-
-
-@pytest.mark.parametrize("name", ["aima", "AIMA", "random"])
-def test_who_is_called_like_a_house_player_can_play_one(name: str) -> None:
-    world = World()
-    FakeHouse(world, lobby="random")
-    asking = visitor(world, HANGING_UP, name=name, wish="random")
-    waiting = visitor(world, HANGING_UP, name=name)
-    assert asking.opponent == "random"
-    world.wait(6.0)
-    assert waiting.opponent == "random"
 
 
 def test_lobby_player_comes_to_whom_nobody_meets_and_not_before_its_time() -> None:

@@ -176,7 +176,7 @@ BAD_STARTS: list[tuple[Start, str]] = [
     *((Start(SAID, id), NO_ID) for id in (None, "", "  \t", 5, 0, True, False, ["x"], {"a": 1}, 1.5)),
     *(
         (Start(SAID, name), f'"{name}" is a reserved id used for a reference player')
-        for name in (*sorted(HOUSE_PLAYERS), "Random", "PERFECT")
+        for name in (*sorted(HOUSE_PLAYERS), "Random", "PERFECT", " aima ", "ai\0ma")
     ),
     *((Start(SAID, "ann", against), "against has to be an id or null") for against in NO_STRINGS),
     *((Start(SAID, "ann", None, table), "table has to be a string") for table in NO_STRINGS),
@@ -200,6 +200,11 @@ def test_faults_of_a_start_come_id_first_then_against_then_table() -> None:
     assert reason_for(Start(SAID, None, 5, 5), unfit) == NO_ID
     assert "reserved" in reason_for(Start(SAID, "aima", 5, 5), unfit)
     assert reason_for(Start(SAID, "ann", 5, 5), unfit) == "against has to be an id or null"
+
+
+def test_table_or_opponent_that_is_too_long_is_told_the_limit() -> None:
+    words = "table and against have to be at most 256 characters"
+    assert reason_for(Start(SAID, "ann"), Objection.TOO_LONG) == words
 
 
 # What is ignored, and why.

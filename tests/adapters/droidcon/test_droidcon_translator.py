@@ -292,6 +292,16 @@ def test_refused_join_is_an_error_and_no_loss(against: Objection, error: Error) 
     assert told(Refused(against, JOIN)) == [error]
 
 
+@pytest.mark.parametrize("against", [Objection.NAME_RESERVED, Objection.TOO_LONG])
+def test_refused_name_is_an_invalid_command(against: Objection) -> None:
+    assert told(Refused(against, Name("aima"))) == [Error.INVALID_COMMAND]
+
+
+@pytest.mark.parametrize("standing", [NOTHING, WAITING, PLAYING, NO_NAME])
+def test_channel_that_is_too_long_is_an_invalid_command(standing: Objection) -> None:
+    assert told(Refused(standing | Objection.TOO_LONG, JOIN)) == [Error.INVALID_COMMAND]
+
+
 @pytest.mark.parametrize("standing", [NOT_ENTERED, WAITING, PLAYING])
 def test_wish_that_names_nobody_is_an_invalid_command_at_any_time(standing: Objection) -> None:
     assert told(Refused(standing | Objection.UNFIT, Join("@"))) == [Error.INVALID_COMMAND]

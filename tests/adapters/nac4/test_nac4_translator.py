@@ -137,6 +137,16 @@ def test_any_other_first_message_is_told_what_was_expected(refused: Refused) -> 
     assert told(Nac4Translator(LOBBY), refused) == [EXPECTED]
 
 
+def test_name_of_a_house_player_is_in_use() -> None:
+    refused = Refused(Objection.NAME_RESERVED, Connect("Aima"))
+    assert told(Nac4Translator(LOBBY), refused) == ["not-connected Aima already used"]
+
+
+def test_place_that_is_too_long_is_told_the_limit() -> None:
+    words = "not-connected table and against have at most 256 characters"
+    assert told(Nac4Translator(LOBBY), Refused(Objection.TOO_LONG, ALICE)) == [words]
+
+
 @given(st.lists(st.builds(Refused, objections, client_messages | st.text())))
 def test_who_was_let_in_hears_of_no_refusal(refusals: list[Refused]) -> None:
     assert told(playing(FIRST), *refusals) == []
@@ -246,6 +256,8 @@ def test_hanging_up_is_told_by_no_message(why: Why) -> None:
         (Dismissed(Why.STOPPED), 1001),
         (Dismissed(Why.REFUSED, Objection.NAME_TAKEN), 1008),
         (Dismissed(Why.REFUSED, Objection.TABLE_FULL), 1008),
+        (Dismissed(Why.REFUSED, Objection.NAME_RESERVED), 1008),
+        (Dismissed(Why.REFUSED, Objection.TOO_LONG), 1008),
         (Dismissed(Why.REFUSED, Objection.UNREADABLE), 1002),
         (Dismissed(Why.REFUSED, Objection.NOT_ENTERED), 1002),
         (Dismissed(Why.SILENT), 1002),
