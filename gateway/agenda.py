@@ -3,7 +3,7 @@
 Each kind of alarm is named for what the seat waits for, and the hub knows what to do when it is due.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from gateway.alarms import Alarms
@@ -35,17 +35,20 @@ class Flags:
         """Return a time before which no flag is due; None where no time runs."""
         return self._alarms.next_due()
 
-    def due(self, now: float) -> Iterator[Seat]:
-        """Yield the seats whose time is up at `now`, the earliest first, each of them once."""
-        for series in self._alarms.due(now):
-            looked_for, series.watched = series.watched, NEVER
-            deadline, number = series.session.deadline, series.session.to_move
-            if deadline is None or number is None:
-                continue
-            if deadline > looked_for:
-                self.watch(series, deadline)
-            else:
-                yield series.seats[number]
+    def due(self, now: float) -> Iterator[Series]:
+        """Yield the series that are to be looked at, by `late`, the earliest first."""
+        return self._alarms.due(now)
+
+    def late(self, series: Series) -> Sequence[Seat]:
+        """Return the seat whose time is up in a series that was due; where none is, look again in time."""
+        looked_for, series.watched = series.watched, NEVER
+        deadline, number = series.session.deadline, series.session.to_move
+        if deadline is None or number is None:
+            return ()
+        if deadline > looked_for:
+            self.watch(series, deadline)
+            return ()
+        return (series.seats[number],)
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,8 +118,12 @@ async def keep_time(desk: Desk) -> None:
 
 async def _let_flag_fall(desk: Desk, seat: Seat) -> None:
     """Flag a seat once what its client had sent in time has been read."""
-    await seat.mailbox.settle()
-    desk.flag(seat, trio.current_time())
+    try:
+        await seat.mailbox.settle()
+    except Exception:  # whatever it is, it costs this game alone
+        desk.fail(seat, trio.current_time())
+    else:
+        desk.flag(seat, trio.current_time())
 
 
 async def _accept(listening: Listening, nursery: trio.Nursery) -> None:

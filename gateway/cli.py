@@ -29,7 +29,7 @@ from gateway.arguments import in_one_line
 from gateway.desk import Desk
 from gateway.events import Receipt
 from gateway.hub import Rules
-from gateway.logs import log_game, set_up_logging
+from gateway.logs import log_fault, log_game, set_up_logging
 from gateway.options import COMMANDS, parse
 from gateway.pulse import Pulse
 from gateway.results import Finished, Report
@@ -97,7 +97,13 @@ async def _serve(options: argparse.Namespace) -> None:
     async with AsyncExitStack() as until_all_is_stored, _kept(options) as archive:
         keep, place = (_forget, "nowhere") if archive is None else (archive.report, archive.label)
         keeps_wire = archive is not None and options.keep_wire > 0
-        desk = Desk(rules, random.Random(options.seed), partial(_report, pulse, keep), keeps_wire=keeps_wire)
+        desk = Desk(
+            rules,
+            random.Random(options.seed),
+            partial(_report, pulse, keep),
+            log_fault,
+            keeps_wire=keeps_wire,
+        )
         front_ends = _front_ends(options, desk, pulse, lookout)
         if archive is not None and options.web is not None:
             front_ends.append(_web(options, archive))

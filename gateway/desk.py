@@ -3,18 +3,22 @@
 Knows which mailboxes got something. Does not know what a mailbox is. While the hub works, events wait in
 the mailboxes; when it is done, and only then, each mailbox that got any may pass them on. So an answer
 leaves in the same turn of the loop in which its cause came in, and still the hub never calls anybody.
+
+Whatever goes wrong behind the desk, by a mistake of ours, ends here or before: it raises nothing.
 """
 
 import random
 from typing import Protocol
 
+from gateway.boundary import Complain, insist
 from gateway.commands import Command
+from gateway.events import ToMove
 from gateway.hub import Hub, Rules
 from gateway.results import Report
-from gateway.seat import Seat
+from gateway.seat import Mailbox, Seat
 
 
-class Outgoing(Protocol):
+class Outgoing(Mailbox, Protocol):
     """A mailbox that can pass on at once what it holds."""
 
     def flush(self) -> None:
@@ -28,10 +32,16 @@ class Desk(Hub):
     """A hub whose news leave when it is done."""
 
     def __init__(
-        self, rules: Rules, lot: random.Random, report: Report = lambda _: None, *, keeps_wire: bool = False
+        self,
+        rules: Rules,
+        lot: random.Random,
+        report: Report = lambda _: None,
+        complain: Complain = insist,
+        *,
+        keeps_wire: bool = False,
     ) -> None:
         """`keeps_wire`: whether what is said on either side of a game can be handed in with its receipt."""
-        super().__init__(rules, lot, report)
+        super().__init__(rules, lot, report, complain)
         self.keeps_wire = keeps_wire
         self._unsent: list[Outgoing] = []
 
@@ -41,25 +51,45 @@ class Desk(Hub):
 
     def submit(self, seat: Seat, command: Command, now: float) -> None:
         """Carry out or refuse a command; see `Hub.submit`."""
-        super().submit(seat, command, now)
-        self._pass_on()
+        try:
+            super().submit(seat, command, now)
+        except Exception:
+            self._boundary.cut_off((seat,), now)
+        self._pass_on(now)
+
+    def handed(self, seat: Seat, request: ToMove, now: float) -> None:
+        """Note that a request to move left for the seat's client; see `Hub.handed`."""
+        try:
+            super().handed(seat, request, now)
+        except Exception:
+            self._boundary.cut_off((seat,), now)
 
     def tick(self, now: float) -> list[Seat]:
         """Do what is due, and return the seats whose time is up; see `Hub.tick`."""
         seats = super().tick(now)
-        self._pass_on()
+        self._pass_on(now)
         return seats
 
     def flag(self, seat: Seat, now: float) -> None:
         """Let the seat lose on time, unless its move has been read meanwhile; see `Hub.flag`."""
-        super().flag(seat, now)
-        self._pass_on()
+        with self._boundary.around(now, seat):
+            super().flag(seat, now)
+        self._pass_on(now)
+
+    def fail(self, seat: Seat, now: float) -> None:
+        """Hang up on a seat and whom it plays, for a mistake of ours: the one that is being handled."""
+        self._boundary.cut_off((seat,), now)
+        self._pass_on(now)
 
     def close(self, now: float) -> None:
         """Say good-bye to everybody; see `Hub.close`."""
         super().close(now)
-        self._pass_on()
+        self._pass_on(now)
 
-    def _pass_on(self) -> None:
+    def _pass_on(self, now: float) -> None:
         while self._unsent:
-            self._unsent.pop().flush()
+            mailbox = self._unsent.pop()
+            try:
+                mailbox.flush()
+            except Exception:
+                self._boundary.cut_off([seat for seat in self._seats if seat.mailbox is mailbox], now)

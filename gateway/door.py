@@ -42,9 +42,7 @@ class Door:
         if name != players[seated.number].name or not self._hall.is_at(seat, place):
             return False
         wish = _wish(place)
-        if wish is None:
-            return True
-        return wish.grants(players[opposite(seated.number)].name) and not wish.is_for_house
+        return wish is None or wish.grants(players[opposite(seated.number)].name)
 
     def let_in(self, seat: Seat, name: str, place: Place) -> None:
         """Let a seat into the hall, under a name; from another place or name there it goes."""

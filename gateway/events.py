@@ -69,6 +69,7 @@ class Why(Enum):
     SILENT = "never entered"
     LEFT = "left"
     STOPPED = "server stopped"
+    FAULT = "internal error"
 
 
 @dataclass(frozen=True, slots=True)

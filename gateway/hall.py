@@ -5,7 +5,7 @@ ready and who has gone, and starts what the hall pairs.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from gateway.commands import AtTable, InLobby, Place
@@ -104,6 +104,11 @@ class Hall:
             pair = table.pair()
             if pair is not None and self._may_play(table, pair):
                 yield pair
+
+    def suspects(self) -> Sequence[Seat]:
+        """Return the seat that `pairs` was looking for a partner for when it failed, if there is one."""
+        guest, self._lobby.considered = self._lobby.considered, None
+        return () if guest is None or guest not in self._guests else (self._guests[guest],)
 
     def entertained(self, seat: Seat, visitor: Seat) -> tuple[Seat, Seat] | None:
         """Let a seat that waits in the lobby play a visitor; return them, the first mover first.

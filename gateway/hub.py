@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from gateway.agenda import Agenda
+from gateway.boundary import Boundary, Complain, insist
 from gateway.commands import Ask, Command, Enter, Introduce, Leave, Play, Unfit, Unreadable
 from gateway.company import Company
 from gateway.door import Door, standing, unfitness
@@ -43,14 +44,20 @@ class Rules:
 class Hub:
     """All players, and the series that are on."""
 
-    def __init__(self, rules: Rules, lot: random.Random, report: Report = lambda _: None) -> None:
-        """`report` hears of each game before its players do; what it returns is the receipt in `Ended`."""
+    def __init__(
+        self, rules: Rules, lot: random.Random, report: Report = lambda _: None, complain: Complain = insist
+    ) -> None:
+        """`report` hears of each game before its players do; what it returns is the receipt in `Ended`.
+
+        `complain` hears of our own mistakes, each of which has cost no more than one game by then.
+        """
         self._agenda = Agenda()
         self._hall = Hall(lot, rules.games_per_pair)
         self._company = Company(rules.house_after, self._agenda)
         self._door = Door(self._hall, self._company)
         self._stage = Stage(rules.terms, rules.rejoin, self._hall, self._agenda, report)
         self._seats: dict[Seat, None] = {}
+        self._boundary = Boundary(self._seats, self._door, self._stage, self._agenda, complain)
         self._closed = False
 
     def __len__(self) -> int:
@@ -100,19 +107,27 @@ class Hub:
 
     def tick(self, now: float) -> list[Seat]:
         """Do what is due, and return the seats whose time is up. These lose nothing before `flag`."""
-        agenda = self._agenda
+        agenda, around = self._agenda, self._boundary.around
         for seat in agenda.rests.due(now):
-            if not self._stage.rests_on(seat, now):
-                self._rested(seat, Owed.LATE, now)
+            with around(now, seat):
+                if not self._stage.rests_on(seat, now):
+                    self._rested(seat, Owed.LATE, now)
         for seat in agenda.rejoins.due(now):
-            self._missed(seat, now)
+            with around(now, seat):
+                self._missed(seat, now)
         for seat in agenda.entries.due(now):
-            if seat.place is None:
-                self._leave(seat, Dismissed(Why.SILENT), now)
+            with around(now, seat):
+                if seat.place is None:
+                    self._leave(seat, Dismissed(Why.SILENT), now)
         for seat in agenda.lonely.due(now):
-            self._summon(self._company.uncalled(seat, now), seat, now)
+            with around(now, seat):
+                self._summon(self._company.uncalled(seat, now), seat, now)
         self._settle(now)
-        return list(agenda.flags.due(now))
+        late: list[Seat] = []
+        for series in agenda.flags.due(now):
+            with around(now, *series.seats):
+                late += agenda.flags.late(series)
+        return late
 
     def flag(self, seat: Seat, now: float) -> None:
         """Let the seat lose on time, unless its move has been read meanwhile."""
@@ -126,9 +141,13 @@ class Hub:
     def close(self, now: float) -> None:
         """Say good-bye to everybody, those who come later too. A game that is on ends without a winner."""
         self._closed = True
-        self._stage.stop(self._seats, now)
+        situations = [seat.situation for seat in self._seats]
+        for series in dict.fromkeys(each.series for each in situations if isinstance(each, Seated)):
+            with self._boundary.around(now, *series.seats):
+                self._stage.stop(series, now)
         for seat in tuple(self._seats):
-            self._dismiss(seat, Dismissed(Why.STOPPED))
+            with self._boundary.around(now, seat):
+                self._dismiss(seat, Dismissed(Why.STOPPED))
 
     # Commands.
 
@@ -183,6 +202,8 @@ class Hub:
 
     def _admit(self, seat: Seat, name: str, command: Enter, now: float) -> None:
         self._part(self._stage.leave(seat, now), now)
+        if isinstance(seat.situation, Gone):
+            return  # hit by a fault
         self._agenda.rejoins.cancel(seat)
         self._door.let_in(seat, name, command.place)
         seat.deliver(Entered(name))
@@ -208,8 +229,20 @@ class Hub:
             self._summon(self._company.called_by(seat, now), seat, now)
 
     def _settle(self, now: float) -> None:
-        for one, two in self._hall.pairs(now):
-            self._stage.start(one, two, now)
+        while not self._all_paired(now):
+            pass
+
+    def _all_paired(self, now: float) -> bool:
+        """Start what is to be played; return whether that was all. Whom pairing fails for is hung up on."""
+        try:
+            for one, two in self._hall.pairs(now):
+                with self._boundary.around(now, one, two):
+                    self._stage.start(one, two, now)
+        except Exception:
+            suspects = [seat for seat in self._hall.suspects() if not isinstance(seat.situation, Gone)]
+            self._boundary.cut_off(suspects, now)
+            return not suspects
+        return True
 
     def _rested(self, seat: Seat, owed: Owed | None, now: float) -> None:
         """Let a seat have its next game, if a move that it owed has kept it from one."""
@@ -229,23 +262,25 @@ class Hub:
         if name is None:
             return
         visitor = self._company.summon(name, now)
-        pair = self._hall.entertained(guest, visitor)
-        if pair is None:
-            self._dismiss(visitor, Dismissed(Why.SERIES_OVER))
-        else:
-            self._stage.start(*pair, now)
+        with self._boundary.around(now, guest, visitor):
+            pair = self._hall.entertained(guest, visitor)
+            if pair is None:
+                self._dismiss(visitor, Dismissed(Why.SERIES_OVER))
+            else:
+                self._stage.start(*pair, now)
 
     # Going.
 
     def _part(self, partings: Sequence[Parting], now: float) -> None:
         """Let the seats of a series that is over go, step out or wait."""
         for parting in partings:
-            if parting.farewell is not None:
-                self._dismiss(parting.seat, parting.farewell)
-            elif parting.waits:
-                self._wait(parting.seat, now)
-            elif parting.seat.table is None:
-                self._hall.leave(parting.seat)
+            with self._boundary.around(now, parting.seat):
+                if parting.farewell is not None:
+                    self._dismiss(parting.seat, parting.farewell)
+                elif parting.waits:
+                    self._wait(parting.seat, now)
+                elif parting.seat.table is None:
+                    self._hall.leave(parting.seat)
         if partings:
             self._settle(now)
 
@@ -255,7 +290,4 @@ class Hub:
         self._hall.leave(seat)
 
     def _dismiss(self, seat: Seat, farewell: Dismissed) -> None:
-        self._door.let_out(seat)
-        self._agenda.forget(seat)
-        self._seats.pop(seat, None)
-        seat.dismiss(farewell)
+        self._boundary.let_go(seat, farewell)

@@ -73,6 +73,8 @@ class Lobby:
         self._freed: deque[tuple[str, str]] = deque()
         self._held: dict[Guest, float] = {}
         """Until when."""
+        self.considered: Guest | None = None
+        """For whom a partner is looked for; where that comes to grief, it is about this one."""
 
     def admit(self, guest: Guest, now: float) -> None:
         """Let a guest wait from `now` on, be it new in the lobby or back from a game."""
@@ -111,16 +113,17 @@ class Lobby:
 
     def pair(self, now: float) -> Iterator[tuple[Guest, Guest]]:
         """Yield the pairs that are to play now, the first mover first, and let them wait no longer."""
-        unsettled = (*self._unsettled, *self._held)
-        self._unsettled.clear()
+        self._unsettled.extend(self._held)
         self._held.clear()
-        while unsettled and (pair := self._least_met(unsettled, now)):
+        while self._unsettled and (pair := self._least_met((*self._unsettled,), now)):
             yield self._unseated(*pair)
+        self._unsettled.clear()
         while self._freed:
             # Only these two names can have become a pair, and one pair makes them busy again.
             bearers = self._waiting.bearers(*self._freed.popleft())
             for freed in islice(self._matched(bearers, now), 1):
                 yield self._unseated(*freed)
+        self.considered = None
 
     def entertained(self, guest: Guest, name: str) -> bool | None:
         """Let a guest that waits play somebody called `name`, who has come to it from outside.
@@ -129,8 +132,9 @@ class Lobby:
         """
         if self._is_capped(guest, guest.name, name):
             return None
+        opens = self._opens(guest.name, name)
         self._unseat(guest)
-        return self._opens(guest.name, name)
+        return opens
 
     def next_retry(self) -> float | None:
         """Return when to try again for those who wait only because they have just met."""
@@ -138,6 +142,7 @@ class Lobby:
 
     def _matched(self, guests: Iterable[Guest], now: float) -> Iterator[tuple[Guest, Guest]]:
         for guest in guests:
+            self.considered = guest
             match = self._match(guest, now) if guest.waiting else None
             if match is not None:
                 yield guest, match
@@ -154,9 +159,11 @@ class Lobby:
         )
 
     def _unseated(self, one: Guest, two: Guest) -> tuple[Guest, Guest]:
+        self.considered = one
+        ordered = self._in_order(one, two)
         self._unseat(one)
         self._unseat(two)
-        return self._in_order(one, two)
+        return ordered
 
     def _unseat(self, guest: Guest) -> None:
         self._waiting.discard(guest)

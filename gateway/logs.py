@@ -12,6 +12,7 @@ import queue
 import sys
 import threading
 import time
+from collections.abc import Sequence
 
 from gateway.board import FIRST, other
 from gateway.events import Reason
@@ -111,6 +112,11 @@ def set_up_logging(level: str, *, as_json: bool) -> None:
     for library in ("trio-websocket", "trio"):
         logging.getLogger(library).setLevel(max(logging.WARNING, logging.getLogger().level))
     logging.getLogger("gateway.accepting").addFilter(_OnceAMinute())
+
+
+def log_fault(names: Sequence[str | None]) -> None:
+    """Log the mistake of ours that is being handled, and the names of those who were hung up on for it."""
+    logger.exception("internal error; hung up on: %s", ", ".join(map(repr, names)) or "nobody")
 
 
 def log_game(game: Finished, delay: float = 0.0) -> None:

@@ -130,8 +130,8 @@ class Seat:
         things that only the cyclic garbage collector clears away, which looks for them seldom.
         """
         self.situation = Gone()
-        self.mailbox.deliver(farewell)
-        self.mailbox = Nowhere()
+        mailbox, self.mailbox = self.mailbox, Nowhere()
+        mailbox.deliver(farewell)
 
     def player(self) -> Player:
         """Return who plays here; a series keeps the name that it began with."""

@@ -5,7 +5,7 @@ what becomes of the two seats of a series that is over stands in what every step
 hub. A result is reported before anybody hears of it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -56,10 +56,10 @@ class Stage:
         players = one.player(), two.player()
         table = None if one.table is None else one.table.name
         series = Series(Session(players, self._terms, next(self._numbers), table), (one, two))
+        self._hall.playing(players[0].name, players[1].name)  # as long as they are seated
         one.situation, two.situation = Seated(series, 0), Seated(series, 1)
         for seat in series.seats:
             self._agenda.lonely.cancel(seat)
-        self._hall.playing(players[0].name, players[1].name)
         self.go_on(series, now)
 
     def go_on(self, series: Series, now: float) -> None:
@@ -115,14 +115,17 @@ class Stage:
             if deadline is not None and deadline < series.watched:
                 self._agenda.flags.watch(series, deadline)
 
-    def stop(self, seats: Iterable[Seat], now: float) -> None:
-        """Cut off all series of `seats`, telling nobody. What becomes of the seats is left to the caller."""
-        for seat in seats:
-            if isinstance(seat.situation, Seated) and seat.situation.number == 0:
-                finished = seat.situation.series.session.stop(now)
-                self._agenda.flags.forget(seat.situation.series)
-                if finished is not None:
-                    self._report(finished)
+    def stop(self, series: Series, now: float) -> None:
+        """Cut off a series, telling nobody. What becomes of its seats is left to the caller."""
+        finished = series.session.stop(now)
+        self._agenda.flags.forget(series)
+        if finished is not None:
+            self._report(finished)
+
+    def forget(self, series: Series) -> None:
+        """Let the two names of a series not be busy with each other any more."""
+        one, two = series.session.players
+        self._hall.played(one.name, two.name)
 
     def _follow(self, series: Series, outcome: Outcome, now: float) -> Sequence[Parting]:
         """Tell what happened in a session, and do what follows from it."""
@@ -152,13 +155,13 @@ class Stage:
 
     def _part(self, series: Series, broken: Broken | None) -> Sequence[Parting]:
         """Let the two seats out of their series, which is over."""
-        session = series.session
-        self._hall.played(session.players[0].name, session.players[1].name)
         partings = []
         for number, seat in series.numbered:
             assert isinstance(seat.situation, Seated)
             waits = seat.situation.ready and broken != (number, Reason.LEFT)
             partings.append(Parting(seat, _farewell(series, number, broken), waits))
+        self.forget(series)
+        for seat in series.seats:
             seat.situation = Out()
         return partings
 

@@ -232,10 +232,10 @@ def test_client_that_hangs_up(place: Path, dialect: str) -> None:
         heard_until(bob, "YOU_WON")
     kept = Kept(str(place))
     notes = [line.verdict for line in kept.side(0) if line.direction == "note"]
-    assert notes == ["hung up", "lost by leaving"]
-    assert kept.verdicts(1)[""] == "won: the opponent left"
+    assert notes == ["hung up", "aborted: this player left before both had moved"]
+    assert kept.verdicts(1)[""] == "aborted: the opponent left before both had moved"
     assert kept.said(1) == from_the_start(bob.record, "NEW_GAME")
-    assert kept.shown.index("--  hung up\n") < kept.shown.index("--  lost by leaving\n")
+    assert kept.shown.index("--  hung up\n") < kept.shown.index("--  aborted: this player")
 
 
 def test_client_that_floods(place: Path) -> None:
@@ -250,7 +250,10 @@ def test_client_that_floods(place: Path) -> None:
         heard_until(bob, "YOU_WON")
     kept = Kept(str(place))
     notes = [line.verdict for line in kept.side(0) if line.direction == "note"]
-    assert notes == ["sent too much without an end of the message", "lost by leaving"]
+    assert notes == [
+        "sent too much without an end of the message",
+        "aborted: this player left before both had moved",
+    ]
 
 
 def test_player_of_the_server_s_own_has_no_wire(place: Path) -> None:

@@ -22,6 +22,7 @@ CORE = (  # each may import what stands in a row above its own
     {"agenda", "hall"},
     {"company", "stage"},
     {"door"},
+    {"boundary"},
     {"hub"},
     {"desk"},
 )
@@ -29,6 +30,7 @@ INNER = sorted(module for row in CORE for module in row)
 OUTER = ("accepting", "archive", "arguments", "logs", "options", "pulse", "reading", "app", "cli")
 PURE = {
     "collections",
+    "contextlib",
     "dataclasses",
     "enum",
     "functools",

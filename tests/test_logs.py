@@ -10,7 +10,7 @@ import pytest
 
 from gateway.board import FIRST, SECOND, Board
 from gateway.events import Reason
-from gateway.logs import BACKLOG, LEVELS, ThreadedHandler, log_game, set_up_logging
+from gateway.logs import BACKLOG, LEVELS, ThreadedHandler, log_fault, log_game, set_up_logging
 from gateway.manners import Afterwards, Illegal, Manners
 from gateway.results import Finished, Player
 
@@ -70,6 +70,24 @@ def test_game_without_a_winner_is_one_line(reason: Reason, capfd: pytest.Capture
     log_game(finished(reason, None))
     (line,) = logged(capfd).splitlines()
     assert line.endswith(f"game 'ann' - 'bob': no winner, {reason.value}, moves 323")
+
+
+@pytest.mark.usefixtures("_own_logging")
+@pytest.mark.parametrize(
+    ("names", "whom"), [(["ann", "x\nforged", None], "'ann', 'x\\nforged', None"), ([], "nobody")]
+)
+def test_mistake_of_ours_is_logged_with_its_traceback_and_players(
+    names: list[str | None], whom: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    set_up_logging("info", as_json=False)
+    try:
+        raise ZeroDivisionError
+    except ZeroDivisionError:
+        log_fault(names)
+    first, *rest = logged(capfd).splitlines()
+    assert first.endswith(f"ERROR   internal error; hung up on: {whom}")
+    assert rest[0].startswith("Traceback")
+    assert rest[-1] == "ZeroDivisionError"
 
 
 @pytest.mark.usefixtures("_own_logging")

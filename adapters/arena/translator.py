@@ -139,7 +139,13 @@ class ArenaTranslator:
 
     def farewell(self, dismissed: Dismissed) -> Farewell:
         """Return how to hang up on the client."""
-        return Farewell(1001, "server stops") if dismissed.why is Why.STOPPED else Farewell(1000)
+        match dismissed.why:
+            case Why.STOPPED:
+                return Farewell(1001, "server stops")
+            case Why.FAULT:
+                return Farewell(1011, "internal error")
+            case _:
+                return Farewell(1000)
 
     def _wanted(self, start: Start) -> Place:
         table = start.table if isinstance(start.table, str) and start.table.strip() else self._table

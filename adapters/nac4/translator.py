@@ -121,6 +121,8 @@ class Nac4Translator:
         match dismissed.why:
             case Why.STOPPED:
                 return Farewell(1001, "server stops")
+            case Why.FAULT:
+                return Farewell(1011, "internal error")
             case Why.REFUSED if dismissed.objections & _CLOSED:
                 return Farewell(1008)
             case Why.REFUSED | Why.SILENT:

@@ -180,14 +180,6 @@ def test_against_someone_else_the_series_is_over(world: World) -> None:
     assert world.results[-1].round == 1
 
 
-def test_against_a_house_player_the_series_with_one_of_its_name_is_over(world: World) -> None:
-    ann, bob = world.droidcon("random"), world.arena("bob")
-    rounds(world, 1, ann, bob)
-    bob.enter(wishing("random"), "bob")
-    assert not bob.plays
-    assert ann.games == 1
-
-
 def test_at_another_place_the_series_is_over(world: World) -> None:
     ann, bob = with_arena(world)
     bob.enter(LOBBY, "bob")

@@ -366,9 +366,9 @@ def test_client_is_the_other_player_in_the_next_game() -> None:
 
 
 @pytest.mark.parametrize("why", list(Why))
-def test_client_is_hung_up_on_with_1001_only_when_the_server_stops(why: Why) -> None:
-    expected = Farewell(1001, "server stops") if why is Why.STOPPED else Farewell(1000)
-    assert ArenaTranslator().farewell(Dismissed(why)) == expected
+def test_close_code_says_when_the_server_stops_or_makes_a_mistake(why: Why) -> None:
+    words = {Why.STOPPED: Farewell(1001, "server stops"), Why.FAULT: Farewell(1011, "internal error")}
+    assert ArenaTranslator().farewell(Dismissed(why)) == words.get(why, Farewell(1000))
     assert told(ArenaTranslator(), Dismissed(why)) == []
 
 

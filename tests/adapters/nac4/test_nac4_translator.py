@@ -254,6 +254,7 @@ def test_hanging_up_is_told_by_no_message(why: Why) -> None:
     ("dismissed", "code"),
     [
         (Dismissed(Why.STOPPED), 1001),
+        (Dismissed(Why.FAULT), 1011),
         (Dismissed(Why.REFUSED, Objection.NAME_TAKEN), 1008),
         (Dismissed(Why.REFUSED, Objection.TABLE_FULL), 1008),
         (Dismissed(Why.REFUSED, Objection.NAME_RESERVED), 1008),
