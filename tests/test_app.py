@@ -4,7 +4,7 @@ import random
 import signal
 import socket
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +21,7 @@ from adapters.lookout import Lookout
 from gateway.app import TICK, FrontEnd, Listening, keep_time, listen, run, stop_asked_for
 from gateway.commands import AtTable, Enter, Play
 from gateway.desk import Desk
-from gateway.events import Ended, Event, Reason, ToMove
+from gateway.events import Dismissed, Ended, Event, Reason, ToMove, Why
 from gateway.hub import Rules
 from gateway.manners import Afterwards, Illegal, Manners
 from gateway.pulse import Pulse
@@ -290,6 +290,29 @@ async def test_one_stream_that_settles_slowly_holds_up_no_other_flag(
         assert ended[1] is not None
         assert ended[0] - begin <= 10 + 2 * TICK
         assert ended[1] - begin >= 15
+
+
+class Unsettled(Box):
+    """A mailbox whose stream cannot be read empty, by a mistake of ours."""
+
+    async def settle(self) -> None:
+        raise ZeroDivisionError
+
+
+async def test_stream_that_cannot_be_settled_costs_its_game_and_no_other_flag(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    faults: list[Sequence[str | None]] = []
+    hub = Desk(Rules(Terms(idle=10)), random.Random(0), complain=faults.append)
+    async with timekeeping(hub):
+        broken, other = Unsettled(hub, "ann", 5), Unsettled(hub, "bob", 5)
+        sound, _ = Box(hub, "cid"), Box(hub, "dan")
+        broken.hand()
+        sound.hand()
+        await trio.sleep(60)
+        assert sound.ended() is not None
+        assert [box.events[-1][1] for box in (broken, other)] == [Dismissed(Why.FAULT)] * 2
+        assert [sorted(map(str, names)) for names in faults] == [["ann", "bob"]]
 
 
 # A move in the socket, a busy server.
