@@ -17,27 +17,27 @@ from gateway.events import Dismissed, Why
 from gateway.seat import Gone, Seat, Seated, Series
 from gateway.stage import Stage
 
-Complain: TypeAlias = Callable[[Sequence[str | None]], object]
+OnFault: TypeAlias = Callable[[Sequence[str | None]], object]
 """Told of a fault while its exception is handled, with the names of those who were hung up on."""
 
 
-def insist(_: Sequence[str | None]) -> None:
+def reraise(_: Sequence[str | None]) -> None:
     """Raise the exception that is being handled: for who would rather know than go on."""
-    raise  # noqa: PLE0704  there is one wherever somebody complains
+    raise  # noqa: PLE0704  there is one wherever a fault is told of
 
 
 class Boundary:
     """Ends what a fault has hit."""
 
     def __init__(
-        self, seats: dict[Seat, None], door: Door, stage: Stage, agenda: Agenda, complain: Complain
+        self, seats: dict[Seat, None], door: Door, stage: Stage, agenda: Agenda, on_fault: OnFault
     ) -> None:
         """`seats` are those of the hub."""
         self._seats = seats
         self._door = door
         self._stage = stage
         self._agenda = agenda
-        self._complain = complain
+        self._on_fault = on_fault
 
     @contextmanager
     def around(self, now: float, *seats: Seat) -> Iterator[None]:
@@ -58,7 +58,7 @@ class Boundary:
             self._attempt(partial(self._stage.stop, each, now))
         for seat in going:
             self.let_go(seat, Dismissed(Why.FAULT))
-        self._complain([seat.name for seat in going])
+        self._on_fault([seat.name for seat in going])
 
     def let_go(self, seat: Seat, farewell: Dismissed) -> None:
         """Hang up on a seat that is in no series, or was cut off."""
@@ -71,7 +71,7 @@ class Boundary:
         try:
             step()
         except Exception:
-            self._complain(())
+            self._on_fault(())
 
 
 def _series_of(seat: Seat) -> Series | None:

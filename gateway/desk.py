@@ -10,9 +10,8 @@ Whatever goes wrong behind the desk, by a mistake of ours, ends here or before: 
 import random
 from typing import Protocol
 
-from gateway.boundary import Complain, insist
+from gateway.boundary import OnFault, reraise
 from gateway.commands import Command
-from gateway.events import ToMove
 from gateway.hub import Hub, Rules
 from gateway.results import Report
 from gateway.seat import Mailbox, Seat
@@ -36,12 +35,12 @@ class Desk(Hub):
         rules: Rules,
         lot: random.Random,
         report: Report = lambda _: None,
-        complain: Complain = insist,
+        on_fault: OnFault = reraise,
         *,
         keeps_wire: bool = False,
     ) -> None:
         """`keeps_wire`: whether what is said on either side of a game can be handed in with its receipt."""
-        super().__init__(rules, lot, report, complain)
+        super().__init__(rules, lot, report, on_fault)
         self.keeps_wire = keeps_wire
         self._unsent: list[Outgoing] = []
 
@@ -56,13 +55,6 @@ class Desk(Hub):
         except Exception:
             self._boundary.cut_off((seat,), now)
         self._pass_on(now)
-
-    def handed(self, seat: Seat, request: ToMove, now: float) -> None:
-        """Note that a request to move left for the seat's client; see `Hub.handed`."""
-        try:
-            super().handed(seat, request, now)
-        except Exception:
-            self._boundary.cut_off((seat,), now)
 
     def tick(self, now: float) -> list[Seat]:
         """Do what is due, and return the seats whose time is up; see `Hub.tick`."""

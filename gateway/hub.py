@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from gateway.agenda import Agenda
-from gateway.boundary import Boundary, Complain, insist
+from gateway.boundary import Boundary, OnFault, reraise
 from gateway.commands import Ask, Command, Enter, Introduce, Leave, Play, Unfit, Unreadable
 from gateway.company import Company
 from gateway.door import Door, standing, unfitness
@@ -45,11 +45,11 @@ class Hub:
     """All players, and the series that are on."""
 
     def __init__(
-        self, rules: Rules, lot: random.Random, report: Report = lambda _: None, complain: Complain = insist
+        self, rules: Rules, lot: random.Random, report: Report = lambda _: None, on_fault: OnFault = reraise
     ) -> None:
         """`report` hears of each game before its players do; what it returns is the receipt in `Ended`.
 
-        `complain` hears of our own mistakes, each of which has cost no more than one game by then.
+        `on_fault` hears of our own mistakes, each of which has cost no more than one game by then.
         """
         self._agenda = Agenda()
         self._hall = Hall(lot, rules.games_per_pair)
@@ -57,7 +57,7 @@ class Hub:
         self._door = Door(self._hall, self._company)
         self._stage = Stage(rules.terms, rules.rejoin, self._hall, self._agenda, report)
         self._seats: dict[Seat, None] = {}
-        self._boundary = Boundary(self._seats, self._door, self._stage, self._agenda, complain)
+        self._boundary = Boundary(self._seats, self._door, self._stage, self._agenda, on_fault)
         self._closed = False
 
     def __len__(self) -> int:
@@ -103,7 +103,10 @@ class Hub:
 
     def handed(self, seat: Seat, request: ToMove, now: float) -> None:
         """Note that a request to move left for the seat's client at `now`, and so its time runs."""
-        self._stage.handed(seat, request, now)
+        try:
+            self._stage.handed(seat, request, now)
+        except Exception:
+            self._boundary.cut_off((seat,), now)
 
     def tick(self, now: float) -> list[Seat]:
         """Do what is due, and return the seats whose time is up. These lose nothing before `flag`."""

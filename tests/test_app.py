@@ -303,7 +303,7 @@ async def test_stream_that_cannot_be_settled_costs_its_game_and_no_other_flag(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     faults: list[Sequence[str | None]] = []
-    hub = Desk(Rules(Terms(idle=10)), random.Random(0), complain=faults.append)
+    hub = Desk(Rules(Terms(idle=10)), random.Random(0), on_fault=faults.append)
     async with timekeeping(hub):
         broken, other = Unsettled(hub, "ann", 5), Unsettled(hub, "bob", 5)
         sound, _ = Box(hub, "cid"), Box(hub, "dan")

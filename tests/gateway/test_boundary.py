@@ -88,17 +88,17 @@ class Fragile(Client):
 
 
 class Field(World):
-    """A desk, games at tables of their own, and what was complained of."""
+    """A desk, games at tables of their own, and the faults that were told of."""
 
     def __init__(self, lot: random.Random | None = None) -> None:
         super().__init__()
         self.faults: list[tuple[list[str | None], str]] = []
         rules = Rules(Terms(clock=10.0, idle=10.0))
-        self.hub = Desk(rules, lot or random.Random(0), self.report, self.complain)
+        self.hub = Desk(rules, lot or random.Random(0), self.report, self.on_fault)
         self.games: list[tuple[Fragile, Fragile]] = []
         self.unreportable = ""
 
-    def complain(self, names: Sequence[str | None]) -> None:
+    def on_fault(self, names: Sequence[str | None]) -> None:
         self.faults.append(([*names], traceback.format_exc()))
 
     def report(self, finished: Finished) -> None:
@@ -499,7 +499,7 @@ def test_mistake_in_the_stop_keeps_nobody_from_its_good_bye(field: Field) -> Non
     assert len(field.results) == GAMES - 1
 
 
-def test_without_anybody_to_complain_to_a_mistake_is_raised() -> None:
+def test_without_anybody_to_tell_a_mistake_is_raised() -> None:
     world = World()
     world.hub = Desk(Rules(), random.Random(0))
     ann = Client(world, STEPPING_OUT)
