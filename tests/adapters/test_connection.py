@@ -479,7 +479,7 @@ async def test_evidence_is_handed_in_after_the_end_was_told_and_holds_that_too()
                 "< Refused NOT_YOUR_TURN|OUTSIDE play 9",
                 "-- (hung up)",
                 "< Ended",
-                "-- (lost by leaving)",
+                "-- (aborted: this player left before both had moved)",
             ],
             SECOND: [
                 "< Started",
@@ -487,7 +487,7 @@ async def test_evidence_is_handed_in_after_the_end_was_told_and_holds_that_too()
                 "> play 9 (OUTSIDE)",
                 "< Refused OUTSIDE play 9",
                 "< Ended",
-                "-- (won: the opponent left)",
+                "-- (aborted: the opponent left before both had moved)",
             ],
         }
 
@@ -497,8 +497,12 @@ async def test_evidence_of_a_client_that_vanished_is_handed_in_without_an_end() 
         receipt.settle()
         ann.arrives("gone")
         await quiet()
-        assert receipt.enclosed[FIRST] == ["< Started", "-- (the connection ended)", "-- (lost by leaving)"]
-        assert receipt.enclosed[SECOND][-1] == "-- (won: the opponent left)"
+        assert receipt.enclosed[FIRST] == [
+            "< Started",
+            "-- (the connection ended)",
+            "-- (aborted: this player left before both had moved)",
+        ]
+        assert receipt.enclosed[SECOND][-1] == "-- (aborted: the opponent left before both had moved)"
 
 
 async def test_evidence_has_no_text_that_never_left() -> None:
@@ -507,7 +511,11 @@ async def test_evidence_has_no_text_that_never_left() -> None:
         bob.gone = True
         ann.arrives("play 3")
         await quiet()
-        assert receipt.enclosed[SECOND] == ["< Started", "-- (the connection ended)", "-- (lost by leaving)"]
+        assert receipt.enclosed[SECOND] == [
+            "< Started",
+            "-- (the connection ended)",
+            "-- (aborted: this player left before both had moved)",
+        ]
 
 
 async def test_evidence_says_once_how_a_client_left_that_cannot_be_told_of_the_end() -> None:
@@ -517,7 +525,11 @@ async def test_evidence_says_once_how_a_client_left_that_cannot_be_told_of_the_e
         ann.gone = True
         receipt.settle()
         await quiet()
-        assert receipt.enclosed[FIRST] == ["< Started", "-- (hung up)", "-- (lost by leaving)"]
+        assert receipt.enclosed[FIRST] == [
+            "< Started",
+            "-- (hung up)",
+            "-- (aborted: this player left before both had moved)",
+        ]
 
 
 async def test_evidence_says_how_the_transport_ended() -> None:
@@ -542,7 +554,7 @@ async def test_evidence_says_who_stopped_reading() -> None:
         assert receipt.enclosed[SECOND][2:] == [
             "-- (stopped reading)",
             "-- (the connection ended)",
-            "-- (lost by leaving)",
+            "-- (aborted: this player left before both had moved)",
         ]
 
 
@@ -561,13 +573,17 @@ async def test_each_round_has_evidence_of_its_own() -> None:
         await quiet()
         cid.ends()
         await quiet()
-        assert receipt.enclosed[FIRST] == ["< Started", "< Ended", "-- (won: the opponent left)"]
+        assert receipt.enclosed[FIRST] == [
+            "< Started",
+            "< Ended",
+            "-- (aborted: the opponent left before both had moved)",
+        ]
         assert home.results.enclosed[FIRST] == [
             "< Started",
             "> play 3",
             "< Moved",
             "< Ended",
-            "-- (won: the opponent left)",
+            "-- (aborted: the opponent left before both had moved)",
         ]
 
 
