@@ -1,7 +1,8 @@
 """The maps of the arena dialect, in JSON and in EDN.
 
-Knows how maps are written, not what is in them. The rule it keeps: whatever `read` returns can be written
-in its own encoding, so that it reads back equal; anything else is no map (PROTOCOL.md 2).
+Knows how maps are written, not what is in them. The rule it keeps: with whatever `read` returns comes a copy
+in the same encoding, which reads back equal; anything else is no map (PROTOCOL.md 2). In JSON the text is its
+own copy, in EDN the first form is written anew.
 """
 
 import json
@@ -16,7 +17,9 @@ from adapters.arena.messages import Encoding, Said
 from adapters.contract import WireError
 
 SHORT = 200
-"""Characters that are too few to nest more than MAX_DEPTH deep."""
+"""Characters of a text that is worth remembering."""
+MAX_DEPTH = 100
+"""How many collections of JSON may stand in one another; of EDN its tokens are fewer."""
 
 Fields = Mapping[str, object]
 """What a map says, by name."""
@@ -31,13 +34,15 @@ def read(text: str) -> tuple[Fields, Said]:
     try:
         text.encode()
         value, encoding = _read(text)
+        if not isinstance(value, dict | ImmutableDict):
+            raise WireError("no map")
+        if not value:
+            return {}, Said("{}")
+        copy = text if encoding is Encoding.JSON else edn.write(value)
+        copy.encode()  # an escape in EDN may have spelled half of a surrogate pair
     except (ValueError, RecursionError) as error:
         raise WireError("neither JSON nor EDN") from error
-    if not isinstance(value, dict | ImmutableDict):
-        raise WireError("no map")
-    if not value:
-        return {}, Said({})
-    return _fields(value), Said(value, encoding)
+    return _fields(value), Said(copy, encoding)
 
 
 def write_fields(fields: Fields, encoding: Encoding) -> str:
@@ -60,9 +65,9 @@ def _read(text: str) -> tuple[object, Encoding]:
         return edn.read(text), Encoding.EDN
     if end != len(text):
         return edn.read(text), Encoding.EDN
-    if len(text) > SHORT and _depth(value) > edn.MAX_DEPTH:
+    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         raise ValueError("nested too deeply")
-    if "\\" in text:  # may spell half of a surrogate pair
+    if "\\u" in text:  # may be half of a surrogate pair
         write_json(value).encode()
     return value, Encoding.JSON
 

@@ -1,6 +1,8 @@
 """The messages of the arena dialect (PROTOCOL.md 3 to 5).
 
-A client message keeps the map as it was read: a server that ignores a message sends it back.
+A client message keeps how a copy of its map is written: a server that ignores a message sends it back. It
+does not keep the map, which may take many times the memory of its text: a field is text, a number or null,
+and `()` stands for any other value.
 """
 
 from dataclasses import dataclass
@@ -17,12 +19,11 @@ class Encoding(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Something that a client sent, as it was read, and how it was written."""
+    """A map that was sent, as a copy of it is written."""
 
-    value: object
-    """A map, or the text of something that is none."""
+    text: str
     encoding: Encoding | None = None
-    """None for what is the same in both encodings, or in neither."""
+    """None for an empty map, which is the same in both encodings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,8 @@ class State(NamedTuple):
 class Ignored:
     """A message changed nothing."""
 
-    said: Said
+    said: Said | str
+    """The message, or the text of something that was none."""
     reason: str
 
 

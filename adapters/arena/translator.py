@@ -16,7 +16,6 @@ from adapters.arena.messages import (
     Ignored,
     Move,
     Other,
-    Said,
     ServerMessage,
     Start,
     State,
@@ -187,7 +186,7 @@ def _fault(start: Start) -> str | None:
 def _ignored(refused: Refused) -> Ignored:
     message = refused.to
     if not isinstance(message, Start | Move | StateRequest | Other):
-        return Ignored(Said(str(message)), _reason(refused.objections | Objection.UNREADABLE))
+        return Ignored(str(message), _reason(refused.objections | Objection.UNREADABLE))
     fault = _fault(message) if isinstance(message, Start) else None
     if fault is not None and Objection.NOT_ENTERED in refused.objections:
         return Ignored(message.said, fault)

@@ -40,7 +40,7 @@ PATIENCE = 10
 
 _UNHEARD = "Only start messages allowed in current state"
 _WAITING = "Waiting for match"
-_SAID = Said({})
+_SAID = Said("{}")
 
 
 @asynccontextmanager

@@ -18,7 +18,7 @@ from adapters.bot.news import Asked, Began, Over, Refused, Result, Spent
 from adapters.contract import WireError
 from gateway.board import FIRST, SECOND, Board
 
-SAID = Said({})
+SAID = Said("{}")
 START = Start(SAID, "ann")
 REQUEST = StateRequest(SAID)
 UNHEARD = "Only start messages allowed in current state"
