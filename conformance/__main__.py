@@ -12,6 +12,7 @@ from conformance.bench import store
 from conformance.fairness import command as fairness
 from conformance.growth import command as growth
 from conformance.kills import command as kills
+from conformance.reading import command as reading
 
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "run": cli.main,
@@ -21,6 +22,7 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "house-load": house_load.main,
     "matches": matches.main,
     "kills": kills.main,
+    "reading": reading.main,
     "store-cost": store.main,
 }
 

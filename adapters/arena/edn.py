@@ -7,18 +7,17 @@ returns and `write` does not refuse, `write` writes so that `read` returns an eq
 import json
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from decimal import Decimal
+from math import isfinite
 from types import NoneType
 from typing import Any
 
-from edn_format import Char, ImmutableDict, ImmutableList, Keyword, MetadataValue, Symbol, dumps
+from edn_format import Char, ImmutableDict, ImmutableList, Keyword, MetadataValue, Symbol, dumps, edn_dump
 
 from adapters.arena import forms
 
-_TROUBLE = (ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError, Warning)
-"""What edn-format is known to raise, on texts like `#uuid 5`, `1/0` or `#what 5`.
-
-A warning is raised only where warnings are errors: newer Pythons warn of escapes like "\\777".
-"""
+_TROUBLE = (ValueError, TypeError, AttributeError, ArithmeticError, RuntimeError)
+"""What edn-format is known to raise, on texts like `#uuid 5`, `1/0` or `#what 5`."""
 
 
 def read(text: str) -> object:
@@ -48,7 +47,7 @@ def _row(items: Iterable[object]) -> str:
 def _character(value: Char) -> str:
     if value > "\ud7ff" and not "\ue000" <= value <= "\uffff":
         raise ValueError("a character that EDN has no escape for, or half of one")
-    return str(dumps(value))
+    return str(edn_dump.dump_char(value))
 
 
 _WRITERS: dict[type, Callable[[Any], str]] = {
@@ -56,6 +55,8 @@ _WRITERS: dict[type, Callable[[Any], str]] = {
     bool: lambda value: "true" if value else "false",
     int: str,
     str: json.JSONEncoder(ensure_ascii=False).encode,  # EDN has the same escapes, and C writes them
+    float: lambda value: str(value) if isfinite(value) else dumps(value),
+    Decimal: "{}M".format,
     Keyword: str,
     Symbol: str,
     Char: _character,

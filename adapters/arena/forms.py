@@ -3,7 +3,7 @@
 edn-format says what a token is and what it means, and what tags and maps with a namespace stand for. Its
 lexer tries one pattern after the other, some of which look far ahead and find little, so a number or a name
 may not be long. Its parser takes several times as long for a token as its lexer, so forms are put together
-here. So are strings: of the escapes, it looks for the end of each name in braces as far as the text goes.
+here. Strings are read here too: it looks for the end of each `\\N{` as far as the text goes.
 
 One lexer serves all texts, as reading is synchronous.
 """
@@ -20,6 +20,8 @@ LIMIT = 4096
 """Characters that a text may have."""
 MAX_TOKENS = 128
 """Tokens that a text may have; a `state` late in a game has 102."""
+RATIO_COST = 4
+"""What a ratio counts for among the tokens, as Python compares fractions slowly."""
 MAX_NUMBER = 100
 """Characters that a number may have, whatever is written behind it without a gap included."""
 MAX_NAME = 256
@@ -34,17 +36,17 @@ _TOO_LONG = re.compile(
 )
 _STRING = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"')
 _ESCAPE = re.compile(
-    r"""\\(?: U.{8} | u.{4} | x.{2} | [0-7]{1,3} | N\{(?:[^}]{1,100}\}|[^}]{101}) | [\\'"abfnrtv] )""",
+    r"""(\\(?: U.{8} | u.{4} | x.{2} | [0-7]{1,3} | N\{(?:[^}]{1,100}\}|[^}]{101}) | [\\'"abfnrtv] ))""",
     re.VERBOSE,
 )
 """The escapes of edn-format, which are Python's; no character has a name of more than 100 letters."""
+_DECODE = codecs.getdecoder("unicode-escape")
 _SIMPLE = dict(zip([f"\\{letter}" for letter in "\\'\"abfnrtv"], "\\'\"\a\b\f\n\r\t\v", strict=True))
 
 _BRACKETS = frozenset("[](){}")
 _CLOSING = {"VECTOR_START": "]", "LIST_START": ")", "MAP_START": "}", "SET_START": "}"}
 _OPENING = {"[": "VECTOR_START", "(": "LIST_START", "{": "MAP_START"}
 _MARKS = frozenset(("CARET", "DISCARD_TAG", "TAG", "MAP_NAMESPACE_TAG"))
-
 
 _LEXER: Any = ply.lex.lex(module=edn_lex, reflags=re.UNICODE, errorlog=ply.lex.NullLogger())
 """Not edn-format's own way to build it, which logs its grammar. Keeps nothing of a text once that is read."""
@@ -96,13 +98,14 @@ def _tokens(text: str) -> Iterator[tuple[str, Any]]:
             yield _OPENING.get(character, character), None
         elif character == '"':
             start, at = at + 1, _end(_STRING, text, at)
-            yield "STRING", _ESCAPE.sub(_unescaped, text[start : at - 1])
+            yield "STRING", _unescaped(text[start : at - 1])
         elif _TOO_LONG.match(text, at):
             raise ValueError("a longer number or name than is read")
         else:
             lexer.lexpos = at
             token = lexer.token()
             at = lexer.lexpos
+            count += RATIO_COST - 1 if token.type == "RATIO" else 0
             yield token.type, token.value
 
 
@@ -113,9 +116,18 @@ def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
     return found.end()
 
 
-def _unescaped(match: re.Match[str]) -> str:
-    escape = match[0]
-    return _SIMPLE.get(escape) or codecs.decode(escape, "unicode-escape")
+def _unescaped(text: str) -> str:
+    if "\\" not in text:
+        return text
+    pieces = _ESCAPE.split(text)
+    pieces[1::2] = [_SIMPLE.get(escape) or _character(escape) for escape in pieces[1::2]]
+    return "".join(pieces)
+
+
+def _character(escape: str) -> str:
+    if escape[1].isdigit():  # beyond 0o377 Python's codec warns, which takes it long
+        return chr(int(escape[1:], 8))
+    return _DECODE(escape.encode())[0]
 
 
 def _opened(stack: list[_Open], kind: str, value: str | None) -> _Open:

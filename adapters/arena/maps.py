@@ -1,13 +1,12 @@
 """The maps of the arena dialect, in JSON and in EDN.
 
 Knows how maps are written, not what is in them. The rule it keeps: with whatever `read` returns comes a copy
-in the same encoding, which reads back equal; anything else is no map (PROTOCOL.md 2). In JSON the text is its
-own copy, in EDN the first form is written anew.
+in the same encoding, which reads back equal; anything else is no map (PROTOCOL.md 2).
 """
 
 import json
-import math
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Mapping
 from typing import NoReturn
 
 from edn_format import ImmutableDict, Keyword
@@ -20,6 +19,13 @@ SHORT = 200
 """Characters of a text that is worth remembering."""
 MAX_DEPTH = 100
 """How many collections of JSON may stand in one another; of EDN its tokens are fewer."""
+
+MAX_VALUES = 4096
+"""How many values JSON may have, about; not fewer than EDN has characters, which may all be commas."""
+
+_ESCAPE = re.compile(r"\\.")
+_SQUARE = bytes.maketrans(b"{}", b"[]")
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 Fields = Mapping[str, object]
 """What a map says, by name."""
@@ -38,8 +44,8 @@ def read(text: str) -> tuple[Fields, Said]:
             raise WireError("no map")
         if not value:
             return {}, Said("{}")
-        copy = text if encoding is Encoding.JSON else edn.write(value)
-        copy.encode()  # an escape in EDN may have spelled half of a surrogate pair
+        copy = write_json(value) if encoding is Encoding.JSON else edn.write(value)
+        copy.encode()  # an escape may have spelled half of a surrogate pair
     except (ValueError, RecursionError) as error:
         raise WireError("neither JSON nor EDN") from error
     return _fields(value), Said(copy, encoding)
@@ -59,16 +65,16 @@ def write_json(value: object) -> str:
 
 def _read(text: str) -> tuple[object, Encoding]:
     """Raises ValueError or RecursionError."""
+    if _is_long(text):
+        raise ValueError("more values than are read")
     try:
         value, end = _STRICT.raw_decode(text)
     except json.JSONDecodeError:
         return edn.read(text), Encoding.EDN
     if end != len(text):
         return edn.read(text), Encoding.EDN
-    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+    if _is_deep(text):
         raise ValueError("nested too deeply")
-    if "\\u" in text:  # may be half of a surrogate pair
-        write_json(value).encode()
     return value, Encoding.JSON
 
 
@@ -84,30 +90,32 @@ def _plain(value: object) -> object:
     return value.name if isinstance(value, Keyword) else value
 
 
-def _finite(digits: str) -> float:
-    number = float(digits)
-    if math.isinf(number):
-        raise ValueError("a number that JSON could not be written with")
-    return number
-
-
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
 
 
-_STRICT = json.JSONDecoder(parse_float=_finite, parse_constant=_refuse)
+_STRICT = json.JSONDecoder(parse_constant=_refuse)  # 1e400 becomes infinity, which cannot be written
 _COMPACT = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":"))
 
 
-def _depth(value: object) -> int:
-    """Return how many JSON collections stand in one another."""
-    depth = 0
-    level = [value]
-    while collections := [item for item in level if isinstance(item, dict | list)]:
-        depth += 1
-        level = [item for outer in collections for item in _items(outer)]
-    return depth
+def _is_long(text: str) -> bool:
+    """Return whether a JSON text has more than MAX_VALUES values, as bad as it may be otherwise."""
+    return _values(text) > MAX_VALUES and _values(_without_strings(text)) > MAX_VALUES
 
 
-def _items(collection: dict[str, object] | list[object]) -> Iterable[object]:
-    return collection.values() if isinstance(collection, dict) else collection
+def _values(text: str) -> int:
+    return text.count(",") + text.count("[") + text.count("{")
+
+
+def _is_deep(text: str) -> bool:
+    """Return whether more than MAX_DEPTH collections of a JSON text stand in one another."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return False
+    brackets = _without_strings(text).encode().translate(_SQUARE, _NO_BRACKETS)
+    for _ in range(MAX_DEPTH):
+        brackets = brackets.replace(b"[]", b"")
+    return bool(brackets)
+
+
+def _without_strings(text: str) -> str:
+    return "".join(_ESCAPE.sub("", text).split('"')[::2])
