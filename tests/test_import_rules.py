@@ -53,6 +53,8 @@ def modules() -> Iterator[str]:
 
 
 ALL = sorted(modules())
+READING = "conformance.reading.meter"
+"""What measures the codecs, and so has to import them."""
 IN_DIALECTS = [
     name
     for name in ALL
@@ -156,7 +158,7 @@ def test_outer_gateway_imports_no_adapter(module: str) -> None:
 
 def test_cli_alone_imports_the_adapters() -> None:
     users = {name for name in ALL if any(found.startswith("adapters") for found in ours(name))}
-    assert {name for name in users if not name.startswith("adapters")} == {"gateway.cli"}
+    assert {name for name in users if not name.startswith("adapters")} == {"gateway.cli", READING}
 
 
 def test_nothing_but_the_command_imports_the_cli() -> None:
@@ -389,9 +391,24 @@ def test_who_asks_for_no_web_and_no_store_pays_for_none(late: str) -> None:
 # 6: conformance.
 
 
-@pytest.mark.parametrize("module", [name for name in ALL if name.startswith("conformance")])
+CONFORMANCE = [name for name in ALL if name.startswith("conformance")]
+
+
+@pytest.mark.parametrize("module", [name for name in CONFORMANCE if name != READING])
 def test_conformance_imports_nothing_of_what_it_checks(module: str) -> None:
     assert all(name.partition(".")[0] == "conformance" for name in ours(module))
+
+
+def test_what_measures_reading_imports_neither_sessions_nor_translators() -> None:
+    roles = {"codec", "messages", "contract", "framing"}
+    assert all(name.startswith("adapters.") and name.rpartition(".")[2] in roles for name in ours(READING))
+
+
+def test_nothing_but_a_search_imports_what_only_tests_need() -> None:
+    assert {name for name in ALL if "hypothesis" in theirs(name)} == {"conformance.reading.search"}
+    at_import = ast.parse(source("conformance.reading.command")).body
+    arrows = [node for node in at_import if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert not [node for node in arrows if "conformance.reading.search" in ast.unparse(node)]
 
 
 # Everywhere.
@@ -414,7 +431,7 @@ def test_modules_of_the_standard_library_and_dependencies_are_all_that_is_import
         "hypercorn",
         "starlette",
     }
-    assert theirs(module) <= dependencies | sys.stdlib_module_names
+    assert theirs(module) - {"hypothesis"} <= dependencies | sys.stdlib_module_names
 
 
 @pytest.mark.parametrize("module", ALL)

@@ -251,6 +251,20 @@ def test_nesting_beyond_the_limit_is_unreadable() -> None:
     assert unreadable('{"a":' * depth + "{}" + "}" * depth)
 
 
+@pytest.mark.parametrize("item", ["0", "[]", "{}", '"a,b"', '"\\",[["', '{"k":[0,0]}'])
+def test_json_may_have_so_many_values_and_not_many_more(item: str) -> None:
+    size = 1 + item.count("[0") + item.count("0,") + (item[0] in "[{")
+    count = (maps.MAX_VALUES - 1) // size
+    text = '{"a":[' + ",".join([item] * count) + "]}"
+    assert copy_of(decode(text)) == loads_json(text)
+    assert unreadable('{"a":[' + ",".join([item] * (count + 2)) + "]}")
+
+
+def test_what_is_in_a_string_of_json_is_not_counted() -> None:
+    for text in ('{"a":"' + ",[{" * 5000 + '"}', '{"a":"' + '\\",[' * 5000 + '"}'):
+        assert copy_of(decode(text)) == loads_json(text)
+
+
 # The connection's encoding
 
 

@@ -1,0 +1,178 @@
+"""EDN within its bounds: read as edn-format reads it; beyond them, unreadable without a look at the rest."""
+
+from typing import Any
+
+import edn_format
+import pytest
+from edn_format import ImmutableList
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.arena import edn, forms
+
+
+def is_read(text: str) -> bool:
+    try:
+        edn.read(text)
+    except ValueError:
+        return False
+    return True
+
+
+def loads(text: str) -> Any:
+    return edn_format.loads(text, write_ply_tables=False)
+
+
+TOKENS = [
+    *["1", "-2.5", "7N", "1e9M", "0x1f", ":k", ":n/k", "s", "n/s", "nil", "true", '"a b"', '"\\n\\u00e9"'],
+    *["\\a", "\\newline", "\\u00e9", "##Inf", "[]", "{}", "()", "#{}", "#_ 1", "^:m 1", '#inst "2020"', "/"],
+]
+
+
+@pytest.mark.parametrize("token", TOKENS)
+def test_as_many_tokens_as_may_be_are_read_and_not_one_more(token: str) -> None:
+    size = {"#_ 1": 2, "^:m 1": 3, '#inst "2020"': 2}.get(token, 2 if token[-1] in "])}" else 1)
+    count, rest = divmod(forms.MAX_TOKENS - 2, size)
+    inside = f" {token}" * count + " 1" * rest
+    assert is_read(f"({inside})")
+    assert not is_read(f"({inside}) 1")
+    assert not is_read(f"({inside} 1)")
+
+
+def test_tokens_count_without_gaps_too() -> None:
+    assert edn.read("[" + "0" * 100 + "]") == [0] * 100
+    assert not is_read("[" + "/" * (forms.MAX_TOKENS - 1) + "]")
+    assert not is_read("[" * (forms.MAX_TOKENS + 1))
+
+
+def test_a_ratio_counts_as_several_tokens() -> None:
+    count = (forms.MAX_TOKENS - 2) // forms.RATIO_COST
+    assert is_read("[" + "1/2 " * count + "]")
+    assert not is_read("[" + "1/2 " * (count + 1) + "]")
+
+
+def test_gaps_and_comments_are_no_tokens() -> None:
+    assert edn.read(",\r\n\t ;[\n" * 400 + "[1;2]\n3]") == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("letter", "most"),
+    [("9", forms.MAX_NUMBER), ("x", forms.MAX_NAME), (":", forms.MAX_NAME), ("-", forms.MAX_NAME)],
+)
+def test_a_number_or_a_name_may_have_a_length_and_not_one_more(letter: str, most: int) -> None:
+    assert is_read(letter * most)
+    assert not is_read(letter * (most + 1))
+
+
+def test_a_signed_number_may_have_as_many_digits_as_any() -> None:
+    digits = "9" * forms.MAX_NUMBER
+    assert edn.read("-" + digits) == -int(digits)
+    assert not is_read("+" + digits + "N")
+
+
+def test_a_string_or_a_comment_may_be_as_long_as_a_text() -> None:
+    digits = "0" * (forms.LIMIT - 2)
+    assert edn.read(f'"{digits}"') == digits
+    assert edn.read(f"1;{digits}") == 1
+    assert not is_read(f'"{digits}0"')
+
+
+@pytest.mark.parametrize(
+    ("escapes", "text"),
+    [
+        (r"\\n", r"\n"),
+        (r"\\\n", "\\\n"),
+        (r"\a\b\f\n\r\t\v\"\'", "\a\b\f\n\r\t\v\"'"),
+        (r"\q\/\e", r"\q\/\e"),
+        (r"\101\60\0", "A0\0"),
+        (r"\x41\u00e9\U0001F600", "Aé😀"),
+        (r"\N{BULLET}\N{latin small letter a with ring above}", "•å"),
+        (r"\N{ \N \N{x", r"\N{ \N \N{x"),
+        (r"\N{}\U\u\x", r"\N{}\U\u\x"),
+    ],
+)
+def test_escapes_mean_what_they_mean_to_edn_format(escapes: str, text: str) -> None:
+    assert edn.read(f'"{escapes}"') == loads(f'"{escapes}"') == text
+
+
+def test_an_octal_escape_is_read_without_the_warning_of_newer_pythons() -> None:
+    assert edn.read(r'"\777"') == "\u01ff"
+
+
+@pytest.mark.parametrize(
+    "escape", [r"\xzz", r"\x4 ", r"\u+123", r"\u00 1", r"\U00110000", r"\N{NO SUCH}", r"\N{" + "x" * 101]
+)
+def test_an_escape_that_means_nothing_is_unreadable(escape: str) -> None:
+    assert not is_read(f'"{escape}"')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *[
+            "[",
+            "(]",
+            "#{)",
+            "{]",
+            "]",
+            "{:a}",
+            "[#_]",
+            "[#_ #_ 1]",
+            "[^:a]",
+            "^",
+            "^1",
+            "#inst",
+            "[#uuid]",
+            "#:a",
+            "#:a 1",
+        ],
+        *[
+            "#:a [1]",
+            "#:a #_ 1 {}",
+            "#:a #:b {}",
+            "#{1 #_}",
+            '"',
+            '"\\',
+            '"\\\n"',
+            "##",
+            "##inf",
+            "#",
+            "@ ~",
+            "1 ]",
+        ],
+    ],
+)
+def test_what_is_no_edn_is_unreadable(text: str) -> None:
+    with pytest.raises(Exception):  # noqa: B017  edn-format has many
+        loads(text)
+    assert not is_read(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("#_ #_ 1 2 3", 3),
+        ("[#_ 1 #_ 2]", ImmutableList([])),
+        ("#_ ^:a b 1", 1),
+        ("#_ #:a{} 1", 1),
+        ('#_ #inst "2020" 1', 1),
+        ("; only a comment", None),
+        ("#_ dropped", None),
+        ("[[1 (2)] {3 #{4}}]", loads("[[1 (2)] {3 #{4}}]")),
+        ("#:a{:b 1 :_/c 2 :d/e 3 f 4}", loads("#:a{:b 1 :_/c 2 :d/e 3 f 4}")),
+        ("^ #_ x {:m 1} ^n [v]", loads("^ #_ x {:m 1} ^n [v]")),
+    ],
+)
+def test_forms_are_put_together_as_edn_format_does(text: str, value: object) -> None:
+    assert edn.read(text) == value == loads(text)
+
+
+@given(
+    st.lists(
+        st.sampled_from([*TOKENS, *"[](){}^", "#{", "#_", "#:n", "#uuid", "1/2", ",", "; x\n"]), max_size=40
+    )
+)
+def test_any_tokens_read_as_edn_format_reads_them(tokens: list[str]) -> None:
+    text = " ".join(tokens)
+    if is_read(text):
+        assert edn.read(text) == loads(text)
