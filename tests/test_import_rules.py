@@ -12,7 +12,7 @@ OURS = ("gateway", "adapters", "conformance")
 DIALECTS = ("nac4", "arena", "droidcon")
 
 CORE = (  # each may import what stands in a row above its own
-    {"values"},
+    {"text", "values"},
     {"board"},
     {"alarms", "clock", "commands", "events", "manners", "tables"},
     {"pool", "results"},
@@ -36,6 +36,7 @@ PURE = {
     "functools",
     "heapq",
     "itertools",
+    "json",
     "math",
     "random",
     "typing",
@@ -267,6 +268,7 @@ BOT_KNOWS = {f"adapters.{dialect}.{role}" for dialect in DIALECTS for role in ("
     "gateway.board",
     "gateway.engines",
     "gateway.engines.catalogue",
+    "gateway.text",
 }
 
 

@@ -1,7 +1,7 @@
 """What the terminal is told while the bot runs.
 
-The only module that prints. What a server says is shown without its control characters. Where nobody wants
-to watch, only warnings are printed; these go to stderr.
+The only module that prints. What a server says is shown with an escape for whatever nobody would see. Where
+nobody wants to watch, only warnings are printed; these go to stderr.
 """
 
 import sys
@@ -9,6 +9,7 @@ import sys
 from adapters.bot.drawing import disc, draw
 from adapters.bot.news import Began, Over
 from gateway.board import Board
+from gateway.text import printable, visible
 
 
 class Screen:
@@ -32,7 +33,7 @@ class Screen:
 
     def warn(self, text: str) -> None:
         """Say on stderr what should not have happened."""
-        print(f"c4bot: {printable(text)}", file=sys.stderr, flush=True)
+        print(f"c4bot: {visible(text)}", file=sys.stderr, flush=True)
 
     def connected(self, place: str, name: str) -> None:
         """Say that there is a server."""
@@ -57,8 +58,3 @@ class Screen:
             side = "" if game.side is None else f", as {disc(game.side)}"
             why = f" ({printable(game.why)})" if game.why else ""
             self.say(f"\n{draw(game.board)}\n{game.result.value}{side}{why}")
-
-
-def printable(text: str) -> str:
-    """Return `text` with a question mark for whatever is no sign."""
-    return "".join(sign if sign.isprintable() else "?" for sign in text)

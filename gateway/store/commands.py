@@ -4,7 +4,6 @@ Knows how things look on a terminal; does not know options, or where the text go
 up, a name or a message, reaches a terminal with its control characters.
 """
 
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -18,6 +17,7 @@ from gateway.store.formats.moments import moment
 from gateway.store.games import Filter
 from gateway.store.records import GameRecord, Participant, StoredGame
 from gateway.store.statistics import Score, Standing
+from gateway.text import json_text, printable
 
 FORMATS: dict[str, Callable[[Iterable[StoredGame]], Iterator[str]]] = {
     "csv": sheet.write,
@@ -38,7 +38,7 @@ def standings(database: Database, *, as_json: bool = False) -> Iterator[str]:
     with database.reading() as connection:
         found, firsts = statistics.standings(connection), statistics.first_movers(connection)
     if as_json:
-        yield json.dumps(objects.of_standings(found, firsts), indent=2) + "\n"
+        yield json_text(objects.of_standings(found, firsts), indent=2) + "\n"
         return
     rows = [_HEAD, *(_row(rank, standing) for rank, standing in enumerate(found, 1))]
     yield from _aligned(rows, left=(1, 2))
@@ -81,11 +81,6 @@ def recount(database: Database) -> Iterator[str]:
     games_counted = sum(tally.games for tally in counted.tallies.values())
     found = "as kept" if kept == counted else "not as kept; now they are"
     yield f"totals and ratings of {len(counted.accounts)} players in {games_counted} games: {found}\n"
-
-
-def printable(text: str) -> str:
-    """Return the text with an escape for each character that is more than a sign on paper."""
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 # What follows is how.

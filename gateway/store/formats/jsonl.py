@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from gateway.store.records import REASONS, WORDS, GameRecord, Participant, StoredGame, winner_of
+from gateway.text import json_text
 
 
 def write(games: Iterable[StoredGame]) -> Iterator[str]:
     """Yield a line for each game."""
     for game in games:
-        yield json.dumps({"id": game.id, **as_object(game.record)}) + "\n"
+        yield json_text({"id": game.id, **as_object(game.record)}) + "\n"
 
 
 def read(lines: Iterable[str]) -> Iterator[StoredGame]:

@@ -1,8 +1,8 @@
 """PGN, in the manner of chess: tags in brackets, then the columns of the game in one word, and the result.
 
 The seven tags that PGN demands come first, White being the first mover; then our own. ``*`` is the result of
-a game that was aborted or that the server cut short. PGN knows no line break in a tag, so the characters that
-would be one, or that a terminal would obey, are written as in JSON, ``\\u000a``.
+a game that was aborted or that the server cut short. PGN knows no line break in a tag: a character that would be
+one, or that nobody sees, is written as in JSON, ``\\u000a``.
 """
 
 import json
@@ -13,11 +13,11 @@ from gateway.board import Side
 from gateway.results import WITHOUT_RESULT
 from gateway.store.formats.moments import from_moment, moment
 from gateway.store.records import REASONS, WORDS, GameRecord, Participant, StoredGame
+from gateway.text import is_visible
 
 _RESULTS = {1: "1-0", 2: "0-1", 0: "1/2-1/2"}
 _WINNERS: dict[str, Side | None] = {"1-0": 0, "0-1": 1, "1/2-1/2": None, "*": None}
 _TAG = re.compile(r'\[(\w+) ("(?:[^"\\]|\\.)*")\]')
-_CONTROL = re.compile("[\x7f-\x9f\u2028\u2029]")
 
 
 def write(games: Iterable[StoredGame]) -> Iterator[str]:
@@ -98,4 +98,12 @@ def _result(record: GameRecord) -> str:
 
 def _quoted(value: object) -> str:
     text = json.dumps(str(value), ensure_ascii=False)
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return text if text.isascii() and text.isprintable() else "".join(map(_shown, text))
+
+
+def _shown(sign: str) -> str:
+    """Return a character as it may stand in a tag: one beyond U+FFFF that nobody sees takes two escapes."""
+    if is_visible(sign):
+        return sign
+    units = sign.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at : at + 2].hex()}" for at in range(0, len(units), 2))

@@ -1,20 +1,41 @@
-"""CSV with a line of column names, as spreadsheets and data frames read it.
+"""CSV with a line of column names, for spreadsheets and data frames. It goes one way: nothing reads it back.
 
 Points in time are ISO 8601, UTC, with milliseconds; durations are milliseconds. Truth is 1 or 0, and so is
-``winner`` 1 or 2 for who won, 0 for nobody. An empty ``table`` is the lobby.
+``winner`` 1 or 2 for who won, 0 for nobody. The rule it keeps: no cell is empty, and what is text stays text,
+whoever reads it and whatever a player calls itself.
+
+- The columns of a game are letters, ``a`` to ``g``: as digits they would be a number, and lose their zeros.
+  ``none`` is a game without moves. The table ``lobby`` is the lobby: no other table can have that name.
+- Names and tables have an apostrophe in front unless they begin with a letter (or ``_``) and are no word that
+  stands for a number, a truth or nothing, and no English date: so they are no formulas either (OWASP, CSV
+  injection). Whoever needs the name itself takes one apostrophe away.
+- In them a character that nobody sees is an escape, as `gateway.text.printable` has it; a semicolon is one as
+  well, for where spreadsheets take it to separate cells.
 """
 
 import csv
+import re
 from collections.abc import Iterable, Iterator
 
-from gateway.store.formats.moments import from_moment, moment
-from gateway.store.records import REASONS, WORDS, GameRecord, Participant, StoredGame, winner_of
+from gateway.store.formats.moments import moment
+from gateway.store.records import WORDS, StoredGame
+from gateway.text import printable
 
 COLUMNS = (
     "id", "began", "ended",
     "first", "first_kind", "first_house", "second", "second_kind", "second_house",
     "moves", "winner", "reason", "first_thought", "second_thought", "table", "series", "round", "counted",
 )  # fmt: skip
+
+_LETTERS = str.maketrans("0123456", "abcdefg")
+_NO_TEXT = frozenset(("false", "inf", "infinity", "n/a", "na", "nan", "none", "null", "true"))
+"""What pandas or a spreadsheet reads as something else, in any case."""
+_DATE = re.compile(
+    r"(jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?"
+    r"|nov(ember)?|dec(ember)?)\W*\d",
+    re.IGNORECASE,
+)
+"""What begins as ``MAR1`` does."""
 
 
 class _Line:
@@ -36,18 +57,6 @@ def write(games: Iterable[StoredGame]) -> Iterator[str]:
         yield line.text
 
 
-def read(lines: Iterable[str]) -> Iterator[StoredGame]:
-    """Yield the games. Raises ValueError. Names may hold line breaks: these must be as they were."""
-    try:
-        rows = csv.reader(lines, strict=True)
-        if next(rows, None) != [*COLUMNS]:
-            raise ValueError(f"the first line is not {','.join(COLUMNS)}")
-        for row in rows:
-            yield _game(dict(zip(COLUMNS, row, strict=True)))
-    except (csv.Error, KeyError) as error:
-        raise ValueError(f"no game: {error}") from error
-
-
 def _rows(games: Iterable[StoredGame]) -> Iterator[tuple[object, ...]]:
     yield COLUMNS
     for game in games:
@@ -55,30 +64,16 @@ def _rows(games: Iterable[StoredGame]) -> Iterator[tuple[object, ...]]:
         first, second = record.players
         yield (
             game.id, moment(record.began), moment(record.ended),
-            first.name, first.kind, int(first.house), second.name, second.kind, int(second.house),
-            record.moves, record.result, WORDS[record.reason], *record.thought,
-            record.table, record.series, record.round, int(record.counted),
+            _text(first.name), _text(first.kind), int(first.house),
+            _text(second.name), _text(second.kind), int(second.house),
+            record.moves.translate(_LETTERS) or "none", record.result, WORDS[record.reason], *record.thought,
+            "lobby" if record.table is None else _text(record.table), record.series, record.round,
+            int(record.counted),
         )  # fmt: skip
 
 
-def _game(row: dict[str, str]) -> StoredGame:
-    first = Participant(row["first"], row["first_kind"], _truth(row["first_house"]))
-    second = Participant(row["second"], row["second_kind"], _truth(row["second_house"]))
-    record = GameRecord(
-        began=from_moment(row["began"]),
-        ended=from_moment(row["ended"]),
-        players=(first, second),
-        moves=row["moves"],
-        winner=winner_of(int(row["winner"])),
-        reason=REASONS[row["reason"]],
-        thought=(int(row["first_thought"]), int(row["second_thought"])),
-        table=row["table"] or None,
-        series=int(row["series"]),
-        round=int(row["round"]),
-        counted=_truth(row["counted"]),
-    )
-    return StoredGame(int(row["id"]), record)
-
-
-def _truth(text: str) -> bool:
-    return {"0": False, "1": True}[text]
+def _text(text: str) -> str:
+    """Return a text that a client made up so that it is read as one."""
+    begins_as_text = text[:1].isalpha() or text[:1] == "_"
+    is_text = begins_as_text and text.casefold() not in _NO_TEXT and not _DATE.match(text)
+    return ("" if is_text else "'") + printable(text).replace(";", r"\x3b")

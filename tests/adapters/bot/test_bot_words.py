@@ -10,7 +10,7 @@ from adapters.bot.address import Address, address_in
 from adapters.bot.drawing import draw
 from adapters.bot.news import Began, Over, Result
 from adapters.bot.options import parse
-from adapters.bot.screen import Screen, printable
+from adapters.bot.screen import Screen
 from adapters.bot.tally import Tally
 from gateway import __version__
 from gateway.board import FIRST, SECOND, Board, Side
@@ -35,9 +35,20 @@ def test_empty_board_can_be_drawn() -> None:
     assert set(draw(Board()).replace(" ", "")) == {".", "\n", *"0123456"}
 
 
-@pytest.mark.parametrize("text", ["a\x1b[2Jb", "a\nb", "a\udcffb"])
-def test_what_is_no_sign_does_not_reach_the_terminal(text: str) -> None:
-    assert printable(text) == "a?" + text[2:].replace("\n", "?")
+@pytest.mark.parametrize("text", ["a\x1b[2Jb", "a\nb", "a\udcffb", "a\u202eb", "a\u3164b"])
+def test_what_nobody_sees_reaches_the_terminal_as_an_escape(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    screen = Screen(shows_games=True)
+    screen.connected(text, text)
+    screen.began(Began(opponent=text))
+    screen.over(Over(Result.LOST, Board(), why=text))
+    screen.warn(text)
+    said = capsys.readouterr()
+    escaped = ascii(text)[1:-1]
+    assert said.out.count(escaped) == 4
+    assert said.err == f"c4bot: {escaped}\n"
+    assert text not in said.out
 
 
 def test_nothing_is_shown_to_nobody(capsys: pytest.CaptureFixture[str]) -> None:
