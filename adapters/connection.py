@@ -254,12 +254,17 @@ async def contained(
 async def guarded(name: str, work: Callable[[], Awaitable[None]]) -> None:
     """Do what one player needs, and let nothing that goes wrong there reach anyone else."""
     number = next(_ids)
-    logger.debug("%s connection %d opened", name, number)
+    about = {"front_end": name, "connection": number}
+    logger.debug("%s connection %d opened", name, number, extra={"event": "connection_opened", **about})
     try:
         await work()
     except* PeerGone:
-        logger.debug("%s connection %d lost", name, number)
+        logger.debug("%s connection %d lost", name, number, extra={"event": "connection_lost", **about})
     except* Exception:
-        logger.exception("%s connection %d closed after an internal error", name, number)
+        logger.exception(
+            "%s connection %d closed after an internal error",
+            *(name, number),
+            extra={"event": "connection_failed", **about},
+        )
     finally:
-        logger.debug("%s connection %d closed", name, number)
+        logger.debug("%s connection %d closed", name, number, extra={"event": "connection_closed", **about})

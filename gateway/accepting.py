@@ -49,7 +49,11 @@ async def _accept(
         except OSError as error:
             if error.errno not in _NO_ROOM:
                 raise
-            logger.error("no room for another connection: %s", error.strerror)
+            logger.error(
+                "no room for another connection: %s",
+                error.strerror,
+                extra={"event": "no_room_for_connection", "error": error.strerror},
+            )
             await trio.sleep(PAUSE)
 
 

@@ -81,7 +81,8 @@ async def stop_asked_for() -> AsyncIterator[Stop]:
 
         async def stop() -> None:
             number = asked[0] if asked else await anext(signals)
-            logger.info("stopping on %s", signal.Signals(number).name)
+            name = signal.Signals(number).name
+            logger.info("stopping on %s", name, extra={"event": "stopping", "signal": name})
 
         yield stop
 

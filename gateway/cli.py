@@ -29,7 +29,7 @@ from gateway.arguments import in_one_line
 from gateway.desk import Desk
 from gateway.events import Receipt
 from gateway.hub import Rules
-from gateway.logs import log_fault, log_game, set_up_logging
+from gateway.logs import log_fault, log_game, log_start, set_up_logging
 from gateway.options import COMMANDS, parse
 from gateway.pulse import Pulse
 from gateway.results import Finished, Report
@@ -169,13 +169,14 @@ def _announce(listening: Sequence[Listening], place: str) -> None:
 
     Raises OSError where nobody can read it.
     """
-    lines = [_line(each.front_end.name, address) for each in listening for address in each.addresses()]
-    lines.append(f"{'results':9} {place}")
+    addresses = [(each.front_end.name, address) for each in listening for address in each.addresses()]
+    lines = [*(_line(name, address) for name, address in addresses), f"{'results':9} {place}"]
     try:
         print("\n".join(lines), flush=True)
     except OSError:
         sys.stdout = None  # the interpreter would try once more at its end
         raise
+    log_start(addresses, place)
 
 
 def _line(name: str, address: str) -> str:

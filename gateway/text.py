@@ -41,8 +41,8 @@ def quoted(text: str) -> str:
 
 
 def json_text(value: object, indent: int | None = None) -> str:
-    """Return a value as JSON in visible ASCII, in one line without `indent`.
+    """Return a value as JSON in visible ASCII, in one line unless there is an `indent`.
 
-    Raises TypeError for what JSON cannot say.
+    What JSON has no word for is said as a string.
     """
-    return json.dumps(value, indent=indent).replace("\x7f", "\\u007f")
+    return json.dumps(value, indent=indent, default=str).replace("\x7f", "\\u007f")

@@ -159,8 +159,13 @@ def test_stdout_that_takes_nothing_is_one_line_and_status_1() -> None:
 def test_signal_stops_an_empty_server_at_once_with_status_0(number: signal.Signals) -> None:
     with served(*EVERY_PORT, "--log-json") as gateway:
         err = stopped_in_time(gateway, number)
-    (line,) = err.splitlines()
-    assert json.loads(line)["message"] == f"stopping on {number.name}"
+    started, stopping = map(json.loads, err.splitlines())
+    assert [each["address"] for each in started["listening"]] == [
+        f"{host}:{port}" for _, host, port in gateway.addresses
+    ]
+    assert (started["event"], started["results"]) == ("started", "nowhere")
+    assert (stopping["event"], stopping["signal"]) == ("stopping", number.name)
+    assert stopping["message"] == f"stopping on {number.name}"
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -330,4 +335,4 @@ def test_games_are_logged_on_stderr_one_line_each() -> None:
         bob.close()
         status, err = gateway.stop()
     assert status == 0
-    assert "game 'bob' beats 'ann': illegal move, moving second, moves " in err.splitlines()[0]
+    assert "game 'bob' beats 'ann': illegal move, moving second, moves " in err.splitlines()[1]

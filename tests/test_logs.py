@@ -1,18 +1,31 @@
 """What the operator reads; nobody who plays can write there."""
 
+import ast
 import json
 import logging
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from gateway.board import FIRST, SECOND, Board
 from gateway.events import Reason
-from gateway.logs import BACKLOG, LEVELS, ThreadedHandler, log_fault, log_game, set_up_logging
+from gateway.logs import (
+    BACKLOG,
+    LEVELS,
+    JsonFormatter,
+    ThreadedHandler,
+    log_fault,
+    log_game,
+    log_start,
+    set_up_logging,
+)
 from gateway.manners import Afterwards, Illegal, Manners
 from gateway.results import Finished, Player
+from gateway.text import quoted
 
 MANNERS = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
 
@@ -74,7 +87,7 @@ def test_game_without_a_winner_is_one_line(reason: Reason, capfd: pytest.Capture
 
 @pytest.mark.usefixtures("_own_logging")
 @pytest.mark.parametrize(
-    ("names", "whom"), [(["ann", "x\nforged", None], "'ann', 'x\\nforged', None"), ([], "nobody")]
+    ("names", "whom"), [(["ann", "x\nforged", None], "'ann', 'x\\nforged', nobody yet named"), ([], "nobody")]
 )
 def test_mistake_of_ours_is_logged_with_its_traceback_and_players(
     names: list[str | None], whom: str, capfd: pytest.CaptureFixture[str]
@@ -86,8 +99,8 @@ def test_mistake_of_ours_is_logged_with_its_traceback_and_players(
         log_fault(names)
     first, *rest = logged(capfd).splitlines()
     assert first.endswith(f"ERROR   internal error; hung up on: {whom}")
-    assert rest[0].startswith("Traceback")
-    assert rest[-1] == "ZeroDivisionError"
+    assert rest[0].lstrip().startswith("Traceback")
+    assert rest[-1].lstrip() == "ZeroDivisionError"
 
 
 @pytest.mark.usefixtures("_own_logging")
@@ -111,6 +124,7 @@ def test_aborted_game_is_one_line_with_who_left(capfd: pytest.CaptureFixture[str
         "\udcff\ud800",
         "%s %d {}",
         "n" * 10_000,
+        "\u202e\u200b\u3164\x7f",
     ],
 )
 def test_no_name_forges_a_line(name: str, as_json: bool, capfd: pytest.CaptureFixture[str]) -> None:
@@ -120,8 +134,9 @@ def test_no_name_forges_a_line(name: str, as_json: bool, capfd: pytest.CaptureFi
     assert len(text.splitlines()) == 1
     assert text.removesuffix("\n").isprintable()
     if as_json:
-        assert json.loads(text)["level"] == "info"
-        assert repr(name) in json.loads(text)["message"]
+        line = json.loads(text)
+        assert (line["level"], line["event"], line["first"]) == ("info", "game_over", name)
+        assert quoted(name) in line["message"]
 
 
 @pytest.mark.usefixtures("_own_logging")
@@ -131,6 +146,106 @@ def test_json_line_has_time_level_logger_and_message(capfd: pytest.CaptureFixtur
     line = json.loads(logged(capfd))
     assert line.keys() == {"time", "level", "logger", "message"}
     assert (line["level"], line["logger"], line["message"]) == ("debug", "gateway.app", "all well")
+
+
+@pytest.mark.usefixtures("_own_logging")
+@pytest.mark.parametrize("as_json", [False, True])
+def test_times_are_utc_and_say_so(as_json: bool, capfd: pytest.CaptureFixture[str]) -> None:
+    set_up_logging("info", as_json=as_json)
+    record = {"created": 1_700_000_000.25, "msecs": 250, "msg": "x", "levelno": logging.INFO}
+    logging.getLogger("x").handle(logging.makeLogRecord(record))
+    text = logged(capfd)
+    assert (json.loads(text)["time"] if as_json else text.split()[0]) == "2023-11-14T22:13:20.250Z"
+
+
+@pytest.mark.usefixtures("_own_logging")
+def test_json_line_of_a_game_has_a_field_for_each_thing(capfd: pytest.CaptureFixture[str]) -> None:
+    set_up_logging("info", as_json=True)
+    log_game(finished(Reason.TIME, SECOND), 0.25)
+    line = json.loads(logged(capfd))
+    assert re.fullmatch(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line.pop("time"))
+    assert line == {
+        "level": "info",
+        "logger": "gateway.games",
+        "event": "game_over",
+        "first": "ann",
+        "first_kind": "",
+        "second": "bob",
+        "second_kind": "",
+        "moves": "323",
+        "winner": 2,
+        "reason": "time",
+        "thought": [1000, 2000],
+        "delay": 250,
+        "table": None,
+        "series": 0,
+        "round": 1,
+        "message": "game 'bob' beats 'ann': time (after 1.000 s, the server was deaf for 0.250 s), moving"
+        " second, moves 323",
+    }
+
+
+@pytest.mark.usefixtures("_own_logging")
+def test_start_is_logged_with_addresses_and_where_results_are_kept(capfd: pytest.CaptureFixture[str]) -> None:
+    set_up_logging("info", as_json=True)
+    log_start([("nac4", "127.0.0.1:8080"), ("web", "[::1]:8000")], "/tmp/games.db")
+    line = json.loads(logged(capfd))
+    assert line["listening"] == [
+        {"front_end": "nac4", "address": "127.0.0.1:8080"},
+        {"front_end": "web", "address": "[::1]:8000"},
+    ]
+    assert (line["event"], line["results"]) == ("started", "/tmp/games.db")
+
+
+@pytest.mark.usefixtures("_own_logging")
+@pytest.mark.parametrize("as_json", [False, True])
+def test_exception_with_a_clients_words_forges_no_line(
+    as_json: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    forged = "2026-01-01T00:00:00.000Z ERROR   forged\x1b[2J\u202e"
+    set_up_logging("info", as_json=as_json)
+    try:
+        raise ValueError(f"no column\n{forged}\r{forged}\x85{forged}")
+    except ValueError:
+        logging.getLogger("x").exception("went\nwrong")
+    text = logged(capfd)
+    assert not [line for line in text.splitlines() if line.startswith("2026-01-01")]
+    assert all(line.isprintable() for line in text.splitlines())
+    if not as_json:
+        assert text.splitlines()[0].endswith(r" ERROR   went\nwrong")
+        assert all(line.startswith("    ") for line in text.splitlines()[1:])
+
+
+ROOT = Path(__file__).parents[1]
+LOGGING = {f"logger.{name}" for name in ("debug", "info", "warning", "error", "exception", "critical", "log")}
+RESERVED = {*vars(logging.makeLogRecord({})), "message", "asctime", "time", "level", "logger", "exception"}
+
+
+def calls() -> Iterator[tuple[str, ast.Call]]:
+    """Yield all calls of a logger's methods in our programs, and where they stand."""
+    for path in sorted(
+        path for package in ("gateway", "adapters") for path in (ROOT / package).rglob("*.py")
+    ):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in LOGGING:
+                yield f"{path.relative_to(ROOT)}:{node.lineno}", node
+
+
+def test_whatever_is_logged_has_fields() -> None:
+    found = dict(calls())
+    assert found
+    assert [
+        place for place, call in found.items() if "extra" not in {each.arg for each in call.keywords}
+    ] == []
+
+
+def test_fields_are_named_as_nothing_else_in_a_record_and_one_is_the_event() -> None:
+    for place, call in calls():
+        for each in call.keywords:
+            if each.arg == "extra" and isinstance(each.value, ast.Dict):
+                names = {key.value for key in each.value.keys if isinstance(key, ast.Constant)}
+                assert "event" in names, place
+                assert not names & RESERVED, place
 
 
 @pytest.mark.usefixtures("_own_logging")
@@ -175,6 +290,7 @@ def test_setting_up_twice_says_everything_once(capfd: pytest.CaptureFixture[str]
 def test_reader_who_stands_still_stops_nobody_and_is_told_what_it_missed() -> None:
     reader, writer = os.pipe()
     handler = ThreadedHandler(writer)
+    handler.setFormatter(JsonFormatter())
     line = logging.LogRecord("games", logging.INFO, __file__, 1, "x" * 1000, None, None)
     for _ in range(BACKLOG + 200):  # a pipe holds some 64 of them
         handler.emit(line)
@@ -187,9 +303,10 @@ def test_reader_who_stands_still_stops_nobody_and_is_told_what_it_missed() -> No
         handler.flush()
         read += log.readlines()
     handler.close()
-    text = b"".join(read).decode()
-    assert text.count("x" * 1000) > BACKLOG
-    assert "lines dropped: nobody read the log" in text
+    lines = [json.loads(each) for each in read if each]
+    assert sum(each["message"] == "x" * 1000 for each in lines) > BACKLOG
+    [dropped] = [each for each in lines if each.get("event") == "lines_dropped"]
+    assert dropped["message"] == f"{dropped['lines']} lines dropped: nobody read the log"
     os.close(writer)
     os.close(reader)
 

@@ -142,7 +142,11 @@ class Application:
         if not hmac.compare_digest(shown, f"Bearer {admin.token}".encode()):
             raise HTTPException(403, "this needs the admin token")
         removed = await admin.clear()
-        logger.warning("all results are cleared: %d games of %d players", removed.games, removed.players)
+        logger.warning(
+            "all results are cleared: %d games of %d players",
+            *(removed.games, removed.players),
+            extra={"event": "results_cleared", **asdict(removed)},
+        )
         return _json(_encode({"removed": asdict(removed)}))
 
     async def _answer(self, work: Callable[[], answers.Json | None], missing: str = "") -> Response:
@@ -168,7 +172,8 @@ class Application:
 
     async def _unavailable(self, _: Request, error: Exception) -> Response:
         if self._words.passes(trio.current_time()):
-            logger.warning("a web page cannot be had: %s", error)
+            about = {"event": "web_unavailable", "error": str(error)}
+            logger.warning("a web page cannot be had: %s", error, extra=about)
         return _error(503, "the database cannot be used at the moment")
 
     async def _failed(self, _: Request, error: Exception) -> Response:

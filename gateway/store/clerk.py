@@ -10,7 +10,6 @@ Knows threads and time; does not know databases, only a `Sink`, nor the event lo
   given up the log has the number.
 """
 
-import json
 import logging
 import queue
 import threading
@@ -26,6 +25,7 @@ from gateway.store.errors import StoreError
 from gateway.store.formats.jsonl import as_object
 from gateway.store.outage import Outage
 from gateway.store.records import Enclosure, GameRecord, Item, Submission
+from gateway.text import json_text
 
 logger = logging.getLogger("gateway.store")
 T = TypeVar("T")
@@ -194,20 +194,25 @@ class Clerk:
                 self._store([each])
             return
         kind = "a result" if _games(batch) else "evidence"
-        logger.error("the database will never take %s: %s", kind, " ".join(str(error).split()))
+        cause = " ".join(str(error).split())
+        about = {"event": "not_storable", "what": kind, "error": cause}
+        logger.error("the database will never take %s: %s", kind, cause, extra=about)
         self._give_up(batch)
 
     def _tidy(self) -> bool:
         try:
             return self._sink.tidy()
         except Exception as error:  # it is no reason to store no games
-            logger.warning("the database could not be tidied up: %s", error)
+            if not self._abandoned.is_set():  # otherwise it is no news: the store was closed meanwhile
+                about = {"event": "not_tidied", "error": str(error)}
+                logger.warning("the database could not be tidied up: %s", error, extra=about)
             return False
 
     def _give_up(self, batch: Sequence[Item]) -> None:
         log_unstored([each.record for each in batch if isinstance(each, Submission)])
         if bare := len(batch) - _games(batch):
-            logger.error("evidence of %d players' games is not stored", bare)
+            about = {"event": "evidence_not_stored", "players_games": bare}
+            logger.error("evidence of %d players' games is not stored", bare, extra=about)
         self._settle(batch, stored=False)
 
     def _settle(self, batch: Sequence[Item], *, stored: bool) -> None:
@@ -234,7 +239,7 @@ def log_unstored(records: Sequence[GameRecord], at_once: int = 50) -> None:
     """Log games that only the log will have, several in a line because a log has room for so many lines."""
     for start in range(0, len(records), at_once):
         part = [as_object(record) for record in records[start : start + at_once]]
-        logger.error("not stored: %s", json.dumps(part))
+        logger.error("not stored: %s", json_text(part), extra={"event": "games_not_stored", "games": part})
 
 
 def _games(batch: Sequence[Item]) -> int:

@@ -71,9 +71,13 @@ class Outage:
         if self._throttle.passes(now) or is_new:
             logger.error(
                 "the database has failed for %.1f s; play goes on, %d results wait: %s",
-                now - self._began,
-                waiting,
-                error,
+                *(now - self._began, waiting, error),
+                extra={
+                    "event": "database_failed",
+                    "seconds": round(now - self._began, 3),
+                    "waiting": waiting,
+                    "error": str(error),
+                },
             )
 
     def over(self, stored: int, waiting: int, now: float) -> None:
@@ -81,8 +85,12 @@ class Outage:
         if self._began is not None:
             logger.warning(
                 "the database is back after %.1f s: %d results that waited are stored, %d are next",
-                now - self._began,
-                stored,
-                waiting - stored,
+                *(now - self._began, stored, waiting - stored),
+                extra={
+                    "event": "database_back",
+                    "seconds": round(now - self._began, 3),
+                    "stored": stored,
+                    "waiting": waiting - stored,
+                },
             )
             self._began = None

@@ -29,8 +29,6 @@ from gateway.store.receipts import Outcome, Receipt
 from gateway.store.records import Enclosure, GameRecord, Item, Submission
 
 logger = logging.getLogger("gateway.store")
-_LATE = "players hear of results that are not stored yet, %d times so far"
-_BARE = "too much waits: evidence is left out, of %d players' games so far"
 T = TypeVar("T")
 
 
@@ -55,8 +53,8 @@ class Writer:
         self._numbers = 0
         self._open: dict[int, Receipt] = {}
         self._evidence = 0
-        self._late = Count(pace.remind, partial(logger.error, _LATE))
-        self._bare = Count(pace.remind, partial(logger.error, _BARE))
+        self._late = Count(pace.remind, _say_late)
+        self._bare = Count(pace.remind, _say_bare)
         self._closed = False
         self._token = trio.lowlevel.current_trio_token()
         self._clerk = Clerk(sink, self._settled, pace)
@@ -134,3 +132,13 @@ class Writer:
 
     def _note_late(self) -> None:
         self._late.one_more(trio.current_time())
+
+
+def _say_late(times: int) -> None:
+    about = {"event": "results_told_unstored", "times": times}
+    logger.error("players hear of results that are not stored yet, %d times so far", times, extra=about)
+
+
+def _say_bare(times: int) -> None:
+    about = {"event": "evidence_left_out", "players_games": times}
+    logger.error("too much waits: evidence is left out, of %d players' games so far", times, extra=about)

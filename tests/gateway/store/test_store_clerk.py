@@ -372,6 +372,23 @@ def test_tidying_that_fails_stops_nothing(caplog: pytest.LogCaptureFixture, kind
     assert "could not be tidied up: database is locked" in caplog.text
 
 
+def test_tidying_that_fails_because_the_store_is_closed_is_no_news(caplog: pytest.LogCaptureFixture) -> None:
+    gate = Gate()
+
+    class Closed(FakeSink):
+        def tidy(self) -> bool:
+            gate()
+            raise StoreError("the process that writes has ended")
+
+    clerk = Clerk(Closed(), lambda batch, stored: None, HASTE)
+    assert gate.reached.wait(LIMIT)
+    clerk.close(0.0)
+    gate.opened.set()
+    clerk._thread.join(LIMIT)
+    assert not clerk._thread.is_alive()
+    assert not caplog.records
+
+
 # What is said.
 
 
