@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import re
 from collections.abc import Sequence
 
 from gateway import __version__
@@ -37,6 +38,10 @@ DATABASE = "c4gateway.db"
 NOWHERE = "none"
 TOKEN_VARIABLE = "C4GATEWAY_ADMIN_TOKEN"
 """Where the admin token is looked for, so that it need not stand in the list of processes."""
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9.+_-]*")
+_POSTGRESQL = ("postgresql", "postgres")
+_OTHERS = ("sqlite", "file", "mysql", "mariadb", "oracle", "mssql")
+"""Databases that are known by how a URL begins, though no // follows."""
 COMMANDS = ("standings", "show", "export", "recount")
 """What can stand in front of all options: commands that read what was kept."""
 
@@ -85,7 +90,7 @@ def _parser() -> Parser:
     results = parser.add_argument_group("where to keep results")
     results.add_argument(
         "--db",
-        type=_database,
+        type=_database_or_none,
         default=DATABASE,
         metavar="FILE|URL|none",
         help=f"a file of SQLite's, postgresql://..., or {NOWHERE} ({DATABASE})",
@@ -184,10 +189,22 @@ def _add_web(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def _database(text: str) -> str | None:
-    if not text:
-        raise argparse.ArgumentTypeError(f"a file or a URL is needed, or {NOWHERE}")
-    return None if text == NOWHERE else text
+def database(text: str) -> str:
+    """Return where a database is: a file, or a URL of PostgreSQL's. Raises ArgumentTypeError for another URL.
+
+    The error says no more of it than how it begins, for there may be a password in it.
+    """
+    scheme, has_colon, rest = text.partition(":")
+    system = scheme.partition("+")[0].casefold()
+    is_other = system not in _POSTGRESQL and ("+" in scheme or rest.startswith("//") or system in _OTHERS)
+    if not text or (has_colon and _SCHEME.fullmatch(scheme) and is_other):
+        what = f"{scheme}: cannot be used" if text else "nothing is given"
+        raise argparse.ArgumentTypeError(f"{what}; give the path of a file (SQLite) or postgresql://...")
+    return text
+
+
+def _database_or_none(text: str) -> str | None:
+    return None if text == NOWHERE else database(text)
 
 
 def _house_players(text: str) -> list[str]:

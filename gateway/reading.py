@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 
 from gateway.arguments import Parser, in_one_line, number
-from gateway.options import DATABASE
+from gateway.options import DATABASE, database
 from gateway.store import commands
 from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.errors import StoreError
@@ -67,7 +67,7 @@ def _parser() -> Parser:
     ):
         command = words.add_parser(name, help=text, description=text, allow_abbrev=False)
         command.add_argument(
-            "--db", default=DATABASE, metavar="FILE|URL", help=f"which database ({DATABASE})"
+            "--db", type=database, default=DATABASE, metavar="FILE|URL", help=f"which database ({DATABASE})"
         )
         add(command)
     return parser

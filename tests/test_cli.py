@@ -336,3 +336,39 @@ def test_games_are_logged_on_stderr_one_line_each() -> None:
         status, err = gateway.stop()
     assert status == 0
     assert "game 'bob' beats 'ann': illegal move, moving second, moves " in err.splitlines()[1]
+
+
+# Elsewhere.
+
+ELSEWHERE = """
+import sys
+for name in ("fcntl", "grp", "pwd", "resource", "termios"):
+    sys.modules[name] = None  # so that to import it is an error, as on Windows
+"""
+
+
+def ran_elsewhere(program: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", ELSEWHERE + program],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("system", ["win32", "cygwin", "freebsd14"])
+def test_system_that_is_not_supported_is_one_line_and_status_1(system: str) -> None:
+    done = ran_elsewhere(
+        f"sys.platform = {system!r}\nfrom gateway.__main__ import main\nstatus = main()\n"
+        "assert 'trio' not in sys.modules\nsys.exit(status)"
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert complaint(done.stderr) == f"c4gateway: error: it runs on Linux and macOS, not on {system}"
+
+
+def test_bot_needs_no_module_that_only_unix_has() -> None:
+    done = ran_elsewhere("from adapters.bot.cli import main\nmain(['--version'])")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("c4bot ")

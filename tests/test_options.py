@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from gateway import __version__
+from gateway import __version__, reading
 from gateway.options import PORTS, parse
 
 
@@ -207,3 +207,43 @@ def test_token_that_nobody_can_send_is_refused(
 
 def test_token_without_web_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--web" in refused(["--admin-token", "x"], capsys)
+
+
+# Databases.
+
+FOREIGN = [
+    "mysql://ann:sesame@host/db",
+    "MySQL://ann:sesame@host/db",
+    "mysql+pymysql:ann:sesame@host",
+    "mariadb:host",
+    "sqlite:///games.db",
+    "sqlite:games.db",
+    "file:games.db",
+    "postgresqlx://ann:sesame@host",
+    "redis://host",
+]
+
+
+@pytest.mark.parametrize("where", FOREIGN)
+@pytest.mark.parametrize("command", [[], ["standings"], ["export"], ["recount"]])
+def test_url_that_is_not_postgresqls_is_no_file(
+    command: list[str], where: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        (reading.main if command else parse)([*command, "--db", where])
+    assert stop.value.code == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert f"--db: {where.partition(':')[0]}: cannot be used; give the path of a file" in line
+    assert "sesame" not in line
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["games.db", "a:b.db", "./mysql://x", "C:games.db", "postgresql://h/d", "postgresql+psycopg://h/d"],
+)
+def test_path_or_url_of_postgresql_is_taken_as_it_is(where: str) -> None:
+    assert parse(["--db", where]).db == where
+
+
+def test_results_can_be_kept_nowhere() -> None:
+    assert parse(["--db", "none"]).db is None

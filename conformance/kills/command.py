@@ -1,7 +1,8 @@
 """`python -m conformance kills`: is every result that a client was told of stored, once, after `kill -9`?
 
 Knows a gateway as a subprocess, started again and again on one database, and when to kill it: in turns it
-alone, so that processes of its own outlive it by a moment, and all of them at once. What the clients were
+alone, so that processes of its own outlive it by a moment, and all of them at once. It is not killed before
+results flow, however slow the machine is: a run that told of too few shows nothing. What the clients were
 told is compared with what is stored at the end, when the server has started once more and has stopped in
 good order.
 """
@@ -32,6 +33,8 @@ from conformance.launch import COMMAND, ServerError, running, start
 OPTIONS = ("--rounds", str(LENGTH), "--games-per-pair", "0", "--log-level", "error")
 SHOWN = 20
 """So many results are shown of each kind of trouble."""
+PATIENCE = 60.0
+"""Seconds that a server has for telling the results without which it is not killed."""
 
 
 @dataclass(slots=True)
@@ -45,7 +48,9 @@ class Notes:
     """How many results were told, by dialect; a game has up to two."""
     played: dict[str, tuple[Game, ...]] = field(default_factory=dict)
     moments: list[float] = field(default_factory=list)
-    """When the server was killed, in seconds from the beginning of the load."""
+    """When the server was killed, in seconds from when results flowed."""
+    idle: int = 0
+    """How many kills came before as many results were told as were asked for."""
 
     def add(self, load: Load) -> int:
         """Take in what a load was told; return how many games."""
@@ -69,9 +74,9 @@ class Findings:
 
     @property
     def is_good(self) -> bool:
-        """Whether nothing was lost, doubled or damaged. Where nobody was told anything, nothing was shown."""
+        """Whether nothing was lost, doubled or damaged, and enough results were told before each kill."""
         is_whole = self.integrity in ("ok", "not SQLite") and self.books.endswith(": as kept")
-        return self.verdict.is_good and is_whole and self.verdict.told > 0
+        return self.verdict.is_good and is_whole and self.verdict.told > 0 and self.notes.idle == 0
 
 
 def main(argv: Sequence[str]) -> int:
@@ -95,7 +100,14 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--kills", type=count, default=100, metavar="N", help="how often (100)")
     parser.add_argument("--pairs", type=count, default=12, metavar="N", help="pairs of clients (12)")
     parser.add_argument(
-        "--within", type=seconds, default=1.0, metavar="SECONDS", help="when to kill at the latest (1)"
+        "--results", type=count, default=100, metavar="N", help="how many are told before each kill (100)"
+    )
+    parser.add_argument(
+        "--within",
+        type=seconds,
+        default=1.0,
+        metavar="SECONDS",
+        help="when to kill after that, at the latest (1)",
     )
     parser.add_argument("--seed", metavar="WORD", help="for the same games and moments once more")
     parser.add_argument("--db", metavar="FILE|URL", help="the database (a new file, removed at the end)")
@@ -117,8 +129,10 @@ async def kill_all(options: argparse.Namespace, where: str, command: Sequence[st
         moment = lot.uniform(0, options.within)
         notes.moments.append(moment)
         whole = number % 2 == 0
-        run = Run(f"{notes.token}k{number}", f"{options.seed} {number}", options.pairs, moment, whole)
+        name, seed = f"{notes.token}k{number}", f"{options.seed} {number}"
+        run = Run(name, seed, options.pairs, options.results, moment, with_helpers=whole)
         load = await _killed(run, where, command)
+        notes.idle += load.results < options.results
         what = "all processes" if whole else "the server"
         print(f"kill {number}, of {what} after {moment:.3f} s: {notes.add(load)} games told of", flush=True)
     async with running([*OPTIONS, "--db", where], command):
@@ -134,7 +148,10 @@ class Run:
     name: str
     seed: str
     pairs: int
+    results: int
+    """So many are told before `moment` begins."""
     moment: float
+    """Seconds."""
     with_helpers: bool
 
 
@@ -143,9 +160,11 @@ async def _killed(run: Run, where: str, command: Sequence[str]) -> Load:
     try:
         async with trio.open_nursery() as nursery:
             server = await start(nursery, [*OPTIONS, "--db", where], command)
-            load = Load(run.name, run.seed, server.addresses)
+            load = Load(run.name, run.seed, server.addresses, run.results)
             try:
                 nursery.start_soon(load.run, run.pairs)
+                with trio.move_on_after(PATIENCE):
+                    await load.told.wait()
                 await trio.sleep(run.moment)
             finally:
                 load.is_over = True
@@ -162,6 +181,7 @@ def readable(findings: Findings) -> str:
     notes, verdict = findings.notes, findings.verdict
     rows = {
         "kills": len(notes.moments),
+        "after too few results": notes.idle,
         "games told of": verdict.told,
         "results told": f"{notes.tellings.total()} ({_by_dialect(notes)})",
         "games stored": verdict.stored,
@@ -188,6 +208,7 @@ def as_data(findings: Findings, seed: str) -> dict[str, object]:
     return {
         "seed": seed,
         "moments": notes.moments,
+        "after_too_few": notes.idle,
         "tellings": dict(notes.tellings),
         "verdict": asdict(findings.verdict),
         "integrity": findings.integrity,

@@ -24,7 +24,7 @@ _HEAD_END = b"\r\n\r\n"
 class Load:
     """All clients of one run of the server."""
 
-    def __init__(self, name: str, seed: str, addresses: Mapping[str, Address]) -> None:
+    def __init__(self, name: str, seed: str, addresses: Mapping[str, Address], enough: int = 1) -> None:
         """`name`, of letters and digits, is what all clients' names begin with; no other load has it."""
         self.players: list[Player] = []
         """All who have played, with what they were told."""
@@ -32,9 +32,17 @@ class Load:
         """What was to be played, by the name of the table; the two players have one more letter."""
         self.is_over = False
         """To be set before the server is killed: from here on connections may end."""
+        self.told = trio.Event()
+        """Set when `enough` results were told."""
         self._name = name
         self._seed = seed
         self._addresses = addresses
+        self._enough = enough
+
+    @property
+    def results(self) -> int:
+        """How many results were told until now."""
+        return sum(len(player.results) for player in self.players)
 
     async def run(self, pairs: int) -> None:
         """Play until `is_over`, and on to the end of all connections. Raises OutOfStep, wrapped."""
@@ -60,7 +68,7 @@ class Load:
     async def _play(self, player: Player) -> None:
         """Play a course of games, or as much of it as the server lives to see."""
         try:
-            await _converse(player, self._addresses[player.dialect])
+            await self._converse(player, self._addresses[player.dialect])
         except trio.BrokenResourceError as error:
             if not self.is_over:
                 raise OutOfStep(f"{player} was hung up on: {error}") from None
@@ -68,22 +76,30 @@ class Load:
             if not self.is_over:
                 raise OutOfStep(f"{player} cannot connect: {error}") from None
 
+    async def _converse(self, player: Player, address: Address) -> None:
+        """Say and hear what there is.
 
-async def _converse(player: Player, address: Address) -> None:
-    """Say and hear what there is. Raises OSError, FrameError, OutOfStep, or BrokenResourceError at an end."""
-    async with await trio.open_tcp_stream(address.host, address.port) as stream:
-        rest = await _shaken(stream, address, player.resource)
-        answer = player.opening
-        while not player.has_all:
-            await _say(stream, answer, is_leaving=player.is_leaving)
-            rest += (data := await _heard(stream))
-            if not data:
-                if player.is_leaving:
-                    return
-                raise trio.BrokenResourceError("the end of the stream")
-            cut = player.cut(rest)
-            rest = cut.rest
-            answer = b"".join([cut.answer, *map(player.hear, cut.messages)])
+        Raises OSError, FrameError, OutOfStep, or BrokenResourceError at an end.
+        """
+        async with await trio.open_tcp_stream(address.host, address.port) as stream:
+            rest = await _shaken(stream, address, player.resource)
+            answer = player.opening
+            while not player.has_all:
+                await _say(stream, answer, is_leaving=player.is_leaving)
+                rest += (data := await _heard(stream))
+                if not data:
+                    if player.is_leaving:
+                        return
+                    raise trio.BrokenResourceError("the end of the stream")
+                cut = player.cut(rest)
+                rest = cut.rest
+                answer = b"".join([cut.answer, *map(player.hear, cut.messages)])
+                self._note()
+
+    def _note(self) -> None:
+        """Look whether enough results were told, as long as they were not."""
+        if not self.told.is_set() and self.results >= self._enough:
+            self.told.set()
 
 
 async def _say(stream: trio.SocketStream, data: bytes, *, is_leaving: bool) -> None:

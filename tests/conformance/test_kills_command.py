@@ -58,13 +58,14 @@ def sabotaged(words: str) -> tuple[str, ...]:
     return (sys.executable, "-c", IN_ONE_PROCESS + words + run, *COMMAND[3:])
 
 
-def options(within: float = 1.0) -> Namespace:
-    return Namespace(kills=1, pairs=6, within=within, seed="22")  # a late moment: at 0.96 of `within`
+def options(within: float = 1.0, results: int = 6) -> Namespace:
+    # A late moment: at 0.96 of `within`.
+    return Namespace(kills=1, pairs=6, results=results, within=within, seed="22")
 
 
 def test_short_run_finds_all_that_was_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     report, database = tmp_path / "kills.json", tmp_path / "kept.db"
-    words = ["--kills", "3", "--pairs", "6", "--within", "3", "--seed", "9"]  # the last comes at 1.9 s
+    words = ["--kills", "3", "--pairs", "6", "--results", "30", "--within", "0.2", "--seed", "9"]
     status = main(["kills", *words, "--db", str(database), "--json", str(report)])
     out = capsys.readouterr().out
     assert status == 0
@@ -81,7 +82,7 @@ def test_database_of_its_own_is_left_only_where_something_is_wrong(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    words = ["--kills", "1", "--pairs", "3", "--within", "2", "--seed", "22"]
+    words = ["--kills", "1", "--pairs", "3", "--results", "20", "--within", "0.2", "--seed", "22"]
     assert main(["kills", *words]) == 0
     assert not list(tmp_path.iterdir())
     monkeypatch.setattr("conformance.kills.command.recounted", not_as_kept)
@@ -92,6 +93,24 @@ def test_database_of_its_own_is_left_only_where_something_is_wrong(
 
 async def not_as_kept(where: str) -> str:
     return "totals and ratings: not as kept; now they are"
+
+
+async def test_no_server_is_killed_before_it_told_enough_results(tmp_path: Path) -> None:
+    findings = await kill_all(options(within=0.001, results=30), str(tmp_path / "c4.db"))
+    assert findings.is_good
+    assert findings.notes.tellings.total() >= 30
+    assert "\nafter too few results: 0\n" in readable(findings)
+
+
+async def test_run_that_told_too_few_results_is_not_good(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conformance.kills.command.PATIENCE", 0.5)
+    findings = await kill_all(options(within=0.5, results=10**6), str(tmp_path / "c4.db"))
+    assert findings.verdict.is_good
+    assert not findings.is_good
+    assert "\nafter too few results: 1\n" in readable(findings)
+    assert readable(findings).endswith("\nNOT GOOD\n")
 
 
 async def test_result_that_was_told_before_it_was_stored_is_found(tmp_path: Path) -> None:
@@ -143,7 +162,9 @@ def test_damage_is_not_good_though_all_is_stored(integrity: str, books: str) -> 
     assert not Findings(Notes("x"), judge([], [], played), integrity, books).is_good
 
 
-@pytest.mark.parametrize("words", [["--kills", "0"], ["--pairs", "-1"], ["--within", "0"], ["more"]])
+@pytest.mark.parametrize(
+    "words", [["--kills", "0"], ["--pairs", "-1"], ["--results", "0"], ["--within", "0"], ["more"]]
+)
 def test_bad_usage_is_status_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["kills", *words]) == 2
     assert capsys.readouterr().err.endswith("(--help tells more)\n")
