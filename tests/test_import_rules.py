@@ -1,7 +1,9 @@
 """Who may import whom: the direction of the arrows, read from the source."""
 
 import ast
+import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -434,6 +436,24 @@ def test_modules_of_the_standard_library_and_dependencies_are_all_that_is_import
         "starlette",
     }
     assert theirs(module) - {"hypothesis"} <= dependencies | sys.stdlib_module_names
+
+
+@pytest.mark.parametrize("library", ["trio-websocket", "edn-format"])
+def test_library_of_which_insides_are_used_has_a_newest_version(library: str) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    [wanted] = [each for each in project["dependencies"] if each.startswith(f"{library}>")]
+    assert ",<" in wanted
+
+
+PRIVATE = {"_handle_ping_event", "_reader_task", "_get_request", "_pings"}
+"""What is used of trio-websocket beyond its interface."""
+
+
+@pytest.mark.parametrize("module", ["adapters.websocket", "adapters.upgrade", "adapters.dial"])
+def test_private_names_of_trio_websocket_are_those_that_are_known(module: str) -> None:
+    attributes = [node for node in nodes(module) if isinstance(node, ast.Attribute)]
+    others = [node for node in attributes if ast.unparse(node.value) != "self"]
+    assert {node.attr for node in others if re.match("_[^_]", node.attr)} <= PRIVATE
 
 
 @pytest.mark.parametrize("module", ALL)
