@@ -1,7 +1,9 @@
-"""What the commands' options have in common: how a number is read, and what is said of a wrong one."""
+"""What the commands have in common: how a number is read, what is said of a wrong one, and how it is said."""
 
 import argparse
+import io
 import math
+import sys
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -29,6 +31,12 @@ def number(kind: Callable[[str], float], least: float, most: float) -> Callable[
         return value
 
     return read
+
+
+def let_output_take_any_text() -> None:
+    """Write an escape on standard output for a character that its encoding has not, instead of failing."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def in_one_line(error: BaseException) -> str:

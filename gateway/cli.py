@@ -25,7 +25,7 @@ from adapters.house.server import House
 from adapters.house.thinking import Thinker
 from adapters.lookout import Lookout
 from gateway.app import FrontEnd, Listening, listen, run, stop_asked_for
-from gateway.arguments import in_one_line
+from gateway.arguments import in_one_line, let_output_take_any_text
 from gateway.desk import Desk
 from gateway.events import Receipt
 from gateway.hub import Rules
@@ -54,6 +54,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return reading.main(given)
     options = parse(given)
+    let_output_take_any_text()
     set_up_logging(options.log_level, as_json=options.log_json)
     status = 0
     _allow_many_connections()

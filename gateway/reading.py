@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from gateway.arguments import Parser, in_one_line, number
+from gateway.arguments import Parser, in_one_line, let_output_take_any_text, number
 from gateway.options import DATABASE, database
 from gateway.store import commands
 from gateway.store.database import Database, open_to_read, open_to_write
@@ -26,10 +26,12 @@ def main(arguments: Sequence[str]) -> int:
     That is 0, 1 where the system refused something, and 130 after Ctrl-C.
     """
     options = _parser().parse_args(arguments)
+    let_output_take_any_text()
     try:
         _print(options.text(options))
     except (StoreError, OSError) as error:
-        print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
+        hint = "; --db says which database" if isinstance(error.__cause__, FileNotFoundError) else ""
+        print(f"c4gateway: error: {in_one_line(error)}{hint}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
@@ -128,7 +130,7 @@ def _export(given: argparse.Namespace) -> Iterator[str]:
 
 
 def _recount(given: argparse.Namespace) -> Iterator[str]:
-    database = open_to_write(given.db)
+    database = open_to_write(given.db, create=False)
     try:
         yield from commands.recount(database)
     finally:

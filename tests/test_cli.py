@@ -152,6 +152,21 @@ def test_stdout_that_takes_nothing_is_one_line_and_status_1() -> None:
     assert done.returncode == 1
 
 
+def test_database_in_a_directory_that_is_not_there_is_one_line_and_status_1(tmp_path: Path) -> None:
+    place = tmp_path / "none" / "games.db"
+    status, out, err = ran("--tcp", "0", "--db", str(place))
+    assert (status, out) == (1, "")
+    assert complaint(err) == f"c4gateway: error: {place}: No such file or directory"
+
+
+def test_database_whose_name_is_no_utf_8_is_announced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "utf-8")
+    with served("--tcp", "0", "--db", f"{tmp_path}/\udcff.db", addresses=1) as gateway:
+        assert gateway.stop()[0] == 0
+
+
 # Stopping.
 
 

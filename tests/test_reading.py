@@ -36,6 +36,28 @@ def test_database_that_is_not_there_is_one_line_and_status_one(tmp_path: Path) -
     status, said = reading("standings", "--db", str(tmp_path / "none.db"), out=tmp_path / "out")
     assert (status, said.count("\n")) == (1, 1)
     assert said.startswith("c4gateway: error: ")
+    assert said.endswith("none.db: No such file or directory; --db says which database\n")
+
+
+def test_recount_makes_no_database(tmp_path: Path) -> None:
+    status, said = reading("recount", "--db", str(tmp_path / "none.db"), out=tmp_path / "out")
+    assert status == 1
+    assert "none.db: No such file or directory" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("command", [["standings"], ["show", "1"], ["export", "--format", "csv"]])
+def test_name_that_the_terminal_has_no_characters_for_is_escaped(
+    command: list[str], place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = open_to_write(place)
+    DatabaseSink(database).write([Submission(1, game("J\xfcrgen", "\u6f22"))])
+    database.close()
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    assert reading(*command, "--db", place, out=tmp_path / "out") == (0, "")
+    text = (tmp_path / "out").read_text("ascii")
+    assert r"J\xfcrgen" in text
+    assert r"\u6f22" in text
 
 
 def test_output_that_is_closed_is_one_line_and_status_one(place: str) -> None:

@@ -15,7 +15,7 @@ from adapters.bot.play import Ending, Hearing, Kind
 from adapters.bot.player import Keyboard, Person, Player
 from adapters.bot.screen import Screen
 from adapters.bot.tally import Tally
-from gateway.arguments import in_one_line
+from gateway.arguments import in_one_line, let_output_take_any_text
 
 LOBBY = "lobby"
 
@@ -27,6 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     want the player, 128 and its number after a signal.
     """
     options = parse(arguments)
+    let_output_take_any_text()
     tally = Tally(options.games)
     screen = Screen(shows_games=options.verbose or options.engine is None)
     status = 1

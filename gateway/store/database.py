@@ -85,15 +85,15 @@ class Database:
         self.engine.dispose()
 
 
-def open_to_write(where: str) -> Database:
-    """Open the database, creating or migrating it.
+def open_to_write(where: str, *, create: bool = True) -> Database:
+    """Open the database, migrating it, and creating it where there is none and `create` allows it.
 
     `where` is the path of a file, or a URL ``postgresql://...``. Raises `StoreError`, and then leaves what is
     there as it was.
     """
     with _in_one_line(where):
         if not _is_url(where):
-            sqlite.prepare(_path(where), VERSION)
+            (sqlite.prepare if create else sqlite.check)(_path(where), VERSION)
         database = _database(_place(where))
         with _closed_on_error(database):
             _bring_up_to_date(database)

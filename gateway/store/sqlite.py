@@ -31,6 +31,7 @@ def prepare(path: Path, version: int) -> None:
     if path.exists() and path.stat().st_size > 0:
         check(path, version)
         return
+    path.touch()  # or the system's own word on why not
     connection = sqlite3.connect(path, isolation_level=None)
     try:
         # In this order each of the two is whole, or absent, should the process end here.

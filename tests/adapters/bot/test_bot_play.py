@@ -199,7 +199,7 @@ async def test_message_that_is_none_is_warned_of_and_passed_over(
     line.tells(WON)
     play, _ = playing(line, FakePlayer())
     assert (await play.run()).kind is Kind.PLAYED
-    assert capsys.readouterr().err == "c4bot: cannot understand the server: no ? message\n"
+    assert capsys.readouterr().err == r"c4bot: cannot understand the server: no \x1b message" + "\n"
 
 
 @pytest.mark.parametrize(

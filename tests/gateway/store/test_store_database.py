@@ -155,7 +155,7 @@ def test_folder_is_refused(tmp_path: Path) -> None:
 
 
 def test_file_in_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    assert "unable to open database file" in refusal(str(tmp_path / "no" / "games.db"))
+    assert "No such file or directory" in refusal(str(tmp_path / "no" / "games.db"))
 
 
 def test_path_with_every_odd_character_is_a_path(tmp_path: Path) -> None:
