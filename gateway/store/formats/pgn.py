@@ -1,8 +1,8 @@
 """PGN, in the manner of chess: tags in brackets, then the columns of the game in one word, and the result.
 
 The seven tags that PGN demands come first, White being the first mover; then our own. ``*`` is the result of
-a game that was aborted or that the server cut short. PGN knows no line break in a tag: a character that would be
-one, or that nobody sees, is written as in JSON, ``\\u000a``.
+a game that was aborted or that the server cut short. PGN knows no line break in a tag: a character that would
+be one, or that nobody sees, is written as in JSON, ``\\u000a``.
 """
 
 import json
