@@ -4,7 +4,8 @@ Knows who sits where and who opens the next game. Does not know when a player is
 is still there: the hub tells it who sits down and who gets up.
 
 Whoever sits at position 0 opens the first game of two players, and the opening swaps with every game
-that they play on. A newcomer takes the free seat with its position, and the two count from the start.
+that they play on. A newcomer takes the position that the one who left had in their last game, and the two
+count from the start.
 """
 
 from typing import Generic, TypeVar
@@ -38,7 +39,9 @@ class Table(Generic[S]):
         self._games = 0
 
     def rise(self, player: S) -> None:
-        """Free the seat of `player`."""
+        """Free the seat of `player`. Whoever opened the last game is at position 0 from here on."""
+        if self._games and self._games % 2 == 0:
+            self._seats.reverse()
         self._seats[self._seats.index(player)] = None
         self._games = 0
 

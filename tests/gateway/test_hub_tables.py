@@ -151,14 +151,22 @@ def test_who_asks_for_the_lobby_gives_up_its_seat(world: World) -> None:
     assert bob.opponent == "cid"
 
 
-def test_a_newcomer_takes_the_free_seat_and_its_first_move(world: World) -> None:
-    ann, bob = world.droidcon("ann", TABLE), world.droidcon("bob", TABLE)
-    play_out(world, ann, bob)
-    ann.leave()
+@pytest.mark.parametrize("rounds_over", range(4))
+@pytest.mark.parametrize("leaver", [0, 1])
+def test_a_newcomer_moves_first_where_the_leaver_did_in_the_present_round(
+    world: World, rounds_over: int, leaver: int
+) -> None:
+    players = [world.droidcon("ann", TABLE), world.droidcon("bob", TABLE)]
+    for _ in range(rounds_over):
+        play_out(world, *players)
+    gone, stays = players[leaver], players[1 - leaver]
+    moved_first = gone.moves_first
+    gone.leave()
     cid = world.droidcon("cid", TABLE)
     world.wait(0.6)
-    assert cid.moves_first
-    assert bob.opponent == "cid"
+    assert cid.moves_first == moved_first
+    assert stays.moves_first != moved_first
+    assert stays.opponent == "cid"
 
 
 def test_an_empty_table_is_forgotten(world: World) -> None:

@@ -57,6 +57,31 @@ def test_a_newcomer_takes_the_free_seat_and_its_position(
     assert table.pair() == pair
 
 
+@pytest.mark.parametrize(
+    ("games", "gone", "pair"),
+    [
+        (1, "ann", ("cid", "bob")),
+        (1, "bob", ("ann", "cid")),
+        (2, "ann", ("bob", "cid")),
+        (2, "bob", ("cid", "ann")),
+        (3, "ann", ("cid", "bob")),
+        (3, "bob", ("ann", "cid")),
+        (4, "ann", ("bob", "cid")),
+        (4, "bob", ("cid", "ann")),
+    ],
+)
+def test_a_newcomer_takes_the_position_of_the_last_game(
+    table: Table[str], games: int, gone: str, pair: tuple[str, str]
+) -> None:
+    table.sit("ann")
+    table.sit("bob")
+    for _ in range(games):
+        table.played()
+    table.rise(gone)
+    table.sit("cid")
+    assert table.pair() == pair
+
+
 @pytest.mark.parametrize("games", [1, 2, 3])
 def test_with_a_newcomer_the_games_count_from_the_start(table: Table[str], games: int) -> None:
     table.sit("ann")
@@ -65,8 +90,25 @@ def test_with_a_newcomer_the_games_count_from_the_start(table: Table[str], games
         table.played()
     table.rise("bob")
     table.sit("cid")
-    assert table.pair() == ("ann", "cid")
+    first = table.pair()
     assert not table.has_opened(1)
+    table.played()
+    assert table.pair() != first
+    table.played()
+    assert table.pair() == first
+    assert table.has_opened(1)
+
+
+def test_one_who_stays_keeps_the_position_whoever_comes_and_goes(table: Table[str]) -> None:
+    table.sit("ann")
+    table.sit("bob")
+    table.played()
+    table.played()
+    table.rise("ann")
+    for newcomer in ("cid", "dan"):
+        table.sit(newcomer)
+        assert table.pair() == ("bob", newcomer)
+        table.rise(newcomer)
 
 
 def test_a_table_that_both_have_left_is_empty(table: Table[str]) -> None:
