@@ -1,5 +1,7 @@
 """Lines out of any stream of bytes."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +11,8 @@ from adapters.framing import LINE_LIMIT, Lines, to_text
 
 STREAM = (
     b"NAME ann\r\n\n  put 3 \nJOIN \xc3\xa4\xe2\x82\xac\n\xff\xfd\x01NAME \xff\xf4b\n"
-    b"\xff\xfa\x18\x00xterm\xff\xf0PUT 1\n\xfe\xfa \xffPUT\nlast"
+    b"\xff\xfa\x18\x00xterm\xff\xf0PUT 1\n\xfe\xfa \xffPUT\n"
+    b"PUT 1\rPUT 2\r\r\nPUT 3\r\0\r\0PUT 4\r\n\r\n\n\r\0\nlast"
 )
 
 
@@ -19,8 +22,36 @@ def fed(*chunks: bytes) -> list[str]:
     return found + lines.end()
 
 
-def test_line_ends_with_lf_and_keeps_its_cr() -> None:
-    assert fed(b"NAME ann\r\nJOIN x\n") == ["NAME ann\r", "JOIN x"]
+def test_line_ends_with_lf_or_cr_lf() -> None:
+    assert fed(b"NAME ann\r\nJOIN x\n") == ["NAME ann", "JOIN x"]
+
+
+def test_lone_cr_ends_a_line_at_once() -> None:
+    assert Lines().feed(b"NAME a\rJOIN x\rPUT 3\r") == ["NAME a", "JOIN x", "PUT 3"]
+
+
+def test_telnet_writes_a_lone_cr_as_cr_nul() -> None:
+    assert fed(b"NAME a\r\0JOIN x\r\0") == ["NAME a", "JOIN x"]
+
+
+@pytest.mark.parametrize("tail", [b"\n", b"\0"])
+def test_what_belongs_to_a_cr_may_come_in_the_next_packet(tail: bytes) -> None:
+    lines = Lines()
+    assert lines.feed(b"PUT 1\r") == ["PUT 1"]
+    assert lines.feed(tail) == []
+    assert lines.feed(tail + b"PUT 2\n") == (["", "PUT 2"] if tail == b"\n" else ["\0PUT 2"])
+
+
+def test_every_cr_ends_a_line() -> None:
+    assert fed(b"\r\r\n\n\rx") == ["", "", "", "", "x"]
+
+
+def test_cr_at_the_end_of_a_packet_is_no_line_of_its_own_at_the_end() -> None:
+    assert fed(b"PUT 1\r", b"") == ["PUT 1"]
+
+
+def test_nul_that_is_behind_no_cr_is_a_character() -> None:
+    assert fed(b"PUT\0 1\n\0\n") == ["PUT\0 1", "\0"]
 
 
 def test_line_split_at_every_byte_reads_the_same() -> None:
@@ -30,9 +61,12 @@ def test_line_split_at_every_byte_reads_the_same() -> None:
         assert fed(STREAM[:cut], STREAM[cut:]) == whole
 
 
-@given(st.lists(st.binary(max_size=40), max_size=12))
+_PIECES = st.lists(st.sampled_from([b"\r", b"\n", b"\0", b"\xff", b"x"]), max_size=8).map(b"".join)
+
+
+@given(st.lists(st.binary(max_size=40) | _PIECES, max_size=12))
 def test_however_a_stream_is_cut_its_lines_are_the_same(chunks: list[bytes]) -> None:
-    *lines, rest = b"".join(chunks).split(b"\n")
+    *lines, rest = re.split(rb"\n|\r[\n\0]?", b"".join(chunks))
     expected = [to_text(line) for line in lines] + ([to_text(rest)] if rest else [])
     assert fed(*chunks) == expected
 
@@ -54,11 +88,12 @@ def test_end_after_a_newline_leaves_nothing() -> None:
     assert fed(b"PUT 1\n") == ["PUT 1"]
 
 
-def test_line_as_long_as_the_limit_is_read() -> None:
-    assert fed(b"x" * LINE_LIMIT + b"\n") == ["x" * LINE_LIMIT]
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r", b"\r\0"])
+def test_line_as_long_as_the_limit_is_read(end: bytes) -> None:
+    assert fed(b"x" * LINE_LIMIT + end) == ["x" * LINE_LIMIT]
 
 
-@pytest.mark.parametrize("end", [b"", b"\n", b"\nPUT 1\n"])
+@pytest.mark.parametrize("end", [b"", b"\n", b"\r", b"\r\n", b"\nPUT 1\n"])
 def test_line_longer_than_the_limit_is_a_flood(end: bytes) -> None:
     with pytest.raises(Flooded):
         Lines().feed(b"x" * (LINE_LIMIT + 1) + end)
@@ -100,7 +135,7 @@ def test_bytes_that_are_no_utf8_stand_in_the_text_as_surrogates(line: bytes) -> 
     assert text.encode("utf-8", "surrogateescape") == line
 
 
-@given(st.binary(max_size=60).filter(lambda line: b"\n" not in line))
+@given(st.binary(max_size=60).filter(lambda line: not {*line} & {*b"\r\n"}))
 def test_any_line_becomes_text_that_can_be_written_down(line: bytes) -> None:
     written = to_text(line).encode("utf-8", "surrogateescape")
     assert b"\xff" not in written
