@@ -14,6 +14,7 @@ from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, Se
 from adapters.numbers import to_column
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
+_BLANKS = re.compile("[ \t]+")
 _NO_UTF8 = re.compile("[\ud800-\udfff]")
 _SHORT = 16
 """Characters of a line that is worth remembering."""
@@ -70,14 +71,14 @@ class DroidconClientCodec:
 
 
 def _command(text: str) -> ClientMessage:
-    line = _NO_UTF8.sub("\ufffd", text)  # PROTOCOL.md 1.6
-    match line.split():
+    line = _NO_UTF8.sub("\ufffd", text).strip()  # PROTOCOL.md 1.6 and 1.2
+    match _BLANKS.split(line):  # PROTOCOL.md 2.1
         case [command, *words] if command.upper() == "PUT":
             return Put(_column(words))
         case [command, nick, *_] if command.upper() == "NAME":
             return Name(nick)  # PROTOCOL.md 2.2: the rest is dropped
         case [command, _, *_] if command.upper() == "JOIN":
-            return Join(line.split(None, 1)[1].strip())  # PROTOCOL.md 2.6: all of the rest
+            return Join(_BLANKS.split(line, 1)[1])  # PROTOCOL.md 2.6: all of the rest
     raise WireError("expected NAME, JOIN or PUT, with a word behind it")
 
 

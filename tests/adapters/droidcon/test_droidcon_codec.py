@@ -103,6 +103,20 @@ def test_any_other_line_is_no_command(line: str) -> None:
         SERVER.decode(line)
 
 
+@pytest.mark.parametrize("line", ["PUT  3", "put\t3", " \tPUT \t 3\t "])
+def test_any_number_of_blanks_and_tabs_divides_words(line: str) -> None:
+    assert SERVER.decode(line) == Put(3)
+
+
+@pytest.mark.parametrize("space", ["\u00a0", "\u2003", "\x0b", "\x1c", "\x85", "\u2028"])
+def test_no_other_space_divides_words(space: str) -> None:
+    assert SERVER.decode(f"NAME a{space}b c") == Name(f"a{space}b")
+    assert SERVER.decode(f"PUT 3{space}") == Put(3)
+    assert SERVER.decode(f"PUT 3{space}4") == Put(None)
+    with pytest.raises(WireError):
+        SERVER.decode(f"PUT{space}3")
+
+
 def test_first_word_is_the_name_and_keeps_its_spelling() -> None:
     assert SERVER.decode("name Alice von Wunderland") == Name("Alice")
 
