@@ -17,6 +17,7 @@ from conformance.clauses import Coverage, coverage, protocols_folder
 from conformance.exports import as_json, as_junit
 from conformance.launch import COMMAND
 from conformance.library import choose, load
+from conformance.placeholders import USUAL_CLOCK
 from conformance.report import Report, coverage_section, listing, readable
 from conformance.run import Settings, run_all
 from conformance.steps import Broken, Transcript
@@ -32,6 +33,8 @@ Play transcripts against a server and say, clause by clause, whether it does wha
   ID       nac4/endgame, or nac4 for all of a folder; without any, all, and the clause check"""
 
 _PATIENCE = "how long anything expected may take (5)"
+_CLOCK = "what a target gives a player for a game (42)"
+_DELAY = "how long to say nothing behind a handshake with a target (0)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ def _main(argv: Sequence[str], places: Places) -> int:
         return _check(everything, places)
     if not chosen:
         raise UsageError(f"there are no transcripts in {places.transcripts}")
-    run = trio.run(run_all, chosen, Settings(targets, options.patience, places.command))
+    run = trio.run(run_all, chosen, _settings(options, targets, places))
     checked = None if wanted else _coverage(everything, places)
     report = Report(tuple(run.results), tuple(run.troubles), checked)
     print(readable(report), end="")
@@ -83,9 +86,18 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--list", action="store_true", help="list the transcripts chosen, play none")
     parser.add_argument("--check", action="store_true", help="only check that every clause has a transcript")
     parser.add_argument("--patience", type=seconds, default=5.0, metavar="SECONDS", help=_PATIENCE)
+    parser.add_argument("--clock", type=seconds, metavar="SECONDS", help=_CLOCK)
+    parser.add_argument("--delay", type=seconds, metavar="SECONDS", help=_DELAY)
     parser.add_argument("--junit", type=file, metavar="FILE", help="write a JUnit XML report as well")
     parser.add_argument("--json", type=file, metavar="FILE", help="write a JSON report as well")
     return parser.parse_intermixed_args(argv)
+
+
+def _settings(options: argparse.Namespace, targets: dict[str, Address], places: Places) -> Settings:
+    if not targets and (options.clock or options.delay):
+        raise UsageError("--clock and --delay are of a target, and there is none")
+    clock = options.clock or USUAL_CLOCK
+    return Settings(targets, options.patience, places.command, clock, options.delay or 0.0)
 
 
 def _targets(words: Sequence[str]) -> dict[str, Address]:

@@ -1,6 +1,6 @@
-"""What stands in braces in a transcript: names, boards, and wildcards.
+"""What stands in braces in a transcript: names, boards, times, and wildcards.
 
-Knows how `{a}`, `{table}`, `{board 0103}` or `{time 40.0..42.0}` are written and what they stand
+Knows how `{a}`, `{table}`, `{board 0103}` or `{time clock-1.0..clock}` are written and what they stand
 for. Knows neither files nor connections. A word in braces that is none of these is an error, for it
 is a misspelt placeholder more often than anything else (where braces around a word are meant, write
 `\\x7bword}` in a payload with escapes). JSON and EDN maps are never mistaken for one: after their
@@ -16,12 +16,17 @@ from dataclasses import dataclass, field
 from conformance.boards import arena_cells, arena_moves, nac4_board
 
 # Words that mean something in braces, so that no cast member may be called so.
-RESERVED = frozenset({"table", "time", "any", "rest", "board", "cells", "moves", "repeat"})
+RESERVED = frozenset({"table", "clock", "time", "any", "rest", "board", "cells", "moves", "repeat"})
 
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9]*)(?: ([^{}\"]*))?\}")
-_BOUNDS = re.compile(r"([0-9]+(?:\.[0-9]+)?)\.\.([0-9]+(?:\.[0-9]+)?)")
+_SPAN = re.compile(r"clock(?:-([0-9]+(?:\.[0-9]+)?))?|([0-9]+(?:\.[0-9]+)?)")
+_BOUNDS = re.compile(r"(\S+?)\.\.(\S+)")
 _REPEAT = re.compile(r"(\S) ([1-9][0-9]{0,6})")
 _WORD = re.compile(r"[a-z][a-z0-9]*")
+
+
+USUAL_CLOCK = 42.0
+"""Seconds that a server gives a player for a game if nothing else is said."""
 
 
 class PlaceholderError(ValueError):
@@ -33,11 +38,13 @@ class Names:
     """The names of one performance, which no stranger on the same server bears.
 
     `suffix`, letters and digits, is what makes them so. `roles` says for every name that may stand
-    in braces which cast member bears it (after a `lot`, two names point to one member).
+    in braces which cast member bears it (after a `lot`, two names point to one member). `clock` is
+    what the server gives a player for a game, in seconds.
     """
 
     suffix: str
     roles: Mapping[str, str]
+    clock: float = USUAL_CLOCK
 
     def of(self, role: str) -> str:
         return self.roles[role] + self.suffix
@@ -119,6 +126,15 @@ def filled(text: str, names: Names) -> str:
     return "".join(piece if isinstance(piece, str) else piece.source for piece in parts(text, names))
 
 
+def span(text: str, clock: float) -> float:
+    """Return the seconds that `2.5`, `clock` or `clock-0.3` stand for. Raises PlaceholderError."""
+    found = _SPAN.fullmatch(text)
+    if found is None:
+        raise PlaceholderError(f"{text!r} is no number of seconds, nor clock, nor clock less seconds")
+    less, seconds = found.groups()
+    return float(seconds) if seconds else max(round(clock - float(less or 0), 3), 0.0)
+
+
 def unescape(text: str) -> str:
     """Read Python's string escapes."""
     try:
@@ -176,6 +192,8 @@ def _bare(source: str, word: str, names: Names) -> Part:
             return Wild(source, r"[^\r\n]*")
         case "time":
             return Wild(source, r"[0-9]*\.[0-9]+")
+        case "clock":
+            return f"{names.clock:.1f}"
         case "table" | "board" | "cells" | "moves" | "repeat":
             return _with_argument(source, word, "table" if word == "table" else "", names)
     if word not in names.roles:
@@ -186,7 +204,7 @@ def _bare(source: str, word: str, names: Names) -> Part:
 def _with_argument(source: str, word: str, argument: str, names: Names) -> Part:
     match word:
         case "time":
-            return Wild(source, r"[0-9]*\.[0-9]+", _bounds(argument))
+            return Wild(source, r"[0-9]*\.[0-9]+", _bounds(argument, names.clock))
         case "table":
             return _matching(_WORD, argument, "a word such as {table other}")[0] + names.suffix
         case "board":
@@ -203,9 +221,9 @@ def _with_argument(source: str, word: str, argument: str, names: Names) -> Part:
     raise PlaceholderError(f"unknown placeholder {source}")
 
 
-def _bounds(argument: str) -> tuple[float, float]:
+def _bounds(argument: str, clock: float) -> tuple[float, float]:
     found = _matching(_BOUNDS, argument, "bounds such as {time 40.0..42.0}")
-    return float(found[1]), float(found[2])
+    return span(found[1], clock), span(found[2], clock)
 
 
 def _matching(pattern: re.Pattern[str], argument: str, wanted: str) -> re.Match[str]:

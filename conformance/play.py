@@ -17,7 +17,7 @@ from conformance.actors import Actor, CannotConnect, CannotSend, connect
 from conformance.inbox import Data, End, LineInbox, Received, notation, short
 from conformance.outcome import Failed, Outcome, Passed
 from conformance.payloads import Expected, ExpectedBytes, complaint, expectation, outgoing
-from conformance.placeholders import Names, expand, filled
+from conformance.placeholders import USUAL_CLOCK, Names, expand, filled, span
 from conformance.steps import Form, Line, Member, Step, Transcript
 from conformance.targets import Address
 
@@ -29,10 +29,15 @@ GOODBYE = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where transcripts are played. `patience`: seconds that anything expected may take."""
+    """Where transcripts are played, and all in seconds: `patience`, what anything expected may take;
+    `clock`, what the servers give a player for a game; `delay`, how long a member that has shaken hands
+    says nothing.
+    """
 
     addresses: Mapping[str, Address]
     patience: float
+    clock: float = USUAL_CLOCK
+    delay: float = 0.0
 
 
 class StepFailed(Exception):
@@ -97,8 +102,8 @@ class _Performance:
     async def _perform(self, line: Line) -> None:
         step: Step = line.step
         match step:
-            case steps.Wait(seconds):
-                await trio.sleep(seconds)
+            case steps.Wait(text):
+                await trio.sleep(span(text, self._stage.clock))
             case steps.Lot():
                 await self._draw(step)
             case steps.Connects(who):
@@ -107,8 +112,8 @@ class _Performance:
                 await self._send(step)
             case steps.Hears():
                 await self._hear(step)
-            case steps.Silent(who, seconds):
-                await self._silence(await self._present(who), seconds)
+            case steps.Silent(who, text):
+                await self._silence(await self._present(who), span(text, self._stage.clock))
             case steps.Leaves(who):
                 actor = await self._present(who)
                 self._note(f"{actor.member.name} leaves")
@@ -144,6 +149,8 @@ class _Performance:
         except trio.TooSlowError:
             raise StepFailed(expected, self._nothing()) from None
         self._nursery.start_soon(actor.read_on)
+        if member.manner.websocket:
+            await trio.sleep(self._stage.delay)
         return actor
 
     async def _send(self, step: steps.Sends) -> None:
@@ -236,7 +243,7 @@ class _Performance:
                 raise StepFailed(wanted, self._told(actor, received), "received but not expected")
 
     def _names(self) -> Names:
-        return Names(self._suffix, self._roles)
+        return Names(self._suffix, self._roles, self._stage.clock)
 
     def _told(self, actor: Actor, received: Received) -> str:
         return f"{actor.member.name} {notation(received, actor.member.manner.ending)}"

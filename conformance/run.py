@@ -12,7 +12,7 @@ import trio
 
 from conformance.launch import COMMAND, Server, ServerError, start
 from conformance.outcome import Failed, Outcome, Result, Skipped
-from conformance.placeholders import run_token
+from conformance.placeholders import USUAL_CLOCK, run_token
 from conformance.play import Stage, play
 from conformance.steps import Broken, Transcript
 from conformance.targets import Address
@@ -31,11 +31,16 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`targets`: servers that are there already, by dialect; where empty, `command` starts one."""
+    """`targets`: servers that are there already, by dialect; where empty, `command` starts one.
+
+    `clock` and `delay` are those of a `Stage` with these targets.
+    """
 
     targets: Mapping[str, Address]
     patience: float
     command: Sequence[str] = COMMAND
+    clock: float = USUAL_CLOCK
+    delay: float = 0.0
 
 
 async def run_all(chosen: Sequence[Transcript | Broken], settings: Settings) -> Run:
@@ -45,7 +50,8 @@ async def run_all(chosen: Sequence[Transcript | Broken], settings: Settings) -> 
     transcripts = [t for t in chosen if isinstance(t, Transcript)]
     player = _Player(run, settings)
     if settings.targets:
-        await player.on_stage(transcripts, Stage(settings.targets, settings.patience))
+        stage = Stage(settings.targets, settings.patience, settings.clock, settings.delay)
+        await player.on_stage(transcripts, stage)
     else:
         await player.on_own_servers(transcripts)
     order = {t.id: i for i, t in enumerate(chosen)}
@@ -79,7 +85,8 @@ class _Player:
                     self._run.results.append(Result(transcript, Skipped("its server did not start")))
                 return
             try:
-                await self.on_stage(group, Stage(server.addresses, self._settings.patience))
+                stage = Stage(server.addresses, self._settings.patience, group[0].clock or USUAL_CLOCK)
+                await self.on_stage(group, stage)
             finally:
                 await self._stop(server)
                 nursery.cancel_scope.cancel()
@@ -107,6 +114,7 @@ class _Player:
         missing = sorted(transcript.dialects - self._settings.targets.keys())
         if missing:
             return Skipped(f"needs a target for {' and '.join(missing)}")
-        if transcript.needs:
+        has_clock = transcript.any_clock or transcript.clock == self._settings.clock
+        if len(transcript.needs) > (2 if has_clock else 0):
             return Skipped(f"needs a server started with {' '.join(transcript.needs)}")
         return None

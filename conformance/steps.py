@@ -71,8 +71,10 @@ class Hears:
 
 @dataclass(frozen=True, slots=True)
 class Silent:
+    """`span`: seconds, or in terms of the clock, as `placeholders.span` reads it."""
+
     who: str
-    seconds: float
+    span: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,7 @@ class IgnoresTheRest:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    seconds: float
+    span: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,9 @@ class Clause:
 class Transcript:
     """`id`: folder and file name without ending, `nac4/endgame`. `needs`: options for the gateway, sorted.
 
-    `source`: "recorded" or "derived", perhaps with a remark behind it.
+    `source`: "recorded" or "derived", perhaps with a remark behind it. `clock`: the `--clock` among its
+    needs, in seconds. `any_clock`: whether all its times are in terms of that, so that a server that is
+    there already may have another.
     """
 
     id: str
@@ -155,6 +159,8 @@ class Transcript:
     needs: tuple[str, ...]
     cast: tuple[Member, ...]
     lines: tuple[Line, ...]
+    clock: float | None = None
+    any_clock: bool = False
 
     @property
     def dialects(self) -> frozenset[str]:

@@ -11,17 +11,17 @@ from pathlib import Path
 
 from conformance import steps
 from conformance.payloads import expectation, outgoing
-from conformance.placeholders import RESERVED, Names, PlaceholderError, expand
+from conformance.placeholders import RESERVED, USUAL_CLOCK, Names, PlaceholderError, expand, span
 from conformance.steps import Clause, Form, Line, Manner, Member, Step, Transcript
 
 _ARROW = re.compile(r"(\S+)\s+([<>])(\S*)(?: (.*))?")
 _NAME = re.compile(r"[a-z][a-z0-9]*")
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)+")
 _CODE = re.compile(r"[1-4][0-9]{3}")
-_SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?")
+_CLOCK = re.compile(r"[0-9]+(\.[0-9])?")
 _LOT = re.compile(r"lot (\S+) (\S+) from (\S+) (\S+) on (.+)")
 
-_KEYWORDS = frozenset({"clause", "source", "needs", "cast", "wait", "lot"})
+_KEYWORDS = frozenset({"clause", "source", "needs", "clock", "cast", "wait", "lot"})
 _MANNERS = {"nac4": Manner.TEXT, "arena": Manner.JSON, "droidcon": Manner.LINES}
 
 _PIECES = frozenset({Form.PLAIN, Form.BYTES})
@@ -69,6 +69,8 @@ def parse(text: str, identity: str, path: Path) -> Transcript:
         needs=sorted_options(reader.needs),
         cast=tuple(reader.cast.values()),
         lines=tuple(reader.lines),
+        clock=reader.clock,
+        any_clock=reader.any_clock,
     )
 
 
@@ -92,6 +94,8 @@ class _Reader:
         self.needs: list[str] = []
         self.cast: dict[str, Member] = {}
         self.lines: list[Line] = []
+        self.clock: float | None = None
+        self.any_clock = False
         # Who stands for whom: the cast, and after a lot the names that it gave.
         self._roles: dict[str, Member] = {}
         self._gone: set[str] = set()
@@ -105,6 +109,7 @@ class _Reader:
             "clause": self._clause,
             "source": self._source,
             "needs": self._needs,
+            "clock": self._clock,
             "cast": self._cast,
         }
         if text.startswith("#"):
@@ -145,7 +150,17 @@ class _Reader:
     def _needs(self, rest: str) -> None:
         if not rest.startswith("--"):
             raise ValueError("expected options of the gateway such as: needs --rounds 1")
-        self.needs += rest.split()
+        words = rest.split()
+        self.needs += words
+        if "--clock" in words:
+            value = "".join(words[words.index("--clock") + 1 :][:1])
+            if not _CLOCK.fullmatch(value):
+                raise ValueError("expected seconds behind --clock, with one decimal at most")
+            self.clock = float(value)
+
+    def _clock(self, rest: str) -> None:
+        self._needs(f"--clock {rest}")
+        self.any_clock = True
 
     def _cast(self, rest: str) -> None:
         name, dialect, *more = rest.split() + [""] * (2 - len(rest.split()))
@@ -170,7 +185,7 @@ class _Reader:
 
     def _step(self, word: str, rest: str, text: str) -> Step:
         if word == "wait":
-            return steps.Wait(_seconds(rest))
+            return steps.Wait(_span(rest))
         if word == "lot":
             return self._lot(text)
         arrow = _ARROW.fullmatch(text)
@@ -201,8 +216,8 @@ class _Reader:
     def _deed(self, who: str, words: list[str]) -> Step:
         member = self._member(who)
         match words:
-            case ["silent", seconds]:
-                return steps.Silent(who, _seconds(seconds))
+            case ["silent", text]:
+                return steps.Silent(who, _span(text))
             case ["closed", *code] if not code or (
                 member.manner.websocket and _CODE.fullmatch(" ".join(code))
             ):
@@ -227,9 +242,9 @@ class _Reader:
         if (one.dialect, one.manner) != (two.dialect, two.manner) or one is two:
             raise ValueError("a lot is drawn between two members who speak the same")
         expectation(one.manner, Form.PLAIN, payload, self._names())
-        for name in (part, other):
+        for name, member in ((part, one), (other, two)):
             self._new_name(name)
-            self._roles[name] = one
+            self._roles[name] = member
         return steps.Lot((part, other), (members[0], members[1]), payload)
 
     def _member(self, who: str) -> Member:
@@ -262,7 +277,6 @@ def _form(name: str) -> Form:
         raise ValueError(f"{name!r} behind an arrow means nothing; a blank comes first") from None
 
 
-def _seconds(text: str) -> float:
-    if not _SECONDS.fullmatch(text):
-        raise ValueError(f"{text!r} is no number of seconds")
-    return float(text)
+def _span(text: str) -> str:
+    span(text, USUAL_CLOCK)
+    return text

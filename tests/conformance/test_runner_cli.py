@@ -209,6 +209,21 @@ def test_given_targets_skip_what_cannot_be_played_there(
     )
 
 
+def test_clock_of_a_target_lets_play_what_needs_it(
+    places: Places, write: Write, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write("any", "a closed\n", "clock 1.0\n")
+    write("this", "a closed\n", "needs --clock 1.0\n")
+    write("another", "a closed\n", "needs --clock 2\n")
+    write("more", "a closed\n", "clock 1.0\nneeds --rounds 1\n", clause="1.2")
+    assert main(["droidcon=127.0.0.1:1", "--clock", "1"], places) == 1
+    out = capsys.readouterr().out
+    assert "FAILED droidcon/any" in out
+    assert "FAILED droidcon/this" in out
+    assert "droidcon/another: needs a server started with --clock 2\n" in out
+    assert "droidcon/more: needs a server started with --clock 1.0 --rounds 1\n" in out
+
+
 def test_target_is_played_against_as_given(
     places: Places, write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -350,6 +365,8 @@ def test_documents_are_those_of_the_installed_adapters() -> None:
         (["droidcon=h:1/x"], "'h:1/x': a droidcon server has no path"),
         (["nac4=h:1", "nac4=h:2"], "two targets for nac4"),
         (["droidcon/plane"], "there is no transcript 'droidcon/plane'; did you mean droidcon/plain?"),
+        (["--clock", "10"], "--clock and --delay are of a target, and there is none"),
+        (["--delay", "1"], "--clock and --delay are of a target, and there is none"),
         (["--patience", "0"], "argument --patience: '0' is no number of seconds above 0"),
         (["--patience", "soon"], "argument --patience: 'soon' is no number of seconds above 0"),
         (["--json", "/no/such/place/x"], "argument --json: no file can be written at '/no/such/place/x'"),

@@ -14,6 +14,7 @@ from conformance.placeholders import (
     filled,
     parts,
     run_token,
+    span,
     unescape,
 )
 
@@ -50,6 +51,25 @@ def test_boards_count_rows_from_the_bottom() -> None:
     assert expand("{moves}", NAMES) == "[]"
 
 
+def test_clock_is_what_the_server_gives_with_one_decimal() -> None:
+    assert expand("{clock}", NAMES) == "42.0"
+    assert expand("{clock}", Names("x7", {}, clock=10)) == "10.0"
+
+
+@pytest.mark.parametrize(("value", "fits"), [("8.9", False), ("9.0", True), ("9.8", True), ("9.9", False)])
+def test_bounds_of_a_time_may_be_in_terms_of_the_clock(value: str, fits: bool) -> None:
+    names = Names("x7", {}, clock=10.0)
+    told = TextPattern(parts("x {time clock-1.0..clock-0.2}", names)).complaint(f"x {value}")
+    assert (told is None) == fits
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"), [("2", 2.0), ("0.35", 0.35), ("clock", 10.0), ("clock-0.3", 9.7), ("clock-11", 0.0)]
+)
+def test_span_is_seconds_or_in_terms_of_the_clock(text: str, seconds: float) -> None:
+    assert span(text, 10.0) == seconds
+
+
 def test_repeat_makes_long_payloads() -> None:
     assert expand("{repeat x 70000}", NAMES) == "x" * 70000
 
@@ -64,6 +84,11 @@ def test_repeat_makes_long_payloads() -> None:
         ("{board 0000000}", "{board 0000000}: column 0 overflows"),
         ("{cells 07}", "{cells 07}: '7' is no column; columns are 0 to 6"),
         ("{time 40}", "{time 40}: expected bounds such as {time 40.0..42.0}"),
+        (
+            "{time soon..clock}",
+            "'soon' is no number of seconds, nor clock, nor clock less seconds",
+        ),
+        ("{clock 3}", "{clock 3}: nothing may follow 'clock'"),
         ("{table A}", "{table A}: expected a word such as {table other}"),
         ("{repeat xx 3}", "{repeat xx 3}: expected a character and a count such as {repeat x 70000}"),
         ("{repeat}", "{repeat}: expected a character and a count such as {repeat x 70000}"),

@@ -44,8 +44,19 @@ def test_head_says_who_and_why_and_with_which_options() -> None:
         Member("c", "nac4", Manner.RAW),
         Member("d", "droidcon", Manner.LINES),
     )
-    assert transcript.lines == (Line(14, "wait 0.5", steps.Wait(0.5)),)
+    assert transcript.lines == (Line(14, "wait 0.5", steps.Wait("0.5")),)
     assert transcript.dialects == {"nac4", "arena", "droidcon"}
+    assert (transcript.clock, transcript.any_clock) == (2.0, False)
+
+
+def test_clock_is_an_option_that_a_server_need_not_have() -> None:
+    transcript = read(f"clock 1.0\n{HEAD}wait clock-0.4\na silent clock")
+    assert transcript.needs == ("--clock", "1.0")
+    assert (transcript.clock, transcript.any_clock) == (1.0, True)
+    assert [line.step for line in transcript.lines] == [
+        steps.Wait("clock-0.4"),
+        steps.Silent("a", "clock"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -64,8 +75,8 @@ def test_head_says_who_and_why_and_with_which_options() -> None:
         ('n <text "x "', steps.Hears("n", Form.TEXT, '"x "')),
         ('j < {"type":"end"}', steps.Hears("j", Form.PLAIN, '{"type":"end"}')),
         ('j <edn {:type "end"}', steps.Hears("j", Form.EDN, '{:type "end"}')),
-        ("a silent 0.3", steps.Silent("a", 0.3)),
-        ("wait 2", steps.Wait(2.0)),
+        ("a silent 0.3", steps.Silent("a", "0.3")),
+        ("wait 2", steps.Wait("2")),
         ("a connects", steps.Connects("a")),
         ("a leaves", steps.Leaves("a")),
         ("a resets", steps.Resets("a")),
@@ -83,6 +94,11 @@ def test_lot_gives_two_names_that_may_speak() -> None:
     assert read(text).lines[0].step == steps.Lot(("p", "q"), ("j", "b"), "{}")
 
 
+def test_lot_may_be_drawn_again_between_the_same_two() -> None:
+    text = HEAD + "cast b arena\nlot p q from j b on {}\nlot r s from q p on {}\ns < {}\n"
+    assert read(text).lines[1].step == steps.Lot(("r", "s"), ("q", "p"), "{}")
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -90,8 +106,9 @@ def test_lot_gives_two_names_that_may_speak() -> None:
         ("hello", "there is no 'hello' in the cast"),
         ("a jumps", "not understood: 'a jumps'"),
         ("a silent", "not understood: 'a silent'"),
-        ("a silent long", "'long' is no number of seconds"),
-        ("wait", "'' is no number of seconds"),
+        ("a silent long", "'long' is no number of seconds, nor clock, nor clock less seconds"),
+        ("wait", "'' is no number of seconds, nor clock, nor clock less seconds"),
+        ("wait clock+1", "'clock+1' is no number of seconds, nor clock, nor clock less seconds"),
         ("a closed 1008", "not understood: 'a closed 1008'"),
         ("n closed 99", "not understood: 'n closed 99'"),
         ("a >NAME x", "'NAME' behind an arrow means nothing; a blank comes first"),
@@ -127,6 +144,8 @@ def test_step_that_makes_no_sense_is_told_with_its_line(line: str, message: str)
             2,
             "a source is 'recorded' (from an original) or 'derived' (from its documents)",
         ),
+        ("clock soon", 1, "expected seconds behind --clock, with one decimal at most"),
+        ("needs --rounds 1 --clock", 1, "expected seconds behind --clock, with one decimal at most"),
         ("needs rounds", 1, "expected options of the gateway such as: needs --rounds 1"),
         ("cast a", 1, "'' is no dialect; there are nac4, arena, droidcon"),
         ("cast", 1, "'' is no name; a name is a lower case letter, then letters and digits"),
