@@ -76,7 +76,7 @@ class Connection(Generic[C, S]):
         self._scope = trio.CancelScope()
         self._failure: Exception | None = None
         self._farewell = Farewell(1011, "internal error")
-        self._seat = desk.open(self, translator.manners, trio.current_time())
+        self._seat = desk.open(self, translator.manners, trio.current_time(), transport.origin)
 
     def deliver(self, event: Event) -> None:
         """Queue an event for the client. A client too slow to keep up is hung up on."""

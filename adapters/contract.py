@@ -82,6 +82,10 @@ class Transport(Protocol):
     """One client's line, whatever carries it."""
 
     @property
+    def origin(self) -> str:
+        """Where the client comes from: its address, or what is known of it; empty where nothing is."""
+
+    @property
     def read_at(self) -> float:
         """When the bytes of the latest texts arrived, in trio's time; rather too early than too late."""
 

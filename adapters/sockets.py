@@ -9,6 +9,7 @@ waits. On sockets it would make a move by lines take 70 us of server CPU, not 15
 
 import socket
 from contextlib import suppress
+from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Protocol
 
 import trio
@@ -16,6 +17,9 @@ import trio
 from adapters.lookout import Lookout, Ready
 
 _CHUNK = 4096
+_WITH_ADDRESS = (socket.AF_INET, socket.AF_INET6)
+_PREFIX = 64
+"""Bits of an IPv6 address that name a network."""
 
 
 class Duplex(Protocol):
@@ -192,6 +196,28 @@ class PlainStream:
     async def aclose(self) -> None:
         """Close both directions."""
         await self._stream.aclose()
+
+
+def origin_of(stream: trio.abc.Stream) -> str:
+    """Return the address of a stream's peer without its port, or its network where that is IPv6.
+
+    A client that has one such address has all of its network. Empty where the stream has no peer's address.
+    """
+    if not isinstance(stream, trio.SocketStream) or stream.socket.family not in _WITH_ADDRESS:
+        return ""
+    try:
+        return origin_at(stream.socket.getpeername()[0])
+    except OSError:  # the peer has gone
+        return ""
+
+
+def origin_at(host: str) -> str:
+    """Return what clients at `host`, an address, have in common."""
+    address = ip_address(host.partition("%")[0])
+    if isinstance(address, IPv6Address):
+        network = IPv6Network((int(address), _PREFIX), strict=False)
+        return str(address.ipv4_mapped or network)
+    return str(address)
 
 
 def duplex(stream: trio.abc.Stream, lookout: Lookout | None) -> Duplex:

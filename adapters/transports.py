@@ -31,6 +31,11 @@ class LineTransport:
         self._ended = False
 
     @property
+    def origin(self) -> str:
+        """Where the client comes from."""
+        return self._wire.origin
+
+    @property
     def read_at(self) -> float:
         """When the latest lines arrived."""
         return self._wire.read_at

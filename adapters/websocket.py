@@ -93,6 +93,11 @@ class WebSocketTransport:
         """Whether the next message is waited for, where it is the library's to read."""
 
     @property
+    def origin(self) -> str:
+        """Where the client comes from."""
+        return self._wire.origin
+
+    @property
     def read_at(self) -> float:
         """When the latest message arrived."""
         return self._wire.read_at

@@ -8,7 +8,7 @@ whole and in order, until somebody drains it: so nothing is ever torn, whoever i
 import trio
 
 from adapters.lookout import Lookout, Ready
-from adapters.sockets import duplex
+from adapters.sockets import duplex, origin_of
 from gateway.pulse import Pulse
 
 GOODBYE_LIMIT = 1.0
@@ -31,12 +31,15 @@ class Wire(trio.abc.Stream):
         "_pulse",
         "_pushed",
         "_stream",
+        "origin",
         "read_at",
     )
 
     def __init__(
         self, stream: trio.abc.Stream, pulse: Pulse | None = None, lookout: Lookout | None = None
     ) -> None:
+        self.origin = origin_of(stream)
+        """Where the peer is; see `origin_of`."""
         self._stream = duplex(stream, lookout)
         self._pulse = pulse or Pulse()
         self.read_at = trio.current_time()

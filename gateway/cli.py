@@ -110,7 +110,7 @@ async def _serve(options: argparse.Namespace) -> None:
             front_ends.append(_web(options, archive))
         listening = [await listen(front_end, options.host) for front_end in front_ends]
         async with trio.open_nursery() as nursery:
-            thinker = Thinker(options.house_workers, options.idle)
+            thinker = Thinker(options.house_workers, terms)
             if lookout is not None:
                 nursery.start_soon(lookout.run)
             desk.engage(House(desk, nursery, thinker, options.house))

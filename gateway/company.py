@@ -6,7 +6,7 @@ not know who plays whom: the hub lets a player who comes meet the one it comes t
 
 from gateway.agenda import Agenda
 from gateway.commands import Wish
-from gateway.seat import House, Seat
+from gateway.seat import House, Opponent, Seat
 
 
 class Company:
@@ -19,11 +19,11 @@ class Company:
         self._after = after
         self._agenda = agenda
 
-    def is_missing(self, wish: Wish | None) -> bool:
-        """Whether a player of the server's own is wished for that cannot come."""
+    def is_missing(self, wish: Wish | None, seat: Seat, name: str) -> bool:
+        """Whether a player of the server's own is wished for that cannot come to `seat`, called `name`."""
         if wish is None or not wish.is_for_house or self.house is None:
             return False
-        return not self.house.has(wish.name.casefold())
+        return not self.house.has(wish.name.casefold(), Opponent(seat.origin, name, seat.manners.clocked))
 
     def called_by(self, seat: Seat, now: float) -> str | None:
         """Return whom a seat that begins to wait wishes for; one without a wish gets an alarm instead."""
@@ -37,14 +37,19 @@ class Company:
 
     def uncalled(self, seat: Seat, now: float) -> str | None:
         """Return who comes to a seat that was alone until now, or nobody; later it is another's turn."""
-        name = None if self.house is None else self.house.lobby_player()
-        if name is not None:
-            self._agenda.lonely.set(seat, now + self._after)
-        return name
+        if self.house is None:
+            return None
+        self._agenda.lonely.set(seat, now + self._after)
+        return self.house.lobby_player(_opponent(seat))
 
-    def summon(self, name: str, now: float) -> Seat:
-        """Return the seat of the player called `name`, who has just come."""
+    def summon(self, name: str, guest: Seat, now: float) -> Seat:
+        """Return the seat of the player called `name`, who has just come to `guest`."""
         assert self.house is not None
-        seat = self.house.summon(name, now)
+        seat = self.house.summon(name, _opponent(guest), now)
         seat.name = name
         return seat
+
+
+def _opponent(seat: Seat) -> Opponent:
+    assert seat.name is not None
+    return Opponent(seat.origin, seat.name, seat.manners.clocked)

@@ -32,7 +32,7 @@ class Door:
         objections |= unfitness(command.name, command.place)
         if self._hall.is_full(command.place) and (objections or not self._hall.is_at(seat, command.place)):
             objections |= Objection.TABLE_FULL
-        if self._company.is_missing(_wish(command.place)):
+        if self._company.is_missing(_wish(command.place), seat, command.name or seat.name or ""):
             objections |= Objection.NOT_AVAILABLE
         return objections
 

@@ -68,9 +68,9 @@ class Hub:
         """Let the players of `house` be asked for. Without, a wish for one of them waits for ever."""
         self._company.house = house
 
-    def open(self, mailbox: Mailbox, manners: Manners, now: float) -> Seat:
-        """Return a seat for a player who has just come and has not entered yet."""
-        seat = Seat(mailbox, manners)
+    def open(self, mailbox: Mailbox, manners: Manners, now: float, origin: str = "") -> Seat:
+        """Return a seat for a player who has just come, from `origin`, and has not entered yet."""
+        seat = Seat(mailbox, manners, origin=origin)
         if self._closed:
             seat.dismiss(Dismissed(Why.STOPPED))
             return seat
@@ -264,7 +264,7 @@ class Hub:
         """Let a player of the server's own come to a seat that waits in the lobby, or nobody."""
         if name is None:
             return
-        visitor = self._company.summon(name, now)
+        visitor = self._company.summon(name, guest, now)
         with self._boundary.around(now, guest, visitor):
             pair = self._hall.entertained(guest, visitor)
             if pair is None:

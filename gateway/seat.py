@@ -45,16 +45,27 @@ class Nowhere:
         """Return at once."""
 
 
+@dataclass(frozen=True, slots=True)
+class Opponent:
+    """Whom a player of the server's own is to play."""
+
+    origin: str
+    """Where the opponent comes from; see `Seat.origin`."""
+    name: str
+    clocked: bool
+    """Whether the opponent's games are played on a clock."""
+
+
 class House(Protocol):
     """Where the server's own players come from."""
 
-    def has(self, name: str) -> bool:
-        """Whether the player called `name` can come."""
+    def has(self, name: str, opponent: Opponent) -> bool:
+        """Whether the player called `name` can come to `opponent`, and would find the time to think."""
 
-    def summon(self, name: str, now: float) -> "Seat":
-        """Open a seat in the hub for the player called `name`, and return it."""
+    def summon(self, name: str, opponent: Opponent, now: float) -> "Seat":
+        """Open a seat in the hub for the player called `name`, who is to play `opponent`, and return it."""
 
-    def lobby_player(self) -> str | None:
+    def lobby_player(self, opponent: Opponent) -> str | None:
         """Return who is to meet a player whom nobody else meets, somebody else each time, or nobody."""
 
 
@@ -118,6 +129,8 @@ class Seat:
     """Its stay in the lobby."""
     table: "Table[Seat] | None" = None
     """The table where a seat is kept for it."""
+    origin: str = ""
+    """Where the client comes from: what clients have in common that may be one and the same."""
 
     def deliver(self, event: Event) -> None:
         """Tell the player of an event."""

@@ -240,7 +240,8 @@ def test_client_knows_nothing_of_the_gateway(dialect: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", [name for name in IN_DIALECTS if not name.endswith((".server", ".client", ".thinking"))]
+    "module",
+    [name for name in IN_DIALECTS if not name.endswith((".server", ".client", ".thinking", ".sharing"))],
 )
 def test_only_servers_and_clients_know_trio(module: str) -> None:
     assert theirs(module).isdisjoint({"trio", "outcome", "trio_websocket", "socket", "h11"})

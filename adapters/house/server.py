@@ -4,21 +4,21 @@ A house player is the mailbox of its seat and answers a request to move with a c
 The hub summons one for each series; it thinks in a worker process and is gone with its series.
 """
 
+from collections import deque
 from collections.abc import Sequence
 from functools import partial
-from itertools import cycle
 
 import trio
 
 from adapters.connection import guarded
-from adapters.house.thinking import Thinker
+from adapters.house.thinking import Game, Thinker
 from gateway.commands import HOUSE_PLAYERS, Command, Leave, Play
 from gateway.desk import Desk
 from gateway.engines import EngineUnavailable
 from gateway.engines.catalogue import engine_named
 from gateway.events import Dismissed, Ended, Event, ToMove
 from gateway.manners import Afterwards, Illegal, Manners
-from gateway.seat import Seat
+from gateway.seat import Opponent, Seat
 
 MANNERS = Manners(
     kind="house", illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, hears_itself=False, house=True
@@ -34,29 +34,34 @@ class House:
         self._desk = desk
         self._nursery = nursery
         self._thinker = thinker
-        self._lobby = cycle(lobby) if lobby else None
+        self._lobby = deque(lobby)
 
-    def has(self, name: str) -> bool:
-        """Whether the player called `name` can come."""
-        return name in HOUSE_PLAYERS and is_installed(name)
+    def has(self, name: str, opponent: Opponent) -> bool:
+        """Whether the player called `name` can come to `opponent`, and would find the time to think."""
+        return name in HOUSE_PLAYERS and is_installed(name) and self._thinker.fits(name, opponent)
 
-    def summon(self, name: str, now: float) -> Seat:
-        """Open a seat in the hub for the player called `name`, and return it."""
-        return HousePlayer(name, self._desk, self._nursery, self._thinker, now).seat
+    def summon(self, name: str, opponent: Opponent, now: float) -> Seat:
+        """Open a seat in the hub for the player called `name`, who is to play `opponent`, and return it."""
+        game = self._thinker.begin(name, opponent)
+        return HousePlayer(game, self._thinker, self._desk, self._nursery, now).seat
 
-    def lobby_player(self) -> str | None:
+    def lobby_player(self, opponent: Opponent) -> str | None:
         """Return who is to meet a player whom nobody else meets, somebody else each time, or nobody."""
-        return None if self._lobby is None else next(self._lobby)
+        for name in tuple(self._lobby):
+            self._lobby.rotate(-1)
+            if self._thinker.fits(name, opponent):
+                return name
+        return None
 
 
 class HousePlayer:
     """One house player in one series."""
 
-    def __init__(self, name: str, desk: Desk, nursery: trio.Nursery, thinker: Thinker, now: float) -> None:
-        self._name = name
+    def __init__(self, game: Game, thinker: Thinker, desk: Desk, nursery: trio.Nursery, now: float) -> None:
+        self._game = game
+        self._thinker = thinker
         self._desk = desk
         self._nursery = nursery
-        self._thinker = thinker
         self._search = trio.CancelScope()
         self.seat = desk.open(self, MANNERS, now)
 
@@ -66,8 +71,11 @@ class HousePlayer:
             case ToMove():
                 self._search = trio.CancelScope()
                 self._nursery.start_soon(guarded, "house", partial(self._move, event, self._search))
-            case Ended() | Dismissed():
+            case Ended():
                 self._search.cancel()
+            case Dismissed():
+                self._search.cancel()
+                self._thinker.end(self._game)
             case _:
                 pass
 
@@ -80,7 +88,7 @@ class HousePlayer:
         answer: Command = Leave()  # what happens where the engine fails
         try:
             with search:
-                answer = Play(await self._thinker.column(self._name, request.board, request.rest))
+                answer = Play(await self._thinker.column(self._game, request.board, request.rest))
         finally:
             if not search.cancelled_caught:
                 self._desk.submit(self.seat, answer, trio.current_time())

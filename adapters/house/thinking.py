@@ -1,21 +1,29 @@
 """Where the server's own players think: worker processes, so that no engine holds up the event loop.
 
 Knows engines by name, how many may think at once, and how long a move may take. Workers give way to the
-server (their priority is low), and a search that nobody waits for any more is killed.
+server, and a search that nobody waits for any more is killed.
 
-The rule it keeps: waiting for a worker is part of a move's time. A thought that has begun is never cut short
-for another, so a game with hardly any time left can stand behind one that has plenty; an engine that finds no
-worker in time plays what it sees at a glance instead of losing on time.
+The rule it keeps: waiting for a worker is part of a move's time. Which game is next is decided elsewhere
+(`sharing.py`); a game that could not be served in time is refused here, before it begins. A thought that has
+begun is never cut short for another, but it waits only for those of its own kind; an engine that finds no
+worker in time all the same plays what it sees at a glance instead of losing on time, and so does one whose
+workers are lost again and again.
 """
 
+import logging
 import math
-import os
+from dataclasses import dataclass
+from enum import Enum, auto
 
 import trio
 import trio_parallel
 
+from adapters.house.sharing import Claim, Lane
+from adapters.house.worker import think
 from gateway.board import Board
-from gateway.engines.catalogue import engine_named
+from gateway.engines.catalogue import SECONDS, engine_named
+from gateway.seat import Opponent
+from gateway.session import Terms
 
 INSTANT = frozenset({"random"})
 """Engines that take no time worth a worker."""
@@ -23,53 +31,109 @@ UNHURRIED = frozenset({"perfect"})
 """Engines that would rather be late than wrong."""
 PART = 20
 """A move takes at most one part in so many of the time that is left, where there is a clock."""
-PATIENCE = 120.0
-"""Seconds in which a move should come where there is no clock, however many games wait for a worker."""
+LONGEST = 120.0
+"""Seconds after which a move is played at a glance where there is no clock, if no worker was free."""
+PATIENCE = 10.0
+"""Seconds that a move may take where there is no clock, as far as that is known before the game."""
+TRIES = 3
+"""How often a thought is begun whose worker is lost."""
 
+_SECONDS = SECONDS | {"random": 0.01, "perfect": 0.5}
+"""What a move of each of the house's players counts as. One needs no worker, but its games have a limit."""
+_CONTENT = 4
+"""On a clock an engine is content with one part in so many of a move's time."""
+_QUICK = 0.05
+_SHORT = 1.0
 _HASTY = "aima"
 _GLANCE = 0.001
-_NICE = 10
+
+logger = logging.getLogger(__name__)
+
+
+class Kind(Enum):
+    """What kind of moves a game has. Those of one kind take about as long, and have about as much time."""
+
+    QUICK = auto()
+    SHORT = auto()
+    CLOCKED = auto()
+    """Short, and on a clock."""
+    LONG = auto()
+
+
+@dataclass(eq=False, slots=True)
+class Game:
+    """A game that an engine plays."""
+
+    engine: str
+    claim: Claim
 
 
 class Thinker:
-    """At most so many engines that think at the same time.
+    """Engines that think: of each kind of moves so many at the same time."""
 
-    Where there is no clock, a move that takes more than `idle` seconds loses its game.
-    """
+    def __init__(self, workers: int, terms: Terms) -> None:
+        self._terms = terms
+        self._lanes = {kind: Lane(workers) for kind in Kind}
 
-    def __init__(self, workers: int, idle: float) -> None:
-        self._workers = workers
-        self._limiter = trio.CapacityLimiter(workers)
-        self._patience = min(PATIENCE, idle / 2)
+    def fits(self, engine: str, opponent: Opponent) -> bool:
+        """Whether `engine`, in one more game, would find the time to think."""
+        time = self._time(self._terms.clock if opponent.clocked else None)
+        seconds = self._seconds(engine, opponent)
+        wait = self._lanes[_kind(seconds, opponent)].wait_with(opponent, seconds)
+        return wait <= min(time, max(PATIENCE, 3 * seconds))
 
-    async def column(self, engine: str, board: Board, rest: float | None) -> int:
-        """Return the column that `engine` plays who has `rest` seconds left, or no clock."""
+    def begin(self, engine: str, opponent: Opponent) -> Game:
+        """Let `engine` have its share of the workers for a game, until that ends."""
+        seconds = self._seconds(engine, opponent)
+        return Game(engine, self._lanes[_kind(seconds, opponent)].enter(opponent, seconds))
+
+    def end(self, game: Game) -> None:
+        """Let a game have ended, once."""
+        game.claim.lane.leave(game.claim)
+
+    async def column(self, game: Game, board: Board, rest: float | None) -> int:
+        """Return the column that the game's engine plays, which has `rest` seconds left, or no clock."""
+        engine, lane = game.engine, game.claim.lane
         if engine in INSTANT:
             return engine_named(engine)(board, _GLANCE)
-        time = self._patience if rest is None else rest / PART
-        budget, late = self._share() * time, trio.current_time() + time
+        time = self._time(rest)
+        budget, late = lane.part() * time, trio.current_time() + time
         with trio.CancelScope(deadline=math.inf if engine in UNHURRIED else late) as waiting:
-            async with self._limiter:
+            async with lane.worker(game.claim):
                 waiting.deadline = math.inf
-                budget = max(_GLANCE, min(budget, late - trio.current_time()))
-                column: int = await trio_parallel.run_sync(
-                    _think, engine, board, budget, kill_on_cancel=True, limiter=trio.CapacityLimiter(1)
-                )
-                return column
+                for _ in range(TRIES):
+                    seconds = max(_GLANCE, min(budget, late - trio.current_time()))
+                    column = await _thought(engine, board, seconds)
+                    if column is not None:
+                        return column
         return engine_named(_HASTY)(board, _GLANCE)
 
-    def _share(self) -> float:
-        """Return which part of its time an engine may think.
+    def _time(self, rest: float | None) -> float:
+        """Return the seconds that a move may take at most."""
+        return min(LONGEST, self._terms.idle / 2) if rest is None else rest / PART
 
-        All of it where a worker is free. Otherwise so much that those who wait, if all have as much time,
-        have waited and thought after half of it: the other half is for those who think already.
-        """
-        if self._limiter.available_tokens:
-            return 1.0
-        return self._workers / (2 * (self._workers + self._limiter.statistics().tasks_waiting))
+    def _seconds(self, engine: str, opponent: Opponent) -> float:
+        """Return the seconds that a move of `engine` needs."""
+        if opponent.clocked:
+            return min(_SECONDS[engine], self._time(self._terms.clock) / _CONTENT)
+        return min(_SECONDS[engine], self._time(None))
 
 
-def _think(engine: str, board: Board, budget: float) -> int:
-    if os.nice(0) < _NICE:
-        os.nice(_NICE - os.nice(0))
-    return engine_named(engine)(board, budget)
+def _kind(seconds: float, opponent: Opponent) -> Kind:
+    if seconds <= _QUICK:
+        return Kind.QUICK
+    if seconds > _SHORT:
+        return Kind.LONG
+    return Kind.CLOCKED if opponent.clocked else Kind.SHORT
+
+
+async def _thought(engine: str, board: Board, budget: float) -> int | None:
+    """Return the column that `engine` finds in a worker process; None where the worker is lost meanwhile."""
+    try:
+        column: int = await trio_parallel.run_sync(
+            think, engine, board, budget, kill_on_cancel=True, limiter=trio.CapacityLimiter(1)
+        )
+    except (trio_parallel.BrokenWorkerError, OSError) as error:
+        logger.warning("a worker was lost while %s thought: %s", engine, error)
+        return None
+    return column

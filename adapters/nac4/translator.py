@@ -152,7 +152,7 @@ def _info(refused: Refused) -> str:
     if Objection.TABLE_FULL in refused.objections:
         return "table is full"
     if Objection.NOT_AVAILABLE in refused.objections:
-        return "this player is not installed here"
+        return "this player is not available now"
     if Objection.TOO_LONG in refused.objections:
         return f"table and against have at most {LONGEST_NAME} characters"
     return _EXPECTED

@@ -16,10 +16,11 @@ from gateway.engines.search import alpha_beta
 CATALOGUE = "random, aima, aimafast, aima10, mc:N, mcts:N, mctime, mctstime, perfect, module:function"
 """What `engine_named` knows, for people to read. N is a number of simulations."""
 
+SECONDS = {"aima": 0.5, "aimafast": 0.01, "aima10": 10.0}
+"""How long the engines that search by time take for a move at most."""
+
 _SIMPLE: dict[str, Engine] = {
-    "aima": partial(alpha_beta, limit=0.5),
-    "aimafast": partial(alpha_beta, limit=0.01),
-    "aima10": partial(alpha_beta, limit=10.0),
+    **{name: partial(alpha_beta, limit=limit) for name, limit in SECONDS.items()},
     "mctime": montecarlo.flat,
     "mctstime": montecarlo.uct,
 }

@@ -86,6 +86,7 @@ class FakeTransport:
     """A client's line that the test holds both ends of."""
 
     def __init__(self) -> None:
+        self.origin = "192.0.2.1"
         self.read_at = 0.0
         self.ended = "hung up"
         self.sent: list[str] = []

@@ -10,7 +10,7 @@ import trio.testing
 from shell_fakes import sockets
 
 from adapters.lookout import Lookout
-from adapters.sockets import DirectSocket, Duplex, PlainStream, duplex
+from adapters.sockets import DirectSocket, Duplex, PlainStream, duplex, origin_at, origin_of
 
 pytestmark = pytest.mark.trio
 
@@ -179,3 +179,39 @@ async def test_reader_of_a_stream_that_is_closed_is_told(pair: tuple[Duplex, Dup
 async def test_closing_twice_is_harmless(pair: tuple[Duplex, Duplex]) -> None:
     await pair[0].aclose()
     await pair[0].aclose()
+
+
+async def test_clients_of_one_address_have_one_origin_whatever_their_port() -> None:
+    async with sockets() as (server, _):
+        assert origin_of(server) == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("host", "origin"),
+    [
+        ("2001:db8:1:2::1", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("fe80::1%eth0", "fe80::/64"),
+    ],
+)
+async def test_clients_of_one_network_have_one_origin(host: str, origin: str) -> None:
+    assert origin_at(host) == origin
+
+
+async def test_stream_without_a_peer_has_no_origin() -> None:
+    one, two = trio.testing.memory_stream_pair()
+    async with one, two:
+        assert origin_of(one) == ""
+    near, far = trio.socket.socketpair()
+    with near, far:
+        assert origin_of(trio.SocketStream(near)) == ""
+
+
+async def test_client_that_has_gone_already_has_no_origin() -> None:
+    async with sockets() as (server, client):
+        await client.aclose()
+        server.socket.shutdown(socket.SHUT_RDWR)
+        assert origin_of(server) in ("", "127.0.0.1")
+        server.socket.close()
+        assert origin_of(server) == ""

@@ -51,7 +51,7 @@ class Client:
     time that grows within one, nothing after the farewell.
     """
 
-    def __init__(self, world: "World", manners: Manners) -> None:
+    def __init__(self, world: "World", manners: Manners, origin: str = "") -> None:
         self.heard: list[Event] = []
         self.request: ToMove | None = None
         """The request to move that waits for an answer."""
@@ -60,7 +60,7 @@ class Client:
         self._read = 0
         self._you = 0
         self._rest: float | None = None
-        self.seat = world.hub.open(self, manners, world.now)
+        self.seat = world.hub.open(self, manners, world.now, origin)
 
     def deliver(self, event: Event) -> None:
         assert not self.gone, f"{event} after the farewell"
@@ -145,9 +145,9 @@ class World:
         rules = Rules(Terms(**terms), games_per_pair)
         self.hub = Hub(rules, random.Random(seed), self.results.append)
 
-    def client(self, manners: Manners) -> Client:
+    def client(self, manners: Manners, origin: str = "") -> Client:
         """Return a player who has not entered yet."""
-        return Client(self, manners)
+        return Client(self, manners, origin)
 
     def nac4(self, name: str, place: Place = LOBBY) -> Client:
         """Return a player who stands by and has entered."""

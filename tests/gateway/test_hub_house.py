@@ -17,7 +17,7 @@ from hub_world import (
 from gateway.commands import Introduce
 from gateway.events import Dismissed, Ended, Entered, Objection, Refused, Started, Why
 from gateway.manners import Afterwards, Illegal, Manners
-from gateway.seat import Seat
+from gateway.seat import Opponent, Seat
 
 MANNERS = Manners(illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, house=True)
 
@@ -29,17 +29,24 @@ class FakeHouse:
         self.players: list[Client] = []
         self._world = world
         self._lobby = lobby
+        self.busy = False
+        """Whether nobody more would find the time to think."""
+        self.opponents: list[Opponent] = []
+        """To whom a player came, or was to come."""
         world.hub.engage(self)
 
-    def has(self, name: str) -> bool:
-        return name != "perfect"
+    def has(self, name: str, opponent: Opponent) -> bool:
+        self.opponents.append(opponent)
+        return name != "perfect" and not self.busy
 
-    def summon(self, name: str, now: float) -> Seat:
+    def summon(self, name: str, opponent: Opponent, now: float) -> Seat:
+        self.opponents.append(opponent)
         self.players.append(self._world.client(MANNERS))
         return self.players[-1].seat
 
-    def lobby_player(self) -> str | None:
-        return self._lobby
+    def lobby_player(self, opponent: Opponent) -> str | None:
+        self.opponents.append(opponent)
+        return None if self.busy else self._lobby
 
 
 def visitor(world: World, manners: Manners, name: str = "ann", wish: str | None = None) -> Client:
@@ -106,6 +113,44 @@ def test_player_that_is_not_there_is_refused_at_once() -> None:
     assert refused.objections == Objection.NOT_AVAILABLE
     ann.enter(wishing("random"), "ann")
     assert ann.plays
+
+
+def test_house_that_is_busy_refuses_a_wish_and_takes_the_next() -> None:
+    world = World()
+    house = FakeHouse(world)
+    house.busy = True
+    ann = world.client(STEPPING_OUT)
+    (refused,) = ann.enter(wishing("aima"), "ann")
+    assert isinstance(refused, Refused)
+    assert refused.objections == Objection.NOT_AVAILABLE
+    house.busy = False
+    ann.enter(wishing("aima"), "ann")
+    assert ann.plays
+
+
+@pytest.mark.parametrize("manners", [STEPPING_OUT, STANDING_BY, HANGING_UP])
+def test_house_is_told_whom_it_is_to_play(manners: Manners) -> None:
+    world = World()
+    house = FakeHouse(world, lobby="aima")
+    wishes = world.client(manners, "192.0.2.7")
+    waits = world.client(manners, "192.0.2.8")
+    wishes.enter(wishing("random"), "ann")
+    waits.enter(LOBBY, "bob")
+    world.wait(6.0)
+    assert set(house.opponents[:2]) == {Opponent("192.0.2.7", "ann", manners.clocked)}
+    assert set(house.opponents[2:]) == {Opponent("192.0.2.8", "bob", manners.clocked)}
+
+
+def test_lobby_player_that_is_busy_comes_later() -> None:
+    world = World()
+    house = FakeHouse(world, lobby="aima")
+    house.busy = True
+    ann = visitor(world, STEPPING_OUT)
+    world.wait(6.0)
+    assert not ann.plays
+    house.busy = False
+    world.wait(5.0)
+    assert ann.opponent == "aima"
 
 
 @pytest.mark.parametrize("manners", [STANDING_BY, STEPPING_OUT, HANGING_UP])

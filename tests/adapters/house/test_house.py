@@ -15,14 +15,15 @@ import adapters.nac4.client
 from adapters.arena.messages import Encoding, End, Ignored, Move, Said, Start, State
 from adapters.droidcon.messages import Error, Join, Name, Put, Word
 from adapters.house.server import House
-from adapters.house.thinking import Thinker
+from adapters.house.thinking import Game, Thinker
 from adapters.nac4.messages import Connect, Connected, EndGame, GenMove, NewGame, NotConnected, PlayMove
 from gateway.board import Board
 from gateway.commands import Enter, InLobby, Leave, Play, Wish
 from gateway.desk import Desk
-from gateway.events import Dismissed, Ended, Event, ToMove
+from gateway.events import Dismissed, Ended, Event, Objection, Refused, Started, ToMove
 from gateway.hub import Rules
 from gateway.manners import Afterwards, Illegal, Manners
+from gateway.seat import Opponent
 from gateway.session import Terms
 
 CLOCKED = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT, clocked=True)
@@ -55,13 +56,13 @@ class FakeThinker(Thinker):
     """Thinks until it is let go, and notes what it was given."""
 
     def __init__(self) -> None:
-        super().__init__(1, 300.0)
+        super().__init__(1, Terms(clock=40.0))
         self.rests: list[float | None] = []
         self.finish = trio.Event()
         self.searching = 0
         self.fails = False
 
-    async def column(self, engine: str, board: Board, rest: float | None) -> int:
+    async def column(self, game: Game, board: Board, rest: float | None) -> int:
         self.rests.append(rest)
         if self.fails:
             raise RuntimeError("the engine is broken")
@@ -118,6 +119,43 @@ async def test_cancelled_game_stops_the_search(autojump_clock: trio.testing.Mock
         await trio.testing.wait_all_tasks_blocked()
         assert thinker.searching == 0
         assert len(hub) == 0
+
+
+async def test_house_player_that_would_not_find_the_time_is_refused_until_a_game_ends(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with trio.open_nursery() as nursery:
+        hub = Desk(Rules(), random.Random(0))
+        hub.engage(House(hub, nursery, FakeThinker()))
+        seats = []
+        for number in range(4):
+            seats.append(hub.open(visitor := Visitor(), UNHURRIED, 0.0, "192.0.2.1"))
+            hub.submit(seats[-1], Enter(InLobby(Wish("aima10")), f"ann{number}"), 0.0)
+        assert isinstance(visitor.heard[-1], Refused)
+        assert visitor.heard[-1].objections is Objection.NOT_AVAILABLE
+        elsewhere = hub.open(bob := Visitor(), UNHURRIED, 0.0, "192.0.2.2")
+        hub.submit(elsewhere, Enter(InLobby(Wish("aima10")), "bob"), 0.0)
+        assert isinstance(bob.heard[1], Started)
+        hub.submit(elsewhere, Leave(), 0.0)
+        hub.submit(seats[0], Leave(), 0.0)
+        hub.submit(seats[3], Enter(InLobby(Wish("aima10")), "ann3"), 0.0)
+        assert any(isinstance(event, Started) for event in visitor.heard)
+        nursery.cancel_scope.cancel()
+
+
+async def test_of_those_in_the_lobby_one_comes_that_finds_the_time(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with trio.open_nursery() as nursery:
+        hub, thinker = Desk(Rules(), random.Random(0)), FakeThinker()
+        house = House(hub, nursery, thinker, ["aima10", "random"])
+        ann = Opponent("192.0.2.1", "ann", clocked=False)
+        assert [house.lobby_player(ann) for _ in range(3)] == ["aima10", "random", "aima10"]
+        for _ in range(3):
+            thinker.begin("aima10", ann)
+        assert [house.lobby_player(ann) for _ in range(3)] == ["random"] * 3
+        house = House(hub, nursery, thinker, ["aima10"])
+        assert house.lobby_player(ann) is None
 
 
 async def test_engine_that_fails_loses_its_game_and_nothing_else(
@@ -198,9 +236,9 @@ async def test_each_dialect_hears_that_a_player_is_not_installed(
             assert [await client.receive() for _ in range(2)] == [Word.SUCCESS, Error.PLAYER_NOT_AVAILABLE]
         async with adapters.nac4.client.open_client(gateway.url("nac4", "/?against=perfect")) as client:
             await client.send(Connect("nick"))
-            assert await client.receive() == NotConnected("this player is not installed here")
+            assert await client.receive() == NotConnected("this player is not available now")
         async with adapters.arena.client.open_client(gateway.url("arena"), Encoding.EDN) as client:
             await client.send(Start(SAID, "abel", "perfect"))
             message = await client.receive()
             assert isinstance(message, Ignored)
-            assert message.reason == "This player is not installed here"
+            assert message.reason == "This player is not available now"
