@@ -6,7 +6,7 @@ A subcommand is a function from the words behind it to an exit status, named in 
 import sys
 from collections.abc import Callable, Sequence
 
-from conformance import cli, house_load, matches
+from conformance import cli, house_hog, house_load, matches
 from conformance.bench import command as bench
 from conformance.bench import store
 from conformance.fairness import command as fairness
@@ -20,6 +20,7 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "fairness": fairness.main,
     "growth": growth.main,
     "house-load": house_load.main,
+    "house-hog": house_hog.main,
     "matches": matches.main,
     "kills": kills.main,
     "reading": reading.main,

@@ -9,7 +9,7 @@ the figures too: they may be too high, never too low.
 import argparse
 import math
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -34,6 +34,10 @@ _RESULTS = (b"YOU_WON", b"YOU_LOST", b"DRAW")
 
 class LoadError(Exception):
     """The load, or the game that is timed, did not come about; says why."""
+
+
+class Refusal(LoadError):
+    """The server told an error."""
 
 
 @dataclass(slots=True)
@@ -101,11 +105,16 @@ async def measure(options: argparse.Namespace, command: Sequence[str] = COMMAND)
     """Return what a run with these options came to. Raises LoadError, ServerError, wrapped."""
     load = Load()
     times: list[float] = []
+
+    def begun() -> None:
+        if load.on == options.games:
+            load.all_on.set()
+
     async with running(SERIES, command) as server, AsyncExitStack() as stack, trio.open_nursery() as nursery:
         address = server.addresses["droidcon"]
         for number in range(options.games):
             bot = await stack.enter_async_context(connected(address, f"load{number}"))
-            nursery.start_soon(keep_busy, bot, options.player, load, options.games)
+            nursery.start_soon(keep_busy, bot, options.player, load, begun)
         with trio.move_on_after(PATIENCE):
             await load.all_on.wait()
         if not load.all_on.is_set():
@@ -141,7 +150,7 @@ class Bot:
             raise LoadError("the server hung up") from None
 
     async def line(self) -> bytes:
-        """Return the next line without its end. Raises LoadError, also for an error that the server tells."""
+        """Return the next line without its end. Raises LoadError; Refusal for an error that it tells."""
         while not self._lines:
             try:
                 data = await self._stream.receive_some()
@@ -153,7 +162,7 @@ class Bot:
             self._lines = lines[::-1]
         line = self._lines.pop()
         if line.startswith(b"Error"):
-            raise LoadError(f"the server said {line.decode(errors='replace')!r}")
+            raise Refusal(f"the server said {line.decode(errors='replace')!r}")
         return line
 
     async def until(self, wanted: bytes) -> None:
@@ -179,8 +188,11 @@ async def connected(address: Address, name: str) -> AsyncIterator[Bot]:
         yield bot
 
 
-async def keep_busy(bot: Bot, player: str, load: Load, games: int) -> None:
-    """Play a house player without end, at once and at any column with room. Raises LoadError."""
+async def keep_busy(bot: Bot, player: str, load: Load, begun: Callable[[], object]) -> None:
+    """Play a house player without end, at once and at any column with room; say when a game begins.
+
+    Raises LoadError.
+    """
     await bot.say(b"JOIN @%s\n" % player.encode())
     room = [6] * 7
     while True:
@@ -188,18 +200,22 @@ async def keep_busy(bot: Bot, player: str, load: Load, games: int) -> None:
         if line == b"NEW_GAME":
             room = [6] * 7
             load.on += 1
-            if load.on == games:
-                load.all_on.set()
+            begun()
         elif line == b"YOUR_MOVE":
-            column = max(range(7), key=room.__getitem__)
-            room[column] -= 1
-            await bot.say(_PUTS[column])
+            await put(bot, room)
         elif line.startswith(b"PUT "):
             load.answers += 1
             room[int(line[4:])] -= 1
         elif line in _RESULTS:
             load.on -= 1
             load.finished += 1
+
+
+async def put(bot: Bot, room: list[int]) -> None:
+    """Move in the column with most room, of which there is less then. Raises LoadError."""
+    column = max(range(7), key=room.__getitem__)
+    room[column] -= 1
+    await bot.say(_PUTS[column])
 
 
 async def time_moves(pair: tuple[Bot, Bot], times: list[float]) -> None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from conformance import house_load
+from conformance import house_hog, house_load
 from conformance.__main__ import main
 from conformance.house_load import DRAWN, Figures, Load, percentile
 
@@ -63,3 +63,18 @@ def test_player_that_is_not_there_is_asked_about(
 def test_bad_usage_is_status_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["house-load", *words]) == 2
     assert capsys.readouterr().err.endswith("(--help tells more)\n")
+
+
+def test_hog_is_refused_and_another_is_answered(capsys: pytest.CaptureFixture[str]) -> None:
+    status = main(["house-hog", "--wishes", "8", "--player", "random", "--seconds", "0.5"])
+    out = capsys.readouterr().out
+    found = {name: float(value) for name, value in re.findall(r"^(.*?): +([0-9.]+)", out, re.MULTILINE)}
+    assert found["hog's refusals"] > 0
+    assert found["hog's games"] + found["hog's refusals"] == 8
+    assert 0 < found["median"] <= found["worst"]
+    assert status == (0 if found["worst"] <= 1000 else 1)
+
+
+def test_one_slow_answer_is_not_good() -> None:
+    assert house_hog.Figures(Load(), 0, [1.0, 1000.0]).good
+    assert not house_hog.Figures(Load(), 0, [1.0] * 1000 + [1000.1]).good
