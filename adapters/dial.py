@@ -19,6 +19,8 @@ from adapters.transports import LineTransport
 from adapters.websocket import close, next_message
 from adapters.wire import Wire
 
+_HTTP = b"HTTP/"
+
 PATIENCE = 10.0
 """Seconds that a server has for letting a client in."""
 
@@ -51,6 +53,30 @@ class WebSocketLine:
                     await self._websocket.send_message(text)
         except (trio_websocket.ConnectionClosed, trio.TooSlowError):
             raise PeerGone from None
+
+
+class _Answers(Wire):
+    """A wire on which a handshake is given up as soon as what comes cannot be an answer to it.
+
+    trio-websocket would wait for more: a line of another protocol could be the begin of a head, and it does
+    not mind the end of the stream.
+    """
+
+    def __init__(self, stream: trio.SocketStream) -> None:
+        super().__init__(stream)
+        self.handshake = trio.CancelScope()
+        self.are_there = False
+        """Whether the server has said anything, or hung up."""
+        self._begin = b""
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        """Return what has arrived; no bytes at the end of the stream."""
+        data = await super().receive_some(max_bytes)
+        self.are_there = True
+        self._begin = (self._begin + data)[: len(_HTTP)]
+        if not data or not _HTTP.startswith(self._begin):
+            self.handshake.cancel()
+        return data
 
 
 class Client(Generic[C_contra, S_co]):
@@ -91,11 +117,11 @@ async def open_lines(host: str, port: int) -> AsyncIterator[Line]:
 async def open_websocket(url: str) -> AsyncIterator[Line]:
     """Open a websocket, such as ``ws://127.0.0.1:8080/``.
 
-    Raises OSError where no server is there, PeerGone where it is none that speaks websocket.
+    Raises OSError where no server is there or it says nothing, PeerGone where it does not speak websocket.
     """
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    wire = Wire(await _reached(parts.hostname or "127.0.0.1", parts.port or 80))
+    wire = _Answers(await _reached(parts.hostname or "127.0.0.1", parts.port or 80))
     try:
         async with trio.open_nursery() as nursery:
             websocket = await _upgraded(nursery, wire, parts.netloc, target)
@@ -124,10 +150,11 @@ async def _reached(host: str, port: int) -> trio.SocketStream:
 
 
 async def _upgraded(
-    nursery: trio.Nursery, wire: Wire, host: str, target: str
+    nursery: trio.Nursery, wire: _Answers, host: str, target: str
 ) -> trio_websocket.WebSocketConnection:
-    try:
-        with trio.fail_after(PATIENCE):
-            return await trio_websocket.wrap_client_stream(nursery, wire, host, target)  # type: ignore[arg-type]
-    except trio.TooSlowError:
-        raise PeerGone from None
+    wire.handshake.deadline = trio.current_time() + PATIENCE
+    with wire.handshake:
+        return await trio_websocket.wrap_client_stream(nursery, wire, host, target)  # type: ignore[arg-type]
+    if wire.are_there:
+        raise PeerGone
+    raise TimeoutError(errno.ETIMEDOUT, "it does not answer a websocket's handshake")
