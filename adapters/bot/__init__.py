@@ -8,5 +8,6 @@ translators, sessions or the hub, so that it can assume nothing of a server but 
     nac4.py  arena.py  droidcon.py   a dialect as its player hears and speaks it; no I/O
     line.py                          one of these over a connection
     play.py                          news in, columns out, on one connection
+    waiting.py                       what to say when nothing happens
     bot.py                           one connection after another, until the games are played
 """

@@ -62,6 +62,7 @@ class Wish:
 class ArenaTalk:
     """What is said on one connection."""
 
+    begins_games = False
     may_end = False
 
     def __init__(self, wish: Wish) -> None:

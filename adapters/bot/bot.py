@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import trio
 
-from adapters.bot.play import Ending, Hearing, Kind, Play
+from adapters.bot.play import HINT, Ending, Hearing, Kind, Play
 from adapters.bot.player import Player
 from adapters.bot.screen import Screen
 from adapters.bot.tally import Tally
+from adapters.bot.waiting import Stage, Waiting, Words
 from adapters.contract import PeerGone
 
 LONGEST_PAUSE = 30.0
@@ -31,6 +32,17 @@ class Server:
     """Opens a line to it. Raises OSError, UnicodeError, PeerGone."""
     name: str
     """What the player is called there."""
+    dialect: str = ""
+    seeks: str = "an opponent"
+    """Whom the player waits for there."""
+
+    def words(self) -> Words:
+        """Return what the player waits for, and what may be wrong."""
+        return {
+            Stage.DIALLING: f"waits for {self.place} to answer; is there a {self.dialect} server? {HINT}",
+            Stage.GREETING: f"waits for {self.place} to say anything; is it a {self.dialect} server? {HINT}",
+            Stage.LOOKING: f"{self.name} waits for {self.seeks} at {self.place}",
+        }
 
 
 class Bot:
@@ -41,6 +53,7 @@ class Bot:
         self._player = player
         self._tally = tally
         self._screen = screen
+        self._waiting = Waiting(server.words(), screen.warn)
         self._running = trio.CancelScope()
         self._playing: trio.CancelScope | None = None
 
@@ -53,15 +66,21 @@ class Bot:
 
     async def run(self, *, reconnect: bool) -> Ending:
         """Play until all games are played, or the server is not there; with `reconnect`, until it is."""
+        ending = Ending(Kind.LEFT)
         with self._running:
-            return await self._run(reconnect=reconnect)
-        return Ending(Kind.LEFT)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._waiting.run)
+                ending = await self._run(reconnect=reconnect)
+                nursery.cancel_scope.cancel()
+        return ending
 
     async def _run(self, *, reconnect: bool) -> Ending:
         pauses = _pauses()
         while True:
             games = self._tally.begun
+            self._waiting.at(Stage.DIALLING)
             ending = await self._connection()
+            self._waiting.at(None)
             if ending.kind is Kind.SPENT:
                 continue
             if not reconnect or not self._is_worth_another_try(ending):
@@ -87,9 +106,10 @@ class Bot:
             except (OSError, UnicodeError, PeerGone) as error:
                 return Ending(Kind.LOST, f"no server at {self._server.place}: {reason(error)}")
             self._screen.connected(self._server.place, self._server.name)
+            self._waiting.at(Stage.GREETING)
             try:
                 with trio.CancelScope() as self._playing:
-                    return await Play(line, self._player, self._tally, self._screen).run()
+                    return await Play(line, self._player, self._tally, self._screen, self._waiting).run()
             finally:
                 self._playing = None
         return Ending(Kind.LEFT)
@@ -105,7 +125,7 @@ def _pauses() -> Iterator[float]:
 def reason(error: OSError | UnicodeError | PeerGone) -> str:
     """Return in a few words why a server could not be reached."""
     if isinstance(error, PeerGone):
-        return "what answers there speaks no websocket"
+        return f"what answers there does not speak websocket. {HINT}"
     if isinstance(error, UnicodeError):
         return "this is no name of a host"
     cause = error.__cause__

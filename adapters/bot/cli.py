@@ -85,7 +85,16 @@ def _server(options: Options) -> Server:
         case _:
             channel = options.table or LOBBY if options.against is None else f"@{options.against}"
             dial = partial(droidcon.open_line, address.host, address.port, options.name, channel)
-    return Server(address.place, dial, options.name)
+    return Server(address.place, dial, options.name, options.dialect, _sought(options))
+
+
+def _sought(options: Options) -> str:
+    """Return whom the player waits for, and what they have to do."""
+    if options.against is not None:
+        return f"{options.against!r}, who has to come to this server and ask for anybody or for this name"
+    if options.table is not None:
+        return f"another player at the table {options.table!r}"
+    return "an opponent"
 
 
 async def _stop_on_signals(

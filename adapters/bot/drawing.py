@@ -21,6 +21,12 @@ def draw(board: Board) -> str:
     return "\n".join([*("".join(row) for row in reversed(cells)), numbers])
 
 
+def position(board: Board) -> str:
+    """Return in one line how a board came about, and whose turn it is."""
+    moves = "".join(str(column) for column in board.moves) or "none"
+    return f"moves so far: {moves}; to move: {disc(board.turn)}"
+
+
 def disc(side: Side) -> str:
     """Return whose discs are a side's."""
     return f"{DISCS[side]}, moving {'second' if side else 'first'}"

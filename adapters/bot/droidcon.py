@@ -30,6 +30,8 @@ async def open_line(host: str, port: int, name: str, channel: str) -> AsyncItera
 class DroidconTalk:
     """What is said on one connection."""
 
+    begins_games = True
+
     def __init__(self, name: str, channel: str) -> None:
         self._name = name
         self._channel = channel

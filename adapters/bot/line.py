@@ -32,6 +32,10 @@ class Talk(Protocol[C_co, S_contra]):
     """A dialect as its player hears and speaks it, on one connection."""
 
     @property
+    def begins_games(self) -> bool:
+        """Whether the server begins the next game by itself."""
+
+    @property
     def may_end(self) -> bool:
         """Whether it is in order that the server hangs up now."""
 
@@ -65,6 +69,11 @@ class Line(Generic[C, S]):
     def may_end(self) -> bool:
         """Whether it is in order that the server hangs up now."""
         return self._talk.may_end
+
+    @property
+    def begins_games(self) -> bool:
+        """Whether the server begins the next game by itself."""
+        return self._talk.begins_games
 
     async def hello(self) -> None:
         """Ask to be let in. Raises PeerGone."""

@@ -41,6 +41,7 @@ async def open_line(url: str, name: str) -> AsyncIterator[Nac4Line]:
 class Nac4Talk:
     """What is said on one connection."""
 
+    begins_games = True
     may_end = False
 
     def __init__(self, name: str) -> None:

@@ -16,8 +16,18 @@ from adapters.bot.news import Asked, Began, News, Over, Refused, Result, Spent
 from adapters.bot.player import EndOfInput, EngineFailed, Player
 from adapters.bot.screen import Screen
 from adapters.bot.tally import Tally
+from adapters.bot.waiting import Stage, Waiting
 from adapters.contract import Flooded, PeerGone, WireError
 from gateway.board import Board
+
+HINT = "c4gateway has nac4 at port 8080, arena at 8001 and tcp at 4242."
+"""What to say where it may be the wrong port."""
+LAST_LOOK = 0.1
+"""Seconds in which a player who leaves looks whether the server has begun another game by itself."""
+
+_LOST = "left in the middle of a game, which counts as lost"
+_EARLY = "c4gateway counts no game that is left before both have moved, another server may count it as lost"
+_ANOTHER = f"left another game, which the server had begun by itself: {_EARLY}"
 
 
 class Kind(Enum):
@@ -54,6 +64,10 @@ class Hearing(Protocol):
         """Whether it is in order that the server hangs up now."""
 
     @property
+    def begins_games(self) -> bool:
+        """Whether the server begins the next game by itself."""
+
+    @property
     def understood(self) -> bool:
         """Whether any message so far was one of the dialect's."""
 
@@ -73,11 +87,12 @@ class Hearing(Protocol):
 class Play:
     """The play on one connection."""
 
-    def __init__(self, line: Hearing, player: Player, tally: Tally, screen: Screen) -> None:
+    def __init__(self, line: Hearing, player: Player, tally: Tally, screen: Screen, waiting: Waiting) -> None:
         self._line = line
         self._player = player
         self._tally = tally
         self._screen = screen
+        self._waiting = waiting
         self._board: Board | None = None
         """The board of the game that is on, as it was last seen."""
         self._thought = trio.CancelScope()
@@ -94,6 +109,8 @@ class Play:
         finally:
             if self._board is not None:
                 self._tally.add(Over(Result.CUT_OFF, self._board))
+                if ending.kind is Kind.LEFT and not self._board.over:
+                    self._screen.warn(_LOST if len(self._board.moves) > 1 else f"left a game: {_EARLY}")
         return self._ended_by_player or ending
 
     async def _listen(self, nursery: trio.Nursery) -> Ending:
@@ -103,7 +120,9 @@ class Play:
                 news = await self._hear()
                 for item in news:
                     self._take(item, nursery)
+                self._waiting.at(self._stage())
                 if self._tally.is_complete:
+                    await self._look_again()
                     return Ending(Kind.PLAYED)
                 if Spent() in news:
                     return Ending(Kind.SPENT)
@@ -112,12 +131,27 @@ class Play:
         except PeerGone:
             if self._line.may_end:
                 return Ending(Kind.SPENT)
-            words = "the server hung up" if self._line.understood else "the server gives no answer"
+            words = "the server hung up" if self._line.understood else f"the server gives no answer. {HINT}"
             return Ending(Kind.LOST, words)
         except Refused as refusal:
             return Ending(Kind.REFUSED, f"the server refused: {refusal}")
         except (WireError, Flooded):
-            return Ending(Kind.REFUSED, "the server speaks another dialect")
+            return Ending(Kind.REFUSED, f"the server speaks another dialect. {HINT}")
+
+    def _stage(self) -> Stage | None:
+        """Return what is waited for; nothing while a game is on."""
+        if self._board is not None:
+            return None
+        return Stage.LOOKING if self._line.understood else Stage.GREETING
+
+    async def _look_again(self) -> None:
+        """Say so if a game has begun that is left now, where the server begins games by itself."""
+        if not self._line.begins_games:
+            return
+        with trio.move_on_after(LAST_LOOK), suppress(PeerGone, Refused, WireError, Flooded):
+            while not any(isinstance(item, Began) for item in await self._line.hear()):
+                pass
+            self._screen.warn(_ANOTHER)
 
     async def _hear(self) -> list[News]:
         while True:
@@ -160,6 +194,7 @@ class Play:
         except EndOfInput:
             self._ended_by_player = Ending(Kind.LEFT)
         except EngineFailed as failure:
+            self._screen.report(failure.report)
             self._ended_by_player = Ending(Kind.FAILED, str(failure))
         if self._ended_by_player is not None:
             nursery.cancel_scope.cancel()

@@ -10,10 +10,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from operator import index
+from traceback import format_exception
+from types import TracebackType
 from typing import Protocol
 
 import trio
 
+from adapters.bot.drawing import position
 from adapters.bot.news import Asked
 from gateway.board import COLUMNS, Board
 from gateway.engines import Engine
@@ -32,6 +35,11 @@ class EndOfInput(Exception):
 
 class EngineFailed(Exception):
     """An engine found no column that can be played."""
+
+    def __init__(self, what: str, report: str = "") -> None:
+        super().__init__(what)
+        self.report = report
+        """Where in the engine it happened, in lines."""
 
 
 class Player(Protocol):
@@ -72,14 +80,20 @@ def _chosen(engine: Engine, board: Board, seconds: float) -> int:
         choice = engine(board, seconds)
     except (Exception, SystemExit) as error:  # anybody may have written it
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise EngineFailed(f"the engine failed: {reason}") from error
+        report = "".join(format_exception(error.with_traceback(_in_engine(error))))
+        raise EngineFailed(f"the engine failed: {reason}; {position(board)}", report) from error
     try:
         column = int(index(choice))  # numpy's numbers too, and True is 1
     except TypeError:
         column = -1
     if column in range(COLUMNS) and board.has_room(column):
         return column
-    raise EngineFailed(f"the engine chose {choice!r}, which cannot be played")
+    raise EngineFailed(f"the engine chose {choice!r}, which cannot be played; {position(board)}")
+
+
+def _in_engine(error: BaseException) -> TracebackType | None:
+    """Return the traceback without this module's frame."""
+    return None if error.__traceback__ is None else error.__traceback__.tb_next
 
 
 def _typed() -> bytes:

@@ -35,6 +35,11 @@ class Screen:
         """Say on stderr what should not have happened."""
         print(f"c4bot: {visible(text)}", file=sys.stderr, flush=True)
 
+    def report(self, text: str) -> None:
+        """Show on stderr lines that are for whoever wrote an engine."""
+        for line in text.splitlines():
+            print(printable(line), file=sys.stderr, flush=True)
+
     def connected(self, place: str, name: str) -> None:
         """Say that there is a server."""
         if self._shows_games:

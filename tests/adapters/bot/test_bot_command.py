@@ -37,6 +37,17 @@ def botted(*arguments: str, stdin: int = subprocess.DEVNULL) -> Iterator[subproc
                 process.kill()
 
 
+EARLY = (
+    "c4bot: left a game: c4gateway counts no game that is left before both have moved, another server may "
+    "count it as lost\n"
+)
+
+
+def complaints(err: str) -> str:
+    """Return what was said on stderr, but for games that were left as the server had just begun them."""
+    return "".join(line for line in err.splitlines() if not line.startswith("c4bot: left another game"))
+
+
 def ended(process: subprocess.Popen[str], typed: str | None = None) -> tuple[int, str, str]:
     out, err = process.communicate(typed, timeout=PATIENCE)
     return process.returncode, out, err
@@ -75,7 +86,7 @@ def test_engines_play_each_other_over_any_two_dialects(
         botted(*where(gateway, other[0]), *other[1:], *rest) as second,
     ):
         results = [ended(first), ended(second)]
-    assert [(status, err) for status, _, err in results] == [(0, "")] * 2
+    assert [(status, complaints(err)) for status, _, err in results] == [(0, "")] * 2
     shown, quiet = (out for _, out, _ in results)
     assert "2 games: " in shown
     assert "2 games: " in quiet
@@ -91,7 +102,7 @@ def test_droidcon_bot_plays_more_games_than_a_series_has() -> None:
         with botted(*arguments) as first, botted(*arguments) as second:
             for process in (first, second):
                 status, out, err = ended(process)
-                assert (status, err) == (0, "")
+                assert (status, complaints(err)) == (0, "")
                 assert out.startswith("3 games: ")
 
 
@@ -116,7 +127,7 @@ def test_person_plays_at_the_prompt(gateway: Served) -> None:
         botted(*where(gateway, "tcp"), "--engine", "random", "--channel", "p") as engine,
     ):
         status, out, err = ended(person, "nine\n" + "0\n1\n2\n3\n4\n5\n6\n" * 20)
-        assert (status, err) == (0, "")
+        assert (status, complaints(err)) == (0, "")
         assert ended(engine)[0] == 0
     assert "your column (0 to 6): type the number of a column, 0 to 6: " in out
     assert "1 game: " in out
@@ -130,7 +141,8 @@ def test_person_whose_input_ends_leaves(gateway: Served) -> None:
         botted(*where(gateway, "nac4"), "--engine", "random", "--table", "e") as engine,
     ):
         status, out, err = ended(person, "")
-        assert (status, err) == (0, "")
+        assert status == 0
+        assert err in ("", EARLY)  # the game may not have begun yet
         assert "0 games: " in out
         status, out, _ = ended(engine)
         assert "1 game: 1 won" in out

@@ -13,7 +13,7 @@ from adapters.arena.messages import Encoding
 from adapters.bot import arena, droidcon, nac4
 from adapters.bot.bot import Bot, Server
 from adapters.bot.news import Asked
-from adapters.bot.play import Ending, Kind
+from adapters.bot.play import HINT, Ending, Kind
 from adapters.bot.screen import Screen
 from adapters.bot.tally import Tally
 from adapters.contract import Farewell
@@ -145,7 +145,7 @@ async def test_server_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPa
 
     async with serving(brooding) as port:
         ending, _ = await played(partial(droidcon.open_line, "127.0.0.1", port, "ann", "x"))
-    assert ending == Ending(Kind.LOST, "the server gives no answer")
+    assert ending == Ending(Kind.LOST, f"the server gives no answer. {HINT}")
 
 
 # nac4.
@@ -193,7 +193,7 @@ async def test_nac4_server_that_hangs_up_on_a_bad_name_gives_no_answer(last: byt
 
     async with serving(partial(at_a_door, door=Door(original, "no page\n"))) as port:
         ending, _ = await played(partial(nac4.open_line, f"ws://127.0.0.1:{port}", "?"))
-    assert ending == Ending(Kind.LOST, "the server gives no answer")
+    assert ending == Ending(Kind.LOST, f"the server gives no answer. {HINT}")
 
 
 # Arena.

@@ -11,7 +11,7 @@ import trio.testing
 
 from adapters.bot.bot import LONGEST_PAUSE, Bot, Server
 from adapters.bot.news import Asked, Began, News, Over, Refused, Result, Spent
-from adapters.bot.play import Kind, Play
+from adapters.bot.play import HINT, Kind, Play
 from adapters.bot.player import (
     EndOfInput,
     EngineFailed,
@@ -24,6 +24,7 @@ from adapters.bot.player import (
 )
 from adapters.bot.screen import Screen
 from adapters.bot.tally import Tally
+from adapters.bot.waiting import Waiting
 from adapters.contract import PeerGone, WireError
 from gateway.board import FIRST, Board
 
@@ -36,6 +37,7 @@ class FakeLine:
 
     def __init__(self) -> None:
         self.may_end = False
+        self.begins_games = False
         self.understood = True
         self.said: list[object] = []
         self.moved = trio.Event()
@@ -84,7 +86,7 @@ class FakePlayer:
 
 def playing(line: FakeLine, player: Player, wanted: int = 1) -> tuple[Play, Tally]:
     tally = Tally(wanted)
-    return Play(line, player, tally, QUIET), tally
+    return Play(line, player, tally, QUIET, Waiting({}, QUIET.warn)), tally
 
 
 # One connection.
@@ -188,7 +190,7 @@ async def test_server_of_another_dialect_is_refused() -> None:
     line.fails(WireError("what?"))
     play, _ = playing(line, FakePlayer())
     ending = await play.run()
-    assert (ending.kind, ending.words) == (Kind.REFUSED, "the server speaks another dialect")
+    assert (ending.kind, ending.words) == (Kind.REFUSED, f"the server speaks another dialect. {HINT}")
 
 
 async def test_message_that_is_none_is_warned_of_and_passed_over(
@@ -277,13 +279,128 @@ async def test_engine_may_choose_by_any_whole_number(chosen: object, column: str
         (SystemExit(3), "the engine failed: SystemExit: 3"),
     ],
 )
-async def test_engine_that_raises_has_failed(error: BaseException, words: str) -> None:
+async def test_engine_that_raises_has_failed_at_a_place_and_in_a_position(
+    error: BaseException, words: str
+) -> None:
     def engine(board: Board, seconds: float) -> int:
         raise error
 
     with pytest.raises(EngineFailed) as raised:
-        await EnginePlayer(engine).choose(Asked(Board()))
-    assert str(raised.value) == words
+        await EnginePlayer(engine).choose(Asked(Board().drop(3).drop(0)))
+    assert str(raised.value) == f"{words}; moves so far: 30; to move: X, moving first"
+    top, place, code, *_ = raised.value.report.splitlines()
+    assert top == "Traceback (most recent call last):"
+    assert place.endswith(", in engine")  # and of nothing that called it
+    assert code.strip() == "raise error"
+
+
+async def test_column_that_cannot_be_played_is_told_with_the_position() -> None:
+    with pytest.raises(EngineFailed) as raised:
+        await EnginePlayer(lambda _board, _seconds: 9).choose(Asked(Board()))
+    assert str(raised.value) == (
+        "the engine chose 9, which cannot be played; moves so far: none; to move: X, moving first"
+    )
+
+
+async def test_where_the_engine_failed_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    def engine(board: Board, seconds: float) -> int:
+        raise ValueError("\x1b[2J")
+
+    line = FakeLine()
+    line.tells(Began(FIRST), Asked(Board()))
+    play, _ = playing(line, EnginePlayer(engine))
+    assert (await play.run()).kind is Kind.FAILED
+    err = capsys.readouterr().err
+    assert "in engine\n" in err
+    assert "ValueError: ?[2J\n" in err
+
+
+# Leaving.
+
+EARLY = "c4gateway counts no game that is left before both have moved, another server may count it as lost\n"
+ANOTHER = f"c4bot: left another game, which the server had begun by itself: {EARLY}"
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ([], ""),
+        ([Began()], ANOTHER),
+        ([Asked(Board())], ""),
+        ([Over(Result.LOST, Board()), Began()], ANOTHER),
+    ],
+)
+async def test_who_has_played_says_whether_another_game_had_begun(
+    told: list[News], said: str, autojump_clock: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = FakeLine()
+    line.begins_games = True
+    for news in (WON, *told):
+        line.tells(news)
+    play, tally = playing(line, FakePlayer())
+    assert (await play.run()).kind is Kind.PLAYED
+    assert capsys.readouterr().err == said
+    assert (tally.played, tally.cut_off) == (1, 0)
+    assert line.said == ["hello"]
+
+
+@pytest.mark.parametrize("error", [PeerGone(), WireError(), Refused("go")])
+async def test_server_that_is_done_too_began_no_other_game(
+    error: Exception, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = FakeLine()
+    line.begins_games = True
+    line.tells(WON)
+    line.fails(error)
+    assert (await playing(line, FakePlayer())[0].run()).kind is Kind.PLAYED
+    assert capsys.readouterr().err == ""
+
+
+async def test_where_each_game_is_asked_for_nobody_looks_for_another() -> None:
+    line = FakeLine()
+    line.tells(WON)
+    line.tells(Began())
+    assert (await playing(line, FakePlayer())[0].run()).kind is Kind.PLAYED
+    assert await line.hear() == [Began()]
+
+
+@pytest.mark.parametrize(
+    ("board", "said"),
+    [
+        (Board(), f"c4bot: left a game: {EARLY}"),
+        (Board().drop(3), f"c4bot: left a game: {EARLY}"),
+        (Board().drop(3).drop(3), "c4bot: left in the middle of a game, which counts as lost\n"),
+    ],
+)
+async def test_who_is_stopped_says_what_the_game_counts_as(
+    board: Board, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = FakeLine()
+    line.tells(Began(), Asked(board))
+    play, _ = playing(line, FakePlayer(thinks=True))
+    with trio.CancelScope() as stopped:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(play.run)
+            await trio.testing.wait_all_tasks_blocked()
+            stopped.cancel()
+    assert capsys.readouterr().err == said
+
+
+async def test_who_is_stopped_after_the_last_move_has_left_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    line = FakeLine()
+    almost = Board()
+    for column in (0, 1, 0, 1, 0, 1):
+        almost = almost.drop(column)
+    line.tells(Began(), Asked(almost))
+    play, _ = playing(line, FakePlayer())
+    with trio.CancelScope() as stopped:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(play.run)
+            await line.moved.wait()
+            stopped.cancel()
+    assert capsys.readouterr().err == ""
 
 
 # People.
@@ -359,10 +476,12 @@ class FakeServer:
         self.lines = [*lines]
         self.dialled: list[float] = []
         self.closed = 0
+        self.answers_after = 0.0
 
     @asynccontextmanager
     async def dial(self):  # type: ignore[no-untyped-def]
         self.dialled.append(trio.current_time())
+        await trio.sleep(self.answers_after)
         line = self.lines.pop(0)
         if isinstance(line, Exception):
             raise line
@@ -372,7 +491,7 @@ class FakeServer:
 
 
 def bot(server: FakeServer, wanted: int = 1, player: Player | None = None) -> Bot:
-    place = Server("host:1", server.dial, "ann")
+    place = Server("host:1", server.dial, "ann", "nac4", "'bob'")
     return Bot(place, player or FakePlayer(), Tally(wanted), QUIET)
 
 
@@ -391,7 +510,7 @@ def line(*told: News | Exception, may_end: bool = False) -> FakeLine:
     ("error", "words"),
     [
         (OSError(111, "Connection refused"), "Connection refused"),
-        (PeerGone(), "speaks no websocket"),
+        (PeerGone(), "does not speak websocket"),
         (UnicodeError("idna"), "no name of a host"),
     ],
 )
@@ -400,6 +519,37 @@ async def test_server_that_is_not_there_is_said_to_be_so(error: Exception, words
     assert ending.kind is Kind.LOST
     assert ending.words.startswith("no server at host:1: ")
     assert words in ending.words
+
+
+@pytest.mark.parametrize(
+    ("told", "understood", "said"),
+    [
+        (None, False, ["waits for host:1 to answer; is there a nac4 server? " + HINT]),
+        ([], False, ["waits for host:1 to say anything; is it a nac4 server? " + HINT]),
+        ([[]], True, ["ann waits for 'bob' at host:1"]),
+        ([[Began(FIRST)]], True, []),
+        ([[Began(FIRST)], [WON]], True, ["ann waits for 'bob' at host:1"]),
+    ],
+)
+async def test_bot_says_what_it_waits_for(
+    told: list[list[News]] | None,
+    understood: bool,
+    said: list[str],
+    autojump_clock: object,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    server = FakeServer(TimeoutError() if told is None else (waited := line()))
+    if told is None:
+        server.answers_after = 6.0
+    else:
+        waited.understood = understood
+        for news in told:
+            waited.tells(*news)
+    with trio.move_on_after(6.5):
+        await bot(server, 2).run(reconnect=False)
+    assert capsys.readouterr().err == "".join(f"c4bot: {each}\n" for each in said) + (
+        f"c4bot: left a game: {EARLY}" if told and not said else ""
+    )
 
 
 async def test_series_of_games_goes_on_over_as_many_connections_as_it_takes() -> None:
