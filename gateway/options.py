@@ -173,7 +173,7 @@ def _add_house(group: argparse._ArgumentGroup) -> None:
         type=number(int, 1, 1024),
         default=workers,
         metavar="N",
-        help=f"processes in which all of them think ({workers} on this machine)",
+        help=f"moves of a kind that all of them think about at once ({workers} on this machine)",
     )
 
 

@@ -38,10 +38,11 @@ class Server:
 
     def words(self) -> Words:
         """Return what the player waits for, and what may be wrong."""
+        doubt = f"is it the port for {self.dialect}? {HINT}"
         return {
-            Stage.DIALLING: f"waits for {self.place} to answer; is there a {self.dialect} server? {HINT}",
-            Stage.GREETING: f"waits for {self.place} to say anything; is it a {self.dialect} server? {HINT}",
-            Stage.LOOKING: f"{self.name} waits for {self.seeks} at {self.place}",
+            Stage.DIALLING: f"waits for {self.place} to answer; {doubt}",
+            Stage.GREETING: f"waits for {self.place} to say anything; {doubt}",
+            Stage.LOOKING: f"{self.name} waits at {self.place} for {self.seeks}",
         }
 
 

@@ -91,7 +91,7 @@ def _server(options: Options) -> Server:
 def _sought(options: Options) -> str:
     """Return whom the player waits for, and what they have to do."""
     if options.against is not None:
-        return f"{options.against!r}, who has to come to this server and ask for anybody or for this name"
+        return f"{options.against!r}, who has to come there and ask for {options.name!r} or for anybody"
     if options.table is not None:
         return f"another player at the table {options.table!r}"
     return "an opponent"

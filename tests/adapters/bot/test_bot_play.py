@@ -524,11 +524,11 @@ async def test_server_that_is_not_there_is_said_to_be_so(error: Exception, words
 @pytest.mark.parametrize(
     ("told", "understood", "said"),
     [
-        (None, False, ["waits for host:1 to answer; is there a nac4 server? " + HINT]),
-        ([], False, ["waits for host:1 to say anything; is it a nac4 server? " + HINT]),
-        ([[]], True, ["ann waits for 'bob' at host:1"]),
+        (None, False, ["waits for host:1 to answer; is it the port for nac4? " + HINT]),
+        ([], False, ["waits for host:1 to say anything; is it the port for nac4? " + HINT]),
+        ([[]], True, ["ann waits at host:1 for 'bob'"]),
         ([[Began(FIRST)]], True, []),
-        ([[Began(FIRST)], [WON]], True, ["ann waits for 'bob' at host:1"]),
+        ([[Began(FIRST)], [WON]], True, ["ann waits at host:1 for 'bob'"]),
     ],
 )
 async def test_bot_says_what_it_waits_for(
