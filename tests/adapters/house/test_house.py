@@ -1,8 +1,9 @@
 """House players: mailboxes that think in worker processes."""
 
 import random
+import sys
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 import trio
@@ -175,7 +176,8 @@ async def test_engine_that_fails_loses_its_game_and_nothing_else(
 
 @pytest.fixture(scope="module")
 def gateway() -> Iterator[Served]:
-    with served(*EVERY_PORT, "--rounds", "1", "--house", "aimafast", "--house-after", "0.1") as running:
+    options = ("--rounds", "1", "--house", "aimafast", "--house-after", "0.1", "--house-workers", "1")
+    with served(*EVERY_PORT, *options) as running:
         yield running
         status, err = running.stop()
         assert status == 0
@@ -223,6 +225,31 @@ async def test_nac4_player_finds_one_game_after_the_other(gateway: Served) -> No
                         ended += 1
                     case message:
                         assert isinstance(message, NewGame)
+
+
+async def answer_to_wish(gateway: Served, address: str) -> list[bytes]:
+    """Return what a Droidcon client hears that comes from `address` and wishes for `aima10`."""
+    stream = await trio.open_tcp_stream("127.0.0.1", gateway.port("droidcon"), local_address=address)
+    async with stream:
+        await stream.send_all(b"NAME dora\nJOIN @aima10\n")
+        heard = b""
+        while heard.count(b"\n") < 2:
+            heard += await stream.receive_some()
+        return heard.split(b"\n")[:2]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="there, a machine has but one loopback address")
+async def test_each_address_has_a_share_of_the_house(gateway: Served) -> None:
+    with trio.fail_after(PATIENCE):
+        async with AsyncExitStack() as stack:
+            for number in range(3):
+                arena = adapters.arena.client.open_client(gateway.url("arena"), Encoding.JSON)
+                client = await stack.enter_async_context(arena)
+                await client.send(Start(SAID, f"abel{number}", "aima10"))
+                assert isinstance(await client.receive(), State)
+            refused = [b"SUCCESS", b"Error PLAYER_NOT_AVAILABLE"]
+            assert await answer_to_wish(gateway, "127.0.0.1") == refused
+            assert await answer_to_wish(gateway, "127.0.0.2") == [b"SUCCESS", b"SUCCESS"]
 
 
 async def test_each_dialect_hears_that_a_player_is_not_installed(
