@@ -55,7 +55,7 @@ class WebSocketLine:
             raise PeerGone from None
 
 
-class _Answers(Wire):
+class _ClientWire(Wire):
     """A wire on which a handshake is given up as soon as what comes cannot be an answer to it.
 
     trio-websocket would wait for more: a line of another protocol could be the begin of a head, and it does
@@ -65,14 +65,14 @@ class _Answers(Wire):
     def __init__(self, stream: trio.SocketStream) -> None:
         super().__init__(stream)
         self.handshake = trio.CancelScope()
-        self.are_there = False
+        self.has_answered = False
         """Whether the server has said anything, or hung up."""
         self._begin = b""
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         """Return what has arrived; no bytes at the end of the stream."""
         data = await super().receive_some(max_bytes)
-        self.are_there = True
+        self.has_answered = True
         self._begin = (self._begin + data)[: len(_HTTP)]
         if not data or not _HTTP.startswith(self._begin):
             self.handshake.cancel()
@@ -121,7 +121,7 @@ async def open_websocket(url: str) -> AsyncIterator[Line]:
     """
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    wire = _Answers(await _reached(parts.hostname or "127.0.0.1", parts.port or 80))
+    wire = _ClientWire(await _reached(parts.hostname or "127.0.0.1", parts.port or 80))
     try:
         async with trio.open_nursery() as nursery:
             websocket = await _upgraded(nursery, wire, parts.netloc, target)
@@ -150,11 +150,11 @@ async def _reached(host: str, port: int) -> trio.SocketStream:
 
 
 async def _upgraded(
-    nursery: trio.Nursery, wire: _Answers, host: str, target: str
+    nursery: trio.Nursery, wire: _ClientWire, host: str, target: str
 ) -> trio_websocket.WebSocketConnection:
     wire.handshake.deadline = trio.current_time() + PATIENCE
     with wire.handshake:
         return await trio_websocket.wrap_client_stream(nursery, wire, host, target)  # type: ignore[arg-type]
-    if wire.are_there:
+    if wire.has_answered:
         raise PeerGone
     raise TimeoutError(errno.ETIMEDOUT, "it does not answer a websocket's handshake")
