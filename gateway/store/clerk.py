@@ -3,7 +3,8 @@
 Knows threads and time; does not know databases, only a `Sink`, nor the event loop. The rules it keeps:
 
 - While a batch is being committed the next one gathers, so the more there is to do the more a commit does.
-- A database that fails is tried again, for ever, and the operator hears of it.
+- A database that fails is tried again, for ever, and the operator hears of it. So it is with anything else
+  that goes wrong: nothing but the end of the server ends the thread.
 - A game that the database will never take does not keep the others; it goes to the log, whole, as an error
   (``not stored: `` and an array of games as in ``export --format jsonl``). So do those left at the end.
 - Games come before evidence, for players wait for these. Evidence is not worth a log's room: of what is
@@ -19,16 +20,19 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from gateway.store.errors import StoreError
 from gateway.store.formats.jsonl import as_object
-from gateway.store.outage import Outage
+from gateway.store.outage import Outage, Throttle
 from gateway.store.records import Enclosure, GameRecord, Item, Submission
 from gateway.text import json_text
 
 logger = logging.getLogger("gateway.store")
 T = TypeVar("T")
+
+_PASSING = (StoreError, OSError, MemoryError)
+"""What is no game's fault, and may be over at the next attempt."""
 
 Settled: TypeAlias = Callable[[Sequence[Item], bool], None]
 """Told in the clerk's thread of games and evidence that are stored (True), or given up (False)."""
@@ -76,14 +80,16 @@ class _Job(Generic[T]):
     future: "Future[T]"
 
     def __call__(self) -> None:
+        if not self.future.set_running_or_notify_cancel():
+            return  # it was withdrawn
         try:
             self.future.set_result(self.work())
         except Exception as error:  # it is for who asked
             self.future.set_exception(error)
 
 
-_Then: TypeAlias = Callable[[], None] | None
-"""What comes after a batch; None is the end."""
+_Then: TypeAlias = _Job[Any] | Literal["nothing", "end"]
+"""What comes behind a batch."""
 
 
 class Clerk:
@@ -97,9 +103,13 @@ class Clerk:
         self._games: deque[Submission] = deque()
         self._evidence: deque[Enclosure] = deque()
         self._batch: list[Item] = []
+        """What is being stored: it stays here until it is settled, whatever happens."""
+        self._then: _Then = "nothing"
+        self._tidy_at = time.monotonic()
         self._came = self._went = 0
         """Games that were handed in, for one thread to count, and that were settled, for the other."""
         self._outage = Outage(pace.remind)
+        self._mishaps = Throttle(pace.remind)
         self._abandoned = threading.Event()
         self._thread = threading.Thread(target=self._run, name="store", daemon=True)
         self._thread.start()
@@ -110,7 +120,10 @@ class Clerk:
         self._items.put(item)
 
     def ask(self, work: Callable[[], T]) -> Future[T]:
-        """Take in something else to do, after the games that were taken in before; never blocks."""
+        """Take in something else to do, after the games that were taken in before; never blocks.
+
+        Until it is begun it can be cancelled. What is not begun at the end of the clerk is cancelled.
+        """
         future: Future[T] = Future()
         self._items.put(_Job(work, future))
         return future
@@ -128,21 +141,33 @@ class Clerk:
     # What follows happens in the thread.
 
     def _run(self) -> None:
-        tidy_at = time.monotonic()
-        then: _Then = _nothing
-        while then is not None and not self._abandoned.is_set():
-            then = self._gather(tidy_at - time.monotonic())
+        while self._then != "end" and not self._abandoned.is_set():
+            try:
+                self._take_turn()
+            except Exception as error:  # a mistake of ours; what was not settled is tried again
+                if self._mishaps.passes(time.monotonic()):
+                    logger.exception("storing results has failed, and is tried again: %s", error)
+                self._abandoned.wait(self._pace.retry)
+
+    def _take_turn(self) -> None:
+        """Store what there is, do what is behind it, and tidy up when it is time."""
+        if self._then == "nothing":
+            self._then = self._gather(self._tidy_at - time.monotonic())
+        self._store_next()
+        while self._then != "nothing" and self._is_busy() and not self._abandoned.is_set():
             self._store_next()
-            while then is not _nothing and (self._games or self._evidence) and not self._abandoned.is_set():
-                self._store_next()
-            if then is not None:
-                then()
-                if time.monotonic() >= tidy_at:
-                    tidy_at = time.monotonic() + (0.0 if self._tidy() else self._pace.tidy)
+        if isinstance(self._then, _Job):
+            job, self._then = self._then, "nothing"
+            job()
+        if self._then == "nothing" and time.monotonic() >= self._tidy_at:
+            self._tidy_at = time.monotonic() + (0.0 if self._tidy() else self._pace.tidy)
+
+    def _is_busy(self) -> bool:
+        return bool(self._batch or self._games or self._evidence)
 
     def _gather(self, patience: float) -> _Then:
         """Take in what there is, wait where there is nothing to do; return what is next behind all that."""
-        until = 0.0 if self._games or self._evidence else time.monotonic() + patience
+        until = 0.0 if self._is_busy() else time.monotonic() + patience
         with suppress(queue.Empty):
             while True:
                 item = self._items.get(timeout=max(0.0, until - time.monotonic()))
@@ -154,16 +179,17 @@ class Clerk:
                         self._evidence.append(item)
                         until = min(until, time.monotonic() + self._pace.linger)
                     case _:
-                        return item
-        return _nothing
+                        return "end" if item is None else item
+        return "nothing"
 
     def _store_next(self) -> None:
         """Store as much as one commit takes: games first, for these are waited for."""
-        self._batch = [self._games.popleft() for _ in range(min(len(self._games), self._pace.batch))]
-        size = 0
-        while self._evidence and not self._games and size < self._pace.evidence:
-            size += self._evidence[0].size
-            self._batch.append(self._evidence.popleft())
+        if not self._batch:
+            self._batch = [self._games.popleft() for _ in range(min(len(self._games), self._pace.batch))]
+            size = 0
+            while self._evidence and not self._games and size < self._pace.evidence:
+                size += self._evidence[0].size
+                self._batch.append(self._evidence.popleft())
         self._store(self._batch)
         self._batch = []
 
@@ -174,16 +200,23 @@ class Clerk:
                 return self._give_up_all()
             try:
                 self._sink.write(batch)
-            except StoreError as error:
-                self._outage.failed(error, self._came - self._went, time.monotonic())
-                self._sink.reconnect()
-                self._abandoned.wait(self._pace.retry)
+            except _PASSING as error:
+                self._wait_out(error)
             except Exception as error:  # one of these is at fault; it must not keep the others
                 return self._store_singly(batch, error)
             else:
                 self._outage.over(_games(batch), self._came - self._went, time.monotonic())
                 return self._settle(batch, stored=True)
         return None
+
+    def _wait_out(self, error: Exception) -> None:
+        """Tell of an attempt that failed, and get ready for the next one."""
+        self._outage.failed(error, self._came - self._went, time.monotonic())
+        try:
+            self._sink.reconnect()
+        except Exception as another:  # the next attempt will show whether it matters
+            self._outage.failed(another, self._came - self._went, time.monotonic())
+        self._abandoned.wait(self._pace.retry)
 
     def _store_singly(self, batch: Sequence[Item], error: Exception) -> None:
         if len(batch) > 1:
@@ -217,9 +250,14 @@ class Clerk:
 
     def _settle(self, batch: Sequence[Item], *, stored: bool) -> None:
         self._went += _games(batch)
-        self._settled(batch, stored)
+        try:
+            self._settled(batch, stored)
+        except Exception:  # it is stored all the same, or logged, and what comes next must be too
+            logger.exception("what became of %d results could not be told", _games(batch))
 
     def _give_up_all(self) -> None:
+        if isinstance(self._then, _Job):
+            self._then.future.cancel()
         left = [*self._batch, *self._games, *self._evidence]
         self._batch = []
         self._games.clear()
@@ -230,7 +268,7 @@ class Clerk:
                 if isinstance(item, Item):
                     left.append(item)
                 elif item is not None:
-                    item.future.set_exception(StoreError("the store is closed"))
+                    item.future.cancel()
         if left:
             self._give_up(left)
 
@@ -238,13 +276,16 @@ class Clerk:
 def log_unstored(records: Sequence[GameRecord], at_once: int = 50) -> None:
     """Log games that only the log will have, several in a line because a log has room for so many lines."""
     for start in range(0, len(records), at_once):
-        part = [as_object(record) for record in records[start : start + at_once]]
+        part = [_worded(record) for record in records[start : start + at_once]]
         logger.error("not stored: %s", json_text(part), extra={"event": "games_not_stored", "games": part})
+
+
+def _worded(record: GameRecord) -> object:
+    try:
+        return as_object(record)
+    except Exception:  # what the database will never take may be more than JSON can say
+        return repr(record)
 
 
 def _games(batch: Sequence[Item]) -> int:
     return sum(isinstance(each, Submission) for each in batch)
-
-
-def _nothing() -> None:
-    """Do nothing."""

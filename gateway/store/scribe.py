@@ -101,7 +101,7 @@ class Scribe:
 
     def reconnect(self) -> None:
         """Begin anew, after a StoreError."""
-        with suppress(StoreError):  # of which the next attempt will tell
+        with suppress(StoreError, UnstorableError):  # of which the next attempt will tell
             self._ask(Question("reconnect"))
 
     def close(self, limit: float) -> None:

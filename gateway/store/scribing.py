@@ -53,8 +53,8 @@ def answer_to(question: Question, items: Sequence[Item], sink: DatabaseSink) -> 
                 return Answer(more=sink.tidy())
             case "reconnect":
                 sink.reconnect()
-    except StoreError as error:
-        return Answer(error=str(error), is_passing=True)
+    except (StoreError, OSError, MemoryError) as error:
+        return Answer(error=str(error) or repr(error), is_passing=True)
     except Exception as error:  # the clerk finds out which game is at fault
         return Answer(error=str(error) or repr(error))
     return Answer()

@@ -168,19 +168,107 @@ def test_evidence_waits_for_all_games_that_wait() -> None:
     assert sink.batches == [[1, 2], [3, 3]]
 
 
-def test_clerk_that_comes_to_grief_leaves_nothing_unsaid(
-    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+class Faulty(FakeSink):
+    """Raises `error` from each method in turn, so many times."""
+
+    def __init__(self, error: Exception, times: int = 2) -> None:
+        super().__init__()
+        self._error = error
+        self._left = {"write": times, "tidy": times, "reconnect": times}
+
+    def _fail(self, method: str) -> None:
+        if self._left[method] > 0:
+            self._left[method] -= 1
+            raise self._error
+
+    def write(self, items: Sequence[Item]) -> None:
+        self._fail("write")
+        super().write(items)
+
+    def tidy(self) -> bool:
+        self._fail("tidy")
+        return super().tidy()
+
+    def reconnect(self) -> None:
+        super().reconnect()
+        self._fail("reconnect")
+
+
+@pytest.mark.parametrize("kind", [StoreError, OSError, MemoryError])
+def test_nothing_that_a_sink_raises_ends_the_storing(kind: type[Exception]) -> None:
+    sink = Faulty(kind("it is broken"))
+    with clerk_of(sink) as (clerk, settled):
+        for number in range(1, 5):
+            hand_in(clerk, number)
+            assert settled.get(timeout=LIMIT) == (number, True)
+    assert sink.stored == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("kind", [ValueError, RecursionError, KeyError])
+def test_reconnecting_that_fails_in_any_way_is_told_and_tried_again(
+    caplog: pytest.LogCaptureFixture, kind: type[Exception]
 ) -> None:
-    died = threading.Event()
-    monkeypatch.setattr(threading, "excepthook", lambda _: died.set())
-    sink = FakeSink(Failing(1, StoreError("database is locked")))
-    monkeypatch.setattr(sink, "reconnect", lambda: 1 // 0)
+    sink = FakeSink(Failing(3, StoreError("database is locked")))
+    sink_reconnect = Faulty(kind("no such thing")).reconnect
+    sink.reconnect = sink_reconnect  # type: ignore[method-assign]
     with clerk_of(sink) as (clerk, settled):
         hand_in(clerk, 1)
-        assert died.wait(LIMIT)
-        hand_in(clerk, 2)
-    assert unstored(caplog) == [1, 2]
-    assert [settled.get(timeout=LIMIT) for _ in range(2)] == [(1, False), (2, False)]
+        assert settled.get(timeout=LIMIT) == (1, True)
+    assert "1 results wait: database is locked" in caplog.text
+    assert "no such thing" in caplog.text
+
+
+def test_who_cannot_be_told_of_a_result_does_not_end_the_storing(caplog: pytest.LogCaptureFixture) -> None:
+    sink, told = FakeSink(), queue.Queue[int]()
+
+    def settle(batch: Sequence[Item], stored: bool) -> None:
+        if batch[0].number == 1:
+            raise ValueError("it is not to be told")
+        told.put(batch[0].number)
+
+    clerk = Clerk(sink, settle, HASTE)
+    hand_in(clerk, 1)
+    clerk.ask(lambda: None).result(LIMIT)
+    hand_in(clerk, 2)
+    assert told.get(timeout=LIMIT) == 2
+    clerk.close(LIMIT)
+    assert sink.stored == [1, 2]
+    assert "what became of 1 results could not be told" in caplog.text
+
+
+@pytest.mark.parametrize("method", ["_gather", "_store_next", "_settle", "_tidy"])
+def test_mistake_of_ours_costs_no_result_and_does_not_end_the_storing(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    right, gate = getattr(Clerk, method), Gate()
+    left = [ZeroDivisionError("a mistake"), ZeroDivisionError("a mistake")]
+
+    def wrong(clerk: Clerk, *words: object, **more: object) -> object:
+        if gate.reached.is_set() and left:
+            raise left.pop()
+        return right(clerk, *words, **more)
+
+    monkeypatch.setattr(Clerk, method, wrong)
+    sink = FakeSink()
+    with clerk_of(sink, Pace(retry=0.01, remind=1000.0, tidy=0.0)) as (clerk, settled):
+        gate.hold(clerk)
+        hand_in(clerk, 1, 2)
+        gate.opened.set()
+        assert {settled.get(timeout=LIMIT) for _ in range(2)} == {(1, True), (2, True)}
+        hand_in(clerk, 3)
+        assert settled.get(timeout=LIMIT) == (3, True)
+    assert {*sink.stored} == {1, 2, 3}
+    assert [line for line in messages(caplog) if "storing results has failed" in line] == [
+        "storing results has failed, and is tried again: a mistake"
+    ]
+
+
+def test_game_that_the_log_has_no_words_for_is_logged_as_it_is(caplog: pytest.LogCaptureFixture) -> None:
+    log_unstored([game("ann"), game(table=object())])
+    assert [type(each) for each in json.loads(messages(caplog)[0].removeprefix("not stored: "))] == [
+        dict,
+        str,
+    ]
 
 
 def test_evidence_that_no_game_follows_is_stored_all_the_same() -> None:
@@ -304,9 +392,10 @@ def test_close_leaves_nobody_waiting_for_other_work() -> None:
     clerk = Clerk(FakeSink(gate), lambda batch, stored: None, HASTE)
     hand_in(clerk, 1)
     assert gate.reached.wait(LIMIT)
-    future = clerk.ask(lambda: None)
+    future, next_one = clerk.ask(lambda: None), clerk.ask(lambda: None)
     clerk.close(0.01)
-    assert isinstance(future.exception(LIMIT), StoreError)
+    assert future.cancelled()
+    assert next_one.cancelled()
     gate.opened.set()
 
 
@@ -342,6 +431,17 @@ def test_other_work_is_done_after_the_games_that_came_before() -> None:
     with clerk_of(sink) as (clerk, _):
         hand_in(clerk, 1, 2)
         assert clerk.ask(lambda: list(sink.stored)).result(LIMIT) == [1, 2]
+
+
+def test_work_that_was_withdrawn_is_not_done_and_ends_nothing() -> None:
+    gate, done = Gate(), list[int]()
+    with clerk_of(FakeSink()) as (clerk, _):
+        gate.hold(clerk)
+        futures = [clerk.ask(lambda number=number: done.append(number)) for number in range(3)]  # type: ignore[misc]
+        assert futures[1].cancel()
+        gate.opened.set()
+        futures[2].result(LIMIT)
+    assert done == [0, 2]
 
 
 def test_error_of_other_work_is_for_who_asked() -> None:
