@@ -12,10 +12,11 @@ Knows trio, and that a clerk in another thread stores games; does not know datab
 
 import logging
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import trio
 
@@ -42,6 +43,38 @@ class Bounds:
     """Games that wait to be stored, about 1 KB each."""
     evidence: int = 64 << 20
     """Bytes of evidence that wait behind them."""
+
+
+class Request(Generic[T]):
+    """Something that the writing thread is asked to do. For the event loop's thread.
+
+    What nobody waits for any more must not be done. The moment of no return is the one in which the thread
+    begins with it: from there on it is done, and before it can be withdrawn.
+    """
+
+    def __init__(self, future: Future[T], post: Callable[[Callable[[], object]], None]) -> None:
+        """Hear of what `future` comes to through `post`, which carries a call into the event loop."""
+        self._future = future
+        self._settled = trio.Event()
+        future.add_done_callback(lambda _: post(self._settled.set))
+
+    def withdraw(self) -> bool:
+        """Make sure that it is not done, and return True; False where it was begun already."""
+        return self._future.cancel()
+
+    async def result(self) -> T:
+        """Wait until it is done, and return what came of it. Who is cancelled withdraws it.
+
+        Raises what the work raises, and StoreError where it will not be done.
+        """
+        try:
+            await self._settled.wait()
+        except trio.Cancelled:
+            self.withdraw()
+            raise
+        if self._future.cancelled():
+            raise StoreError("it was withdrawn")
+        return self._future.result()
 
 
 class Writer:
@@ -86,15 +119,18 @@ class Writer:
     async def ask(self, work: Callable[[], T]) -> T:
         """Let the writing thread do `work`, after the games that were put before; return what comes of it.
 
-        Raises what `work` raises, and StoreError once the writer is closed.
+        As `request`.
+        """
+        return await self.request(work).result()
+
+    def request(self, work: Callable[[], T]) -> "Request[T]":
+        """Let the writing thread do `work`, after the games that were put before, unless it is withdrawn.
+
+        Never blocks. Raises StoreError once the writer is closed.
         """
         if self._closed:
             raise StoreError("the store is closed")
-        done = trio.Event()
-        future = self._clerk.ask(work)
-        future.add_done_callback(lambda _: self._post(done.set))
-        await done.wait()
-        return future.result()
+        return Request(self._clerk.ask(work), self._post)
 
     async def close(self, limit: float = 1.5) -> None:
         """Store what waits, for at most `limit` seconds, and end; log what is left. To be called once."""

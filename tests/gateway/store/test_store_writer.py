@@ -260,6 +260,39 @@ async def test_other_work_is_done_in_the_thread_and_its_error_is_raised() -> Non
             await writer.ask(lambda: 1 // 0)
 
 
+async def test_work_that_nobody_waits_for_any_more_is_not_done() -> None:
+    sink, done = GatedSink(), list[str]()
+    async with writer_to(sink) as writer:
+        writer.put(game())
+        with trio.move_on_after(0):
+            await writer.ask(lambda: done.append("cancelled"))
+        withdrawn = writer.request(lambda: done.append("withdrawn"))
+        kept = writer.request(lambda: done.append("kept"))
+        assert withdrawn.withdraw()
+        sink.open.set()
+        with pytest.raises(StoreError):
+            await withdrawn.result()
+        await kept.result()
+        assert not kept.withdraw()
+    assert done == ["kept"]
+
+
+async def test_work_that_was_begun_cannot_be_withdrawn_and_is_told_of() -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def work() -> str:
+        begun.set()
+        assert go_on.wait(LIMIT)
+        return "done"
+
+    async with writer_to(GatedSink()) as writer:
+        request = writer.request(work)
+        await trio.to_thread.run_sync(begun.wait)
+        assert not request.withdraw()
+        go_on.set()
+        assert await request.result() == "done"
+
+
 async def test_closed_writer_logs_what_it_is_handed(caplog: pytest.LogCaptureFixture) -> None:
     sink = GatedSink()
     async with writer_to(sink) as writer:
