@@ -12,7 +12,7 @@ import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import trio
 
@@ -42,8 +42,16 @@ class FrontEnd:
     """0 for any free one."""
     serve: Callable[[trio.SocketStream], Awaitable[None]]
     """Serves one connection; returns when it is over, and raises nothing."""
-    stop: Callable[[], object] = lambda: None
-    """Called when the server stops, for connections that hear of it from nobody else."""
+
+
+class Service(Protocol):
+    """What serves beside the game, on connections that the game knows nothing of."""
+
+    async def run(self) -> None:
+        """Serve until it is stopped, and raise nothing. Who is cancelled leaves nothing behind."""
+
+    def stop(self) -> None:
+        """Let `run` return soon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +63,30 @@ class Listening:
 
     def addresses(self) -> list[str]:
         """Return where it listens, as ``127.0.0.1:8080`` or ``[::1]:8080``."""
-        return [_address(listener.socket) for listener in self.listeners]
+        return addresses_of(self.listeners)
 
 
 async def listen(front_end: FrontEnd, hosts: Sequence[str]) -> Listening:
     """Open the front end's port on all `hosts`. Raises OSError where the system refuses one."""
+    return Listening(front_end, await open_port(front_end.port, hosts))
+
+
+async def open_port(port: int, hosts: Sequence[str]) -> list[trio.SocketListener]:
+    """Open a port, 0 for any free one, on all `hosts`. Raises OSError where the system refuses one."""
     listeners: list[trio.SocketListener] = []
     for host in hosts:
         try:
-            listeners += await trio.open_tcp_listeners(front_end.port, host=host, backlog=1024)
+            listeners += await trio.open_tcp_listeners(port, host=host, backlog=1024)
         except (OSError, UnicodeError) as error:
             for listener in listeners:
                 await listener.aclose()
-            raise OSError(f"cannot listen on {host}, port {front_end.port}: {_cause(error)}") from error
-    return Listening(front_end, listeners)
+            raise OSError(f"cannot listen on {host}, port {port}: {_cause(error)}") from error
+    return listeners
+
+
+def addresses_of(listeners: Sequence[trio.SocketListener]) -> list[str]:
+    """Return where they listen, as ``127.0.0.1:8080`` or ``[::1]:8080``."""
+    return [_address(listener.socket) for listener in listeners]
 
 
 @asynccontextmanager
@@ -87,22 +105,30 @@ async def stop_asked_for() -> AsyncIterator[Stop]:
         yield stop
 
 
-async def run(desk: Desk, listening: Sequence[Listening], started: Callable[[], None], stop: Stop) -> None:
+async def run(
+    desk: Desk,
+    listening: Sequence[Listening],
+    started: Callable[[], None],
+    stop: Stop,
+    services: Sequence[Service] = (),
+) -> None:
     """Serve until `stop` returns, then say good-bye to everybody and return.
 
-    `started` is called once connections are accepted.
+    `started` is called once connections are accepted. Run `services` as long.
     """
     async with trio.open_nursery() as nursery:
         async with trio.open_nursery() as until_stopped:
             until_stopped.start_soon(keep_time, desk)
             for each in listening:
                 until_stopped.start_soon(_accept, each, nursery)
+            for service in services:
+                nursery.start_soon(service.run)
             started()
             await stop()
             until_stopped.cancel_scope.cancel()
         desk.close(trio.current_time())
-        for each in listening:
-            each.front_end.stop()
+        for service in services:
+            service.stop()
         nursery.cancel_scope.deadline = trio.current_time() + GOODBYE
 
 

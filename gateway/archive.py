@@ -3,24 +3,29 @@
 Knows both, and the wall clock. Does not know options, nor what else is done with a game that is over.
 """
 
+import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import trio
 
 from gateway.results import Finished, Report
-from gateway.store.database import open_to_write
+from gateway.store.database import Place, open_to_write
 from gateway.store.errors import StoreError
+from gateway.store.ledger import Cleared
 from gateway.store.reader import Reader
 from gateway.store.receipts import Receipt
 from gateway.store.records import record_of
 from gateway.store.scribe import Scribe
-from gateway.store.writer import Writer
+from gateway.store.writer import Request, Writer
 
 ENDING = 0.25
 """Seconds that whoever writes to the database has for finishing, when nothing waits to be stored any more."""
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +36,11 @@ class Archive:
     """What games are to be reported to."""
     label: str
     """What to call the database to people."""
+    place: Place
+    """What another process needs to open it."""
     writer: Writer
-    reader: Reader
+    clear: Callable[[], Request[Cleared]]
+    """Asks for all games and players to be removed. Raises StoreError, as its request does."""
 
 
 @asynccontextmanager
@@ -49,12 +57,15 @@ async def keeping(where: str, keep_wire: float) -> AsyncIterator[Archive]:
     scribe = Scribe(database, keep_wire)
     writer = Writer(scribe)
 
+    reader = Reader(database)
+
     def report(game: Finished) -> Receipt:
         epoch = time.time() - trio.current_time()  # anew, for the wall clock may have been set meanwhile
         return writer.put(record_of(game, epoch), game.began)
 
     try:
-        yield Archive(report, database.label, writer, Reader(database))
+        clear = partial(writer.request, partial(_cleared, reader))
+        yield Archive(report, database.label, database.place, writer, clear)
     finally:
         try:
             await writer.close()
@@ -62,3 +73,14 @@ async def keeping(where: str, keep_wire: float) -> AsyncIterator[Archive]:
             with trio.CancelScope(shield=True):
                 await trio.to_thread.run_sync(scribe.close, ENDING)
             database.close()
+
+
+def _cleared(reader: Reader) -> Cleared:
+    """Remove all games and players, and say so in the log, whether or not anybody still waits for it."""
+    removed = reader.clear()
+    logger.warning(
+        "all results are cleared: %d games of %d players",
+        *(removed.games, removed.players),
+        extra={"event": "results_cleared", "games": removed.games, "players": removed.players},
+    )
+    return removed

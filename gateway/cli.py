@@ -24,7 +24,7 @@ from adapters.connection import contained
 from adapters.house.server import House
 from adapters.house.thinking import Thinker
 from adapters.lookout import Lookout
-from gateway.app import FrontEnd, Listening, listen, run, stop_asked_for
+from gateway.app import FrontEnd, Service, addresses_of, listen, open_port, run, stop_asked_for
 from gateway.arguments import in_one_line, let_output_take_any_text
 from gateway.desk import Desk
 from gateway.events import Receipt
@@ -106,16 +106,20 @@ async def _serve(options: argparse.Namespace) -> None:
             keeps_wire=keeps_wire,
         )
         front_ends = _front_ends(options, desk, pulse, lookout)
-        if archive is not None and options.web is not None:
-            front_ends.append(_web(options, archive))
         listening = [await listen(front_end, options.host) for front_end in front_ends]
+        doors = [(each.front_end.name, each.addresses()) for each in listening]
+        services: list[Service] = []
+        if archive is not None and options.web is not None:
+            listeners = await open_port(options.web, options.host)
+            doors.append(("web", addresses_of(listeners)))
+            services.append(_web(options, archive, listeners))
         async with trio.open_nursery() as nursery:
             thinker = Thinker(options.house_workers, terms)
             if lookout is not None:
                 nursery.start_soon(lookout.run)
             desk.engage(House(desk, nursery, thinker, options.house))
             stop = await until_all_is_stored.enter_async_context(stop_asked_for())
-            await run(desk, listening, partial(_announce, listening, place), stop)
+            await run(desk, listening, partial(_announce, doors, place), stop, services)
             nursery.cancel_scope.cancel()
 
 
@@ -158,19 +162,28 @@ def _front_ends(
     ]
 
 
-def _web(options: argparse.Namespace, archive: "Archive") -> FrontEnd:
-    from adapters.web.server import Web, application  # noqa: PLC0415  as above; this takes 0.15 s
+def _web(
+    options: argparse.Namespace, archive: "Archive", listeners: Sequence[trio.SocketListener]
+) -> Service:
+    from adapters.web.link import Orders  # noqa: PLC0415  as above
+    from adapters.web.process import WebProcess  # noqa: PLC0415
 
-    web = Web(application(archive.reader, archive.writer, options.admin_token))
-    return FrontEnd("web", options.web, web.serve, web.stop)
+    orders = Orders(
+        where=archive.place.where,
+        file=archive.place.file,
+        token=options.admin_token,
+        log_level=options.log_level,
+        log_json=options.log_json,
+    )
+    return WebProcess(orders, listeners, archive.writer, archive.clear)
 
 
-def _announce(listening: Sequence[Listening], place: str) -> None:
+def _announce(doors: Sequence[tuple[str, Sequence[str]]], place: str) -> None:
     """Print where to point a bot, one line for each address, and where results are kept.
 
     Raises OSError where nobody can read it.
     """
-    addresses = [(each.front_end.name, address) for each in listening for address in each.addresses()]
+    addresses = [(name, address) for name, where in doors for address in where]
     lines = [*(_line(name, address) for name, address in addresses), f"{'results':9} {place}"]
     try:
         print("\n".join(lines), flush=True)

@@ -18,7 +18,7 @@ import adapters.droidcon.server
 import adapters.nac4.server
 from adapters.connection import contained
 from adapters.lookout import Lookout
-from gateway.app import TICK, FrontEnd, Listening, keep_time, listen, run, stop_asked_for
+from gateway.app import TICK, FrontEnd, Listening, Service, keep_time, listen, run, stop_asked_for
 from gateway.commands import AtTable, Enter, Play
 from gateway.desk import Desk
 from gateway.events import Dismissed, Ended, Event, Reason, ToMove, Why
@@ -128,9 +128,11 @@ def handlers() -> Iterator[None]:
         signal.signal(number, handler)
 
 
-async def run_until_asked(desk: Desk, listening: Listening, started: Callable[[], None]) -> None:
+async def run_until_asked(
+    desk: Desk, listening: Listening, started: Callable[[], None], services: Sequence[Service] = ()
+) -> None:
     async with stop_asked_for() as stop:
-        await run(desk, [listening], started, stop)
+        await run(desk, [listening], started, stop, services)
 
 
 async def test_who_asks_again_gets_no_other_answer_behind_the_end_either(handlers: None) -> None:
@@ -167,23 +169,42 @@ async def test_signal_stops_the_server_once_everybody_has_gone(
     assert bell.visitors == 0
 
 
-async def test_front_end_hears_of_the_stop_while_its_connections_are_still_there(handlers: None) -> None:
-    bell, heard = Doorbell(), []
-    front_end = FrontEnd("x", 0, bell.serve, lambda: heard.append(bell.visitors))
-    listening = await listen(front_end, ["127.0.0.1"])
+class Beside:
+    """A service that ends when it is told to, and notes who was there then."""
+
+    def __init__(self, bell: Doorbell) -> None:
+        self.heard: list[int] = []
+        self.is_over = False
+        self._bell = bell
+        self._stopping = trio.Event()
+
+    async def run(self) -> None:
+        await self._stopping.wait()
+        self.is_over = True
+
+    def stop(self) -> None:
+        self.heard.append(self._bell.visitors)
+        self._stopping.set()
+
+
+async def test_service_hears_of_the_stop_while_connections_are_still_there(handlers: None) -> None:
+    bell = Doorbell()
+    beside = Beside(bell)
+    listening = await listen(FrontEnd("x", 0, bell.serve), ["127.0.0.1"])
     port = listening.listeners[0].socket.getsockname()[1]
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
-            started = trio.Event()
-            nursery.start_soon(run_until_asked, Desk(Rules(), random.Random(0)), listening, started.set)
+            started, desk = trio.Event(), Desk(Rules(), random.Random(0))
+            nursery.start_soon(run_until_asked, desk, listening, started.set, [beside])
             await started.wait()
             async with await trio.open_tcp_stream("127.0.0.1", port):
                 await bell.rung.wait()
-                assert heard == []
+                assert beside.heard == []
                 signal.raise_signal(signal.SIGTERM)
-                while not heard:
+                while not beside.heard:
                     await trio.lowlevel.checkpoint()
-    assert heard == [1]
+    assert beside.heard == [1]
+    assert beside.is_over
 
 
 async def test_nobody_holds_up_the_stop_for_long(handlers: None) -> None:

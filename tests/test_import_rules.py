@@ -29,7 +29,7 @@ CORE = (  # each may import what stands in a row above its own
     {"desk"},
 )
 INNER = sorted(module for row in CORE for module in row)
-OUTER = ("accepting", "archive", "arguments", "logs", "options", "pulse", "reading", "app", "cli")
+OUTER = ("accepting", "archive", "arguments", "child", "logs", "options", "pulse", "reading", "app", "cli")
 PURE = {
     "collections",
     "contextlib",
@@ -153,7 +153,7 @@ def test_core_knows_no_dialect_by_name(module: str, dialect: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["accepting", "archive", "arguments", "logs", "options", "pulse", "reading", "app"]
+    "module", ["accepting", "archive", "arguments", "child", "logs", "options", "pulse", "reading", "app"]
 )
 def test_outer_gateway_imports_no_adapter(module: str) -> None:
     assert {name for name in ours(f"gateway.{module}") if not name.startswith("gateway")} == set()
@@ -330,7 +330,7 @@ STORE_ON_THE_LOOP = [
 @pytest.mark.parametrize("module", STORE)
 def test_store_knows_the_core_and_no_adapter(module: str) -> None:
     inner = {name for name in ours(module) if not name.startswith("gateway.store")}
-    assert inner <= {f"gateway.{name}" for name in INNER}
+    assert inner <= {f"gateway.{name}" for name in (*INNER, "child")}
 
 
 def test_only_the_writer_s_end_of_the_store_knows_trio() -> None:
@@ -363,8 +363,22 @@ WEB = [name for name in ALL if name == "adapters.web" or name.startswith("adapte
 
 @pytest.mark.parametrize("module", WEB)
 def test_web_knows_the_store_and_no_dialect(module: str) -> None:
-    known = {"adapters.cells", "adapters.connection", "gateway.board"}
+    known = {"adapters.cells", "adapters.connection", "gateway.board", "gateway.child", "gateway.logs"}
     assert {name for name in ours(module) if not name.startswith("gateway.store")} <= known | {*WEB}
+
+
+SERVERS_END = {"adapters.web.process", "adapters.web.link"}
+"""All of the web that there is in the process in which games are played."""
+
+
+def test_process_in_which_games_are_played_loads_no_web_server() -> None:
+    seen, todo = set[str](), {"gateway.cli"}
+    while todo:
+        name = todo.pop()
+        seen.add(name)
+        todo |= {found for found in ours(name) if found in ALL} - seen
+    assert seen & {*WEB} == SERVERS_END
+    assert not {"hypercorn", "starlette"} & {library for name in seen for library in theirs(name)}
 
 
 def test_nothing_but_the_cli_imports_the_web() -> None:
@@ -380,12 +394,12 @@ def test_what_is_asked_and_answered_knows_no_web(module: str) -> None:
 @pytest.mark.parametrize("module", ALL)
 def test_libraries_of_the_web_stay_in_it(module: str) -> None:
     if "starlette" in theirs(module):
-        assert module in {"adapters.web.application", "adapters.web.pieces"}
+        assert module in {"adapters.web.application", "adapters.web.pieces", "adapters.web.server"}
     if "hypercorn" in theirs(module):
         assert module == "adapters.web.server"
 
 
-@pytest.mark.parametrize("late", ["adapters.web.server", "gateway.archive"])
+@pytest.mark.parametrize("late", ["adapters.web.process", "adapters.web.link", "gateway.archive"])
 def test_who_asks_for_no_web_and_no_store_pays_for_none(late: str) -> None:
     at_import = ast.parse(source("gateway.cli")).body
     arrows = [node for node in at_import if isinstance(node, ast.Import | ast.ImportFrom)]

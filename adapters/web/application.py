@@ -9,6 +9,7 @@ import hmac
 import json
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.resources import files
@@ -35,6 +36,8 @@ THREADS = 3
 """How many ask the database at once."""
 BODY_LIMIT = 1_024
 """Bytes of a request's body; none is needed anywhere."""
+CLEAR_LIMIT = 10.0
+"""Seconds after which results that could not be cleared will not be."""
 
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
@@ -47,8 +50,8 @@ class Admin:
 
     token: str
     """What shows that somebody is. Never empty."""
-    clear: Callable[[], Awaitable[Cleared]]
-    """Removes all results. Raises StoreError."""
+    clear: Callable[[trio.Event], Awaitable[Cleared]]
+    """Removes all results, unless the event comes first. Raises StoreError where it did not."""
 
 
 class Application:
@@ -141,12 +144,15 @@ class Application:
         shown = request.headers.get("authorization", "").encode()
         if not hmac.compare_digest(shown, f"Bearer {admin.token}".encode()):
             raise HTTPException(403, "this needs the admin token")
-        removed = await admin.clear()
-        logger.warning(
-            "all results are cleared: %d games of %d players",
-            *(removed.games, removed.players),
-            extra={"event": "results_cleared", **asdict(removed)},
-        )
+        given_up = trio.Event()
+        removed: Cleared | None = None
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_give_up, request, given_up)
+            with suppress(StoreError):  # of which the server's log tells
+                removed = await admin.clear(given_up)
+            nursery.cancel_scope.cancel()
+        if removed is None:
+            return _error(503, "nothing was removed: the database cannot be used at the moment")
         return _json(_encode({"removed": asdict(removed)}))
 
     async def _answer(self, work: Callable[[], answers.Json | None], missing: str = "") -> Response:
@@ -178,6 +184,14 @@ class Application:
 
     async def _failed(self, _: Request, error: Exception) -> Response:
         return _error(500, "internal error")  # whoever called us logs what it was
+
+
+async def _give_up(request: Request, given_up: trio.Event) -> None:
+    """Say so when the client has gone, or has waited for long enough."""
+    with trio.move_on_after(CLEAR_LIMIT):
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+    given_up.set()
 
 
 def _given(request: Request, *known: str) -> Given:

@@ -1,40 +1,35 @@
 """Whether results are taken in: the question of whoever watches over the server.
 
-Knows what waits to be stored, and how to try the database. The rule it keeps: to ask costs the database one
-try in `LASTING` seconds at most, however many ask, and never the thread that stores.
+Knows whom to ask what waits to be stored, and how to try the database. The rule it keeps: however many ask,
+that costs the server one answer in `FRESH` seconds at most, and the database one try in `LASTING`, and never
+the thread that stores.
 """
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, TypeVar
 
 import trio
 
+from adapters.web.remote import Queue
 from gateway.store.errors import StoreError
 
+FRESH = 0.1
+"""Seconds for which it is known what waits."""
 LASTING = 1.0
 """Seconds for which one try tells how things are."""
 PATIENCE = 2.0
-"""Seconds after which a try has failed."""
+"""Seconds after which a try has failed, and whoever is asked does not answer."""
 
-
-class Queue(Protocol):
-    """Games that wait to be stored."""
-
-    @property
-    def waiting(self) -> int:
-        """How many there are."""
-
-    @property
-    def behind(self) -> bool:
-        """Whether one of them waits for longer than anybody waits to hear of it."""
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
     """How the store is."""
 
-    waiting: int
+    waiting: int | None
+    """Games; None where the server does not answer."""
     error: str | None = None
     """Why it takes no results; None while it does."""
 
@@ -42,30 +37,48 @@ class Condition:
 class Health:
     """How the store is, for the event loop's thread."""
 
-    def __init__(self, queue: Queue, probe: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, queue: Callable[[], Awaitable[Queue]], probe: Callable[[], Awaitable[None]]) -> None:
         """Ask of `queue`, and by `probe`, which raises StoreError where the database takes nothing."""
-        self._queue = queue
-        self._probe = probe
-        self._one_at_a_time = trio.Lock()
-        self._until = -1.0
-        self._error: str | None = None
+        self._queue = Known(FRESH, queue)
+        self._error = Known(LASTING, lambda: _tried(probe))
 
     async def condition(self) -> Condition:
         """Return how the store is."""
-        if self._queue.behind:
-            return Condition(self._queue.waiting, "results wait for the database")
-        async with self._one_at_a_time:
-            if trio.current_time() >= self._until:
-                self._error = await self._tried()
-                self._until = trio.current_time() + LASTING
-        return Condition(self._queue.waiting, self._error)
-
-    async def _tried(self) -> str | None:
         try:
             with trio.fail_after(PATIENCE):
-                await self._probe()
-        except StoreError:  # what it says is for the operator, not for everybody
-            return "the database takes no results"
+                queue = await self._queue.value()
         except trio.TooSlowError:
-            return "the database does not answer"
-        return None
+            return Condition(None, "the server does not answer")
+        if queue.behind:
+            return Condition(queue.waiting, "results wait for the database")
+        return Condition(queue.waiting, await self._error.value())
+
+
+class Known(Generic[T]):
+    """What is asked for at most once in a while, and known in between."""
+
+    def __init__(self, seconds: float, ask: Callable[[], Awaitable[T]]) -> None:
+        self._seconds = seconds
+        self._ask = ask
+        self._one_at_a_time = trio.Lock()
+        self._until = -1.0
+        self._value: T
+
+    async def value(self) -> T:
+        """Return it, of now or of a little while ago."""
+        async with self._one_at_a_time:
+            if trio.current_time() >= self._until:
+                self._value = await self._ask()
+                self._until = trio.current_time() + self._seconds
+            return self._value
+
+
+async def _tried(probe: Callable[[], Awaitable[None]]) -> str | None:
+    try:
+        with trio.fail_after(PATIENCE):
+            await probe()
+    except StoreError:  # what it says is for the operator, not for everybody
+        return "the database takes no results"
+    except trio.TooSlowError:
+        return "the database does not answer"
+    return None

@@ -1,106 +1,211 @@
-"""The web front end: HTTP on a port of its own, spoken by hypercorn.
+"""The web front end: HTTP/1.1 on a port of its own, spoken by hypercorn.
 
-Puts the parts together, and serves one connection. Knows hypercorn, of which only the protocol is used:
-sockets, signals and the stop are the gateway's own. The rule it keeps: a connection ends when it is told to,
-whatever its client does, so what is sent has a deadline, and who is cancelled closes the socket.
+Serves one connection. Knows hypercorn, of which only the protocol is used: sockets, tasks and the stop are
+our own, or a client could decide how long they last. The rules it keeps:
+
+- HTTP/1.1 is all there is. An offer of HTTP/2 is not taken up, and whoever begins with it, or with a
+  websocket, is refused.
+- A connection ends when it is told to, whatever its client does: what is sent has a deadline, what is
+  received too, and nothing waits for a client in between.
+- Nothing that a client sends gets a traceback into the log.
 """
 
 import logging
-from collections.abc import Callable
-from functools import partial
-from typing import Any, cast
+import math
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeAlias, cast
 
+import h11
 import trio
-from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.config import Config
-from hypercorn.trio.tcp_server import TCPServer
+from hypercorn.events import Closed, Event, RawData, Updated
+from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.trio.worker_context import WorkerContext
-from hypercorn.typing import LifespanState
+from hypercorn.typing import ConnectionState, LifespanState
+from starlette.types import ASGIApp, Message, Scope
 
 from adapters.connection import guarded
-from adapters.web.application import Admin, Application
-from adapters.web.health import Health
-from adapters.web.threads import Threads
-from gateway.store.reader import Reader
-from gateway.store.writer import Writer
+from gateway.store.errors import StoreError
 
 SEND_LIMIT = 30.0
 """Seconds that a client has for letting one piece of an answer in, 40 KB of an export."""
 IDLE_LIMIT = 15.0
 """Seconds that a client has for a request."""
+PARTING = 1.0
+"""Seconds that a client has for reading the last answer, and then hanging up."""
+PIECE = 1 << 14
+"""Bytes read at once."""
+
+_VERSIONS = (b"1.0", b"1.1")
+_OFFERS = (b"upgrade", b"http2-settings")
+
+_Send: TypeAlias = Callable[[Message | None], Awaitable[None]]
 
 logger = logging.getLogger(__name__)
-
-
-def application(reader: Reader, writer: Writer, token: str | None) -> Application:
-    """Return what answers from `reader`; with a `token`, whoever shows it may clear the results."""
-    health = Health(writer, partial(Threads(1).do, reader.probe))
-    admin = None if token is None else Admin(token, partial(writer.ask, reader.clear))
-    return Application(reader, health, admin)
 
 
 class Web:
     """Serves connections."""
 
-    def __init__(self, application: Application) -> None:
-        self._application = ASGIWrapper(cast(Any, application))
+    def __init__(self, application: ASGIApp) -> None:
+        self._application = application
         self._config = _config()
         self._context = WorkerContext(None)
-        self._stopping = trio.Event()
 
     async def serve(self, stream: trio.SocketStream) -> None:
         """Serve one connection; return when it is over, and raise nothing."""
-        await guarded("web", partial(self._serve, stream))
+        await guarded("web", Connection(stream, self._application, self._config, self._context).run)
 
-    def stop(self) -> None:
+    async def stop(self) -> None:
         """Let every connection end with the answer that it is at."""
-        self._stopping.set()
-
-    async def _serve(self, stream: trio.SocketStream) -> None:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(self._watch, stream)
-            polite = cast("trio.SSLStream[trio.SocketStream]", Deadlined(stream, nursery.cancel_scope.cancel))
-            server = TCPServer(self._application, self._config, self._context, LifespanState(), polite)
-            await server.run()
-            nursery.cancel_scope.cancel()
-
-    async def _watch(self, stream: trio.SocketStream) -> None:
-        """Tell hypercorn of the stop; close the socket at the end, as nothing else ends what it shields."""
-        try:
-            await self._stopping.wait()
-            await self._context.terminated.set()
-            await trio.sleep_forever()
-        finally:
-            stream.socket.close()
+        await self._context.terminated.set()
 
 
-class Deadlined:
-    """A stream as hypercorn needs it, on which no piece takes for ever to be sent."""
+class Connection:
+    """One client: what hypercorn asks of sockets and tasks, in the way that is said above."""
 
-    def __init__(self, stream: trio.SocketStream, give_up: Callable[[], None]) -> None:
-        """Call `give_up` where a piece takes too long."""
+    def __init__(
+        self, stream: trio.SocketStream, application: ASGIApp, config: Config, context: WorkerContext
+    ) -> None:
         self._stream = stream
-        self._give_up = give_up
-        self.socket = stream.socket
-        self.receive_some = stream.receive_some
-        self.send_eof = stream.send_eof
-        self.aclose = stream.aclose
+        self._application = application
+        self._context = context
+        self._is_idle = True
+        self._is_gone = False
+        """Whether nothing can be sent any more."""
+        self._reading = trio.CancelScope(deadline=trio.current_time() + IDLE_LIMIT)
+        self._sending = trio.Lock()
+        self._answers: trio.Nursery
+        state = ConnectionState(LifespanState())
+        self._protocol = H11Protocol(
+            cast(Any, application), config, context, cast(Any, self), state, False, None, None, self._send
+        )
+        self._protocol.connection = OnlyHttp11(h11.SERVER, config.h11_max_incomplete_size)
 
-    async def send_all(self, data: bytes) -> None:
-        """Send all of `data`. Raises trio.BrokenResourceError where the client takes too long for it."""
+    async def run(self) -> None:
+        """Serve the client until it is over."""
         try:
-            with trio.move_on_after(SEND_LIMIT) as scope:
-                await self._stream.send_all(data)
-        except trio.BusyResourceError as error:  # hypercorn is closing the stream in another task
-            raise trio.BrokenResourceError from error
-        if scope.cancelled_caught:
-            self._give_up()
-            raise trio.BrokenResourceError
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._end_at_stop)
+                async with trio.open_nursery() as self._answers:
+                    with self._reading:
+                        await self._read()
+                    await self._protocol.handle(Closed())
+                await self._part()
+                nursery.cancel_scope.cancel()
+        finally:
+            self._stream.socket.close()
+
+    async def spawn_app(self, _app: object, _config: object, scope: Scope, send: _Send) -> _Send:
+        """Answer a request (for hypercorn); return what is called with all that comes behind its head.
+
+        A body is dropped, for none is needed anywhere: whoever kept it would have to wait for it to be read.
+        """
+        gone = trio.Event()
+
+        async def put(message: Message | None) -> None:
+            if message is not None and message["type"] == "http.disconnect":
+                gone.set()
+
+        self._answers.start_soon(self._answer, scope, gone, send)
+        return put
+
+    # What follows is how.
+
+    async def _read(self) -> None:
+        """Hand on what the client sends, until it sends no more."""
+        try:
+            while data := await self._stream.receive_some(PIECE):
+                await self._protocol.handle(RawData(bytes(data)))
+            await self._protocol.handle(RawData(b""))
+        except trio.BrokenResourceError:
+            self._is_gone = True
+
+    async def _send(self, event: Event) -> None:
+        """Do what the protocol says is next."""
+        match event:
+            case RawData():
+                await self._send_data(event.data)
+            case Updated():
+                self._is_idle = event.idle
+                self._reading.deadline = trio.current_time() + IDLE_LIMIT if event.idle else math.inf
+                if event.idle and self._context.terminated.is_set():
+                    self._reading.cancel()
+            case _:
+                self._reading.cancel()
+
+    async def _send_data(self, data: bytes) -> None:
+        async with self._sending:
+            if self._is_gone:
+                return
+            try:
+                with trio.fail_after(SEND_LIMIT):
+                    await self._stream.send_all(data)
+            except (trio.BrokenResourceError, trio.TooSlowError):
+                self._is_gone = True
+                self._reading.cancel()
+
+    async def _answer(self, scope: Scope, gone: trio.Event, send: _Send) -> None:
+        """Have the application answer; what goes wrong in there ends the connection, and nothing else."""
+        is_new = True
+
+        async def receive() -> Message:
+            nonlocal is_new
+            if is_new:
+                is_new = False
+                return {"type": "http.request", "body": b"", "more_body": False}
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        try:
+            await self._application(scope, receive, send)
+        except* StoreError as errors:
+            logger.warning("an answer was cut off: %s", errors.exceptions[0])
+        except* Exception:
+            logger.exception("a request came to an internal error")
+        await send(None)
+
+    async def _end_at_stop(self) -> None:
+        await self._context.terminated.wait()
+        if self._is_idle:
+            self._reading.cancel()
+
+    async def _part(self) -> None:
+        """Hang up, and let the client read: what it sent, and nobody read, would take the answer from it."""
+        with trio.move_on_after(PARTING):
+            try:
+                await self._stream.send_eof()
+                while await self._stream.receive_some(PIECE):
+                    pass
+            except trio.BrokenResourceError:
+                return  # it has hung up itself
+
+
+class OnlyHttp11(h11.Connection):
+    """HTTP/1.1, from which no other protocol is reached."""
+
+    def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
+        """Return what comes next. Raises h11.RemoteProtocolError for what is refused."""
+        event = super().next_event()
+        return _without_offers(event) if isinstance(event, h11.Request) else event
+
+
+def _without_offers(request: h11.Request) -> h11.Request:
+    """Return the request as one of a client that knows nothing better than HTTP/1.1."""
+    if request.http_version not in _VERSIONS:
+        raise h11.RemoteProtocolError("this is not HTTP/1.1", error_status_hint=505)
+    kept = [(name, value) for name, value in request.headers if name not in _OFFERS]
+    if len(kept) == len(request.headers):
+        return request
+    if any(name == b"upgrade" and b"websocket" in value.lower() for name, value in request.headers):
+        raise h11.RemoteProtocolError("there is no websocket here", error_status_hint=400)
+    return h11.Request(
+        method=request.method, headers=kept, target=request.target, http_version=request.http_version
+    )
 
 
 def _config() -> Config:
     config = Config()
     config.errorlog = logger
     config.include_server_header = False
-    config.keep_alive_timeout = IDLE_LIMIT
     return config

@@ -12,9 +12,7 @@ answer in turns. What the scribe does with them stands in `scribing`. The rules 
 import os
 import pickle
 import secrets
-import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -22,14 +20,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import BinaryIO, Literal
 
+from gateway.child import ended, started
 from gateway.store.database import Database, Place
 from gateway.store.errors import StoreError
 from gateway.store.records import Item
 
 _PARTING = 0.25
 """Seconds that a scribe with which something is wrong has for ending by itself."""
-_DEAF_TO = {signal.SIGINT, signal.SIGTERM}
-"""Who stops the server by them, a terminal or a supervisor, mostly sends them to all its processes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +152,7 @@ class _Process:
         hears, says = os.pipe()
         self._answers: BinaryIO = os.fdopen(hears, "rb")
         try:
-            self._process = _started(says)
+            self._process = started("gateway.store.scribing", [says], subprocess.PIPE)
         except BaseException:
             self._answers.close()
             raise
@@ -191,30 +188,10 @@ class _Process:
         assert self._process.stdin is not None
         with suppress(OSError):  # there may be words in it that nobody will read
             self._process.stdin.close()
-        try:
-            self._process.wait(limit)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        ended(self._process, limit)
         self._answers.close()
 
     def _tell(self, words: Sequence[bytes]) -> None:
         assert self._process.stdin is not None
         self._process.stdin.writelines(words)
         self._process.stdin.flush()
-
-
-def _started(answers: int) -> "subprocess.Popen[bytes]":
-    """Return a scribe's process, which answers on a pipe of that number."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _DEAF_TO)  # which a new process is born with
-    try:
-        return subprocess.Popen(
-            [sys.executable, "-P", "-m", "gateway.store.scribing", str(answers)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            pass_fds=[answers],
-            # In the server's order, so that it imports what the server would.
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
-        )
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -24,7 +24,7 @@ class Database:
 
 async def test_many_who_ask_cost_one_try(autojump_clock: trio.abc.Clock) -> None:
     database = Database()
-    health = Health(Idle(), database.probe)
+    health = Health(Idle().queue, database.probe)
     database.seconds = 0.1
     async with trio.open_nursery() as nursery:
         for _ in range(100):
@@ -37,7 +37,7 @@ async def test_many_who_ask_cost_one_try(autojump_clock: trio.abc.Clock) -> None
 
 async def test_what_fails_is_told_until_it_works_again(autojump_clock: trio.abc.Clock) -> None:
     database = Database()
-    health = Health(Idle(), database.probe)
+    health = Health(Idle().queue, database.probe)
     database.takes = False
     assert await health.condition() == Condition(0, "the database takes no results")
     database.takes = True
@@ -49,7 +49,7 @@ async def test_what_fails_is_told_until_it_works_again(autojump_clock: trio.abc.
 async def test_database_that_does_not_answer_is_told_of_in_time(autojump_clock: trio.abc.Clock) -> None:
     database = Database()
     database.seconds = 1e6
-    health = Health(Idle(), database.probe)
+    health = Health(Idle().queue, database.probe)
     begin = trio.current_time()
     assert await health.condition() == Condition(0, "the database does not answer")
     assert trio.current_time() - begin == PATIENCE

@@ -158,7 +158,7 @@ async def test_stop_lets_go_of_those_who_wait_at_once(site: Site, monkeypatch: p
     async with opened(site) as door, await door.dial() as silent, await door.dial() as idle:
         await idle.send_all(GET % (b"/healthz", b""))
         await answer(idle)
-        door.web.stop()
+        await door.web.stop()
         assert await everything(silent) == b""
         assert await everything(idle) == b""
 
@@ -184,7 +184,7 @@ async def test_client_that_stops_reading_does_not_hold_up_the_end(
 ) -> None:
     async with opened(site) as door:
         client = await stuck(site, door, monkeypatch)
-        door.web.stop()
+        await door.web.stop()
         await trio.testing.wait_all_tasks_blocked()
         assert not door.left.is_set()
     await client.aclose()
@@ -224,7 +224,7 @@ async def test_answer_that_is_under_way_at_the_stop_is_given_whole(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with opened(site) as door, await stuck(site, door, monkeypatch) as client:
-        door.web.stop()
+        await door.web.stop()
         told = await everything(client)
         assert told.endswith(b"\r\n0\r\n\r\n")
 

@@ -6,9 +6,11 @@ from pathlib import Path
 from typing import TypeAlias
 
 import httpx
+import trio
 
 from adapters.web.application import Admin, Application
 from adapters.web.health import Health
+from adapters.web.remote import Queue
 from gateway.events import Objection, Spoken
 from gateway.store import ledger
 from gateway.store.database import Database, open_to_write
@@ -52,10 +54,13 @@ def keep(database: Database, games: Sequence[GameRecord], both: tuple[Said, Said
 
 
 class Idle:
-    """A queue in which nothing waits."""
+    """A server where nothing waits to be stored."""
 
     waiting = 0
     behind = False
+
+    async def queue(self) -> Queue:
+        return Queue(self.waiting, self.behind)
 
 
 class Site:
@@ -67,9 +72,9 @@ class Site:
         self.queue = Idle()
         self.probes = 0
         admin = None if token is None else Admin(token, self.clear)
-        self.application = Application(self.reader, Health(self.queue, self.probe), admin)
+        self.application = Application(self.reader, Health(self.queue.queue, self.probe), admin)
 
-    async def clear(self) -> Cleared:
+    async def clear(self, given_up: trio.Event) -> Cleared:
         return self.reader.clear()
 
     async def probe(self) -> None:

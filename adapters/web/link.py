@@ -1,0 +1,138 @@
+"""What the server and the process that serves its web tell each other, and the socket on which they do.
+
+A message is a JSON object, behind its length in four bytes. Either may send at any time; what is asked has a
+number, which its answer repeats. A further kind of message is one more class in `KINDS`, and one more branch
+where it is heard. Knows trio; does not know processes, nor what is done with a message. The rule it keeps:
+what cannot be understood is a `LinkError`, and there is nothing to be done but to start again.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Literal, TypeAlias
+
+import trio
+
+LONGEST = 1 << 20
+"""Bytes in a message."""
+_LENGTH = 4
+
+
+class LinkError(Exception):
+    """The other end is gone in the middle of a word, or cannot be understood."""
+
+
+@dataclass(frozen=True, slots=True)
+class Orders:
+    """What the web's process is told first."""
+
+    where: str
+    file: tuple[int, int] | None
+    """The database, as in `gateway.store.database.Place`."""
+    token: str | None
+    """Who shows it may clear the results."""
+    log_level: str
+    log_json: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The web's process is to end, with the answers that it is at, for which it has so many seconds."""
+
+    limit: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """The server is asked how many results wait, or to clear all of them."""
+
+    number: int
+    what: Literal["queue", "clear"]
+
+
+@dataclass(frozen=True, slots=True)
+class Withdraw:
+    """What was asked under that number is not to be done any more; it is answered whether or not it was."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of it: figures, or an error."""
+
+    number: int
+    figures: tuple[int, int] = (0, 0)
+    """How many results wait, and whether one of them waits too long; or games and players removed."""
+    error: str | None = None
+
+
+Message: TypeAlias = Orders | Stop | Ask | Withdraw | Answer
+KINDS: Mapping[str, Callable[..., Message]] = {
+    kind.__name__.lower(): kind for kind in (Orders, Stop, Ask, Withdraw, Answer)
+}
+
+
+class Link:
+    """One end of it. Any task may send; one receives."""
+
+    def __init__(self, stream: trio.abc.Stream) -> None:
+        self._stream = stream
+        self._sending = trio.Lock()
+        self._heard = bytearray()
+
+    async def send(self, message: Message) -> None:
+        """Tell the other end something. Raises LinkError where it is gone."""
+        async with self._sending:
+            try:
+                await self._stream.send_all(encode(message))
+            except trio.BrokenResourceError as error:
+                raise LinkError("the other end is gone") from error
+
+    async def receive(self) -> Message | None:
+        """Return what the other end says next; None where it has ended. Raises LinkError."""
+        head = await self._take(_LENGTH)
+        if head is None:
+            return None
+        length = int.from_bytes(head)
+        body = await self._take(length) if length <= LONGEST else None
+        if body is None:
+            raise LinkError("a message ends too early, or has no end")
+        return decode(body)
+
+    async def aclose(self) -> None:
+        """Hang up."""
+        await trio.aclose_forcefully(self._stream)
+
+    async def _take(self, count: int) -> bytes | None:
+        while len(self._heard) < count:
+            try:
+                data = await self._stream.receive_some(1 << 16)
+            except trio.BrokenResourceError:
+                data = b""
+            if not data:
+                return None
+            self._heard += data
+        taken = bytes(self._heard[:count])
+        del self._heard[:count]
+        return taken
+
+
+def encode(message: Message) -> bytes:
+    """Return a message as it is sent."""
+    body = json.dumps({"kind": type(message).__name__.lower(), **asdict(message)}).encode()
+    return len(body).to_bytes(_LENGTH) + body
+
+
+def decode(body: bytes) -> Message:
+    """Return the message with that body. Raises LinkError where it is none."""
+    try:
+        fields = json.loads(body)
+        kind = KINDS[fields.pop("kind")]
+        return kind(**{name: _plain(value) for name, value in fields.items()})
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise LinkError("this is no message") from error
+
+
+def _plain(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,152 @@
+"""The web, in a process of its own, so that whoever reads costs those who play nothing.
+
+This is the server's end: it opens the process, hands it the sockets on which web clients come, and answers
+the little that it asks. What is done there stands in `serving`, what the two say to each other in `link`.
+Knows no HTTP, and imports nothing that does. The rules it keeps:
+
+- A process that dies is started again. Its clients wait meanwhile, for the sockets stay open here.
+- The process ends when the server does, however that comes; at a stop with the answers that it is at.
+- Whatever comes from there, and whatever goes wrong with it, play goes on.
+"""
+
+import logging
+import socket
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Protocol
+
+import trio
+
+from adapters.web.link import Answer, Ask, Link, LinkError, Orders, Stop, Withdraw
+from gateway.child import ended, started
+from gateway.store.errors import StoreError
+from gateway.store.ledger import Cleared
+from gateway.store.writer import Request
+
+FINISHING = 2.5
+"""Seconds that answers have for being finished, when the server stops."""
+PARTING = 0.25
+"""Seconds that the process has for ending, once it has hung up."""
+PAUSES = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0)
+"""Seconds until the process is started again, for the first time it dies soon, the second and so on."""
+SOON = 10.0
+"""Seconds after which a process that dies is the first again."""
+
+logger = logging.getLogger(__name__)
+
+
+class Queue(Protocol):
+    """Games that wait to be stored."""
+
+    @property
+    def waiting(self) -> int:
+        """How many there are."""
+
+    @property
+    def behind(self) -> bool:
+        """Whether one of them waits for longer than anybody waits to hear of it."""
+
+
+class WebProcess:
+    """The process that serves the web, whichever it is at the time."""
+
+    def __init__(
+        self,
+        orders: Orders,
+        listeners: Sequence[trio.SocketListener],
+        queue: Queue,
+        clear: Callable[[], Request[Cleared]],
+    ) -> None:
+        """Let it have `orders` and accept from `listeners`, which are closed at the end.
+
+        It is told of `queue`, and may `clear` all results, which raises StoreError, as its request does.
+        """
+        self._orders = orders
+        self._listeners = listeners
+        self._queue = queue
+        self._clear = clear
+        self._stopping = trio.Event()
+        self._requests: dict[int, Request[Cleared]] = {}
+
+    def stop(self) -> None:
+        """Let the process end with the answers that it is at, and `run` then."""
+        self._stopping.set()
+
+    async def run(self) -> None:
+        """Keep a process that serves the web. Who is cancelled leaves none behind."""
+        soon = 0
+        try:
+            while not self._stopping.is_set():
+                begun = trio.current_time()
+                status = await self._keep_one()
+                if self._stopping.is_set():
+                    return
+                soon = min(soon + 1, len(PAUSES)) if trio.current_time() < begun + SOON else 1
+                logger.error("the process that serves the web has ended, with status %s", status)
+                with trio.move_on_after(PAUSES[soon - 1]):
+                    await self._stopping.wait()
+        finally:
+            for listener in self._listeners:
+                listener.socket.close()
+
+    async def _keep_one(self) -> int | None:
+        """Start a process, and return its status when it has ended; None where there was none."""
+        ours, theirs = socket.socketpair()
+        sockets = [theirs.fileno(), *(listener.socket.fileno() for listener in self._listeners)]
+        with ours:
+            try:
+                with theirs:
+                    process = await trio.to_thread.run_sync(partial(started, "adapters.web.serving", sockets))
+            except OSError as error:
+                logger.error("no process to serve the web can be started: %s", error)
+                return None
+            link = Link(trio.SocketStream(trio.socket.from_stdlib_socket(ours)))
+            try:
+                await self._serve(link)
+            finally:
+                with trio.CancelScope(shield=True):
+                    await link.aclose()
+                    status = await trio.to_thread.run_sync(ended, process, PARTING)
+        return status
+
+    async def _serve(self, link: Link) -> None:
+        """Serve one process, until it has hung up."""
+        try:
+            await link.send(self._orders)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._tell_of_stop, link)
+                while (message := await link.receive()) is not None:
+                    match message:
+                        case Ask(number, "queue"):
+                            figures = self._queue.waiting, int(self._queue.behind)
+                            await link.send(Answer(number, figures))
+                        case Ask(number, "clear"):
+                            nursery.start_soon(self._answer_to_clear, link, number)
+                        case Withdraw(number):
+                            if (request := self._requests.get(number)) is not None:
+                                request.withdraw()
+                        case _:
+                            raise LinkError(f"a {type(message).__name__} is not for the server")
+                nursery.cancel_scope.cancel()  # what is asked is withdrawn by that
+        except* LinkError:
+            pass  # the process is ended, if it has not, and another is started
+        except* Exception:  # a mistake of ours; it must not reach those who play
+            logger.exception("the process that serves the web cannot be served")
+
+    async def _tell_of_stop(self, link: Link) -> None:
+        await self._stopping.wait()
+        for listener in self._listeners:
+            listener.socket.close()
+        await link.send(Stop(FINISHING))
+
+    async def _answer_to_clear(self, link: Link, number: int) -> None:
+        """Clear the results, unless that is withdrawn, and say which."""
+        try:
+            request = self._requests[number] = self._clear()
+            removed = await request.result()
+            answer = Answer(number, (removed.games, removed.players))
+        except StoreError as error:
+            answer = Answer(number, error=str(error))
+        finally:
+            self._requests.pop(number, None)
+        await link.send(answer)

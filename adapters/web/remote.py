@@ -1,0 +1,96 @@
+"""The server, as the process that serves its web knows it: what it can be asked, over the link.
+
+Knows trio and the link. The rule it keeps: what is asked is answered once, whatever becomes of who asked; and
+what is withdrawn is answered too, for only the server knows whether that came in time.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+
+import trio
+
+from adapters.web.link import Answer, Ask, Link, LinkError, Message, Withdraw
+from gateway.store.errors import StoreError
+from gateway.store.ledger import Cleared
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """Games that wait to be stored."""
+
+    waiting: int
+    behind: bool
+    """Whether one of them waits for longer than anybody waits to hear of it."""
+
+
+@dataclass(eq=False, slots=True)
+class _Question:
+    """What somebody waits for the answer to."""
+
+    answered: trio.Event
+    answer: Answer | None = None
+
+
+class Remote:
+    """The server. Whoever hears what it says hands in its answers."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        self._numbers = count(1)
+        self._questions: dict[int, _Question] = {}
+
+    def settle(self, answer: Answer) -> None:
+        """Pass an answer on to who asked."""
+        if (question := self._questions.get(answer.number)) is not None:
+            question.answer = answer
+            question.answered.set()
+
+    async def queue(self) -> Queue:
+        """Ask what waits to be stored."""
+        number = next(self._numbers)
+        with self._asked(number) as question:
+            await self._say(Ask(number, "queue"))
+            waiting, behind = (await _answer_to(question)).figures
+        return Queue(waiting, bool(behind))
+
+    async def clear(self, given_up: trio.Event) -> Cleared:
+        """Ask for all results to be removed; withdraw that when it is given up.
+
+        Returns what was removed, also where it was given up too late. Raises StoreError where nothing was.
+        """
+        number = next(self._numbers)
+        with self._asked(number) as question:
+            await self._say(Ask(number, "clear"))
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._withdraw, number, given_up)
+                answer = await _answer_to(question)
+                nursery.cancel_scope.cancel()
+        if answer.error is not None:
+            raise StoreError(answer.error)
+        return Cleared(*answer.figures)
+
+    async def _withdraw(self, number: int, given_up: trio.Event) -> None:
+        await given_up.wait()
+        await self._say(Withdraw(number))
+
+    async def _say(self, message: Message) -> None:
+        try:
+            await self._link.send(message)
+        except LinkError:
+            await trio.sleep_forever()  # the server is gone, and in a moment so is this process
+
+    @contextmanager
+    def _asked(self, number: int) -> Iterator[_Question]:
+        question = self._questions[number] = _Question(trio.Event())
+        try:
+            yield question
+        finally:
+            del self._questions[number]
+
+
+async def _answer_to(question: _Question) -> Answer:
+    await question.answered.wait()
+    assert question.answer is not None
+    return question.answer

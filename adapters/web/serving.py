@@ -1,0 +1,122 @@
+"""What the process that serves the web does: accept, read the database, answer, until it is told to stop.
+
+The program of that process. Puts the parts of the web together; knows the link, its listening sockets, and
+what else only this process has: its priority, its log. The server's end is in `process`.
+"""
+
+import gc
+import socket
+import sys
+from collections.abc import Sequence
+from functools import partial
+
+import trio
+
+from adapters.web.application import Admin, Application
+from adapters.web.health import Health
+from adapters.web.link import Answer, Link, LinkError, Orders, Stop
+from adapters.web.remote import Remote
+from adapters.web.server import Web
+from adapters.web.threads import Threads
+from gateway.child import give_way
+from gateway.logs import set_up_logging
+from gateway.store.database import Database, Place, open_again
+from gateway.store.reader import Reader
+
+NICENESS = 15
+"""By so much play, and storing what was played, comes first where a processor is shared."""
+MOST = 256
+"""Connections at once; more wait to be accepted."""
+
+
+def main() -> None:
+    """Serve the server that started this process."""
+    give_way(NICENESS)
+    gc.freeze()
+    link, *listeners = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
+    trio.run(_serve, Link(_stream(link)), listeners)
+
+
+async def _serve(link: Link, listeners: Sequence[socket.socket]) -> None:
+    try:
+        orders = await link.receive()
+        if isinstance(orders, Orders):
+            set_up_logging(orders.log_level, as_json=orders.log_json)
+            database = open_again(Place(orders.where, orders.file))
+            await Serving(link, database, orders.token).run(listeners)
+            database.close()
+    except* LinkError:
+        pass  # the server is gone
+
+
+class Serving:
+    """The parts of the web, at work."""
+
+    def __init__(self, link: Link, database: Database, token: str | None) -> None:
+        self._link = link
+        self._remote = Remote(link)
+        reader = Reader(database)
+        health = Health(self._remote.queue, partial(Threads(1).do, reader.probe))
+        admin = None if token is None else Admin(token, self._remote.clear)
+        self._web = Web(Application(reader, health, admin))
+        self._room = trio.Semaphore(MOST)
+        self._accepting = trio.CancelScope()
+
+    async def run(self, listeners: Sequence[socket.socket]) -> None:
+        """Serve until the server says that it is over, or is gone. Raises LinkError, wrapped."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._heed, nursery)
+            async with trio.open_nursery() as connections:
+                with self._accepting:
+                    doors = [Door(listener, self._room) for listener in listeners]
+                    await trio.serve_listeners(self._serve_one, doors, handler_nursery=connections)
+            nursery.cancel_scope.cancel()
+
+    async def _heed(self, nursery: trio.Nursery) -> None:
+        """Do what the server says."""
+        while (message := await self._link.receive()) is not None:
+            match message:
+                case Answer():
+                    self._remote.settle(message)
+                case Stop(limit):
+                    nursery.cancel_scope.deadline = trio.current_time() + limit
+                    self._accepting.cancel()
+                    await self._web.stop()
+                case _:
+                    raise LinkError(f"{type(message).__name__} is not for the web")
+        nursery.cancel_scope.cancel()
+
+    async def _serve_one(self, stream: trio.SocketStream) -> None:
+        try:
+            await self._web.serve(stream)
+        finally:
+            self._room.release()
+
+
+class Door(trio.abc.Listener[trio.SocketStream]):
+    """A listening socket, at which nobody is accepted for whom there is no room."""
+
+    def __init__(self, listener: socket.socket, room: trio.Semaphore) -> None:
+        self._listener = trio.SocketListener(trio.socket.from_stdlib_socket(listener))
+        self._room = room
+
+    async def accept(self) -> trio.SocketStream:
+        """Return the next connection, which has taken its room, and is to give it back."""
+        await self._room.acquire()
+        try:
+            return await self._listener.accept()
+        except BaseException:
+            self._room.release()
+            raise
+
+    async def aclose(self) -> None:
+        """Accept nobody any more."""
+        await self._listener.aclose()
+
+
+def _stream(sock: socket.socket) -> trio.SocketStream:
+    return trio.SocketStream(trio.socket.from_stdlib_socket(sock))
+
+
+if __name__ == "__main__":
+    main()
