@@ -123,8 +123,9 @@ class WebProcess:
                         case Ask(number, "clear"):
                             nursery.start_soon(self._answer_to_clear, link, number)
                         case Withdraw(number):
-                            if (request := self._requests.get(number)) is not None:
-                                request.withdraw()
+                            request = self._requests.get(number)
+                            if request is not None and request.withdraw():
+                                logger.info("all results were to be cleared; that is withdrawn")
                         case _:
                             raise LinkError(f"a {type(message).__name__} is not for the server")
                 nursery.cancel_scope.cancel()  # what is asked is withdrawn by that

@@ -1,0 +1,199 @@
+"""The process that serves the web, from outside: it starts, stops, dies and comes again."""
+
+import json
+import os
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from game_records import game
+from served import PATIENCE, Served, served
+from web_world import TOKEN, keep
+
+from conformance.bench.meters import children_of, has_proc
+from gateway.store.database import open_to_write
+
+pytestmark = pytest.mark.skipif(not has_proc(), reason="no /proc here")
+CLEAR = f"POST /api/clear HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\n\r\n".encode()
+
+
+@contextmanager
+def site(tmp_path: Path, *options: str) -> Iterator[Served]:
+    """A gateway with a web front end over a database with one game in it."""
+    path = str(tmp_path / "games.db")
+    database = open_to_write(path)
+    keep(database, [game()])
+    database.close()
+    with served("--tcp", "0", "--web", "0", "--db", path, *options, addresses=2) as gateway:
+        yield gateway
+
+
+def child(gateway: Served, module: str) -> int:
+    """Return the process of the gateway's that runs this module."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        for number in children_of(gateway.process.pid):
+            if module.encode() in Path(f"/proc/{number}/cmdline").read_bytes():
+                return number
+    raise AssertionError(f"nobody runs {module}")
+
+
+def web(gateway: Served) -> int:
+    return child(gateway, "adapters.web.serving")
+
+
+def dialled(gateway: Served) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", gateway.port("web")), PATIENCE)
+
+
+def said_on(sock: socket.socket) -> tuple[int, object]:
+    """Return status and body of the one answer that comes."""
+    data = b""
+    while chunk := sock.recv(65_536):
+        data += chunk
+    head, _, body = data.partition(b"\r\n\r\n")
+    return int(head.split()[1]), json.loads(body)
+
+
+def got(gateway: Served, path: str, verb: str = "GET", more: str = "") -> tuple[int, object]:
+    with dialled(gateway) as sock:
+        sock.sendall(f"{verb} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{more}\r\n".encode())
+        return said_on(sock)
+
+
+def until_said(gateway: Served, words: bytes) -> None:
+    """Read the log up to the line with these words."""
+    assert gateway.process.stderr is not None
+    for line in gateway.process.stderr:
+        if words in line:
+            return
+    raise AssertionError(words)
+
+
+def test_process_starts_with_the_server_gives_way_and_ends_with_it(tmp_path: Path) -> None:
+    with site(tmp_path) as gateway:
+        assert got(gateway, "/healthz") == (200, {"ok": True, "waiting": 0})
+        number = web(gateway)
+        own = os.getpriority(os.PRIO_PROCESS, 0)
+        assert os.getpriority(os.PRIO_PROCESS, number) == min(19, own + 15)
+        status, err = gateway.stop()
+    assert (status, "ERROR" in err) == (0, False)
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)
+
+
+def test_process_that_was_killed_is_started_again_and_who_comes_meanwhile_waits(tmp_path: Path) -> None:
+    with site(tmp_path) as gateway:
+        first = web(gateway)
+        for _ in range(2):
+            os.kill(web(gateway), signal.SIGKILL)
+            assert got(gateway, "/api/games/1")[0] == 200
+        assert web(gateway) != first
+        status, err = gateway.stop()
+    assert status == 0
+    assert err.count("the process that serves the web has ended, with status -9") == 2
+
+
+def test_signals_of_a_terminal_do_not_end_the_process_alone(tmp_path: Path) -> None:
+    with site(tmp_path) as gateway:
+        number = web(gateway)
+        for each in (signal.SIGINT, signal.SIGTERM):
+            os.kill(number, each)
+        assert got(gateway, "/api/games/1")[0] == 200
+        assert web(gateway) == number
+        assert "has ended" not in gateway.stop()[1]
+
+
+def test_process_ends_when_the_server_is_killed(tmp_path: Path) -> None:
+    with site(tmp_path) as gateway, dialled(gateway) as idle, dialled(gateway) as busy:
+        assert got(gateway, "/healthz")[0] == 200
+        busy.sendall(b"GET /api/gam")
+        gateway.process.kill()
+        gateway.process.wait(PATIENCE)
+        for sock in (idle, busy):
+            with pytest.raises(ConnectionResetError):  # noqa: PT012 - or hung up on, in the usual way
+                if sock.recv(1) == b"":
+                    raise ConnectionResetError
+        with pytest.raises(ConnectionRefusedError):  # noqa: PT012 - once the process is gone, nobody listens
+            while True:
+                dialled(gateway).close()
+
+
+def test_results_are_cleared_through_the_server_which_logs_it(tmp_path: Path) -> None:
+    with site(tmp_path, "--admin-token", TOKEN) as gateway:
+        assert got(gateway, "/api/clear", "POST") == (403, {"error": "this needs the admin token"})
+        shown = f"Authorization: Bearer {TOKEN}\r\n"
+        assert got(gateway, "/api/clear", "POST", shown) == (200, {"removed": {"games": 1, "players": 2}})
+        assert got(gateway, "/api/games/1")[0] == 404
+        _, err = gateway.stop()
+    assert "all results are cleared: 1 games of 2 players" in err
+
+
+def one_game(gateway: Served, stack: ExitStack) -> None:
+    """Play a game of Droidcon's that ends at once; its result need not be stored."""
+    address = ("127.0.0.1", gateway.port("droidcon"))
+    bots = [stack.enter_context(socket.create_connection(address, PATIENCE)) for _ in range(2)]
+    for sock, name in zip(bots, (b"ann", b"bob"), strict=True):
+        sock.sendall(b"NAME " + name + b"\nJOIN x\n")
+        until_told(sock, b"SUCCESS\nSUCCESS\n")
+    until_told(bots[0], b"YOUR_MOVE\n")
+    bots[0].sendall(b"PUT 9\n")
+
+
+def until_told(sock: socket.socket, words: bytes) -> None:
+    data = b""
+    while words not in data:
+        chunk = sock.recv(1000)
+        assert chunk, data
+        data += chunk
+
+
+def let_go_on(number: int) -> None:
+    """Let a process go on that was stopped, if it is still there: such a one does not end."""
+    with suppress(ProcessLookupError):
+        os.kill(number, signal.SIGCONT)
+
+
+def until_waiting(gateway: Served) -> None:
+    """Return once the server says that a result waits to be stored."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        found = got(gateway, "/healthz")[1]
+        assert isinstance(found, dict)
+        if found["waiting"]:
+            return
+    raise AssertionError("nothing waits")
+
+
+def test_clear_that_was_given_up_while_the_database_was_away_does_not_happen(tmp_path: Path) -> None:
+    """The one who writes to the database stands still, with a result to be stored before the clear."""
+    options = ("--rounds", "1", "--admin-token", TOKEN)
+    with site(tmp_path, *options) as gateway, ExitStack() as stack:
+        scribe = child(gateway, "gateway.store.scribing")
+        os.kill(scribe, signal.SIGSTOP)
+        stack.callback(let_go_on, scribe)
+        one_game(gateway, stack)
+        until_waiting(gateway)
+        with dialled(gateway) as sock:
+            sock.sendall(CLEAR)
+        until_said(gateway, b"were to be cleared; that is withdrawn")
+        os.kill(scribe, signal.SIGCONT)
+        while got(gateway, "/api/games/2")[0] == 404:
+            pass
+        assert got(gateway, "/api/games/1")[0] == 200
+        _, err = gateway.stop()
+    assert "are cleared" not in err
+
+
+def test_warnings_of_the_process_are_lines_of_the_server_s_log(tmp_path: Path) -> None:
+    with site(tmp_path, "--log-json") as gateway:
+        (tmp_path / "games.db").rename(tmp_path / "away.db")
+        assert got(gateway, "/api/games")[0] == 503
+        (tmp_path / "away.db").rename(tmp_path / "games.db")
+        _, err = gateway.stop()
+    said = [json.loads(line)["message"] for line in err.splitlines()]
+    assert any(line.startswith("a web page cannot be had: ") for line in said)
