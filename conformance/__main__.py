@@ -13,6 +13,7 @@ from conformance.fairness import command as fairness
 from conformance.growth import command as growth
 from conformance.kills import command as kills
 from conformance.reading import command as reading
+from conformance.web_load import command as web_load
 
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "run": cli.main,
@@ -25,6 +26,7 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "kills": kills.main,
     "reading": reading.main,
     "store-cost": store.main,
+    "web-load": web_load.main,
 }
 
 

@@ -39,6 +39,8 @@ class Server:
     addresses: dict[str, Address] = field(default_factory=dict)
     hear: Callable[[bytes], object] = len
     """Is called with everything that comes by stderr."""
+    printed: list[str] = field(default_factory=list)
+    """The lines that came by stdout."""
     _stderr: bytearray = field(default_factory=bytearray)
     _started: trio.Event = field(default_factory=trio.Event)
     _stderr_over: trio.Event = field(default_factory=trio.Event)
@@ -105,7 +107,8 @@ class Server:
             async for data in stdout:
                 *lines, pending = (pending + data).split(b"\n")
                 for line in lines:
-                    self.addresses.update(addresses_in(line.decode(errors="backslashreplace")))
+                    self.printed.append(line.decode(errors="backslashreplace"))
+                    self.addresses.update(addresses_in(self.printed[-1]))
                 if len(self.addresses) == len(DIALECTS):
                     self._started.set()
         self._started.set()

@@ -91,7 +91,8 @@ class Connection:
                     with self._reading:
                         await self._read()
                     await self._protocol.handle(Closed())
-                await self._part()
+                if not self._is_gone:
+                    await self._part()
                 nursery.cancel_scope.cancel()
         finally:
             self._stream.socket.close()

@@ -17,8 +17,8 @@ from gateway.store.evidence import Exchange
 from gateway.store.records import REASONS, WORDS, GameRecord, Participant, StoredGame, winner_of
 from gateway.store.schema import exchanges, games, players
 
-PAGE = 1_000
-"""Games that `every` reads at once."""
+PAGE = 250
+"""Games that `every` reads at once: 50 KB, held for as long as whoever reads takes for them."""
 
 
 @dataclass(frozen=True, slots=True)

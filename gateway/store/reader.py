@@ -40,7 +40,7 @@ class Reader:
             return games.page(connection, wanted, part)
 
     def every(self, wanted: Filter) -> Iterator[StoredGame]:
-        """Yield all games, the oldest first, a thousand in memory at most."""
+        """Yield all games, the oldest first, a page of them in memory at most."""
         yield from games.every(self._reading, wanted)
 
     def game(self, number: int) -> Whole | None:

@@ -7,15 +7,20 @@ from urllib.parse import quote
 
 import httpx
 import pytest
+import trio
 from game_records import BEGAN, drawn, game
+from starlette.types import Message
 from web_world import NASTY, TOKEN, Site, keep, said
 
 from adapters.web import answers
+from adapters.web.application import CLEAR_LIMIT, Admin, Application
+from adapters.web.health import Health
 from gateway.events import Reason
 from gateway.store import objects
 from gateway.store.errors import StoreError
 from gateway.store.formats import jsonl
 from gateway.store.games import Filter, Page
+from gateway.store.ledger import Cleared
 from gateway.store.reader import Reader
 from gateway.store.records import StoredGame
 
@@ -345,6 +350,57 @@ async def test_clear_without_the_token_is_403_and_removes_nothing(site: Site, sh
     assert response.status_code == 403
     refusal(response)
     assert site.reader.page(Filter(), Page()) != []
+
+
+class Slow:
+    """Clears the results when it is too late, or not at all."""
+
+    def __init__(self, *, too_late: bool) -> None:
+        self.given_up_at = -1.0
+        self._too_late = too_late
+
+    async def clear(self, given_up: trio.Event) -> Cleared:
+        await given_up.wait()
+        self.given_up_at = trio.current_time()
+        if self._too_late:
+            return Cleared(5, 3)
+        raise StoreError("it was withdrawn")
+
+
+@pytest.mark.parametrize("too_late", [False, True])
+async def test_clear_that_takes_too_long_is_given_up_and_what_came_of_it_told(
+    tmp_path: Path, autojump_clock: trio.abc.Clock, too_late: bool
+) -> None:
+    site, slow = Site(tmp_path), Slow(too_late=too_late)
+    admin, begun = Admin(TOKEN, slow.clear), trio.current_time()
+    site.application = Application(site.reader, Health(site.queue.queue, site.probe), admin)
+    async with site.client() as client:
+        response = await client.post("/api/clear", headers={"Authorization": f"Bearer {TOKEN}"})
+    assert slow.given_up_at == begun + CLEAR_LIMIT
+    if too_late:
+        assert response.json() == {"removed": {"games": 5, "players": 3}}
+    else:
+        assert response.status_code == 503
+        assert refusal(response) == "nothing was removed: the database cannot be used at the moment"
+    site.database.close()
+
+
+async def test_clear_is_given_up_when_its_client_has_gone(site: Site) -> None:
+    slow = Slow(too_late=False)
+    admin = Admin(TOKEN, slow.clear)
+    application = Application(site.reader, Health(site.queue.queue, site.probe), admin)
+    headers = [(b"authorization", f"Bearer {TOKEN}".encode())]
+    scope = {"type": "http", "method": "POST", "path": "/api/clear", "raw_path": b"/api/clear"}
+    told = iter([{"type": "http.request"}, {"type": "http.disconnect"}])
+
+    async def receive() -> Message:
+        return next(told)
+
+    async def send(_: Message) -> None:
+        """Nobody hears of it."""
+
+    await application({**scope, "query_string": b"", "headers": headers}, receive, send)
+    assert slow.given_up_at >= 0
 
 
 async def test_clear_cannot_be_got(site: Site) -> None:

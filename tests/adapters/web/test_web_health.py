@@ -3,7 +3,8 @@
 import trio
 from web_world import Idle
 
-from adapters.web.health import LASTING, PATIENCE, Condition, Health
+from adapters.web.health import FRESH, LASTING, PATIENCE, Condition, Health
+from adapters.web.remote import Queue
 from gateway.store.errors import StoreError
 
 
@@ -33,6 +34,32 @@ async def test_many_who_ask_cost_one_try(autojump_clock: trio.abc.Clock) -> None
     await trio.sleep(LASTING)
     assert await health.condition() == Condition(0)
     assert database.tries == 2
+
+
+async def test_many_who_ask_cost_the_server_one_answer(autojump_clock: trio.abc.Clock) -> None:
+    asked = 0
+
+    async def queue() -> Queue:
+        nonlocal asked
+        asked += 1
+        return Queue(asked, False)
+
+    health = Health(queue, Database().probe)
+    for _ in range(100):
+        assert await health.condition() == Condition(1)
+    await trio.sleep(FRESH)
+    assert await health.condition() == Condition(2)
+
+
+async def test_server_that_does_not_answer_is_told_of_in_time(autojump_clock: trio.abc.Clock) -> None:
+    async def queue() -> Queue:
+        await trio.sleep_forever()
+        raise AssertionError
+
+    begin = trio.current_time()
+    condition = await Health(queue, Database().probe).condition()
+    assert condition == Condition(None, "the server does not answer")
+    assert trio.current_time() - begin == PATIENCE
 
 
 async def test_what_fails_is_told_until_it_works_again(autojump_clock: trio.abc.Clock) -> None:

@@ -2,6 +2,8 @@
 
 import json
 import logging
+import socket
+import struct
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from itertools import count
@@ -102,6 +104,67 @@ async def test_server_says_nothing_of_what_it_is_made_of(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
+    "offer", [b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n"]
+)
+async def test_offer_of_another_protocol_is_not_taken_up(site: Site, offer: bytes) -> None:
+    async with opened(site) as door, await door.dial() as client:
+        for _ in range(2):
+            await client.send_all(GET % (b"/healthz", offer))
+            status, head, _ = await answer(client)
+            assert status == 200
+            assert head.startswith(b"HTTP/1.1 ")
+            assert b"upgrade" not in head.lower()
+
+
+@pytest.mark.parametrize(
+    ("begun", "status"),
+    [
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", 505),
+        (b"GET / HTTP/1.2\r\nHost: x\r\n\r\n", 505),
+        (
+            GET % (b"/healthz", b"Connection: upgrade\r\nUpgrade: WebSocket\r\n") + b"\x81\x85abcdhello" * 99,
+            400,
+        ),
+    ],
+)
+async def test_other_protocol_is_refused_and_nothing_is_logged(
+    site: Site, begun: bytes, status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    async with opened(site) as door, await door.dial() as client:
+        await client.send_all(begun)
+        told, head, body = await answer(client)
+        assert told == status
+        assert b"\r\nconnection: close" in head.lower()
+        assert body == b""
+        assert await everything(client) == b""
+        await client.aclose()
+        await door.left.wait()
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize("path", [b"/healthz", b"/api/clear"])
+async def test_body_that_nobody_reads_holds_nothing_up(site: Site, path: bytes) -> None:
+    async with opened(site) as door, await door.dial() as client:
+        await client.send_all(b"POST %s HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" % path)
+        await client.send_all(b"1\r\nx\r\n" * 5_000)
+        assert (await answer(client))[0] == 413
+        await client.aclose()
+        await door.left.wait()
+
+
+async def test_client_that_resets_in_the_middle_of_an_export_leaves_nothing(
+    site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with opened(site) as door:
+        client = await stuck(site, door, monkeypatch)
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        await client.aclose()
+        await door.left.wait()
+    assert [record for record in caplog.records if record.levelno > logging.INFO] == []
+
+
+@pytest.mark.parametrize(
     "noise",
     [
         b"\0" * 100,
@@ -121,9 +184,17 @@ async def test_server_says_nothing_of_what_it_is_made_of(site: Site) -> None:
         b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nHTTP2-Settings: !!!\r\n\r\n"
         + b"x" * 100,
         b"GET /api/games HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n" + b"\x81" * 500,
+        b"GET /nowhere HTTP/1.1\nHost: x\n\n",
+        b"GET /nowhere HTTP/1.1\r\nHost: x\r\nX: \0\r\n\r\n",
+        b"GET /nowhere HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+        b"GET /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+        b"GET /nowhere HTTP/1.1\r\nHost: [\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\nhel",
+        b"GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n" * 3 + b"\0" * 100,
+        b"POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 20\r\n\r\n" + b"GET / HTTP/1.1\r\n\r\n",
+        b"GET /nowhere HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\nzz\r\n",
     ],
-    ids=range(15),
+    ids=range(23),
 )
 async def test_noise_is_answered_or_hung_up_on_and_disturbs_nobody(
     site: Site, noise: bytes, caplog: pytest.LogCaptureFixture
@@ -151,6 +222,18 @@ async def test_client_that_asks_for_nothing_is_hung_up_on(
         await slow.send_all(b"GET /hea")
         assert await everything(silent) == b""
         assert await everything(slow) == b""
+
+
+async def test_client_that_sends_a_request_byte_by_byte_has_as_long_as_any(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "IDLE_LIMIT", 0.05)
+    monkeypatch.setattr(server, "PARTING", 0.05)
+    async with opened(site) as door, await door.dial() as slow:
+        with pytest.raises(trio.BrokenResourceError):  # noqa: PT012 - as soon as the server hangs up
+            while True:
+                await slow.send_all(b"X")
+                await trio.lowlevel.checkpoint()
 
 
 async def test_stop_lets_go_of_those_who_wait_at_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,216 @@
+"""What the server and its web's process tell each other, over memory streams."""
+
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from itertools import pairwise
+
+import pytest
+import trio
+import trio.testing
+
+from adapters.web import process
+from adapters.web.link import Answer, Ask, Link, LinkError, Message, Orders, Stop, Withdraw, decode, encode
+from adapters.web.process import WebProcess
+from adapters.web.remote import Queue, Remote
+from adapters.web.serving import Door
+from gateway.store.errors import StoreError
+from gateway.store.ledger import Cleared
+
+ORDERS = Orders("games.db", (1, 2), "sesame", "info", True)
+EACH = [ORDERS, Orders("postgresql://x", None, None, "info", False), Stop(2.5), Ask(1, "clear"), Withdraw(1)]
+
+
+def links() -> tuple[Link, Link]:
+    one, other = trio.testing.memory_stream_pair()
+    return Link(one), Link(other)
+
+
+@pytest.mark.parametrize("message", [*EACH, Answer(1, (2, 3)), Answer(1, error="no")])
+async def test_message_arrives_as_it_was_sent_however_it_is_cut(message: Message) -> None:
+    one, other = trio.testing.memory_stream_pair()
+    link = Link(other)
+    async with trio.open_nursery() as nursery:
+        for byte in encode(message) * 2:
+            nursery.start_soon(one.send_all, bytes([byte]))
+            await trio.testing.wait_all_tasks_blocked()
+    assert [await link.receive(), await link.receive()] == [message, message]
+    await one.aclose()
+    assert await link.receive() is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"[]", b"{}", b"1", b'{"kind": "os"}', b'{"kind": "stop"}', b'{"kind": []}', b"\xff", b"[" * 99999],
+)
+def test_what_is_no_message_is_a_link_error(body: bytes) -> None:
+    with pytest.raises(LinkError):
+        decode(body)
+
+
+@pytest.mark.parametrize("words", [b"\xff\xff\xff\xff", encode(Stop(1.0))[:-1]])
+async def test_message_without_an_end_is_a_link_error(words: bytes) -> None:
+    one, other = trio.testing.memory_stream_pair()
+    await one.send_all(words)
+    await one.aclose()
+    with pytest.raises(LinkError):
+        await Link(other).receive()
+
+
+class Store:
+    """What the server has: a queue, and a clear that is done, or withdrawn, when a test says so."""
+
+    waiting = 7
+    behind = True
+
+    def __init__(self) -> None:
+        self.settled = trio.Event()
+        self.asked = trio.Event()
+        self.is_begun = False
+        self.is_withdrawn = False
+
+    def clear(self) -> "Store":
+        self.asked.set()
+        return self
+
+    def withdraw(self) -> bool:
+        if self.is_begun:
+            return False
+        self.is_withdrawn = True
+        self.settled.set()
+        return True
+
+    async def result(self) -> Cleared:
+        try:
+            await self.settled.wait()
+        except trio.Cancelled:
+            self.withdraw()
+            raise
+        if self.is_withdrawn:
+            raise StoreError("it was withdrawn")
+        return Cleared(5, 3)
+
+
+@asynccontextmanager
+async def joined(store: Store) -> AsyncIterator[tuple[Remote, Link]]:
+    """The two ends, at work."""
+    here, there = links()
+    service, remote = WebProcess(ORDERS, (), store, store.clear), Remote(there)  # type: ignore[arg-type]
+
+    async def hear() -> None:
+        while (message := await there.receive()) is not None:
+            if isinstance(message, Answer):
+                remote.settle(message)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(service._serve, here)
+        nursery.start_soon(hear)
+        yield remote, there
+        nursery.cancel_scope.cancel()
+
+
+async def test_server_tells_what_waits() -> None:
+    async with joined(Store()) as (remote, _):
+        assert await remote.queue() == Queue(7, True)
+
+
+async def test_clear_is_told_of_when_it_is_done() -> None:
+    store = Store()
+    async with joined(store) as (remote, _):
+        store.settled.set()
+        assert await remote.clear(trio.Event()) == Cleared(5, 3)
+
+
+async def test_clear_that_is_given_up_before_it_is_begun_is_withdrawn() -> None:
+    store, given_up = Store(), trio.Event()
+    async with joined(store) as (remote, _):
+        given_up.set()
+        with pytest.raises(StoreError):
+            await remote.clear(given_up)
+    assert store.is_withdrawn
+
+
+async def test_clear_that_is_given_up_too_late_is_told_of() -> None:
+    store, given_up = Store(), trio.Event()
+    async with joined(store) as (remote, _), trio.open_nursery() as nursery:
+        store.is_begun = True
+        given_up.set()
+
+        async def finish() -> None:
+            await trio.testing.wait_all_tasks_blocked()
+            store.settled.set()
+
+        nursery.start_soon(finish)
+        assert await remote.clear(given_up) == Cleared(5, 3)
+
+
+@pytest.mark.parametrize("words", [b"", b"\0\0\0\2{}", encode(ORDERS), b"GET / HTTP/1.1\r\n\r\n"])
+async def test_clear_of_a_process_that_died_or_went_mad_is_withdrawn(words: bytes) -> None:
+    store, (here, there) = Store(), trio.testing.memory_stream_pair()
+    service = WebProcess(ORDERS, (), store, store.clear)  # type: ignore[arg-type]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(service._serve, Link(here))
+        await there.send_all(encode(Ask(1, "clear")))
+        await store.asked.wait()
+        await there.send_all(words)
+        await there.aclose()
+    assert store.is_withdrawn
+
+
+async def test_mistake_of_ours_ends_the_service_of_one_process_alone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    store, (here, there) = Store(), links()
+    store.clear = lambda: 1 // 0  # type: ignore[assignment]
+    service = WebProcess(ORDERS, (), store, store.clear)  # type: ignore[arg-type]
+    await there.send(Ask(1, "clear"))
+    await service._serve(here)
+    assert "cannot be served" in caplog.text
+
+
+async def test_process_that_cannot_be_started_is_tried_again_after_growing_pauses(
+    autojump_clock: trio.abc.Clock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    tries: list[float] = []
+    service = WebProcess(ORDERS, (), Store(), Store().clear)  # type: ignore[arg-type]
+    begun = trio.current_time()
+
+    def refuse(*_: object) -> None:
+        tries.append(trio.current_time() - begun)
+        raise OSError("no more processes")
+
+    async def at_once(work: Callable[[], object]) -> object:
+        return work()
+
+    monkeypatch.setattr(process, "started", refuse)
+    monkeypatch.setattr(trio.to_thread, "run_sync", at_once)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(service.run)
+        await trio.sleep(30)
+        service.stop()
+    assert [after - before for before, after in pairwise(tries)] == pytest.approx([0, 0.5, 1, 2, 5, 10, 10])
+    assert "no process to serve the web can be started: no more processes" in caplog.text
+
+
+async def test_nobody_is_accepted_for_whom_there_is_no_room() -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        room = trio.Semaphore(1)
+        door = Door(listener, room)
+        accepted: list[trio.SocketStream] = []
+
+        async def accept() -> None:
+            accepted.append(await door.accept())
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(2):
+                (await trio.open_tcp_stream(*listener.getsockname())).socket.close()
+                nursery.start_soon(accept)
+            await trio.testing.wait_all_tasks_blocked()
+            assert len(accepted) == 1
+            room.release()
+        assert len(accepted) == 2
+        for stream in accepted:
+            stream.socket.close()
+        await door.aclose()
