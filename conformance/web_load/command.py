@@ -1,14 +1,14 @@
 """`python -m conformance web-load`: do those who read results by web cost those who play?
 
-Knows a gateway as a subprocess, the benchmark's process of bots, and a process of readers. Quiet stretches
-stand before and behind each one with readers, all on one server in one run, because machines drift.
+Knows a gateway as a subprocess, the benchmark's process of bots, and a process of readers. Stretches without
+readers and with them take turns on one server, and medians are compared, because machines drift.
 """
 
 import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -30,7 +30,7 @@ TIMES, MORE_MS = 1.5, 2.0
 OPTIONS = ("--rounds", "1000000", "--web", "0")
 JOB = (sys.executable, "-m", "conformance.web_load.job")
 WARM_UP = 1.0
-LEAD = 3.0
+LEAD = 1.0
 """Seconds for which readers read before and behind what is measured."""
 
 
@@ -57,12 +57,29 @@ class Row:
     p50: float
     p99: float
     result_p99: float
-    web: str = ""
-    """What the readers got, and what memory the process had that served them."""
+    answers: float = 0
+    """That the readers had whole."""
+    megabytes: float = 0.0
+    """That they had in a second."""
+    memory: float = 0.0
+    """Megabytes of the largest process beside the server's."""
 
-    def is_missed(self, quiet: float) -> bool:
-        """Whether moves take too much longer than in quiet."""
-        return self.p99 > max(TIMES * quiet, quiet + MORE_MS)
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """All stretches with the same readers, or none, as medians."""
+
+    name: str
+    rows: Sequence[Row]
+
+    def of(self, figure: Callable[[Row], float]) -> float:
+        """Return the median of a figure."""
+        return median(map(figure, self.rows))
+
+    @property
+    def p99(self) -> float:
+        """What 99 of 100 moves took at most, in milliseconds."""
+        return self.of(lambda row: row.p99)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -74,8 +91,9 @@ def _main(argv: Sequence[str]) -> int:
     options = _parse(argv)
     with TemporaryDirectory() as folder:
         rows = trio.run(measure, options, options.db or str(Path(folder) / "web.db"))
-    print(readable(rows), end="")
-    return 1 if any(row.is_missed(quiet(rows)) for row in rows if row.web) else 0
+    quiet, *loaded = kinds_of(rows)
+    print(readable(quiet, loaded), end="")
+    return 1 if any(kind.p99 > goal(quiet) for kind in loaded) else 0
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
@@ -83,33 +101,41 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--pairs", type=count, default=50, metavar="N", help="pairs of bots (50)")
     parser.add_argument("--rate", type=count, default=1000, metavar="N", help="their moves a second (1000)")
     parser.add_argument("--games", type=count, default=64_000, metavar="N", help="stored games (64000)")
-    parser.add_argument("--seconds", type=seconds, default=10.0, help="how long to measure each (10)")
+    parser.add_argument("--seconds", type=seconds, default=5.0, help="how long to measure each (5)")
+    parser.add_argument("--times", type=count, default=3, metavar="N", help="how often (3)")
     parser.add_argument("--db", metavar="FILE", help="a database in which they are already")
     return parser.parse_args(argv)
 
 
-def quiet(rows: Sequence[Row]) -> float:
-    """Return what p99 was without readers."""
-    return median(row.p99 for row in rows if not row.web)
+def kinds_of(rows: Sequence[Row]) -> list[Kind]:
+    """Return the rows by kind; the first is the quiet one."""
+    names = dict.fromkeys(row.name for row in rows)
+    return [Kind(name, [row for row in rows if row.name == name]) for name in names]
 
 
-def readable(rows: Sequence[Row]) -> str:
-    """Return the rows as lines with their ends."""
-    head = ("", "move p50 ms", "p99 ms", "result p99 ms", "", "")
-    calm = quiet(rows)
-    words = [
-        (
-            row.name,
-            f"{row.p50:.2f}",
-            f"{row.p99:.2f}",
-            f"{row.result_p99:.2f}",
-            "" if not row.web else "missed" if row.is_missed(calm) else "met",
-            row.web,
+def goal(quiet: Kind) -> float:
+    """Return how many milliseconds 99 of 100 moves may take beside readers."""
+    return max(TIMES * quiet.p99, quiet.p99 + MORE_MS)
+
+
+def readable(quiet: Kind, loaded: Sequence[Kind]) -> str:
+    """Return a table and a line, with their ends."""
+    head = ("", "move p50 ms", "p99 ms", "result p99 ms", "", "answers", "MB/s", "web MB")
+    words = [head, (*_figures(quiet), "", "", "", "")]
+    for kind in loaded:
+        verdict = "missed" if kind.p99 > goal(quiet) else "met"
+        web = (
+            f"{sum(row.answers for row in kind.rows):.0f}",
+            f"{kind.of(lambda row: row.megabytes):.1f}",
+            f"{max(row.memory for row in kind.rows):.0f}",
         )
-        for row in rows
-    ]
-    goal = max(TIMES * calm, calm + MORE_MS)
-    return f"{aligned([head, *words])}\ngoal: p99 of {goal:.2f} ms, with {calm:.2f} in quiet\n"
+        words.append((*_figures(kind), verdict, *web))
+    return f"{aligned(words)}\ngoal: p99 of {goal(quiet):.2f} ms\n"
+
+
+def _figures(kind: Kind) -> tuple[str, str, str, str]:
+    p50, result = kind.of(lambda row: row.p50), kind.of(lambda row: row.result_p99)
+    return kind.name, f"{p50:.2f}", f"{kind.p99:.2f}", f"{result:.2f}"
 
 
 async def measure(options: argparse.Namespace, where: str, command: Sequence[str] = COMMAND) -> list[Row]:
@@ -118,9 +144,10 @@ async def measure(options: argparse.Namespace, where: str, command: Sequence[str
         if options.db is None:
             await _fill(server, options.games)
         port = await _web_port(server)
-        rows = [await _quiet(server, options)]
-        for readers in READERS:
-            rows += [await _beside(readers, port, server, options), await _quiet(server, options)]
+        rows = []
+        for _ in range(options.times):
+            rows.append(await _quiet(server, options))
+            rows += [await _beside(readers, port, server, options) for readers in READERS]
     return rows
 
 
@@ -170,7 +197,7 @@ async def _beside(readers: Readers, port: int, server: Server, options: argparse
     if got["error"] is not None or not got["bytes"]:
         raise LoadError(f"those who read by web: {got['error'] or 'they got nothing'}")
     rate = got["bytes"] / words["seconds"] / 2**20
-    return _row(readers.name, counted, f"{got['answers']} answers, {rate:.1f} MB/s, {memory / 2**20:.0f} MB")
+    return _row(readers.name, counted, got["answers"], rate, memory / 2**20)
 
 
 async def _play(server: Server, options: argparse.Namespace) -> Counted:
@@ -186,11 +213,11 @@ async def _play(server: Server, options: argparse.Namespace) -> Counted:
     return report.stretches[0]
 
 
-def _row(name: str, counted: Counted, web: str = "") -> Row:
+def _row(name: str, counted: Counted, *web: float) -> Row:
     """Return a stretch in milliseconds. Raises LoadError where too little was played."""
     if counted.play_p50 is None or counted.play_p99 is None or counted.result_p99 is None:
         raise LoadError("no game ended; let them play for longer, or faster")
-    return Row(name, 1000 * counted.play_p50, 1000 * counted.play_p99, 1000 * counted.result_p99, web)
+    return Row(name, 1000 * counted.play_p50, 1000 * counted.play_p99, 1000 * counted.result_p99, *web)
 
 
 def _say(text: str) -> None:
