@@ -1,4 +1,4 @@
-"""Where to wait for the database: a few threads, so that they leave time for play."""
+"""Where to wait for the database: a few threads, so that they leave time for those who ask next."""
 
 from collections.abc import Callable
 from typing import TypeVar

@@ -22,6 +22,7 @@ from conformance.bench.plan import Counted, Plan, Stretch
 from conformance.bench.processes import played
 from conformance.bench.table import aligned
 from conformance.crowd.job import done
+from conformance.growth.parts import SHORT
 from conformance.house_load import LoadError
 from conformance.launch import COMMAND, Server, ServerError, running
 
@@ -140,9 +141,10 @@ def _figures(kind: Kind) -> tuple[str, str, str, str]:
 
 async def measure(options: argparse.Namespace, where: str, command: Sequence[str] = COMMAND) -> list[Row]:
     """Measure what the options ask for. Raises LoadError, ServerError, wrapped."""
-    async with running([*OPTIONS, "--db", where], command) as server:
-        if options.db is None:
+    if options.db is None:
+        async with running([*SHORT, "--db", where], command) as server:
             await _fill(server, options.games)
+    async with running([*OPTIONS, "--db", where], command) as server:
         port = await _web_port(server)
         rows = []
         for _ in range(options.times):

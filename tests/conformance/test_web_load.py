@@ -1,0 +1,71 @@
+"""`web-load`: what it reads, how it judges, and what it says."""
+
+from collections.abc import Sequence
+
+import pytest
+import trio
+import trio.testing
+
+from conformance.house_load import LoadError
+from conformance.web_load.command import Row, goal, kinds_of, main, readable
+from conformance.web_load.job import _read_one
+
+
+def rows(*p99s: float) -> list[Row]:
+    """Return quiet stretches and loaded ones in turns, of these p99s."""
+    return [
+        Row("quiet", 0.2, p99, 20.0) if number % 2 == 0 else Row("20 pages", 0.3, p99, 30.0, 100, 3.5, 64.0)
+        for number, p99 in enumerate(p99s)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("p99s", "verdict"),
+    [((1.0, 2.9), "met"), ((1.0, 3.1), "missed"), ((10.0, 14.9), "met"), ((10.0, 15.1), "missed")],
+)
+def test_a_move_may_take_half_as_long_again_or_two_milliseconds_more(
+    p99s: Sequence[float], verdict: str
+) -> None:
+    quiet, *loaded = kinds_of(rows(*p99s))
+    assert verdict in readable(quiet, loaded)
+
+
+def test_medians_are_compared() -> None:
+    quiet, loaded = kinds_of(rows(1.0, 2.0, 50.0, 2.5, 1.2, 80.0))
+    assert (quiet.p99, loaded.p99) == (1.2, 2.5)
+    assert goal(quiet) == pytest.approx(3.2)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 \r\nContent-Length: 5\r\n\r\nhello",
+        b"HTTP/1.1 200 \r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+    ],
+)
+async def test_answer_is_read_to_its_end_however_it_is_cut(answer: bytes) -> None:
+    for cut in range(1, len(answer)):
+        reader, writer = trio.testing.memory_stream_pair()
+        got = {"bytes": 0}
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_read_one, reader, got)
+            for part in (answer[:cut], answer[cut:]):
+                await writer.send_all(part)
+                await trio.testing.wait_all_tasks_blocked()
+        assert got["bytes"] == len(answer)
+
+
+@pytest.mark.parametrize(
+    "answer", [b"", b"HTTP/1.1 503 \r\n\r\n", b"HTTP/1.1 200 \r\nContent-Length: 5\r\n\r\nh"]
+)
+async def test_answer_that_is_none_is_told(answer: bytes) -> None:
+    reader, writer = trio.testing.memory_stream_pair()
+    await writer.send_all(answer)
+    await writer.aclose()
+    with pytest.raises(LoadError):
+        await _read_one(reader, {"bytes": 0})
+
+
+def test_words_that_make_no_sense_are_status_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--pairs", "0"]) == 2
+    assert "--pairs" in capsys.readouterr().err
