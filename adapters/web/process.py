@@ -11,6 +11,7 @@ Knows no HTTP, and imports nothing that does. The rules it keeps:
 
 import logging
 import socket
+import subprocess
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Protocol
@@ -82,7 +83,8 @@ class WebProcess:
                 if self._stopping.is_set():
                     return
                 soon = min(soon + 1, len(PAUSES)) if trio.current_time() < begun + SOON else 1
-                logger.error("the process that serves the web has ended, with status %s", status)
+                if status is not None:
+                    logger.error("the process that serves the web has ended, with status %s", status)
                 with trio.move_on_after(PAUSES[soon - 1]):
                     await self._stopping.wait()
         finally:
@@ -91,23 +93,31 @@ class WebProcess:
 
     async def _keep_one(self) -> int | None:
         """Start a process, and return its status when it has ended; None where there was none."""
+        try:
+            process, stream = await self._start()
+        except OSError as error:
+            logger.error("no process to serve the web can be started: %s", error)
+            return None
+        link = Link(stream)
+        try:
+            await self._serve(link)
+        finally:
+            with trio.CancelScope(shield=True):
+                await link.aclose()
+                status = await trio.to_thread.run_sync(ended, process, PARTING)
+        return status
+
+    async def _start(self) -> tuple[subprocess.Popen[bytes], trio.SocketStream]:
+        """Return a new process, and the socket to it. Raises OSError."""
         ours, theirs = socket.socketpair()
         sockets = [theirs.fileno(), *(listener.socket.fileno() for listener in self._listeners)]
-        with ours:
-            try:
-                with theirs:
-                    process = await trio.to_thread.run_sync(partial(started, "adapters.web.serving", sockets))
-            except OSError as error:
-                logger.error("no process to serve the web can be started: %s", error)
-                return None
-            link = Link(trio.SocketStream(trio.socket.from_stdlib_socket(ours)))
-            try:
-                await self._serve(link)
-            finally:
-                with trio.CancelScope(shield=True):
-                    await link.aclose()
-                    status = await trio.to_thread.run_sync(ended, process, PARTING)
-        return status
+        try:
+            with theirs:
+                process = await trio.to_thread.run_sync(partial(started, "adapters.web.serving", sockets))
+        except BaseException:
+            ours.close()
+            raise
+        return process, trio.SocketStream(trio.socket.from_stdlib_socket(ours))
 
     async def _serve(self, link: Link) -> None:
         """Serve one process, until it has hung up."""
@@ -121,7 +131,7 @@ class WebProcess:
                             figures = self._queue.waiting, int(self._queue.behind)
                             await link.send(Answer(number, figures))
                         case Ask(number, "clear"):
-                            nursery.start_soon(self._answer_to_clear, link, number)
+                            await self._begin_to_clear(link, number, nursery)
                         case Withdraw(number):
                             request = self._requests.get(number)
                             if request is not None and request.withdraw():
@@ -140,14 +150,22 @@ class WebProcess:
             listener.socket.close()
         await link.send(Stop(FINISHING))
 
-    async def _answer_to_clear(self, link: Link, number: int) -> None:
-        """Clear the results, unless that is withdrawn, and say which."""
+    async def _begin_to_clear(self, link: Link, number: int, nursery: trio.Nursery) -> None:
+        """Ask for the results to be cleared, at once: what is said next may be that it is withdrawn."""
         try:
             request = self._requests[number] = self._clear()
+        except StoreError as error:
+            await link.send(Answer(number, error=str(error)))
+        else:
+            nursery.start_soon(self._answer_to_clear, link, number, request)
+
+    async def _answer_to_clear(self, link: Link, number: int, request: Request[Cleared]) -> None:
+        """Say whether the results were cleared."""
+        try:
             removed = await request.result()
             answer = Answer(number, (removed.games, removed.players))
         except StoreError as error:
             answer = Answer(number, error=str(error))
         finally:
-            self._requests.pop(number, None)
+            del self._requests[number]
         await link.send(answer)

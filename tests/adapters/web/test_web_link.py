@@ -144,6 +144,17 @@ async def test_clear_that_is_given_up_too_late_is_told_of() -> None:
         assert await remote.clear(given_up) == Cleared(5, 3)
 
 
+async def test_clear_that_is_withdrawn_in_the_same_breath_is_not_done() -> None:
+    store, (here, there) = Store(), trio.testing.memory_stream_pair()
+    service = WebProcess(ORDERS, (), store, store.clear)  # type: ignore[arg-type]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(service._serve, Link(here))
+        await there.send_all(encode(Ask(1, "clear")) + encode(Withdraw(1)))
+        await trio.testing.wait_all_tasks_blocked()
+        assert store.is_withdrawn
+        await there.aclose()
+
+
 @pytest.mark.parametrize("words", [b"", b"\0\0\0\2{}", encode(ORDERS), b"GET / HTTP/1.1\r\n\r\n"])
 async def test_clear_of_a_process_that_died_or_went_mad_is_withdrawn(words: bytes) -> None:
     store, (here, there) = Store(), trio.testing.memory_stream_pair()
