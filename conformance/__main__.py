@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from conformance import cli, house_hog, house_load, matches
+from conformance.attacks import command as attacks
 from conformance.bench import command as bench
 from conformance.bench import store
 from conformance.fairness import command as fairness
@@ -17,6 +18,7 @@ from conformance.web_load import command as web_load
 
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "run": cli.main,
+    "attacks": attacks.main,
     "bench": bench.main,
     "fairness": fairness.main,
     "growth": growth.main,

@@ -17,7 +17,7 @@ import trio
 
 from conformance.bench.meters import children_of
 from conformance.steps import DIALECTS
-from conformance.targets import Address, addresses_in
+from conformance.targets import WEB, Address, addresses_in
 
 COMMAND = (sys.executable, "-m", "gateway", "--nac4", "0", "--arena", "0", "--tcp", "0", "--db", "none")
 START_SECONDS = 15.0
@@ -39,8 +39,6 @@ class Server:
     addresses: dict[str, Address] = field(default_factory=dict)
     hear: Callable[[bytes], object] = len
     """Is called with everything that comes by stderr."""
-    printed: list[str] = field(default_factory=list)
-    """The lines that came by stdout."""
     _stderr: bytearray = field(default_factory=bytearray)
     _started: trio.Event = field(default_factory=trio.Event)
     _stderr_over: trio.Event = field(default_factory=trio.Event)
@@ -71,10 +69,15 @@ class Server:
             await self._fail(f"died with status {status} before it was killed")
         return await self._last_words()
 
+    @property
+    def _has_named_all(self) -> bool:
+        wanted = {*DIALECTS, WEB} if "--web" in self.options else {*DIALECTS}
+        return wanted <= self.addresses.keys()
+
     async def _begin(self) -> None:
         with trio.move_on_after(START_SECONDS):
             await self._started.wait()
-        if len(self.addresses) == len(DIALECTS):
+        if self._has_named_all:
             return
         if self._started.is_set():
             # Its stdout is over; a process that closed it and lives on is of no use either.
@@ -107,9 +110,8 @@ class Server:
             async for data in stdout:
                 *lines, pending = (pending + data).split(b"\n")
                 for line in lines:
-                    self.printed.append(line.decode(errors="backslashreplace"))
-                    self.addresses.update(addresses_in(self.printed[-1]))
-                if len(self.addresses) == len(DIALECTS):
+                    self.addresses.update(addresses_in(line.decode(errors="backslashreplace")))
+                if self._has_named_all:
                     self._started.set()
         self._started.set()
 

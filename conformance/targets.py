@@ -10,6 +10,10 @@ from urllib.parse import urlsplit
 
 from conformance.steps import DIALECTS
 
+WEB = "web"
+"""The front end that is no dialect: results by HTTP."""
+_SCHEMES = {"droidcon": "tcp", WEB: "http"}
+
 
 @dataclass(frozen=True, slots=True)
 class Address:
@@ -40,7 +44,7 @@ def parse_target(word: str) -> tuple[str, Address]:
 def parse_address(dialect: str, text: str) -> Address:
     """`HOST:PORT`, for websocket dialects also `ws://HOST:PORT/path`. Raises ValueError."""
     scheme, _, rest = text.rpartition("://")
-    allowed = ("", "tcp") if dialect == "droidcon" else ("", "ws")
+    allowed = ("", _SCHEMES.get(dialect, "ws"))
     if scheme not in allowed:
         raise ValueError(f"{text!r}: a {dialect} server is reached by {allowed[1]}://, not by {scheme}://")
     try:
@@ -60,6 +64,6 @@ def addresses_in(line: str) -> dict[str, Address]:
     words = [word.strip(",;") for word in line.split()]
     found = {}
     for word, following in pairwise(words):
-        if word in DIALECTS and re.search(r":[0-9]+", following):
+        if word in (*DIALECTS, WEB) and re.search(r":[0-9]+", following):
             found[word] = parse_address(word, following)
     return found

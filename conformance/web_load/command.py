@@ -25,6 +25,7 @@ from conformance.crowd.job import done
 from conformance.growth.parts import SHORT
 from conformance.house_load import LoadError
 from conformance.launch import COMMAND, Server, ServerError, running
+from conformance.targets import WEB
 
 TIMES, MORE_MS = 1.5, 2.0
 """So many times as long as in quiet, or so many milliseconds longer, a move may take, 99 of 100."""
@@ -145,7 +146,7 @@ async def measure(options: argparse.Namespace, where: str, command: Sequence[str
         async with running([*SHORT, "--db", where], command) as server:
             await _fill(server, options.games)
     async with running([*OPTIONS, "--db", where], command) as server:
-        port = await _web_port(server)
+        port = server.addresses[WEB].port
         rows = []
         for _ in range(options.times):
             rows.append(await _quiet(server, options))
@@ -159,16 +160,6 @@ async def _fill(server: Server, games: int) -> None:
     addresses = {name: (address.host, address.port) for name, address in server.addresses.items()}
     words = {"job": "last", "pairs": 20, "points": [games], "addresses": addresses}
     await done("conformance.growth.job", {**words, "pid": server.process.pid, "cores": None})
-
-
-async def _web_port(server: Server) -> int:
-    """Return the port that the gateway names behind those of the dialects."""
-    while True:
-        for line in server.printed:
-            name, *words = line.split()
-            if name == "web":
-                return int(words[0].rpartition(":")[2])
-        await trio.sleep(0.01)
 
 
 async def _quiet(server: Server, options: argparse.Namespace) -> Row:

@@ -1,0 +1,154 @@
+"""What an attacker stands on: connections to the gateway under attack, and an account of what was done.
+
+Knows sockets and the opening handshake of a websocket; does not know what is said. The rules it keeps: an
+attack has so many clients and no more, all of them together send at most so many bytes, and a client that is
+hung up on comes back after a pause.
+"""
+
+import random
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import ClassVar
+
+import trio
+
+from conformance.frames import FrameError, Handshake
+
+MOST_BYTES = 2**30
+"""Bytes that all clients of an attack send at most; then they fall silent."""
+PAUSE = 0.2
+"""Seconds after which a client that was hung up on comes back."""
+ELSEWHERE = "127.0.0.2"
+"""Where attackers come from, so that a server can tell them from the honest, where the system has it."""
+HOST = "127.0.0.1"
+_CHUNK = 65_536
+_HEAD_END = b"\r\n\r\n"
+
+
+class HungUp(Exception):
+    """The server has closed the connection, or not let the client in."""
+
+
+class Client:
+    """One connection of an attacker."""
+
+    def __init__(self, stream: trio.SocketStream, ground: "Ground") -> None:
+        self._stream = stream
+        self._ground = ground
+
+    async def say(self, data: bytes) -> None:
+        """Send. Raises HungUp."""
+        ground = self._ground
+        if ground.counts["bytes"] > MOST_BYTES:
+            await trio.sleep_forever()
+        try:
+            await self._stream.send_all(data)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            raise HungUp from None
+        ground.counts["bytes"] += len(data)
+        ground.counts["messages"] += 1
+
+    async def heard(self, most: int = _CHUNK) -> bytes:
+        """Return what comes, so many bytes at most. Raises HungUp."""
+        try:
+            data = await self._stream.receive_some(most)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            raise HungUp from None
+        if not data:
+            raise HungUp
+        return bytes(data)
+
+    async def drain(self) -> None:
+        """Read all that comes, to no effect. Raises HungUp at its end."""
+        while True:
+            await self.heard()
+
+    async def shake(self, host: str, resource: str) -> None:
+        """Open a websocket. Raises HungUp."""
+        handshake, head = Handshake(host, resource), b""
+        await self.say(handshake.request)
+        while _HEAD_END not in head:
+            head += await self.heard()
+        try:
+            handshake.accept(head.partition(_HEAD_END)[0])
+        except FrameError:
+            raise HungUp from None
+
+
+class Ground:
+    """The gateway's ports, as an attack sees them, and what the attack has done."""
+
+    def __init__(self, ports: Mapping[str, int], token: str, source: str | None = None) -> None:
+        """`ports` by front end; `token` is what names begin with, `source` the address to come from."""
+        self.ports = ports
+        self.token = token
+        self.lot = random.Random(token)
+        self.counts: Counter[str] = Counter()
+        """Connections, refusals, messages and bytes."""
+        self._source = source
+
+    @asynccontextmanager
+    async def connected(self, kind: str) -> AsyncIterator[Client]:
+        """A TCP connection to a front end, for as long as the block lasts. Raises HungUp."""
+        try:
+            stream = await trio.open_tcp_stream(HOST, self.ports[kind], local_address=self._source)
+        except OSError:
+            raise HungUp from None
+        self.counts["connections"] += 1
+        try:
+            yield Client(stream, self)
+        finally:
+            await trio.aclose_forcefully(stream)
+
+    @asynccontextmanager
+    async def websocket(self, kind: str, resource: str = "/") -> AsyncIterator[Client]:
+        """A websocket to a front end, for as long as the block lasts. Raises HungUp."""
+        async with self.connected(kind) as client:
+            await client.shake(f"{HOST}:{self.ports[kind]}", resource)
+            yield client
+
+    async def again(self, life: Callable[[], Awaitable[object]], pause: float = PAUSE) -> None:
+        """Live one life after the other, until cancelled."""
+        while True:
+            try:
+                await life()
+            except* HungUp:
+                self.counts["hung up"] += 1
+            await trio.sleep(pause)
+
+
+class Attack(ABC):
+    """So many clients that do the same."""
+
+    name: ClassVar[str]
+    what: ClassVar[str]
+    """One line for the reader of a report."""
+    clients: ClassVar[int]
+    more_ms: ClassVar[float] = 2.0
+    """Milliseconds by which it may make 99 of 100 moves slower."""
+    pause: ClassVar[float] = PAUSE
+    """Seconds after which a client that was hung up on comes back."""
+    reads: ClassVar[bool] = False
+    """Whether it needs games to have been stored."""
+
+    async def run(self, ground: Ground) -> None:
+        """Attack until cancelled."""
+        async with trio.open_nursery() as nursery:
+            for number in range(self.clients):
+                nursery.start_soon(ground.again, partial(self.live, ground, number), self.pause)
+
+    @abstractmethod
+    async def live(self, ground: Ground, number: int) -> None:
+        """Live one client's life, from its connection to its end. Raises HungUp, wrapped or not."""
+
+
+@asynccontextmanager
+async def drained(client: Client) -> AsyncIterator[None]:
+    """Read all that comes while the block lasts. Raises HungUp, wrapped, at the end of the stream."""
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(client.drain)
+        yield
+        nursery.cancel_scope.cancel()
