@@ -8,6 +8,7 @@ from conformance.bench.frames import frame
 from conformance.frames import Handshake, Opcode
 
 _PORTS = ("arena", "nac4", "droidcon", "web")
+_ANSWERERS = ("arena", "arena", "arena", "nac4", "arena", "arena", "arena", "droidcon")
 _HALF = b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n"
 _LONG_FRAME = b"\x81\xfe\xff\xff\0\0\0\0"
 """The beginning of a text of 65,535 bytes."""
@@ -23,8 +24,8 @@ class Unread(Attack):
     pause = 1.0
 
     async def live(self, ground: Ground, number: int) -> None:
-        text = JSON["padded" if number % 8 < 4 else "empty lists"](LONG).encode()
-        kind = ("arena", "arena", "droidcon", "nac4")[number % 4]
+        kind = _ANSWERERS[number % len(_ANSWERERS)]
+        text = JSON["padded" if number % 2 else "lists in a map"](LONG).encode()
         if kind == "droidcon":
             async with ground.connected(kind) as client:
                 await _pour(client, b"\n" * 4_000)

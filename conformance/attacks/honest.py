@@ -88,8 +88,13 @@ class Games:
     """All pairs, and the loop that plays them."""
 
     def __init__(
-        self, addresses: dict[str, tuple[str, int, str]], pairs: int, couples: Sequence[Couple] = MIX
+        self,
+        addresses: dict[str, tuple[str, int, str]],
+        pairs: int,
+        couples: Sequence[Couple] = MIX,
+        orders: int = 0,
     ) -> None:
+        """`orders` is the file descriptor by which they come; stdin if nothing is said."""
         self.tally = Tally()
         self.pace = Pace()
         self.pace.interval = BEAT
@@ -105,7 +110,8 @@ class Games:
         self._is_over = False
         self._began = 0.0
         self._waited = 0.0
-        self._orders = b""
+        self._orders = orders
+        self._order = b""
 
     # What a bot needs of the others.
 
@@ -140,24 +146,28 @@ class Games:
     # The loop.
 
     def run(self) -> None:
-        """Play until told to stop."""
-        self._poller.add(_STDIN)
-        for pair in self._pairs:
-            self._admit(pair)
-            self._turn(_WAVE)
-        while not self._is_over:
-            self._turn(_NAP)
+        """Play until the orders end, then hang up."""
+        self._poller.add(self._orders)
+        try:
+            for pair in self._pairs:
+                self._admit(pair)
+                self._turn(_WAVE)
+            while not self._is_over:
+                self._turn(_NAP)
+        finally:
+            for bot in self._by_socket.values():
+                bot.close()
 
     def _turn(self, longest: float) -> None:
         for number, _ in self._poller.wait(min(longest, self.pace.until_due(perf_counter()))):
-            if number == _STDIN:
-                self._obey(os.read(_STDIN, 4_096))
+            if number == self._orders:
+                self._obey(os.read(number, 4_096))
             elif number in self._by_socket:  # it may have been lost just now
                 self._by_socket[number].ready()
         self.pace.send_due(perf_counter())
 
     def _obey(self, data: bytes) -> None:
-        *orders, self._orders = (self._orders + data).split(b"\n")
+        *orders, self._order = (self._order + data).split(b"\n")
         self._is_over = self._is_over or not data
         for order in orders:
             if order == b"begin":
@@ -194,6 +204,8 @@ class Games:
     def _admit(self, pair: Pair) -> None:
         try:
             for bot in pair.bots:
+                if not pair.is_on:  # the server did not even listen to the first of them
+                    break
                 number = bot.connect(*self._addresses[bot.book.kind])
                 self._by_socket[number] = bot
                 self._poller.add(number)

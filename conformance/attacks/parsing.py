@@ -1,11 +1,12 @@
 """Attacks on those who read: texts, frames and bytes that are hard to take apart."""
 
+from functools import cache
 from itertools import chain, cycle, islice, repeat
 
 import trio
 
 from conformance.attacks.ground import Attack, Ground, drained
-from conformance.attacks.texts import EDN, JSON, LONG, SHORT
+from conformance.attacks.texts import EDN, JSON, LONG, SHORT, Family
 from conformance.bench.frames import frame
 from conformance.frames import Opcode
 
@@ -32,12 +33,17 @@ class Texts(Attack):
     every = 0.2
 
     async def live(self, ground: Ground, number: int) -> None:
-        texts = [frame(family(self.length).encode()) for family in self.families]
+        texts = _texts(self.families, self.length)
         await trio.sleep(self.every * ground.lot.random())
         async with ground.websocket("arena") as client, drained(client):
             for data in islice(cycle(texts), number, None):
                 await client.say(data)
                 await trio.sleep(self.every)
+
+
+@cache
+def _texts(families: tuple[Family, ...], length: int) -> list[bytes]:
+    return [frame(family(length).encode()) for family in families]
 
 
 class LongTexts(Texts):

@@ -60,7 +60,8 @@ EDN: Mapping[str, Family] = {
 JSON: Mapping[str, Family] = {
     "padded": _repeated("x", '{"type":"x","pad":"', '"}'),
     "empty lists": _repeated("[],", "[", "[]]"),
-    "empty maps": _repeated("{},", '{"type":"x","pad":[', "{}]}"),
+    "lists in a map": _repeated("[],", '{"type":"x","pad":[', "[]]}"),
+    "maps in a map": _repeated("{},", '{"type":"x","pad":[', "{}]}"),
     "nested lists": _around("[", "]"),
     "nested in a map": lambda length: '{"type":"x","pad":' + _around("[", "]")(length - 20) + "}",
     "digits": _repeated("9", '{"type":"move","move":', "}"),

@@ -1,0 +1,165 @@
+"""One short run, a log with something in it, a guest that is refused, and servers that do not stop."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import trio
+from runner_fakes import tcp_server
+
+from conformance.__main__ import main
+from conformance.attacks import command, guest, target
+from conformance.attacks.figures import Said
+from conformance.attacks.guest import Guest
+from conformance.attacks.roster import ATTACKS
+from conformance.attacks.target import Log, Target
+from conformance.bench.meters import rss_bytes
+from conformance.launch import Server
+
+
+def test_short_run_measures_all_that_is_asked_for(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(command, "SETTLING", 0.2)
+    monkeypatch.setattr(command, "BEFORE_STOP", 0.2)
+    file = tmp_path / "attacks.json"
+    words = ["--only", "junk", "--games", "4", "--seconds", "0.4", "--rest", "0.4"]
+    status = main(["attacks", *words, "--json", str(file)])
+    out = capsys.readouterr().out
+    report = json.loads(file.read_text())
+    assert [one["name"] for one in report["outcomes"]] == ["junk"]
+    for one in report["outcomes"]:
+        assert one["window"]["moves"]["count"] > 0
+        assert one["window"]["lost"] == []
+        assert all(counts["connections"] > 0 for counts in one["counts"].values())
+    assert report["stop"]["status"] == 0
+    assert report["page"] > 0
+    assert max(map(len, out.splitlines())) <= 110
+    # How fast it is here is no matter of this test, only whether the status tells.
+    assert status == int(bool(report["missed"]))
+
+
+@pytest.mark.parametrize("words", [["--games", "0"], ["--only", "chess"], ["--seconds", "-1"], ["more"]])
+def test_bad_usage_is_status_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["attacks", *words]) == 2
+    assert capsys.readouterr().err.endswith("(--help tells more)\n")
+
+
+def test_attacks_are_told_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["attacks", "--only", "chess"]) == 2
+    err = capsys.readouterr().err
+    assert all(name in err for name in ATTACKS)
+
+
+def test_server_that_does_not_start_is_status_1(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["attacks", "--only", "junk", "--server-options=--clock 0"]) == 1
+    assert "--clock" in capsys.readouterr().err
+
+
+# The log.
+
+
+def test_log_counts_lines_however_they_come_in_pieces() -> None:
+    text = (
+        "2026-11-22 02:02:48,792 ERROR   Error in ASGI Framework\n"
+        "  + Exception Group Traceback (most recent call last):\n"
+        "    | Traceback (most recent call last):\n"
+        "2026-11-22 02:02:48,807 INFO    game 'ERROR' - 'x\\x1b': no winner\n"
+        "2026-11-22 02:02:48,808 INFO    game '\x1b[2J\u202e' - 'x': no winner\n"
+    ).encode()
+    whole, torn = Log(), Log()
+    whole.hear(text)
+    for at in range(len(text)):
+        torn.hear(text[at : at + 1])
+    assert whole.said == torn.said == Said(2, 1, 2, len(text))
+    assert len(whole.examples) == 2
+    assert whole.examples[1].isprintable()
+
+
+# The guest.
+
+
+async def test_guest_times_the_answers_of_the_house(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guest, "PAUSE", 0.0)
+    over = trio.Event()
+
+    async def house(stream: trio.SocketStream) -> None:
+        await stream.receive_some()
+        await stream.send_all(b"SUCCESS\n")
+        await stream.receive_some()
+        await stream.send_all(b"SUCCESS\nNEW_GAME\nYOUR_MOVE\n")
+        await stream.receive_some()
+        await stream.send_all(b"PUT 3\nYOUR_MOVE\n")
+        await stream.receive_some()
+        over.set()
+        await stream.receive_some()
+
+    async with tcp_server(house) as address, trio.open_nursery() as nursery:
+        client = Guest(address)
+        nursery.start_soon(client.run)
+        await over.wait()
+        spread = client.spread()
+        nursery.cancel_scope.cancel()
+    assert spread.count == 2  # one was answered, one is owed
+    assert client.lost == []
+
+
+async def test_guest_that_is_hung_up_on_says_so_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guest, "_AGAIN", 0.0)
+    visits = 0
+    twice = trio.Event()
+
+    async def refuse(stream: trio.SocketStream) -> None:
+        nonlocal visits
+        visits += 1
+        if visits == 3:
+            twice.set()
+
+    async with tcp_server(refuse) as address, trio.open_nursery() as nursery:
+        client = Guest(address)
+        nursery.start_soon(client.run)
+        await twice.wait()
+        nursery.cancel_scope.cancel()
+    assert client.lost[0] == "guest against aimafast: the server hung up"
+    client.begin()
+    assert client.lost == []
+
+
+# A server's process.
+
+
+async def started(words: str) -> Target:
+    process = await trio.lowlevel.open_process([sys.executable, "-c", words], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    await process.stdout.receive_some()
+    await process.stdout.aclose()
+    return Target(Server(process, ()), Log())
+
+
+async def test_stop_is_timed_and_its_status_told() -> None:
+    found = await started("import signal; print(flush=True); signal.pause()")
+    seconds, status = await found.stop()
+    assert 0 < seconds < 10
+    assert status == -15
+
+
+async def test_server_that_is_deaf_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(target, "PATIENCE", 0.01)
+    deaf = (
+        "import signal; signal.signal(15, signal.SIG_IGN); print(flush=True); signal.pause(); signal.pause()"
+    )
+    _, status = await (await started(deaf)).stop()
+    assert status == -9
+
+
+async def test_memory_is_that_of_all_processes() -> None:
+    child = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(flush=True)"
+    found = await started(f"{child}; import signal; signal.signal(15, lambda *_: p.kill()); p.wait()")
+    memory, own = found.memory(), rss_bytes(found.pid)
+    await found.stop()
+    assert memory is not None
+    assert own is not None
+    assert memory > own
+    assert found.most == memory

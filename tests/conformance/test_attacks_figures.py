@@ -1,0 +1,127 @@
+"""What counts as met and as missed, and how it is shown."""
+
+from dataclasses import replace
+
+import pytest
+
+from conformance.attacks.figures import (
+    MB,
+    MOST_GROWTH,
+    MOST_HOUSE_MS,
+    MOST_KEPT,
+    MOST_PAGE,
+    MOST_STOP,
+    Memory,
+    Outcome,
+    Report,
+    Said,
+    Spread,
+    Stop,
+    Window,
+    typical,
+    with_missed,
+)
+from conformance.attacks.table import as_data, readable
+
+QUIET = Spread(1000, 0.5, 3.0, 9.0)
+WINDOW = Window(QUIET, [], Spread(9, 15.0, 20.0, 30.0), 0.1, 0.0, 0.0)
+MEMORY = Memory(100 * MB, 100 * MB, 100 * MB)
+GOOD = Outcome("pings", 2.0, QUIET, 0.1, WINDOW, MEMORY, Said(), {"pings": {"messages": 7}}, 0.5)
+REPORT = Report([GOOD], WINDOW, [WINDOW, WINDOW], Stop(0.5, 0), MB, Said(), [])
+
+
+def moving(p99: float) -> Window:
+    return replace(WINDOW, moves=Spread(1000, 1.0, p99, p99))
+
+
+def test_times_within_the_beat_stand_for_themselves() -> None:
+    assert with_missed([0.05, 0.1], 0.1) == [0.05, 0.1]
+
+
+def test_long_time_stands_for_the_moves_that_it_held_up() -> None:
+    assert with_missed([0.35], 0.1) == pytest.approx([0.35, 0.25, 0.15, 0.05])
+
+
+def test_spread_is_in_milliseconds() -> None:
+    assert Spread.of([0.001] * 98 + [0.002, 0.5]) == Spread(100, 1.0, 2.0, 500.0)
+    assert Spread.of([]) == Spread(0, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("quiet", "most"),
+    [(3.0, 5.0), (4.0, 6.0), (10.0, 15.0)],
+)
+def test_goal_is_a_factor_or_so_much_more_whichever_is_more(quiet: float, most: float) -> None:
+    outcome = replace(GOOD, quiet=Spread(1000, 0.5, quiet, 20.0))
+    assert outcome.most_p99 == most
+    assert replace(outcome, window=moving(most)).missed == []
+    assert replace(outcome, window=moving(most + 0.1)).missed == ["p99"]
+
+
+def test_no_moves_at_all_miss_the_goal() -> None:
+    assert replace(GOOD, window=replace(WINDOW, moves=Spread.of([]))).missed == ["p99"]
+
+
+@pytest.mark.parametrize(
+    ("change", "missed"),
+    [
+        ({"window": replace(WINDOW, lost=["hung up"])}, "games lost"),
+        ({"said": Said(tracebacks=1)}, "tracebacks"),
+        ({"said": Said(errors=1)}, "errors logged"),
+        ({"said": Said(controls=1)}, "control characters logged"),
+        ({"memory": Memory(0, MOST_GROWTH + 1, 0)}, "memory"),
+        ({"memory": Memory(0, MOST_KEPT + 1, MOST_KEPT + 1)}, "memory kept"),
+        ({"window": replace(WINDOW, house=Spread(1, MOST_HOUSE_MS + 1, 0.0, 0.0))}, "house"),
+        ({"counts": {"pings": {"messages": 7}, "junk": {}}}, "attackers idle"),
+    ],
+)
+def test_each_fault_misses_the_goal(change: dict[str, object], missed: str) -> None:
+    assert replace(GOOD, **change).missed == [missed]  # type: ignore[arg-type]
+
+
+def test_unknown_memory_is_no_fault() -> None:
+    assert replace(GOOD, memory=Memory(None, None, None)).missed == []
+
+
+def test_said_since_is_the_difference() -> None:
+    assert Said(3, 4, 5, 60).since(Said(1, 1, 1, 10)) == Said(2, 3, 4, 50)
+
+
+def test_typical_is_in_the_middle() -> None:
+    found = typical([replace(moving(p99), server_share=None) for p99 in (1.0, 50.0, 2.0)])
+    assert found.moves.p99 == 2.0
+    assert found.server_share is None
+
+
+@pytest.mark.parametrize(
+    ("change", "missed"),
+    [
+        ({"stop": Stop(MOST_STOP + 0.1, 0)}, "stop: 5.1 s, status 0"),
+        ({"stop": Stop(0.1, 1)}, "stop: 0.1 s, status 1"),
+        ({"page": MOST_PAGE + MB}, "page: 5.0 MB"),
+        ({"quiets": [replace(WINDOW, lost=["cut off"])]}, "quiet: 1 games lost"),
+        ({"outcomes": [replace(GOOD, said=Said(tracebacks=1))]}, "pings: tracebacks"),
+    ],
+)
+def test_run_is_missed_where_anything_is(change: dict[str, object], missed: str) -> None:
+    assert REPORT.missed == []
+    assert replace(REPORT, **change).missed == [missed]  # type: ignore[arg-type]
+
+
+def test_table_says_what_was_lost_logged_and_missed() -> None:
+    window = replace(WINDOW, lost=["nac4 bot x was hung up on"], house=Spread.of([]), server_share=None)
+    bad = replace(GOOD, name="long-texts", window=window, memory=Memory(None, None, None))
+    report = replace(REPORT, outcomes=[GOOD, bad], examples=["ERROR accept"])
+    lines = readable(report).splitlines()
+    assert lines[2].split()[-1] == "met"
+    assert lines[3].split()[-1] == "missed"
+    assert "lost beside long-texts: nac4 bot x was hung up on" in lines
+    assert "logged: ERROR accept" in lines
+    assert "MISSED long-texts: games lost, house" in lines
+    assert max(map(len, lines)) <= 110
+
+
+def test_data_has_the_verdicts_too() -> None:
+    data = as_data(REPORT)
+    assert data["missed"] == []
+    assert [(one["most_p99"], one["missed"]) for one in data["outcomes"]] == [(5.0, [])]  # type: ignore[attr-defined]
