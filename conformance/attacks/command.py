@@ -7,6 +7,7 @@ there is a rest, whose end is the quiet that the attacks are held against.
 
 import argparse
 import json
+import resource
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,6 +32,8 @@ from conformance.launch import COMMAND, Server, ServerError, start
 from conformance.targets import Address
 
 OPTIONS = ("--web", "0", "--rounds", "1000000", "--games-per-pair", "0")
+FILES = 1_024
+"""Files that the server may have open."""
 REST = 10.0
 """Seconds between two attacks."""
 SETTLING = 2.0
@@ -56,7 +59,10 @@ class Attacked:
     memory: Memory
     said: Said
     did: Any
+    """What the attackers say."""
     seconds: float
+    stored: int
+    """Bytes by which the database grew."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -109,14 +115,14 @@ def _names(text: str) -> list[str]:
 
 async def attack(options: argparse.Namespace, where: str, command: Sequence[str] = COMMAND) -> Report:
     """Run all that the options ask for. Raises LoadError, ServerError, NoSuchProcess, wrapped."""
-    cores = meters.two_cores()
     log = Log()
     with many_files():
         async with trio.open_nursery() as nursery:
             words = [*OPTIONS, "--db", where, *options.server_options]
             server = await start(nursery, words, command, log.hear)
             try:
-                report = await _attacked(options, server, Target(server, log), cores)
+                _limit_files(server.process.pid)
+                report = await _attacked(options, server, Target(server, log), where)
             finally:
                 server.process.kill()
                 with trio.CancelScope(shield=True):
@@ -125,9 +131,8 @@ async def attack(options: argparse.Namespace, where: str, command: Sequence[str]
     return report
 
 
-async def _attacked(
-    options: argparse.Namespace, server: Server, target: Target, cores: tuple[int, int] | None
-) -> Report:
+async def _attacked(options: argparse.Namespace, server: Server, target: Target, where: str) -> Report:
+    cores = meters.two_cores()
     core = None if cores is None else cores[1]
     if any(ATTACKS[name].reads for name in options.only):
         await _fill(server, options.stored, cores)
@@ -141,33 +146,35 @@ async def _attacked(
         await trio.sleep(SETTLING)
         await _fetched(server.addresses["web"], _PAGE)
         field = Field(server, target, honest, guest, core)
-        report = await _all(options, server, field)
+        report = await _all(options, server, field, where)
         nursery.cancel_scope.cancel()
     return report
 
 
-async def _all(options: argparse.Namespace, server: Server, field: Field) -> Report:
+async def _all(options: argparse.Namespace, server: Server, field: Field, where: str) -> Report:
     target = field.target
     say("watching quiet games ...")
     rest = min(options.rest, options.seconds)
     quiets, seen = [await field.watched(rest)], []
+    together = [name for name in options.only if not ATTACKS[name].is_alone] or options.only
     groups = [[name] for name in options.only]
-    if len(options.only) > 1:
-        groups.append(options.only)
+    if len(together) > 1:
+        groups.append(together)
     for group in groups:
         name = group[0] if len(group) == 1 else TOGETHER
         say(f"attacking: {name} ...")
-        before, said = target.memory(), target.log.said
+        before, said, stored = target.memory(), target.log.said, _size(where)
         target.most = None
         window, did = await _one(field, group, options.seconds)
         worst = target.most
         await trio.sleep(options.rest - rest)
         quiets.append(await field.watched(rest))
         memory = Memory(before, worst, target.memory())
-        seen.append(Attacked(name, window, memory, target.log.said.since(said), did, options.seconds))
+        grown = _size(where) - stored
+        seen.append(Attacked(name, window, memory, target.log.said.since(said), did, options.seconds, grown))
     page = len(await _fetched(server.addresses["web"], _PAGE))
     say("stopping the server under attack ...")
-    async with field.attackers(options.only, BEFORE_STOP + 10 * REST):
+    async with field.attackers(together, BEFORE_STOP + 10 * REST):
         await trio.sleep(BEFORE_STOP)
         stop = Stop(*await target.stop())
     quiet = typical(quiets)
@@ -202,7 +209,20 @@ def _outcome(seen: Attacked, quiet: Window) -> Outcome:
         said=seen.said,
         counts=seen.did["counts"],
         attackers_share=seen.did["cpu"] / seen.seconds,
+        stored=seen.stored,
     )
+
+
+def _limit_files(pid: int) -> None:
+    """Let the server have no more files open than many systems let it have, so that they can run out."""
+    if hasattr(resource, "prlimit"):
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (FILES, FILES))
+
+
+def _size(where: str) -> int:
+    """Return the bytes of a database, with all files that belong to it."""
+    path = Path(where)
+    return sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
 
 
 async def _fill(server: Server, games: int, cores: tuple[int, int] | None) -> None:

@@ -128,6 +128,8 @@ class Outcome:
     """What the attackers did, by attack."""
     attackers_share: float = 0.0
     """What the attackers used of a core."""
+    stored: int = 0
+    """Bytes by which the database grew."""
 
     @property
     def most_p99(self) -> float | None:

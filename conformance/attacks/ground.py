@@ -133,6 +133,8 @@ class Attack(ABC):
     """Seconds after which a client that was hung up on comes back."""
     reads: ClassVar[bool] = False
     """Whether it needs games to have been stored."""
+    is_alone: ClassVar[bool] = False
+    """Whether it leaves no room for others, so that it has no part in all attacks at once."""
 
     async def run(self, ground: Ground) -> None:
         """Attack until cancelled."""

@@ -77,6 +77,22 @@ class Slow(Attack):
             await client.drain()
 
 
+class Files(Attack):
+    """As many connections as the server may have files open, and some more."""
+
+    name = "files"
+    what = "1,200 silent clients, where the server may have 1,024 files open"
+    clients = 1_200
+    pause = 1.0
+    is_alone = True
+
+    async def live(self, ground: Ground, number: int) -> None:
+        await trio.sleep(ground.lot.random())
+        async with ground.connected(_PORTS[number % 3]) as client:
+            await client.say(b"G")
+            await client.drain()
+
+
 async def _pour(client: Client, data: bytes) -> None:
     while True:
         await client.say(data)

@@ -3,7 +3,7 @@
 from conformance.attacks.browsing import Exports, RapidResets, Readers, Upgrades
 from conformance.attacks.flooding import Flood, LongNames, Names, Storm
 from conformance.attacks.ground import Attack
-from conformance.attacks.holding import Sips, Slow, Unread
+from conformance.attacks.holding import Files, Sips, Slow, Unread
 from conformance.attacks.parsing import Continuations, Junk, LongTexts, Pings, Texts
 from conformance.attacks.playing import HouseHog, Impostors
 
@@ -16,6 +16,7 @@ _ALL: tuple[Attack, ...] = (
     Pings(),
     Junk(),
     Slow(),
+    Files(),
     RapidResets(),
     Upgrades(),
     HouseHog(),

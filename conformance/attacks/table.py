@@ -8,6 +8,8 @@ from conformance.bench.table import DISTURBED, aligned
 
 _UNKNOWN = "-"
 _SHOWN = 10
+_NOTABLE = 5 * MB
+"""Bytes by which a database may grow without a word."""
 
 
 def readable(report: Report) -> str:
@@ -63,6 +65,11 @@ def _row(name: str, window: Window, about: Sequence[str], end: Sequence[str], *,
 def _notes(report: Report) -> Iterator[str]:
     stop = report.stop
     yield f"A stop under attack took {stop.seconds:.1f} s and ended with status {stop.status}."
+    grown = ", ".join(
+        f"{one.stored / MB:.0f} MB beside {one.name}" for one in report.outcomes if one.stored > _NOTABLE
+    )
+    if grown:
+        yield f"The database grew by {grown}."
     yield f"A page of 1,000 games had {report.page / MB:.1f} MB."
     said = report.said
     yield (

@@ -147,7 +147,7 @@ async def test_attack_ends_in_time_and_says_what_was_done() -> None:
 
 def test_attacks_are_told_apart_by_name_and_say_what_they_do() -> None:
     assert all(name == attack.name and attack.what for name, attack in ATTACKS.items())
-    assert all(attack.clients <= 200 for attack in ATTACKS.values())
+    assert all(attack.clients <= 1_200 for attack in ATTACKS.values())
 
 
 async def test_reader_is_told_when_the_stream_ends() -> None:
