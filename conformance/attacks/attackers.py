@@ -21,6 +21,8 @@ from conformance.crowd.job import many_files
 def main() -> None:
     """Attack, and say what was done."""
     words = json.loads(sys.stdin.readline())
+    for name in words["names"]:
+        ATTACKS[name].prepare()
     give_way(words["core"])
     print('"ready"', flush=True)
     with many_files():

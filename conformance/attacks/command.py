@@ -210,6 +210,7 @@ def _outcome(seen: Attacked, quiet: Window) -> Outcome:
         counts=seen.did["counts"],
         attackers_share=seen.did["cpu"] / seen.seconds,
         stored=seen.stored,
+        may_log=seen.name != TOGETHER and ATTACKS[seen.name].may_log,
     )
 
 

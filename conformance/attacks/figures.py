@@ -130,6 +130,8 @@ class Outcome:
     """What the attackers used of a core."""
     stored: int = 0
     """Bytes by which the database grew."""
+    may_log: bool = False
+    """Whether errors in the log are in order."""
 
     @property
     def most_p99(self) -> float | None:
@@ -154,7 +156,7 @@ class Outcome:
         yield "p99", p99 is None or most is None or p99 > most
         yield "games lost", bool(self.window.lost)
         yield "tracebacks", self.said.tracebacks > 0
-        yield "errors logged", self.said.errors > 0
+        yield "errors logged", self.said.errors > 0 and not self.may_log
         yield "control characters logged", self.said.controls > 0
         yield "memory", self.memory.growth is not None and self.memory.growth > MOST_GROWTH
         yield "memory kept", self.memory.kept is not None and self.memory.kept > MOST_KEPT

@@ -21,6 +21,8 @@ MOST_BYTES = 2**30
 """Bytes that all clients of an attack send at most; then they fall silent."""
 PAUSE = 0.2
 """Seconds after which a client that was hung up on comes back."""
+COMING = 1.0
+"""Seconds within which the clients of an attack come."""
 ELSEWHERE = "127.0.0.2"
 """Where attackers come from, so that a server can tell them from the honest, where the system has it."""
 HOST = "127.0.0.1"
@@ -133,14 +135,20 @@ class Attack(ABC):
     """Seconds after which a client that was hung up on comes back."""
     reads: ClassVar[bool] = False
     """Whether it needs games to have been stored."""
+    may_log: ClassVar[bool] = False
+    """Whether the operator should hear of it: a line of the level ERROR is no fault."""
     is_alone: ClassVar[bool] = False
     """Whether it leaves no room for others, so that it has no part in all attacks at once."""
 
+    def prepare(self) -> None:  # noqa: B027  most have nothing to make
+        """Make what takes long to make. Called before the time begins."""
+
     async def run(self, ground: Ground) -> None:
-        """Attack until cancelled."""
+        """Attack until cancelled. Clients come one after the other, all of them within `COMING`."""
         async with trio.open_nursery() as nursery:
             for number in range(self.clients):
                 nursery.start_soon(ground.again, partial(self.live, ground, number), self.pause)
+                await trio.sleep(COMING / self.clients)
 
     @abstractmethod
     async def live(self, ground: Ground, number: int) -> None:

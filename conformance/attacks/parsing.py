@@ -32,9 +32,11 @@ class Texts(Attack):
     families = tuple(EDN.values())
     every = 0.2
 
+    def prepare(self) -> None:
+        _texts(self.families, self.length)
+
     async def live(self, ground: Ground, number: int) -> None:
         texts = _texts(self.families, self.length)
-        await trio.sleep(self.every * ground.lot.random())
         async with ground.websocket("arena") as client, drained(client):
             for data in islice(cycle(texts), number, None):
                 await client.say(data)
@@ -58,22 +60,22 @@ class LongTexts(Texts):
     every = 0.5
 
 
-class Continuations(Attack):
+class Fragments(Attack):
     """A message in fragments of nothing, or of a letter each, that never ends."""
 
     name = "fragments"
     what = "messages in fragments that never end, without payload or of a byte"
     clients = 20
-    more_ms = 4.0
+    more_ms = 8.0
 
     async def live(self, ground: Ground, number: int) -> None:
         kind = _WEBSOCKETS[number % 2]
-        some = (_EMPTY if number % 4 < 2 else _LETTER) * 500
+        some = (_EMPTY if number % 4 < 2 else _LETTER) * 100
         async with ground.websocket(kind) as client, drained(client):
             await client.say(_FIRST)
             while True:
                 await client.say(some)
-                await trio.sleep(0.02)
+                await trio.sleep(0.05)
 
 
 class Pings(Attack):

@@ -31,7 +31,6 @@ class HouseHog(Attack):
     more_ms = 4.0
 
     async def live(self, ground: Ground, number: int) -> None:
-        await trio.sleep(ground.lot.random())
         async with ground.connected("droidcon") as client:
             await client.say(f"NAME {ground.token}hog{number}\nJOIN @aima10\n".encode())
             room = [6] * 7

@@ -4,7 +4,7 @@ from conformance.attacks.browsing import Exports, RapidResets, Readers, Upgrades
 from conformance.attacks.flooding import Flood, LongNames, Names, Storm
 from conformance.attacks.ground import Attack
 from conformance.attacks.holding import Files, Sips, Slow, Unread
-from conformance.attacks.parsing import Continuations, Junk, LongTexts, Pings, Texts
+from conformance.attacks.parsing import Fragments, Junk, LongTexts, Pings, Texts
 from conformance.attacks.playing import HouseHog, Impostors
 
 _ALL: tuple[Attack, ...] = (
@@ -12,7 +12,7 @@ _ALL: tuple[Attack, ...] = (
     LongTexts(),
     Unread(),
     Sips(),
-    Continuations(),
+    Fragments(),
     Pings(),
     Junk(),
     Slow(),

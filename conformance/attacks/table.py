@@ -80,6 +80,12 @@ def _notes(report: Report) -> Iterator[str]:
     if waited > DISTURBED:
         yield f"In quiet, others kept the server off its core for up to {waited:.0%} of the time."
     for one in report.outcomes:
+        server, load = one.window.waited_share or 0.0, one.window.load_waited or 0.0
+        if "p99" in one.missed and max(server, load) > 2 * DISTURBED:
+            yield (
+                f"Beside {one.name} the server waited {server:.0%} and honest games {load:.0%} of the time"
+                " for a core: what else ran here?"
+            )
         for what in one.window.lost[:_SHOWN]:
             yield f"lost beside {one.name}: {what}"
     for line in report.examples[:_SHOWN]:

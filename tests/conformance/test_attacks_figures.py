@@ -79,6 +79,16 @@ def test_each_fault_misses_the_goal(change: dict[str, object], missed: str) -> N
     assert replace(GOOD, **change).missed == [missed]  # type: ignore[arg-type]
 
 
+def test_errors_are_in_order_where_the_operator_should_hear_of_it() -> None:
+    assert replace(GOOD, said=Said(errors=1), may_log=True).missed == []
+
+
+def test_missed_time_on_a_busy_machine_is_in_doubt() -> None:
+    busy = replace(GOOD, window=replace(moving(99.0), waited_share=0.3, load_waited=0.2))
+    text = readable(replace(REPORT, outcomes=[busy]))
+    assert "Beside pings the server waited 30% and honest games 20% of the time for a core" in text
+
+
 def test_unknown_memory_is_no_fault() -> None:
     assert replace(GOOD, memory=Memory(None, None, None)).missed == []
 
