@@ -101,6 +101,7 @@ class Field:
             house=self._guest.spread(),
             server_share=None if spent is None else spent.first / seconds,
             waited_share=None if spent is None else spent.waited / seconds,
+            others_share=None if spent is None else (spent.cpu - spent.first) / seconds,
             load_waited=told["waited"],
         )
 

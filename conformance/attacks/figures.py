@@ -64,10 +64,12 @@ class Window:
     """Moves of the house player whom an honest client plays."""
     server_share: float | None
     """What the process that plays used of a core."""
+    others_share: float | None
+    """What all other threads and processes of the server used of a core."""
     waited_share: float | None
-    """How much of the time it had work and no core."""
+    """How much of the time the process that plays had work and no core."""
     load_waited: float | None
-    """The same of the process of honest games: so much of their moves' times is not the server's."""
+    """The same of the process of honest games: that much of their moves' times is not the server's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +217,7 @@ def typical(windows: Sequence[Window]) -> Window:
         house=_typical([window.house for window in windows]),
         server_share=_middle([window.server_share for window in windows]),
         waited_share=_middle([window.waited_share for window in windows]),
+        others_share=_middle([window.others_share for window in windows]),
         load_waited=_middle([window.load_waited for window in windows]),
     )
 

@@ -21,8 +21,6 @@ MOST_BYTES = 2**30
 """Bytes that all clients of an attack send at most; then they fall silent."""
 PAUSE = 0.2
 """Seconds after which a client that was hung up on comes back."""
-COMING = 1.0
-"""Seconds within which the clients of an attack come."""
 ELSEWHERE = "127.0.0.2"
 """Where attackers come from, so that a server can tell them from the honest, where the system has it."""
 HOST = "127.0.0.1"
@@ -133,6 +131,8 @@ class Attack(ABC):
     """Milliseconds by which it may make 99 of 100 moves slower."""
     pause: ClassVar[float] = PAUSE
     """Seconds after which a client that was hung up on comes back."""
+    coming: ClassVar[float] = 1.0
+    """Seconds within which all of them come."""
     reads: ClassVar[bool] = False
     """Whether it needs games to have been stored."""
     may_log: ClassVar[bool] = False
@@ -144,11 +144,11 @@ class Attack(ABC):
         """Make what takes long to make. Called before the time begins."""
 
     async def run(self, ground: Ground) -> None:
-        """Attack until cancelled. Clients come one after the other, all of them within `COMING`."""
+        """Attack until cancelled. Clients come one after the other."""
         async with trio.open_nursery() as nursery:
             for number in range(self.clients):
                 nursery.start_soon(ground.again, partial(self.live, ground, number), self.pause)
-                await trio.sleep(COMING / self.clients)
+                await trio.sleep(self.coming / self.clients)
 
     @abstractmethod
     async def live(self, ground: Ground, number: int) -> None:

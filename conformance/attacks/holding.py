@@ -82,7 +82,8 @@ class Files(Attack):
     name = "files"
     what = "1,200 silent clients, where the server may have 1,024 files open"
     clients = 1_200
-    more_ms = 10.0  # all of them come within a second
+    more_ms = 10.0  # 400 come in a second
+    coming = 3.0
     pause = 1.0
     may_log = True
     is_alone = True

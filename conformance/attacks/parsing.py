@@ -70,7 +70,7 @@ class Fragments(Attack):
 
     async def live(self, ground: Ground, number: int) -> None:
         kind = _WEBSOCKETS[number % 2]
-        some = (_EMPTY if number % 4 < 2 else _LETTER) * 100
+        some = (_EMPTY if number % 4 < 2 else _LETTER) * 50
         async with ground.websocket(kind) as client, drained(client):
             await client.say(_FIRST)
             while True:
