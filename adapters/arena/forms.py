@@ -20,8 +20,10 @@ LIMIT = 4096
 """Characters that a text may have."""
 MAX_TOKENS = 128
 """Tokens that a text may have; a `state` late in a game has 102."""
-RATIO_COST = 4
-"""What a ratio counts for among the tokens, as Python compares fractions slowly."""
+COSTS = {"FLOAT": 2, "RATIO": 4}
+"""What tokens count for that edn-format reads slowly, or Python compares slowly; any other counts as one."""
+CHEAP_ESCAPES = 32
+"""Escapes of strings that count as one more token."""
 MAX_NUMBER = 100
 """Characters that a number may have, whatever is written behind it without a gap included."""
 MAX_NAME = 256
@@ -89,23 +91,24 @@ def _tokens(text: str) -> Iterator[tuple[str, Any]]:
     lexer.input(text)
     at, count = 0, 0
     while (at := _end(_GAP, text, at)) < len(text):
-        count += 1
+        character = text[at]
+        end = _end(_STRING, text, at) if character == '"' else at
+        count += 1 + text.count("\\", at, end) // CHEAP_ESCAPES
         if count > MAX_TOKENS:
             raise ValueError("more tokens than are read")
-        character = text[at]
         if character in _BRACKETS:
             at += 1
             yield _OPENING.get(character, character), None
         elif character == '"':
-            start, at = at + 1, _end(_STRING, text, at)
-            yield "STRING", _unescaped(text[start : at - 1])
+            start, at = at + 1, end
+            yield "STRING", _unescaped(text[start : end - 1])
         elif _TOO_LONG.match(text, at):
             raise ValueError("a longer number or name than is read")
         else:
             lexer.lexpos = at
             token = lexer.token()
             at = lexer.lexpos
-            count += RATIO_COST - 1 if token.type == "RATIO" else 0
+            count += COSTS.get(token.type, 1) - 1
             yield token.type, token.value
 
 

@@ -15,7 +15,7 @@ from edn_format import Char, ImmutableDict, ImmutableList, Keyword, MetadataValu
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.arena import edn, maps
+from adapters.arena import edn, forms, maps
 from adapters.arena.codec import ArenaClientCodec, ArenaCodec, _client_message
 from adapters.arena.messages import (
     ClientMessage,
@@ -468,9 +468,13 @@ edn_values = st.recursive(
         | st.dictionaries(inner, inner, max_size=4).map(ImmutableDict)
         | st.builds(MetadataValue, inner, inner)
     ),
-    max_leaves=12,
+    max_leaves=8,
 )
-edn_maps = st.dictionaries(edn_leaves, edn_values, min_size=1, max_size=5).map(ImmutableDict)
+edn_maps = (
+    st.dictionaries(edn_leaves, edn_values, min_size=1, max_size=3)
+    .map(ImmutableDict)
+    .filter(lambda value: len(edn.write(value).split()) < forms.MAX_TOKENS // max(forms.COSTS.values()))
+)
 
 
 def as_any_reader_has_it(message: State | Disconnected | End) -> dict[str, object]:

@@ -31,7 +31,9 @@ TOKENS = [
 
 @pytest.mark.parametrize("token", TOKENS)
 def test_as_many_tokens_as_may_be_are_read_and_not_one_more(token: str) -> None:
-    size = {"#_ 1": 2, "^:m 1": 3, '#inst "2020"': 2}.get(token, 2 if token[-1] in "])}" else 1)
+    size = {"-2.5": 2, "1e9M": 2, "#_ 1": 2, "^:m 1": 3, '#inst "2020"': 2}.get(
+        token, 2 if token[-1] in "])}" else 1
+    )
     count, rest = divmod(forms.MAX_TOKENS - 2, size)
     inside = f" {token}" * count + " 1" * rest
     assert is_read(f"({inside})")
@@ -45,10 +47,18 @@ def test_tokens_count_without_gaps_too() -> None:
     assert not is_read("[" * (forms.MAX_TOKENS + 1))
 
 
-def test_a_ratio_counts_as_several_tokens() -> None:
-    count = (forms.MAX_TOKENS - 2) // forms.RATIO_COST
-    assert is_read("[" + "1/2 " * count + "]")
-    assert not is_read("[" + "1/2 " * (count + 1) + "]")
+@pytest.mark.parametrize(("token", "cost"), [("1/2", 4), ("1.5", 2), ("1e9", 2), ("1M", 2), ("0x1", 1)])
+def test_numbers_that_are_slow_to_read_count_as_several_tokens(token: str, cost: int) -> None:
+    count = (forms.MAX_TOKENS - 2) // cost
+    assert is_read("[" + f"{token} " * count + "]")
+    assert not is_read("[" + f"{token} " * (count + 1) + "]")
+
+
+def test_many_escapes_count_as_tokens() -> None:
+    escapes = r"\n" * (10 * forms.CHEAP_ESCAPES)
+    assert edn.read(f'["{escapes}"' + " 1" * (forms.MAX_TOKENS - 13) + "]")[0] == "\n" * 320
+    assert not is_read(f'["{escapes}"' + " 1" * (forms.MAX_TOKENS - 12) + "]")
+    assert is_read('"' + r"\n" * 2047 + '"')
 
 
 def test_gaps_and_comments_are_no_tokens() -> None:
