@@ -129,7 +129,7 @@ def test_a_scribe_that_cannot_be_replaced_is_missed_until_it_can(
     with pytest.raises(StoreError):
         scribe.write([submission(1)])
     with monkeypatch.context() as patch:
-        patch.setattr(scribes.sys, "executable", "/no/such/python")
+        patch.setattr(sys, "executable", "/no/such/python")
         for _ in range(2):
             scribe.reconnect()
             with pytest.raises(StoreError, match=r"cannot be started: .*/no/such/python"):
