@@ -1,9 +1,12 @@
 """Accepting connections.
 
-Knows listeners and what a system without files left says. Does not know what a connection is for. It takes
+Knows listeners and what a system says that cannot accept. Does not know what a connection is for. It takes
 all who wait, up to `AT_ONCE`, in one turn of the loop, where trio.serve_listeners takes one: while a
 thousand games are on a turn takes tens of milliseconds, and thousands who come at once would wait for a
 minute.
+
+The rule it keeps: no error of accept() ends a listener. One that concerns a single connection is passed over;
+any other may last, so it is logged, now and then, and accept() is tried again after a pause.
 """
 
 import errno
@@ -11,15 +14,39 @@ import logging
 import os
 import socket
 from collections.abc import Awaitable, Callable
+from math import inf
 
 import trio
 
 AT_ONCE = 64
 """Connections taken before others get a turn."""
 PAUSE = 0.1
-"""Seconds until the next attempt, where the system has no room for another connection."""
+"""Seconds until the next attempt, where the system cannot accept."""
+LOG_PERIOD = 60.0
+"""Seconds for which an error is not logged again."""
 
-_NO_ROOM = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
+_PASSING = frozenset(
+    getattr(errno, name)
+    for name in (
+        "ECONNABORTED",
+        "ECONNRESET",
+        "EHOSTDOWN",
+        "EHOSTUNREACH",
+        "ENETDOWN",
+        "ENETUNREACH",
+        "ENONET",
+        "ENOPROTOOPT",
+        "ENOSR",
+        "EOPNOTSUPP",
+        "EPERM",
+        "EPROTO",
+        "EPROTONOSUPPORT",
+        "ESOCKTNOSUPPORT",
+        "ETIMEDOUT",
+    )
+    if hasattr(errno, name)
+)
+"""What accept() says of one connection that came to nothing: the list of trio.SocketListener."""
 
 logger = logging.getLogger(__name__)
 
@@ -39,22 +66,35 @@ async def _accept(
     door: socket.socket, serve: Callable[[trio.SocketStream], Awaitable[None]], nursery: trio.Nursery
 ) -> None:
     door.setblocking(False)
+    troubles = _Troubles()
     while True:
         await trio.lowlevel.wait_readable(door)
         try:
             for _ in range(AT_ONCE):
                 nursery.start_soon(serve, _next(door))
-        except (BlockingIOError, ConnectionAbortedError):
+        except BlockingIOError:
             pass
         except OSError as error:
-            if error.errno not in _NO_ROOM:
-                raise
+            if error.errno not in _PASSING:
+                troubles.log(error)
+                await trio.sleep(PAUSE)
+
+
+class _Troubles:
+    """Errors of one listener, each kind of which is logged once in a while."""
+
+    def __init__(self) -> None:
+        self._logged: dict[int | None, float] = {}
+        """When, by errno."""
+
+    def log(self, error: OSError) -> None:
+        now = trio.current_time()
+        if now >= self._logged.get(error.errno, -inf) + LOG_PERIOD:
+            self._logged[error.errno] = now
+            words = error.strerror or str(error)
             logger.error(
-                "no room for another connection: %s",
-                error.strerror,
-                extra={"event": "no_room_for_connection", "error": error.strerror},
+                "cannot accept connections: %s", words, extra={"event": "cannot_accept", "error": words}
             )
-            await trio.sleep(PAUSE)
 
 
 def _next(door: socket.socket) -> trio.SocketStream:

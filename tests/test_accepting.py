@@ -11,7 +11,7 @@ import trio
 import trio.testing
 
 import gateway.accepting
-from gateway.accepting import AT_ONCE, accept
+from gateway.accepting import AT_ONCE, LOG_PERIOD, accept
 
 pytestmark = pytest.mark.trio
 
@@ -51,34 +51,58 @@ async def test_what_is_accepted_is_the_connection_that_was_made() -> None:
         assert await streams[0].receive_some() == b"NAME ann\n"
 
 
-async def test_system_without_room_is_tried_again(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    failures = [errno.EMFILE, errno.ECONNABORTED]
-    real = gateway.accepting._next
+def refusing(monkeypatch: pytest.MonkeyPatch, *failures: int) -> None:
+    """Let the system refuse connections in these ways, one after the other."""
+    numbers, real = list(failures), gateway.accepting._next
 
     def next_connection(listening: socket.socket) -> trio.SocketStream:
-        if failures:
-            number = failures.pop(0)
-            raise OSError(number, "cannot")
+        if numbers:
+            raise OSError(numbers.pop(0), "cannot")
         return real(listening)
 
     monkeypatch.setattr(gateway.accepting, "_next", next_connection)
     monkeypatch.setattr(gateway.accepting, "PAUSE", 0.001)
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENOMEM, errno.EINVAL, errno.EBADF, errno.EIO])
+async def test_no_error_of_accept_ends_the_listener(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, number: int
+) -> None:
+    refusing(monkeypatch, number)
     async with door() as (port, streams), await trio.open_tcp_stream("127.0.0.1", port):
         while not streams:
             await trio.lowlevel.checkpoint()
     assert [(record.levelno, record.getMessage()) for record in caplog.records] == [
-        (logging.ERROR, "no room for another connection: cannot")
+        (logging.ERROR, "cannot accept connections: cannot")
     ]
 
 
-async def test_any_other_failure_is_not_swallowed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: socket.socket) -> trio.SocketStream:
-        raise OSError(errno.EBADF, "bad")
+@pytest.mark.parametrize("number", sorted(trio._highlevel_socket._ignorable_accept_errnos))
+async def test_connection_that_came_to_nothing_is_passed_over_without_a_word(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, number: int
+) -> None:
+    refusing(monkeypatch, number)
+    async with door() as (port, streams), await trio.open_tcp_stream("127.0.0.1", port):
+        while not streams:
+            await trio.lowlevel.checkpoint()
+    assert caplog.records == []
 
-    monkeypatch.setattr(gateway.accepting, "_next", fail)
-    with pytest.RaisesGroup(OSError, flatten_subgroups=True):
-        async with door() as (port, _):
-            with socket.create_connection(("127.0.0.1", port)):
-                await trio.sleep_forever()
+
+async def test_error_that_lasts_is_logged_once_in_a_while(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    refusing(monkeypatch, *([errno.EMFILE, errno.EIO] * 20))
+    async with door() as (port, streams), await trio.open_tcp_stream("127.0.0.1", port):
+        while not streams:
+            await trio.lowlevel.checkpoint()
+    assert len(caplog.records) == 2
+
+
+async def test_error_that_comes_back_later_is_logged_again(
+    autojump_clock: trio.testing.MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    troubles = gateway.accepting._Troubles()
+    for _ in range(10):
+        troubles.log(OSError(errno.EMFILE, "cannot"))
+        await trio.sleep(LOG_PERIOD / 5)
+    assert len(caplog.records) == 2
