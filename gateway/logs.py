@@ -121,21 +121,6 @@ class ThreadedHandler(logging.Handler):
             self._lines.task_done()
 
 
-class _OnceAMinute(logging.Filter):
-    """Lets a line through now and then, without its traceback: for one that may come many times a second."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._next = 0.0
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.exc_info = None
-        if time.monotonic() < self._next:
-            return False
-        self._next = time.monotonic() + 60
-        return True
-
-
 def set_up_logging(level: str, *, as_json: bool) -> None:
     """Log to stderr from `level`, one of `LEVELS`, upwards."""
     closed = sys.stderr is None  # by whoever started the process
@@ -144,7 +129,6 @@ def set_up_logging(level: str, *, as_json: bool) -> None:
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for library in ("trio-websocket", "trio"):
         logging.getLogger(library).setLevel(max(logging.WARNING, logging.getLogger().level))
-    logging.getLogger("gateway.accepting").addFilter(_OnceAMinute())
 
 
 def log_fault(names: Sequence[str | None]) -> None:

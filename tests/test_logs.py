@@ -309,14 +309,3 @@ def test_reader_who_stands_still_stops_nobody_and_is_told_what_it_missed() -> No
     assert dropped["message"] == f"{dropped['lines']} lines dropped: nobody read the log"
     os.close(writer)
     os.close(reader)
-
-
-@pytest.mark.usefixtures("_own_logging")
-def test_refused_connections_are_one_plain_line_a_minute(capfd: pytest.CaptureFixture[str]) -> None:
-    set_up_logging("info", as_json=False)
-    for _ in range(30):
-        try:
-            raise OSError("Too many open files")
-        except OSError:
-            logging.getLogger("gateway.accepting").error("no room for another connection")
-    assert len(logged(capfd).splitlines()) == 1
