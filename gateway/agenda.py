@@ -65,6 +65,8 @@ class Agenda:
     """A player should have entered by now."""
     lonely: Alarms[Seat] = field(default_factory=Alarms)
     """Nobody in the lobby plays the one who waits there."""
+    absences: Alarms[Seat] = field(default_factory=Alarms)
+    """A player who could not be reached when its game was to begin may be there again."""
 
     def forget(self, seat: Seat) -> None:
         """Let nothing be due for a seat any more that is in no series."""
@@ -77,4 +79,4 @@ class Agenda:
         return min((when for when in times if when is not None), default=None)
 
     def _all(self) -> tuple[Alarms[Seat], ...]:
-        return self.rests, self.rejoins, self.entries, self.lonely
+        return self.rests, self.rejoins, self.entries, self.lonely, self.absences

@@ -33,7 +33,12 @@ class Company:
         if guest.wish is None:
             self._agenda.lonely.set(seat, now + self._after)
             return None
-        return guest.wish.name.casefold() if guest.wish.is_for_house else None
+        return self.wished_by(seat)
+
+    def wished_by(self, seat: Seat) -> str | None:
+        """Return which player of the server's own a seat in the lobby wishes for, if it does."""
+        wish = None if seat.guest is None or self.house is None else seat.guest.wish
+        return wish.name.casefold() if wish is not None and wish.is_for_house else None
 
     def uncalled(self, seat: Seat, now: float) -> str | None:
         """Return who comes to a seat that was alone until now, or nobody; later it is another's turn."""

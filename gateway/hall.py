@@ -1,7 +1,8 @@
 """Where players wait: the lobby and the tables.
 
 Knows which seat waits where, and which two are to play next. Does not know games: the hub says who is
-ready and who has gone, and starts what the hall pairs.
+ready and who has gone, and starts what the hall pairs. Nobody is paired whose player cannot be reached: it is
+set aside, which the hub is told of, and keeps its place.
 """
 
 import random
@@ -24,6 +25,7 @@ class Hall:
         self._guests: dict[Guest, Seat] = {}
         self._tables: dict[str, Table[Seat]] = {}
         self._stirred: dict[Table[Seat], None] = {}
+        self._absent: list[Seat] = []
 
     def is_full(self, place: Place) -> bool:
         """Whether `place` is a table whose two seats are taken."""
@@ -97,7 +99,7 @@ class Hall:
 
     def pairs(self, now: float) -> Iterator[tuple[Seat, Seat]]:
         """Yield the pairs that are to play now, the first mover first. They wait no longer."""
-        for first, second in self._lobby.pair(now):
+        for first, second in self._lobby.pair(now, self._is_here):
             yield self._guests[first], self._guests[second]
         while self._stirred:
             table, _ = self._stirred.popitem()
@@ -109,6 +111,18 @@ class Hall:
         """Return the seat that `pairs` was looking for a partner for when it failed, if there is one."""
         guest, self._lobby.considered = self._lobby.considered, None
         return () if guest is None or guest not in self._guests else (self._guests[guest],)
+
+    def absent(self) -> list[Seat]:
+        """Return who was set aside since the last call, because its player could not be reached."""
+        absent, self._absent = self._absent, []
+        return absent
+
+    def take_back(self, seat: Seat) -> None:
+        """Let a seat that was set aside wait where it has waited before."""
+        if seat.guest is not None:
+            self._lobby.take_back(seat.guest)
+        elif seat.table is not None:
+            self._stirred[seat.table] = None
 
     def entertained(self, seat: Seat, visitor: Seat) -> tuple[Seat, Seat] | None:
         """Let a seat that waits in the lobby play a visitor; return them, the first mover first.
@@ -128,6 +142,15 @@ class Hall:
 
     def _may_play(self, table: Table[Seat], pair: tuple[Seat, Seat]) -> bool:
         limit = self._games_per_pair
-        return all(seat.waits for seat in pair) and not (
-            limit and all(seat.stands_by for seat in pair) and table.has_opened(limit)
-        )
+        if limit and all(seat.stands_by for seat in pair) and table.has_opened(limit):
+            return False
+        return all(seat.waits for seat in pair) and all(self._is_reachable(seat) for seat in pair)
+
+    def _is_here(self, guest: Guest) -> bool:
+        return self._is_reachable(self._guests[guest])
+
+    def _is_reachable(self, seat: Seat) -> bool:
+        if seat.mailbox.is_reachable:
+            return True
+        self._absent.append(seat)
+        return False

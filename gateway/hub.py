@@ -27,6 +27,9 @@ from gateway.seat import Gone, House, Mailbox, Owed, Seat, Seated, Waiting
 from gateway.session import Terms
 from gateway.stage import Parting, Stage
 
+ABSENCE = 1.0
+"""Seconds until a player is asked for again that could not be reached when its game was to begin."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -125,6 +128,9 @@ class Hub:
         for seat in agenda.lonely.due(now):
             with around(now, seat):
                 self._summon(self._company.uncalled(seat, now), seat, now)
+        for seat in agenda.absences.due(now):
+            with around(now, seat):
+                self._look_for(seat, now)
         self._settle(now)
         late: list[Seat] = []
         for series in agenda.flags.due(now):
@@ -234,6 +240,8 @@ class Hub:
     def _settle(self, now: float) -> None:
         while not self._all_paired(now):
             pass
+        for seat in self._hall.absent():
+            self._agenda.absences.set(seat, now + ABSENCE)
 
     def _all_paired(self, now: float) -> bool:
         """Start what is to be played; return whether that was all. Whom pairing fails for is hung up on."""
@@ -246,6 +254,16 @@ class Hub:
             self._boundary.cut_off(suspects, now)
             return not suspects
         return True
+
+    def _look_for(self, seat: Seat, now: float) -> None:
+        """Let a seat wait again that was set aside, if its player can be reached now."""
+        if not seat.waits:
+            return
+        if seat.mailbox.is_reachable:
+            self._hall.take_back(seat)
+            self._summon(self._company.wished_by(seat), seat, now)
+        else:
+            self._agenda.absences.set(seat, now + ABSENCE)
 
     def _rested(self, seat: Seat, owed: Owed | None, now: float) -> None:
         """Let a seat have its next game, if a move that it owed has kept it from one."""
@@ -263,6 +281,9 @@ class Hub:
     def _summon(self, name: str | None, guest: Seat, now: float) -> None:
         """Let a player of the server's own come to a seat that waits in the lobby, or nobody."""
         if name is None:
+            return
+        if not guest.mailbox.is_reachable:
+            self._agenda.absences.set(guest, now + ABSENCE)
             return
         visitor = self._company.summon(name, guest, now)
         with self._boundary.around(now, guest, visitor):

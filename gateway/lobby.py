@@ -10,8 +10,8 @@ meet, so they are few; of those who wish for one and the same, the first come ar
 
 import random
 from collections import Counter, OrderedDict, deque
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
 
 from gateway.pool import Guest, Pool
 
@@ -21,6 +21,14 @@ CHOICE = 100
 """Partners at most among whom the one met least is looked for; who waits is called in by and by."""
 REMATCH_HOLD = 1.0
 """Seconds for which two who have just met wait for somebody they met less often."""
+
+
+IsHere: TypeAlias = Callable[[Guest], bool]
+"""Whether a guest could play at once."""
+
+
+def _always(_: Guest) -> bool:
+    return True
 
 
 class Meetings:
@@ -84,6 +92,15 @@ class Lobby:
         self._waiting.add(guest)
         self._unsettled.append(guest)
 
+    def take_back(self, guest: Guest) -> None:
+        """Let a guest that was set aside wait where it has waited before."""
+        if guest.waiting:
+            return
+        self._playing.discard(guest)
+        guest.waiting = True
+        self._waiting.add(guest, ahead=True)
+        self._unsettled.append(guest)
+
     def remove(self, guest: Guest) -> None:
         """Let a guest go, whether it waits or plays."""
         self._pool_of(guest).discard(guest)
@@ -111,18 +128,24 @@ class Lobby:
             del self._busy[pair]
             self._freed.append((one, two))
 
-    def pair(self, now: float) -> Iterator[tuple[Guest, Guest]]:
-        """Yield the pairs that are to play now, the first mover first, and let them wait no longer."""
+    def pair(self, now: float, is_here: IsHere = _always) -> Iterator[tuple[Guest, Guest]]:
+        """Yield the pairs that are to play now, the first mover first, and let them wait no longer.
+
+        A guest that would play and is not here, as `is_here` says, waits no longer either: it is set aside.
+        """
         self._unsettled.extend(self._held)
         self._held.clear()
         while self._unsettled and (pair := self._least_met((*self._unsettled,), now)):
-            yield self._unseated(*pair)
+            if self._are_here(pair, is_here):
+                yield self._unseated(*pair)
         self._unsettled.clear()
         while self._freed:
             # Only these two names can have become a pair, and one pair makes them busy again.
             bearers = self._waiting.bearers(*self._freed.popleft())
-            for freed in islice(self._matched(bearers, now), 1):
-                yield self._unseated(*freed)
+            while pair := next(self._matched(bearers, now), None):
+                if self._are_here(pair, is_here):
+                    yield self._unseated(*pair)
+                    break
         self.considered = None
 
     def entertained(self, guest: Guest, name: str) -> bool | None:
@@ -157,6 +180,17 @@ class Lobby:
             ),
             default=None,
         )
+
+    def _are_here(self, pair: tuple[Guest, Guest], is_here: IsHere) -> bool:
+        """Whether both of a pair are here; set those aside who are not."""
+        absent = []
+        for guest in pair:
+            self.considered = guest
+            if not is_here(guest):
+                absent.append(guest)
+        for guest in absent:
+            self._unseat(guest)
+        return not absent
 
     def _unseated(self, one: Guest, two: Guest) -> tuple[Guest, Guest]:
         self.considered = one

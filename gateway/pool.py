@@ -82,14 +82,16 @@ class Pool:
         queue = self._queues.get(guest.kind)
         return queue is not None and guest in queue.guests
 
-    def add(self, guest: Guest) -> None:
-        """Let a guest in, behind all others."""
+    def add(self, guest: Guest, *, ahead: bool = False) -> None:
+        """Let a guest in, behind all others, or ahead of those of its kind."""
         queue = self._queues.get(guest.kind)
         if queue is None:
             queue = self._queues[guest.kind] = _Queue(guest.kind)
             for shelf in _shelves(guest):
                 self._shelves.setdefault(shelf, {})[queue] = None
         queue.guests[guest] = None
+        if ahead:
+            queue.guests.move_to_end(guest, last=False)
 
     def discard(self, guest: Guest) -> None:
         """Let a guest go, if it is here."""

@@ -25,6 +25,10 @@ NEVER = inf
 class Mailbox(Protocol):
     """Where a player's events go."""
 
+    @property
+    def is_reachable(self) -> bool:
+        """Whether nothing says that the player has vanished. Asked before each series: MUST be cheap."""
+
     def deliver(self, event: Event) -> None:
         """Queue an event. MUST NOT block, MUST keep order, MUST NOT call the hub."""
 
@@ -37,6 +41,8 @@ class Mailbox(Protocol):
 
 class Nowhere:
     """The mailbox of one who is gone. Drops whatever comes."""
+
+    is_reachable = False
 
     def deliver(self, event: Event) -> None:
         """Drop an event."""

@@ -57,6 +57,8 @@ class House:
 class HousePlayer:
     """One house player in one series."""
 
+    is_reachable = True
+
     def __init__(self, game: Game, thinker: Thinker, desk: Desk, nursery: trio.Nursery, now: float) -> None:
         self._game = game
         self._thinker = thinker

@@ -51,6 +51,8 @@ class Client:
     time that grows within one, nothing after the farewell.
     """
 
+    is_reachable = True
+
     def __init__(self, world: "World", manners: Manners, origin: str = "") -> None:
         self.heard: list[Event] = []
         self.request: ToMove | None = None

@@ -18,6 +18,8 @@ MANNERS = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STAND_BY)
 class Box:
     """A mailbox that passes on what it holds when it is told to."""
 
+    is_reachable = True
+
     def __init__(self, desk: Desk) -> None:
         self.held: list[Event] = []
         self.passed: list[Event] = []

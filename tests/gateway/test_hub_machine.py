@@ -128,6 +128,18 @@ class AnythingGoes(RuleBasedStateMachine):
             self.named += named
         self.nobody_waits_for_long()
 
+    @precondition(lambda self: self.here)
+    @rule(number=ANY)
+    def vanish(self, number: int) -> None:
+        pick(self.here, number).is_reachable = False
+
+    @precondition(lambda self: any(not client.is_reachable for client in self.here))
+    @rule()
+    def come_back(self) -> None:
+        for client in self.here:
+            client.is_reachable = True
+        self.wait(11, 0.1)
+
     @precondition(lambda self: self.named)
     @rule()
     def flags_fall(self) -> None:
@@ -173,6 +185,7 @@ class AnythingGoes(RuleBasedStateMachine):
             client.seat
             for client in self.here
             if client.seat.waits
+            and client.is_reachable
             and isinstance(client.seat.place, InLobby)
             and client.seat.guest is not None
             and client.seat.guest.since < self.world.now - 1.001
@@ -210,7 +223,7 @@ class AnythingGoes(RuleBasedStateMachine):
         self.world.wait(1)
         assert len(hub) == 0
         hall = hub._hall
-        for leftover in (hub._door._unique, hall._tables, hall._guests, hall._stirred):
+        for leftover in (hub._door._unique, hall._tables, hall._guests, hall._stirred, hall._absent):
             assert not leftover
         assert not lobby._held
         assert not lobby._unsettled

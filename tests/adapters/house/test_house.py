@@ -35,6 +35,8 @@ SAID = Said({})
 class Visitor:
     """A player who writes down what it hears, and lets a test wait for it."""
 
+    is_reachable = True
+
     def __init__(self) -> None:
         self.heard: list[Event] = []
         self._news = trio.Event()
