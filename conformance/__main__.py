@@ -12,6 +12,7 @@ from conformance.bench import command as bench
 from conformance.bench import store
 from conformance.fairness import command as fairness
 from conformance.growth import command as growth
+from conformance.junk import command as junk
 from conformance.kills import command as kills
 from conformance.reading import command as reading
 from conformance.web_load import command as web_load
@@ -24,6 +25,7 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "growth": growth.main,
     "house-load": house_load.main,
     "house-hog": house_hog.main,
+    "junk": junk.main,
     "matches": matches.main,
     "kills": kills.main,
     "reading": reading.main,
