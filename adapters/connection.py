@@ -4,6 +4,10 @@ The transport hands it what arrives; from there to what the other players' socke
 synchronous, in the task that found the bytes. A task that writes there is only while a client is slow to let
 something in, so that most moves need none. Knows no dialect.
 
+What waits for a client is bounded. Events become bytes at once, unless they have to wait for a result to be
+safe, so that they can be counted, and nothing that they refer to stays. A client that does not let in what it
+is told is not read any more, and is hung up on when that takes too long or becomes too much.
+
 Whatever happens to one connection stays its own: it is the mailbox of its seat, which never blocks and
 never calls the hub, and the one boundary behind which our own mistakes end is here.
 """
@@ -12,27 +16,29 @@ import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 from itertools import count
-from typing import Generic, TypeAlias
+from typing import Generic
 
 import trio
 
 from adapters.contract import C, Codec, Farewell, Flooded, PeerGone, S, Translator, Transport, WireError
-from adapters.lookout import Lookout
 from adapters.tape import NOTED, TURNING, Recorder
 from adapters.wire import Wire
 from gateway.commands import Command, Leave, Unreadable
 from gateway.desk import Desk
 from gateway.events import Dismissed, Ended, Event, Receipt, ToMove
-from gateway.pulse import Pulse
 
 OUTBOX_LIMIT = 256
-"""Events that may wait for a client; one more, and it counts as a client that has stopped reading."""
+"""Events that may wait for a result, and with it for a client; one more, and the client is hung up on."""
+BACKLOG_LIMIT = 256 * 1024
+"""Bytes that may wait for a client; behind more nothing is put, and it is hung up on."""
+FULL = 32 * 1024
+"""Bytes that wait for a client beyond which it is not read."""
+UNREAD = 4096
+"""Characters of a client's that are carried out while its events wait for a result."""
 
 AT_ONCE = 64
 """Texts of one client that are carried out in one turn of the loop. A client that sends nothing but line ends
 delays the others' moves by 3.6 ms then, 99 of 100; without, by 150."""
-
-Wait: TypeAlias = Callable[[], Awaitable[object]]
 
 logger = logging.getLogger(__name__)
 _ids = count(1)
@@ -40,23 +46,6 @@ _ids = count(1)
 
 class Connection(Generic[C, S]):
     """The mailbox of a client on a wire, and the tasks that move its messages."""
-
-    __slots__ = (
-        "_codec",
-        "_desk",
-        "_drained",
-        "_failure",
-        "_farewell",
-        "_holds",
-        "_nursery",
-        "_outbox",
-        "_recorder",
-        "_scope",
-        "_seat",
-        "_translator",
-        "_transport",
-        "_unheard",
-    )
 
     def __init__(
         self, desk: Desk, transport: Transport, codec: Codec[C, S], translator: Translator[C, S]
@@ -69,14 +58,25 @@ class Connection(Generic[C, S]):
         self._outbox: list[Event] = []
         self._unheard: list[str] = []
         """What the client said, and is to be carried out later."""
+        self._unanswered = 0
+        """Characters of what it said that was carried out while events wait."""
         self._drained = trio.lowlevel.ParkingLot()
+        self._drains = False
+        """Whether bytes wait, and with them what follows when the client has been told of these two."""
+        self._request: ToMove | None = None
+        self._dismissed: Dismissed | None = None
         self._holds = True
-        """Whether events wait: for something to leave first, or because nobody serves the client."""
+        """Whether events wait: for a result to be safe, or because nobody serves the client."""
         self._nursery: trio.Nursery | None = None
         self._scope = trio.CancelScope()
         self._failure: Exception | None = None
         self._farewell = Farewell(1011, "internal error")
         self._seat = desk.open(self, translator.manners, trio.current_time(), transport.origin)
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether nothing says that the client has vanished."""
+        return self._transport.is_reachable
 
     def deliver(self, event: Event) -> None:
         """Queue an event for the client. A client too slow to keep up is hung up on."""
@@ -86,10 +86,7 @@ class Connection(Generic[C, S]):
         if not outbox:
             self._desk.expect(self)
         elif len(outbox) >= OUTBOX_LIMIT:
-            self._farewell = Farewell(1008, "stopped reading")
-            if not self._scope.cancel_called:
-                self._note("stopped reading")
-            self._scope.cancel()
+            self._give_up()
             return
         outbox.append(event)
 
@@ -126,12 +123,12 @@ class Connection(Generic[C, S]):
             left = not texts or self._transport.write(texts)
             if recorder is not None:
                 recorder.said(now, texts, request)  # now that nothing says that the client is gone
-            if not left:
-                self._hold(self._transport.drain, request, dismissed)
-                return
-            self._told(request, dismissed)
+            if left and not self._drains:
+                self._told(request, dismissed)
+            else:
+                self._tell_later(request, dismissed)
             if receipt is not None:
-                self._hold(receipt.settled)
+                self._hold(receipt)
         except Exception as error:
             self._holds = True
             self._failure = error
@@ -152,6 +149,7 @@ class Connection(Generic[C, S]):
         finally:
             self._holds = True
             self._leave()
+            self._outbox, self._unheard = [], []  # which would wait for the garbage collector
             await self._transport.close(self._farewell)
         if self._failure is not None:
             try:
@@ -190,44 +188,82 @@ class Connection(Generic[C, S]):
         """Carry out what the client said, and return whether all of it: not too much in one turn."""
         now, recorder = self._transport.read_at, self._recorder
         for number, text in enumerate(texts):
-            if number == AT_ONCE or len(self._outbox) > OUTBOX_LIMIT // 2:
+            if number == AT_ONCE or ((self._drains or self._holds) and self._is_full):
                 self._unheard = texts[number:]
                 return False
             if recorder is not None:
                 recorder.heard(now, text)
+            self._transport.thinks = False
             self._desk.submit(self._seat, self._command(text), now)
+            if self._holds:
+                self._unanswered += len(text)
         return True
 
     def _note(self, words: str) -> None:
         if self._recorder is not None:
             self._recorder.remark(trio.current_time(), words)
 
+    @property
+    def _is_full(self) -> bool:
+        """Whether so much waits for the client that it has to let that in before it is read again."""
+        return (
+            self._transport.waiting > FULL
+            or len(self._outbox) > OUTBOX_LIMIT // 2
+            or self._unanswered > UNREAD
+        )
+
     async def _room(self) -> None:
-        """Wait until the outbox is less than half full."""
-        while len(self._outbox) > OUTBOX_LIMIT // 2:
+        """Wait until there is room for answers."""
+        while self._is_full:
             await self._drained.park()
 
     def _told(self, request: ToMove | None, dismissed: Dismissed | None) -> None:
         """Do what follows when the client has been told of these."""
         if request is not None:
+            self._transport.thinks = True
             self._desk.handed(self._seat, request, trio.current_time())
         if dismissed is not None:
             self._farewell = self._translator.farewell(dismissed)
             self._scope.cancel()
 
-    def _hold(self, wait: Wait, request: ToMove | None = None, dismissed: Dismissed | None = None) -> None:
-        """Let a task wait, and with it all that is queued; of these events the client has been told then."""
+    def _tell_later(self, request: ToMove | None, dismissed: Dismissed | None) -> None:
+        """Let the client have been told of these when all that waits has left."""
+        self._request = request or self._request
+        self._dismissed = dismissed or self._dismissed
+        if self._transport.waiting > BACKLOG_LIMIT:
+            self._give_up()
+        elif not self._drains:
+            assert self._nursery is not None
+            self._drains = True
+            self._nursery.start_soon(self._drain)
+
+    async def _drain(self) -> None:
+        await self._transport.drain()
+        request, dismissed = self._request, self._dismissed
+        self._drains, self._request, self._dismissed = False, None, None
+        self._told(request, dismissed)
+        self._drained.unpark_all()
+
+    def _hold(self, receipt: Receipt) -> None:
+        """Let all that is queued wait until a result is safe."""
         assert self._nursery is not None
         self._holds = True
-        self._nursery.start_soon(self._resume, wait, request, dismissed)
+        self._nursery.start_soon(self._resume, receipt)
 
-    async def _resume(self, wait: Wait, request: ToMove | None, dismissed: Dismissed | None) -> None:
-        await wait()
+    async def _resume(self, receipt: Receipt) -> None:
+        await receipt.settled()
         self._holds = False
-        self._told(request, dismissed)
-        if self._outbox:
-            self.flush()
+        self._unanswered = 0
+        self.flush()
         self._drained.unpark_all()
+
+    def _give_up(self) -> None:
+        """Hang up on a client that has stopped reading."""
+        self._farewell = Farewell(1008, "stopped reading")
+        self._holds = True
+        if not self._scope.cancel_called:
+            self._note("stopped reading")
+        self._scope.cancel()
 
     def _command(self, text: str) -> Command:
         try:
@@ -239,12 +275,11 @@ class Connection(Generic[C, S]):
 async def contained(
     name: str,
     serve: Callable[[Wire], Awaitable[None]],
-    pulse: Pulse,
-    lookout: Lookout | None,
+    wired: Callable[[trio.abc.Stream], Wire],
     stream: trio.abc.Stream,
 ) -> None:
     """Serve a client's stream until it is closed, and let nothing that goes wrong reach anyone else."""
-    wire = Wire(stream, pulse, lookout)
+    wire = wired(stream)
     try:
         await guarded(name, partial(serve, wire))
     finally:

@@ -81,6 +81,17 @@ Heard: TypeAlias = Callable[[list[str]], bool]
 class Transport(Protocol):
     """One client's line, whatever carries it."""
 
+    thinks: bool
+    """Set while a move is asked of the client, which may read nothing meanwhile."""
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether nothing says that the client has vanished. Takes a microsecond or two."""
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that were written and have not left."""
+
     @property
     def origin(self) -> str:
         """Where the client comes from: its address, or what is known of it; empty where nothing is."""

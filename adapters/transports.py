@@ -23,9 +23,10 @@ _SETTLE_LIMIT = 100
 class LineTransport:
     """Lines over a byte stream."""
 
-    __slots__ = ("_ended", "_lines", "_wire")
+    __slots__ = ("_ended", "_lines", "_wire", "thinks")
 
     def __init__(self, wire: Wire) -> None:
+        self.thinks = False
         self._wire = wire
         self._lines = Lines()
         self._ended = False
@@ -34,6 +35,16 @@ class LineTransport:
     def origin(self) -> str:
         """Where the client comes from."""
         return self._wire.origin
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether nothing says that the client has vanished."""
+        return self._wire.is_reachable
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that were written and have not left."""
+        return self._wire.waiting
 
     @property
     def read_at(self) -> float:

@@ -9,24 +9,28 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TypeAlias
+from typing import TypeAlias, cast
 from urllib.parse import parse_qs
 
 import h11
 import trio
 import trio_websocket
 from wsproto import ConnectionType, WSConnection
-from wsproto.events import Ping
+from wsproto.events import BytesMessage, Ping, TextMessage
 
 from adapters.websocket import Feed, WebSocketTransport
 from adapters.wire import Wire
 
 MESSAGE_LIMIT = 65_536
 """Bytes that a websocket message may have; the close code for more is 1009."""
+FRAME_LIMIT = 1024
+"""Frames that a websocket message may consist of; the close code for more is 1009."""
 HANDSHAKE_LIMIT = 60.0
 """Seconds that a client has for saying what it wants."""
 
 _CHUNK = 4096
+_PARTS = 64
+"""Pieces in which an unfinished message may lie; beyond that they are put together."""
 _HEAD_LIMIT = 16_384
 _METHODS = (b"GET", b"HEAD")
 _KEY = re.compile(rb"[A-Za-z0-9+/]{22}==")
@@ -43,7 +47,6 @@ class Door:
     talk: Talk
     page: str
     """The text for those who come with a browser."""
-    pings: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +93,7 @@ async def _upgrade(wire: Wire, wanted: _Wanted, door: Door) -> None:
                 websocket = await request.accept()
             if websocket is not None:
                 transport = WebSocketTransport(websocket, wire, feed)
-                if door.pings:
-                    nursery.start_soon(transport.keep_pinging)
+                nursery.start_soon(transport.keep_pinging)
                 await door.talk(transport, request.path)
         finally:
             # Left to the nursery, the cancelling would leave an error in a cycle with its own traceback.
@@ -99,11 +101,28 @@ async def _upgrade(wire: Wire, wanted: _Wanted, door: Door) -> None:
 
 
 class _Websocket(trio_websocket.WebSocketConnection):
-    """A websocket that does not fail on a ping which crosses our close frame."""
+    """A websocket that keeps little of an unfinished message.
+
+    It does not fail on a ping which crosses our close frame, either.
+    """
+
+    _frames = 0
+    """Of which the message that is arriving consists until now."""
 
     async def _handle_ping_event(self, event: Ping) -> None:
         if self.closed is None:
             await super()._handle_ping_event(event)
+
+    async def _handle_message_event(self, event: BytesMessage | TextMessage) -> None:
+        self._frames += event.frame_finished
+        if self._frames > FRAME_LIMIT:
+            self._message_size = MESSAGE_LIMIT + 1
+        if event.message_finished:
+            self._frames = 0
+        if len(self._message_parts) > _PARTS:  # there may be one for each byte
+            parts = cast("list[str]", self._message_parts)  # or of bytes, all of them
+            self._message_parts = [parts[0][:0].join(parts)]
+        await super()._handle_message_event(event)
 
 
 async def _requested(nursery: trio.Nursery, feed: Feed) -> trio_websocket.WebSocketRequest:

@@ -3,6 +3,9 @@
 Knows a trio stream, what waits to leave it, and when what was read last arrived. Does not know what the
 bytes mean. What is written leaves at once where the stream can do that, and what does not leave waits here,
 whole and in order, until somebody drains it: so nothing is ever torn, whoever is cancelled.
+
+The rule it keeps: what waits for all clients of a server together is bounded. Beyond that the client for whom
+most waits is given up. Whoever writes bounds what waits for one client.
 """
 
 import trio
@@ -14,9 +17,36 @@ from gateway.pulse import Pulse
 GOODBYE_LIMIT = 1.0
 """Seconds that a client has for noticing that it is hung up on."""
 
+BACKLOG_LIMIT = 64 * 1024 * 1024
+"""Bytes that may wait for all clients of a server together."""
+
 _CHUNK = 4096
 """Bytes read at once: what floods in waits in the system, not here."""
 _BUSY_PERIOD = 0.01
+
+
+class Backlogs:
+    """How much waits for the clients of a server, and for whom most."""
+
+    def __init__(self, limit: int = BACKLOG_LIMIT) -> None:
+        self._limit = limit
+        self._sizes: dict[Wire, int] = {}
+        self._total = 0
+
+    @property
+    def total(self) -> int:
+        """Bytes that wait at most: what has left since a wire was noted last counts still."""
+        return self._total
+
+    def note(self, wire: "Wire", size: int) -> None:
+        """Note that `size` bytes wait to leave `wire`; give up wires while all together exceed the limit."""
+        self._total += size - self._sizes.pop(wire, 0)
+        if size:
+            self._sizes[wire] = size
+        while self._total > self._limit:
+            heaviest = max(self._sizes, key=lambda each: self._sizes[each])
+            self._total -= self._sizes.pop(heaviest)
+            heaviest.give_up()
 
 
 class Wire(trio.abc.Stream):
@@ -24,25 +54,36 @@ class Wire(trio.abc.Stream):
 
     __slots__ = (
         "_backlog",
+        "_backlogs",
         "_drained",
         "_drains",
+        "_given_up",
         "_lingers",
         "_listeners",
         "_pulse",
         "_pushed",
+        "_sending",
         "_stream",
+        "heard",
         "origin",
         "read_at",
     )
 
     def __init__(
-        self, stream: trio.abc.Stream, pulse: Pulse | None = None, lookout: Lookout | None = None
+        self,
+        stream: trio.abc.Stream,
+        pulse: Pulse | None = None,
+        lookout: Lookout | None = None,
+        backlogs: Backlogs | None = None,
     ) -> None:
         self.origin = origin_of(stream)
         """Where the peer is; see `origin_of`."""
         self._stream = duplex(stream, lookout)
         self._pulse = pulse or Pulse()
+        self._backlogs = backlogs or Backlogs()
         self.read_at = trio.current_time()
+        self.heard = True
+        """Set by every read. Whoever wants to know whether anything comes unsets it."""
         self._pushed = b""
         self._backlog = bytearray()
         self._drains = False
@@ -50,6 +91,18 @@ class Wire(trio.abc.Stream):
         self._listeners = 0
         """Two for a moment, when a websocket's reader changes."""
         self._lingers = False
+        self._sending = trio.CancelScope()
+        self._given_up = False
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that were written and have not left."""
+        return len(self._backlog)
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether nothing says that the client has vanished."""
+        return self._stream.is_reachable
 
     @property
     def is_quiet(self) -> bool:
@@ -86,6 +139,7 @@ class Wire(trio.abc.Stream):
         if self._lingers:
             raise trio.ClosedResourceError
         self.read_at = self._pulse.arrived()
+        self.heard = True
         return self._stream.read(_CHUNK)
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
@@ -106,11 +160,20 @@ class Wire(trio.abc.Stream):
 
         Raises trio.BrokenResourceError where the client has gone, trio.ClosedResourceError where we have.
         """
+        if self._given_up:
+            raise trio.BrokenResourceError
         sent = 0 if self._backlog else self._stream.send_some(data)
         if sent == len(data):
             return True
         self._backlog += data[sent:]
+        self._backlogs.note(self, len(self._backlog))
         return False
+
+    def give_up(self) -> None:
+        """Drop what waits, and let the client count as gone."""
+        self._given_up = True
+        self._backlog.clear()
+        self._sending.cancel()
 
     async def drain(self) -> None:
         """Return when all that was written has left. Raises as `write` does."""
@@ -120,10 +183,19 @@ class Wire(trio.abc.Stream):
                 continue
             self._drains = True
             try:
-                del self._backlog[: await self._stream.send_more(self._backlog)]
+                await self._send_some()
             finally:
                 self._drains = False
                 self._drained.unpark_all()
+                if not self._backlog:
+                    self._backlogs.note(self, 0)
+        if self._given_up:
+            raise trio.BrokenResourceError
+
+    async def _send_some(self) -> None:
+        with trio.CancelScope() as self._sending:
+            sent = await self._stream.send_more(self._backlog)
+            del self._backlog[:sent]
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         """Send all of `data`."""
@@ -135,7 +207,9 @@ class Wire(trio.abc.Stream):
         await self.drain()
 
     async def aclose(self) -> None:
-        """Close the stream."""
+        """Close the stream, and drop what waits to leave it."""
+        self._backlog.clear()
+        self._backlogs.note(self, 0)
         await self._stream.aclose()
 
     async def linger(self) -> None:

@@ -5,6 +5,9 @@ all who wait, up to `AT_ONCE`, in one turn of the loop, where trio.serve_listene
 thousand games are on a turn takes tens of milliseconds, and thousands who come at once would wait for a
 minute.
 
+A peer that has vanished without a word is found by the system: one that is sent nothing after 25 seconds, one
+that is sent something 25 seconds after that. So it takes 50 seconds at most, whatever is said meanwhile.
+
 The rule it keeps: no error of accept() ends a listener. One that concerns a single connection is passed over;
 any other may last, so it is logged, now and then, and accept() is tried again after a pause.
 """
@@ -14,6 +17,7 @@ import logging
 import os
 import socket
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from math import inf
 
 import trio
@@ -24,6 +28,18 @@ PAUSE = 0.1
 """Seconds until the next attempt, where the system cannot accept."""
 LOG_PERIOD = 60.0
 """Seconds for which an error is not logged again."""
+
+_KEEPALIVE = (
+    (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
+    (socket.IPPROTO_TCP, "TCP_KEEPIDLE", 10),
+    (socket.IPPROTO_TCP, "TCP_KEEPALIVE", 10),  # what macOS calls the same
+    (socket.IPPROTO_TCP, "TCP_KEEPINTVL", 5),
+    (socket.IPPROTO_TCP, "TCP_KEEPCNT", 3),
+    (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", 25_000),
+)
+"""Seconds of silence before the first probe, and between probes; how many; milliseconds that data may take.
+
+A system that lacks one of these has its own figure."""
 
 _PASSING = frozenset(
     getattr(errno, name)
@@ -100,4 +116,14 @@ class _Troubles:
 def _next(door: socket.socket) -> trio.SocketStream:
     """Return the next connection. Raises OSError, BlockingIOError where there is none."""
     connection, _ = door.accept()
+    watch(connection)
     return trio.SocketStream(trio.socket.from_stdlib_socket(connection))
+
+
+def watch(connection: socket.socket) -> None:
+    """Let the system find out whether the peer has vanished."""
+    for level, name, value in _KEEPALIVE:
+        option = getattr(socket, name, None)
+        if option is not None:
+            with suppress(OSError):  # some systems refuse it once the peer has gone
+                connection.setsockopt(level, option, value)

@@ -19,10 +19,10 @@ import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
 from adapters.connection import contained
+from adapters.wire import Wire
 from gateway.app import keep_time
 from gateway.desk import Desk
 from gateway.hub import Rules
-from gateway.pulse import Pulse
 from gateway.results import Finished
 from gateway.session import Terms
 
@@ -188,7 +188,7 @@ class Gateway:
         """Return a player who is connected, but has not entered."""
         stream, server_stream = trio.testing.memory_stream_pair()
         server = Resettable(server_stream)
-        self._nursery.start_soon(contained, dialect, self._serve[dialect], Pulse(), None, server)
+        self._nursery.start_soon(contained, dialect, self._serve[dialect], Wire, server)
         player: DroidconPlayer | WebsocketPlayer
         if dialect == "droidcon":
             player = DroidconPlayer(name, table, server, stream)

@@ -3,6 +3,7 @@
 import errno
 import logging
 import socket
+import sys
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager
 
@@ -11,7 +12,7 @@ import trio
 import trio.testing
 
 import gateway.accepting
-from gateway.accepting import AT_ONCE, LOG_PERIOD, accept
+from gateway.accepting import AT_ONCE, LOG_PERIOD, accept, watch
 
 pytestmark = pytest.mark.trio
 
@@ -106,3 +107,28 @@ async def test_error_that_comes_back_later_is_logged_again(
         troubles.log(OSError(errno.EMFILE, "cannot"))
         await trio.sleep(LOG_PERIOD / 5)
     assert len(caplog.records) == 2
+
+
+async def test_system_is_to_find_out_whether_a_peer_has_vanished() -> None:
+    async with door() as (port, streams), await trio.open_tcp_stream("127.0.0.1", port):
+        await trio.testing.wait_all_tasks_blocked()
+        assert streams[0].getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        if sys.platform == "linux":
+            idle, interval, probes, user = (
+                int(streams[0].getsockopt(socket.IPPROTO_TCP, option))
+                for option in (
+                    socket.TCP_KEEPIDLE,
+                    socket.TCP_KEEPINTVL,
+                    socket.TCP_KEEPCNT,
+                    socket.TCP_USER_TIMEOUT,
+                )
+            )
+            assert idle + interval * probes + user / 1000 <= 50
+
+
+async def test_option_that_a_socket_refuses_is_done_without() -> None:
+    one, other = socket.socketpair()  # which knows nothing of TCP
+    with one, other:
+        watch(one)
+        one.send(b"x")
+        assert other.recv(1) == b"x"

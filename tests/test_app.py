@@ -18,6 +18,7 @@ import adapters.droidcon.server
 import adapters.nac4.server
 from adapters.connection import contained
 from adapters.lookout import Lookout
+from adapters.wire import Wire
 from gateway.app import TICK, FrontEnd, Listening, Service, keep_time, listen, run, stop_asked_for
 from gateway.commands import AtTable, Enter, Play
 from gateway.desk import Desk
@@ -234,6 +235,8 @@ async def test_nobody_holds_up_the_stop_for_long(handlers: None) -> None:
 class Box:
     """A mailbox that hands on at once, as if its client were on a perfect line."""
 
+    is_reachable = True
+
     def __init__(self, hub: Desk, name: str, settling: float = 0) -> None:
         self.events: list[tuple[float, Event]] = []
         self.on_settle: Play | None = None
@@ -422,7 +425,7 @@ async def server(results: Results, clock: float) -> AsyncIterator[dict[str, int]
     async with trio.open_nursery() as nursery:
         nursery.start_soon(lookout.run)
         for name, each in serve.items():
-            handler = partial(contained, name, each, pulse, lookout)
+            handler = partial(contained, name, each, partial(Wire, pulse=pulse, lookout=lookout))
             (listener,) = await nursery.start(partial(trio.serve_tcp, handler, 0, host="127.0.0.1"))
             ports[name] = listener.socket.getsockname()[1]
         nursery.start_soon(keep_time, hub)

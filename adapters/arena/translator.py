@@ -58,6 +58,7 @@ MANNERS = Manners(
     kind="arena",
     illegal=Illegal.RETRY,  # PROTOCOL.md 5.11
     afterwards=Afterwards.STEP_OUT,  # PROTOCOL.md 4.10
+    entry_limit=300.0,  # PROTOCOL.md 1
 )
 _CELLS = Cells(b"\0\1\2")
 _NO_ID = "You need to include an id"
@@ -143,6 +144,8 @@ class ArenaTranslator:
                 return Farewell(1001, "server stops")
             case Why.FAULT:
                 return Farewell(1011, "internal error")
+            case Why.SILENT:
+                return Farewell(1002, "start expected")
             case _:
                 return Farewell(1000)
 

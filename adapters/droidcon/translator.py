@@ -126,6 +126,7 @@ def _manners(rounds: int) -> Manners:
         afterwards=Afterwards.HANG_UP,  # PROTOCOL.md 4.7
         rounds=rounds,
         hears_itself=False,  # PROTOCOL.md 4.3
+        entry_limit=300.0,  # PROTOCOL.md 1
     )
 
 

@@ -27,4 +27,4 @@ async def serve(wire: Wire, desk: Desk, *, original: bool = False) -> None:
         place = place_for(table, None if against is None else Wish(against))
         await Connection(desk, transport, Nac4Codec(), Nac4Translator(place, original=original)).run()
 
-    await serve_websocket(wire, Door(talk, PAGE, pings=True))
+    await serve_websocket(wire, Door(talk, PAGE))

@@ -104,7 +104,7 @@ async def junk(options: argparse.Namespace, database: Path, log: Log) -> list[Ro
     print(f"seed {options.seed}", flush=True)
     share = -(-options.pieces // len(options.only))
     rows: list[Row] = []
-    async with running([*OPTIONS, "--db", str(database)], STARTING, log.hear, PORTS) as server:
+    async with running([*OPTIONS, "--db", str(database)], STARTING, log.hear) as server:
         rows += [await _row(server, port, share, (options.seed, log)) for port in options.only]
     return rows
 

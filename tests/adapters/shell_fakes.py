@@ -85,8 +85,11 @@ class Stallable(trio.abc.Stream):
 class FakeTransport:
     """A client's line that the test holds both ends of."""
 
+    is_reachable = True
+
     def __init__(self) -> None:
         self.origin = "192.0.2.1"
+        self.thinks = False
         self.read_at = 0.0
         self.ended = "hung up"
         self.sent: list[str] = []
@@ -98,6 +101,10 @@ class FakeTransport:
         self.gone = False
         self._backlog: list[list[str]] = []
         self._give, self._take = trio.open_memory_channel[list[str]](1000)
+
+    @property
+    def waiting(self) -> int:
+        return sum(len(text) for packet in self._backlog for text in packet)
 
     def arrives(self, *texts: str) -> None:
         """Let texts arrive in one packet."""

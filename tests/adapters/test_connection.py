@@ -14,16 +14,17 @@ import trio
 import trio.testing
 from shell_fakes import FakeTransport, ToyCodec, ToyTranslator
 
-from adapters.connection import AT_ONCE, OUTBOX_LIMIT, Connection, contained
+from adapters.connection import AT_ONCE, BACKLOG_LIMIT, FULL, OUTBOX_LIMIT, UNREAD, Connection, contained
 from adapters.contract import Farewell, Flooded, Heard, PeerGone
+from adapters.wire import Wire
 from gateway.board import FIRST, SECOND, Side
 from gateway.desk import Desk
-from gateway.events import Dismissed, Entered, Event, Objection, Remark, Spoken, Why
+from gateway.events import Dismissed, Entered, Event, Objection, Refused, Remark, Spoken, Why
 from gateway.hub import Rules
-from gateway.pulse import Pulse
 from gateway.session import Terms
 
 pytestmark = pytest.mark.trio
+NOISE = Refused(Objection.UNFIT, "x" * 1000)
 
 
 class House:
@@ -45,7 +46,7 @@ class House:
             await connection.run()
 
         _, stream = trio.testing.memory_stream_pair()
-        self._nursery.start_soon(contained, "toy", serve, Pulse(), None, stream)
+        self._nursery.start_soon(contained, "toy", serve, Wire, stream)
         return transport
 
     def tell(self, number: int, event: Event) -> None:
@@ -237,8 +238,10 @@ async def test_client_that_stops_reading_is_dropped_and_nobody_else_is_touched(
         bob.letting_in = trio.Event()
         ann.arrives("play 3")
         await quiet()
-        for _ in range(OUTBOX_LIMIT + 1):
-            home.tell(1, Entered("noise"))
+        for _ in range(BACKLOG_LIMIT // 1000):
+            home.tell(1, NOISE)
+        assert bob.farewell is None
+        home.tell(1, NOISE)
         dan.arrives("y")
         await quiet()
         assert bob.farewell == Farewell(1008, "stopped reading")
@@ -250,17 +253,68 @@ async def test_client_that_stops_reading_is_dropped_and_nobody_else_is_touched(
 
 
 async def test_full_outbox_is_no_reason_yet() -> None:
+    async with game() as (home, ann, bob):
+        home.results = FakeReceipt()
+        ann.ends()
+        await quiet()
+        for _ in range(OUTBOX_LIMIT - 1):
+            home.tell(1, Entered("noise"))
+        await quiet()
+        home.results.settle()
+        await quiet()
+        assert len(bob.sent) == OUTBOX_LIMIT
+        assert bob.farewell is None
+
+
+async def test_outbox_that_waits_for_a_result_is_bounded() -> None:
+    async with game() as (home, ann, bob):
+        home.results = FakeReceipt()
+        ann.ends()
+        await quiet()
+        for _ in range(OUTBOX_LIMIT):
+            home.tell(1, Entered("noise"))
+        await quiet()
+        assert bob.farewell == Farewell(1008, "stopped reading")
+
+
+async def test_what_waits_for_a_slow_client_is_bytes_and_nothing_that_events_refer_to() -> None:
     async with house() as home:
         ann = home.visit(FakeTransport())
         ann.letting_in = trio.Event()
+        for number in range(10):
+            ann.arrives(f"{number}" * 100)
         await quiet()
-        for _ in range(OUTBOX_LIMIT):
-            home.tell(0, Entered("noise"))
+        assert ann.waiting > 1000
+        assert home.connections[0]._outbox == []
+
+
+async def test_little_of_a_client_is_heard_while_its_events_wait_for_a_result() -> None:
+    async with game() as (home, ann, bob):
+        home.results = FakeReceipt()
+        ann.ends()
         await quiet()
+        for number in range(100):
+            bob.arrives(f"{number} {'x' * 1000}")
+        await quiet()
+        heard = [event for event in home.connections[1]._outbox if isinstance(event, Refused)]
+        assert len(heard) * 1000 <= UNREAD + 1000
+        home.results.settle()
+        await quiet()
+        assert [text.split()[2] for text in bob.sent if "Refused" in text] == [str(n) for n in range(100)]
+
+
+async def test_connection_that_is_over_keeps_nothing_for_the_garbage_collector() -> None:
+    async with house() as home:
+        ann = home.visit(FakeTransport())
+        ann.letting_in = trio.Event()
+        ann.arrives(*("x" * 1000 for _ in range(1000)))
+        await quiet()
+        connection = home.connections[0]
+        assert connection._unheard != []
+        ann.gone = True
         ann.letting_in.set()
         await quiet()
-        assert len(ann.sent) == OUTBOX_LIMIT
-        assert ann.farewell is None
+        assert (connection._unheard, connection._outbox) == ([], [])
 
 
 async def test_ten_thousand_commands_in_one_packet_are_no_reason_to_be_dropped() -> None:
@@ -275,18 +329,19 @@ async def test_ten_thousand_commands_in_one_packet_are_no_reason_to_be_dropped()
         assert ann.farewell is None
 
 
-async def test_reader_waits_while_its_own_outbox_is_half_full() -> None:
+async def test_client_that_does_not_let_in_what_it_is_told_is_not_read() -> None:
     async with house() as home:
         ann = home.visit(FakeTransport())
         ann.letting_in = trio.Event()
         ann.arrives("first")
         await quiet()
-        ann.arrives(*("x" for _ in range(OUTBOX_LIMIT)))
+        ann.arrives(*("x" * 1000 for _ in range(2 * FULL // 1000)))
         ann.arrives("enter ann")
         bob = home.visit(FakeTransport())
         bob.arrives("enter bob")
         await quiet()
         assert bob.sent == ["Entered"]
+        assert ann.waiting <= FULL + 1100
         ann.letting_in.set()
         await quiet()
         assert bob.sent == ["Entered", "Started"]
@@ -547,11 +602,11 @@ async def test_evidence_says_who_stopped_reading() -> None:
         bob.letting_in = trio.Event()
         ann.arrives("play 3")
         await quiet()
-        for _ in range(OUTBOX_LIMIT + 1):
-            home.tell(1, Entered("noise"))
+        for _ in range(BACKLOG_LIMIT // 1000 + 1):
+            home.tell(1, NOISE)
         await quiet()
         assert receipt.enclosed[SECOND][:2] == ["< Started", "< Moved"]
-        assert receipt.enclosed[SECOND][2:] == [
+        assert receipt.enclosed[SECOND][-3:] == [
             "-- (stopped reading)",
             "-- (the connection ended)",
             "-- (aborted: this player left before both had moved)",
@@ -650,7 +705,7 @@ async def test_peer_that_is_gone_is_no_mistake_of_ours(caplog: pytest.LogCapture
             raise PeerGone
 
     _, stream = trio.testing.memory_stream_pair()
-    await contained("toy", gone, Pulse(), None, stream)
+    await contained("toy", gone, Wire, stream)
     assert errors(caplog) == []
 
 
@@ -666,7 +721,7 @@ async def test_whatever_ends_a_connection_its_stream_is_closed(
         raise trouble
 
     _, stream = trio.testing.memory_stream_pair()
-    await contained("toy", partial(fail, nested=nested), Pulse(), None, stream)
+    await contained("toy", partial(fail, nested=nested), Wire, stream)
     with pytest.raises(trio.ClosedResourceError):
         await stream.send_all(b"x")
 

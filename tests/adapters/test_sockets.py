@@ -10,7 +10,7 @@ import trio.testing
 from shell_fakes import sockets
 
 from adapters.lookout import Lookout
-from adapters.sockets import DirectSocket, Duplex, PlainStream, duplex, origin_at, origin_of
+from adapters.sockets import DirectSocket, Duplex, PlainStream, duplex, is_answered, origin_at, origin_of
 
 pytestmark = pytest.mark.trio
 
@@ -93,15 +93,6 @@ async def test_small_writes_are_not_held_back() -> None:
         assert server._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0
 
 
-async def test_option_that_a_socket_refuses_is_done_without() -> None:
-    one, other = socket.socketpair()  # which knows nothing of TCP
-    with other:
-        stream = DirectSocket(trio.SocketStream(trio.socket.from_stdlib_socket(one)))
-        async with closing(stream):
-            assert stream.send_some(b"YOUR_MOVE\n") == 10
-            assert other.recv(100) == b"YOUR_MOVE\n"
-
-
 async def test_stream_is_readable_once_something_has_come_and_at_its_end() -> None:
     server, client = await direct_pair()
     async with closing(server):
@@ -130,6 +121,44 @@ async def test_nothing_is_sent_by_a_stream_that_is_closed() -> None:
         await server.aclose()
         with pytest.raises(trio.ClosedResourceError):
             server.send_some(b"x")
+
+
+# Whether the peer is there.
+
+
+@pytest.mark.parametrize(
+    ("retransmits", "probes", "answered"),
+    [(0, 0, True), (1, 0, True), (2, 0, False), (0, 1, False), (9, 0, False), (0, 3, False)],
+)
+async def test_peer_answers_unless_a_probe_or_data_sent_again_is_without_an_answer(
+    retransmits: int, probes: int, answered: bool
+) -> None:
+    assert is_answered(bytes((1, 0, retransmits, probes, 0, 6, 0x77, 0))) is answered
+
+
+async def test_peer_that_is_there_is_reachable() -> None:
+    server, client = await direct_pair()
+    async with closing(server, client):
+        assert server.is_reachable
+        server.send_some(b"NEW_GAME\n")
+        assert server.is_reachable
+        assert await read(client, 100) == b"NEW_GAME\n"
+
+
+async def test_stream_that_is_closed_is_not_reachable() -> None:
+    server, client = await direct_pair()
+    async with closing(client):
+        await server.aclose()
+        assert not server.is_reachable
+
+
+async def test_stream_that_cannot_tell_is_reachable() -> None:
+    one, other = socket.socketpair()  # which knows nothing of TCP
+    with other:
+        stream = DirectSocket(trio.SocketStream(trio.socket.from_stdlib_socket(one)))
+        async with closing(stream):
+            assert stream.is_reachable
+    assert PlainStream(trio.testing.memory_stream_pair()[0]).is_reachable
 
 
 # Every kind.

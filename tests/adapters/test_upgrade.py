@@ -18,7 +18,7 @@ from adapters.contract import Farewell, PeerGone
 from adapters.transports import received
 from adapters.upgrade import HANDSHAKE_LIMIT, MESSAGE_LIMIT, Door, serve_websocket, wanted_place
 from adapters.websocket import WebSocketTransport
-from gateway.pulse import Pulse
+from adapters.wire import Wire
 
 PAGE = "Connect with a websocket client.\n"
 HANDSHAKE = (
@@ -49,9 +49,7 @@ async def at_the_door() -> AsyncIterator[tuple[trio.StapledStream, Breakable]]:
     client, server = trio.testing.memory_stream_pair()
     stream = Breakable(server)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(
-            contained, "test", partial(serve_websocket, door=Door(echo, PAGE)), Pulse(), None, stream
-        )
+        nursery.start_soon(contained, "test", partial(serve_websocket, door=Door(echo, PAGE)), Wire, stream)
         yield client, stream
         await client.aclose()
 
@@ -335,8 +333,8 @@ async def test_what_ends_a_websocket_is_left_to_no_garbage_collector() -> None:
     gc.disable()
     try:
         async with trio.open_nursery() as nursery:
-            serve = partial(serve_websocket, door=Door(vanish, PAGE, pings=True))
-            nursery.start_soon(contained, "test", serve, Pulse(), None, server)
+            serve = partial(serve_websocket, door=Door(vanish, PAGE))
+            nursery.start_soon(contained, "test", serve, Wire, server)
             await client.send_all(HANDSHAKE)
             await everything(client)
             await client.aclose()

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 import trio
@@ -11,10 +12,11 @@ from frame_strategies import streams as frame_streams
 from hypothesis import given, settings
 from shell_fakes import Stallable, collect, drained, send, sockets
 
+from adapters.connection import contained
 from adapters.contract import SEND_LIMIT, Farewell, PeerGone
 from adapters.transports import received
-from adapters.upgrade import Door, serve_websocket
-from adapters.websocket import PING_PERIOD, WebSocketTransport
+from adapters.upgrade import FRAME_LIMIT, Door, serve_websocket
+from adapters.websocket import PING_PERIOD, PONG_LIMIT, WebSocketTransport
 from adapters.wire import Wire
 
 pytestmark = pytest.mark.trio
@@ -123,19 +125,6 @@ async def test_nothing_follows_a_frame_that_was_sent_in_part(autojump_clock: tri
         assert closed.value.reason.code == 1006
 
 
-async def test_pings_that_nobody_answers_do_not_pile_up(autojump_clock: trio.testing.MockClock) -> None:
-    client_stream, server_stream = trio.testing.memory_stream_pair()
-    mute = Stallable(client_stream)
-    async with between(server_stream, mute) as (transport, _), trio.open_nursery() as nursery:
-        mute.drops = True
-        nursery.start_soon(transport.keep_pinging)
-        nursery.start_soon(received, transport)
-        await trio.sleep(20 * PING_PERIOD)
-        assert mute.dropped >= 15  # the pongs
-        assert len(transport._websocket._pings) <= 1
-        nursery.cancel_scope.cancel()
-
-
 async def test_settled_websocket_has_handed_out_all_that_had_arrived() -> None:
     async with (
         sockets() as streams,
@@ -222,18 +211,132 @@ async def test_unread_frames_do_not_destroy_the_last_words_of_a_websocket() -> N
         assert client.closed.code == 1008
 
 
-async def test_pings_go_out_and_a_missing_pong_is_not_punished(
+# Signs of life.
+
+
+async def seconds_kept(*, thinks: bool = False, says: bytes = b"", at: float = 0) -> float:
+    """Return how long a client is kept, an hour at most, that says something every `at` seconds or not."""
+    client, server = trio.testing.memory_stream_pair()
+    begin = trio.current_time()
+
+    async def talk(transport: WebSocketTransport, _: str) -> None:
+        transport.thinks = thinks
+        await collect(transport, [])
+
+    async def live() -> None:
+        await client.send_all(HANDSHAKE)
+        while says:
+            await trio.sleep(at)
+            await client.send_all(says)
+
+    with trio.move_on_after(3600):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(live)
+            nursery.start_soon(drained, client)
+            await contained("test", partial(serve_websocket, door=Door(talk, "")), Wire, server)
+            nursery.cancel_scope.cancel()
+    return trio.current_time() - begin
+
+
+async def test_client_that_says_nothing_to_a_ping_is_gone_before_the_third(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    assert 2 * PING_PERIOD <= await seconds_kept() <= 2 * PING_PERIOD + 1
+
+
+@pytest.mark.parametrize(
+    "says",
+    [b"\x8a\x80\0\0\0\0", b"\x8a\x83\0\0\0\0abc", b"\x89\x80\0\0\0\0", b"\x81\x81\0\0\0\0x"],
+    ids=["pong", "other pong", "ping", "text"],
+)
+async def test_client_from_whom_anything_comes_is_kept(
+    autojump_clock: trio.testing.MockClock, says: bytes
+) -> None:
+    assert await seconds_kept(says=says, at=PING_PERIOD - 1) == 3600
+
+
+async def test_client_that_is_asked_for_a_move_need_not_answer_pings(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    assert await seconds_kept(thinks=True) == 3600
+
+
+async def test_client_that_owes_a_pong_is_not_reachable_unless_it_thinks(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     client, server = trio.testing.memory_stream_pair()
-    mute = Stallable(server)
-    async with between(mute, client) as (transport, _), trio.open_nursery() as nursery:
-        mute.drops = True
-        nursery.start_soon(transport.keep_pinging)
-        await trio.sleep(3 * PING_PERIOD + 30)
-        assert mute.dropped >= 3
-        mute.drops = False
-        await send(transport, ["genmove\r\n"])
+    async with between(server, Stallable(client)) as (transport, _):
+        assert transport.is_reachable
+        await trio.sleep(PING_PERIOD + PONG_LIMIT - 0.1)
+        assert transport.is_reachable
+        await trio.sleep(1)
+        assert not transport.is_reachable
+        transport.thinks = True
+        assert transport.is_reachable
+
+
+async def test_pong_that_came_while_the_server_stood_still_counts(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    client, server = trio.testing.memory_stream_pair()
+    async with between(server, Stallable(client)) as (transport, _), trio.open_nursery() as nursery:
+        nursery.start_soon(collect, transport, [])
+        transport._wire.heard = False
+        await client.send_all(b"\x8a\x80\0\0\0\0")
+        await transport.settle()
+        assert transport._wire.heard
+        nursery.cancel_scope.cancel()
+
+
+# What a client may send.
+
+
+async def closed_with(data: bytes) -> int | None:
+    """Return the code with which a client is closed that sends `data`."""
+    async with sockets() as streams, between(*streams) as (transport, client), trio.open_nursery() as nursery:
+        nursery.start_soon(collect, transport, [])
+        await streams[1].send_all(data)
+        with pytest.raises(trio_websocket.ConnectionClosed):
+            await client.get_message()
+        nursery.cancel_scope.cancel()
+        return None if client.closed is None else int(client.closed.code)
+
+
+@pytest.mark.parametrize("payload", [b"", b"a"])
+async def test_message_of_too_many_fragments_is_too_long(payload: bytes) -> None:
+    piece = bytes((0x00, 0x80 | len(payload))) + bytes(4) + payload
+    assert await closed_with(b"\x01\x80\0\0\0\0" + piece * FRAME_LIMIT) == 1009
+
+
+async def test_message_of_many_fragments_with_pings_between_is_read() -> None:
+    piece, ping = b"\x00\x81\0\0\0\0a", b"\x89\x80\0\0\0\0"
+    texts, _ = await conversation(
+        [b"\x01\x80\0\0\0\0" + (piece + ping) * (FRAME_LIMIT - 2) + b"\x80\x80\0\0\0\0"] * 2, usual=True
+    )
+    assert texts == ["a" * (FRAME_LIMIT - 2)] * 2
+
+
+async def test_unfinished_message_lies_in_few_pieces_however_it_came() -> None:
+    async with websockets() as (transport, client), trio.open_nursery() as nursery:
+        nursery.start_soon(collect, transport, [])
+        await client._stream.send_all(b"\x01\xfe\x10\0\0\0\0\0")
+        for _ in range(1000):
+            await client._stream.send_all(b"ab")
+            await trio.testing.wait_all_tasks_blocked()
+        assert "".join(transport._websocket._message_parts) == "ab" * 1000
+        assert len(transport._websocket._message_parts) < 100
+        nursery.cancel_scope.cancel()
+
+
+async def test_library_pauses_for_others_now_and_then() -> None:
+    async with websockets() as (transport, _client), trio.open_nursery() as nursery:
+        nursery.start_soon(collect, transport, [])
+        transport._leave_reading(b"\x8a\x80\0\0\0\0" * 1000)
+        turns = 0
+        while transport._feed._given:
+            await trio.lowlevel.checkpoint()
+            turns += 1
+        assert turns >= 10
         nursery.cancel_scope.cancel()
 
 

@@ -3,9 +3,9 @@
 import pytest
 import trio
 import trio.testing
-from shell_fakes import drained, sockets
+from shell_fakes import Stallable, drained, sockets
 
-from adapters.wire import Wire
+from adapters.wire import Backlogs, Wire
 
 pytestmark = pytest.mark.trio
 
@@ -43,3 +43,69 @@ async def test_what_is_written_while_something_leaves_is_not_lost() -> None:
         await trio.testing.wait_all_tasks_blocked()
         assert not wire.write(b"MOVE\n")
         assert await drained(client) == b"YOUR_MOVE\n"
+
+
+# What waits for all together.
+
+
+def slow(backlogs: Backlogs) -> Wire:
+    """Return a wire from which nothing leaves."""
+    _, server = trio.testing.memory_stream_pair()
+    stalled = Stallable(server)
+    stalled.stalls = True
+    return Wire(stalled, backlogs=backlogs)
+
+
+async def test_server_holds_no_more_than_its_limit_for_all_clients_together() -> None:
+    backlogs = Backlogs(10_000)
+    wires = [slow(backlogs) for _ in range(40)]
+    for _ in range(10):
+        for wire in wires:
+            try:
+                wire.write(b"x" * 100)
+            except trio.BrokenResourceError:
+                assert wire.waiting == 0
+            assert sum(each.waiting for each in wires) == backlogs.total <= 10_000
+    assert backlogs.total > 9000
+
+
+async def test_client_for_whom_most_waits_is_given_up_and_nobody_else() -> None:
+    backlogs = Backlogs(1000)
+    wires = [slow(backlogs) for _ in range(3)]
+    for wire, size in zip(wires, (300, 400, 200), strict=True):
+        assert not wire.write(b"x" * size)
+    wires[2].write(b"x" * 150)
+    with pytest.raises(trio.BrokenResourceError):
+        wires[1].write(b"x")
+    assert [wire.waiting for wire in wires] == [300, 0, 350]
+
+
+async def test_task_that_drains_is_told_that_the_client_is_given_up() -> None:
+    backlogs = Backlogs(1000)
+    wire = slow(backlogs)
+    wire.write(b"x" * 500)
+
+    async def drain() -> None:
+        with pytest.raises(trio.BrokenResourceError):
+            await wire.drain()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(drain)
+        nursery.start_soon(drain)
+        await trio.testing.wait_all_tasks_blocked()
+        wire.write(b"x" * 501)
+    assert backlogs.total == 0
+
+
+async def test_what_has_left_and_what_is_closed_counts_no_more() -> None:
+    backlogs = Backlogs(1000)
+    client, server = trio.testing.memory_stream_pair()
+    wire, other = Wire(server, backlogs=backlogs), slow(backlogs)
+    wire.write(b"x" * 600)
+    other.write(b"x" * 300)
+    assert backlogs.total == 900
+    await wire.drain()
+    assert backlogs.total == 300
+    await other.aclose()
+    assert backlogs.total == 0
+    await client.aclose()

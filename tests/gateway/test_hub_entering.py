@@ -1,3 +1,5 @@
+import dataclasses
+
 import pytest
 from hub_world import (
     FIRST_WINS,
@@ -100,6 +102,33 @@ def test_who_does_not_enter_in_time_is_hung_up_on(world: World) -> None:
     world.wait(0.2)
     assert client.news() == [Dismissed(Why.SILENT)]
     assert len(world.hub) == 0
+
+
+@pytest.mark.parametrize("manners", [STEPPING_OUT, HANGING_UP])
+def test_who_is_introduced_or_refused_has_not_asked_for_an_opponent_in_time(manners: Manners) -> None:
+    world = World()
+    client = world.client(dataclasses.replace(manners, entry_limit=300.0))
+    client.say(Introduce("ann"))
+    client.say(Unfit())
+    world.wait(299)
+    assert not client.gone
+    world.wait(1.1)
+    assert client.last(Dismissed) == Dismissed(Why.SILENT)
+
+
+def test_who_waits_or_has_played_may_stay_as_long_as_it_likes() -> None:
+    world = World()
+    manners = dataclasses.replace(STEPPING_OUT, entry_limit=300.0)
+    ann = world.client(manners)
+    ann.enter(LOBBY, "ann")
+    world.wait(400)
+    assert not ann.gone
+    bob = world.client(manners)
+    bob.enter(LOBBY, "bob")
+    world.play(FIRST_WINS, (ann, bob))
+    world.wait(400)
+    assert not ann.gone
+    assert not bob.gone
 
 
 def test_who_has_entered_in_time_stays(world: World) -> None:

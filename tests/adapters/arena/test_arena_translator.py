@@ -166,6 +166,7 @@ def test_receive_is_a_function_of_the_message_alone() -> None:
 def test_manners_let_illegal_moves_be_tried_again_and_step_out_after_a_game() -> None:
     manners = ArenaTranslator().manners
     assert (manners.illegal, manners.afterwards, manners.rounds) == (Illegal.RETRY, Afterwards.STEP_OUT, 1)
+    assert manners.entry_limit == 300
     assert not manners.clocked
 
 
@@ -366,8 +367,12 @@ def test_client_is_the_other_player_in_the_next_game() -> None:
 
 
 @pytest.mark.parametrize("why", list(Why))
-def test_close_code_says_when_the_server_stops_or_makes_a_mistake(why: Why) -> None:
-    words = {Why.STOPPED: Farewell(1001, "server stops"), Why.FAULT: Farewell(1011, "internal error")}
+def test_close_code_says_why_the_server_hangs_up(why: Why) -> None:
+    words = {
+        Why.STOPPED: Farewell(1001, "server stops"),
+        Why.FAULT: Farewell(1011, "internal error"),
+        Why.SILENT: Farewell(1002, "start expected"),
+    }
     assert ArenaTranslator().farewell(Dismissed(why)) == words.get(why, Farewell(1000))
     assert told(ArenaTranslator(), Dismissed(why)) == []
 
@@ -416,6 +421,8 @@ def test_every_message_asks_for_something(
 
 class Client:
     """A player of a real hub, whose events go through a translator."""
+
+    is_reachable = True
 
     def __init__(self, hub: Desk) -> None:
         self.hub = hub

@@ -104,7 +104,7 @@ def test_client_brings_no_clock_and_shares_its_name() -> None:
     manners = DroidconTranslator().manners
     assert not manners.clocked
     assert not manners.unique_name
-    assert manners.entry_limit is None
+    assert manners.entry_limit == 300
 
 
 # Commands.
