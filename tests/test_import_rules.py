@@ -460,7 +460,7 @@ def test_library_of_which_insides_are_used_has_a_newest_version(library: str) ->
     assert ",<" in wanted
 
 
-PRIVATE = {"_handle_ping_event", "_reader_task", "_get_request", "_pings"}
+PRIVATE = {"_handle_message_event", "_handle_ping_event", "_reader_task", "_get_request", "_pings"}
 """What is used of trio-websocket beyond its interface."""
 
 

@@ -134,6 +134,10 @@ async def _thought(engine: str, board: Board, budget: float) -> int | None:
             think, engine, board, budget, kill_on_cancel=True, limiter=trio.CapacityLimiter(1)
         )
     except (trio_parallel.BrokenWorkerError, OSError) as error:
-        logger.warning("a worker was lost while %s thought: %s", engine, error)
+        logger.warning(
+            "a worker was lost while %s thought: %s",
+            *(engine, error),
+            extra={"event": "worker_lost", "engine": engine, "error": str(error)},
+        )
         return None
     return column

@@ -84,7 +84,10 @@ class WebProcess:
                     return
                 soon = min(soon + 1, len(PAUSES)) if trio.current_time() < begun + SOON else 1
                 if status is not None:
-                    logger.error("the process that serves the web has ended, with status %s", status)
+                    about = {"event": "web_ended", "status": status}
+                    logger.error(
+                        "the process that serves the web has ended, with status %s", status, extra=about
+                    )
                 with trio.move_on_after(PAUSES[soon - 1]):
                     await self._stopping.wait()
         finally:
@@ -96,7 +99,8 @@ class WebProcess:
         try:
             process, stream = await self._start()
         except OSError as error:
-            logger.error("no process to serve the web can be started: %s", error)
+            about = {"event": "web_not_started", "error": str(error)}
+            logger.error("no process to serve the web can be started: %s", error, extra=about)
             return None
         link = Link(stream)
         try:
@@ -135,14 +139,19 @@ class WebProcess:
                         case Withdraw(number):
                             request = self._requests.get(number)
                             if request is not None and request.withdraw():
-                                logger.info("all results were to be cleared; that is withdrawn")
+                                logger.info(
+                                    "all results were to be cleared; that is withdrawn",
+                                    extra={"event": "clear_withdrawn"},
+                                )
                         case _:
                             raise LinkError(f"a {type(message).__name__} is not for the server")
                 nursery.cancel_scope.cancel()  # what is asked is withdrawn by that
         except* LinkError:
             pass  # the process is ended, if it has not, and another is started
         except* Exception:  # a mistake of ours; it must not reach those who play
-            logger.exception("the process that serves the web cannot be served")
+            logger.exception(
+                "the process that serves the web cannot be served", extra={"event": "web_failed"}
+            )
 
     async def _tell_of_stop(self, link: Link) -> None:
         await self._stopping.wait()

@@ -161,9 +161,12 @@ class Connection:
         try:
             await self._application(scope, receive, send)
         except* StoreError as errors:
-            logger.warning("an answer was cut off: %s", errors.exceptions[0])
+            cause = str(errors.exceptions[0])
+            logger.warning(
+                "an answer was cut off: %s", cause, extra={"event": "answer_cut_off", "error": cause}
+            )
         except* Exception:
-            logger.exception("a request came to an internal error")
+            logger.exception("a request came to an internal error", extra={"event": "request_failed"})
         await send(None)
 
     async def _end_at_stop(self) -> None:

@@ -146,7 +146,8 @@ class Clerk:
                 self._take_turn()
             except Exception as error:  # a mistake of ours; what was not settled is tried again
                 if self._mishaps.passes(time.monotonic()):
-                    logger.exception("storing results has failed, and is tried again: %s", error)
+                    about = {"event": "storing_failed", "error": str(error)}
+                    logger.exception("storing results has failed, and is tried again: %s", error, extra=about)
                 self._abandoned.wait(self._pace.retry)
 
     def _take_turn(self) -> None:
@@ -253,7 +254,8 @@ class Clerk:
         try:
             self._settled(batch, stored)
         except Exception:  # it is stored all the same, or logged, and what comes next must be too
-            logger.exception("what became of %d results could not be told", _games(batch))
+            about = {"event": "storing_not_told", "games": _games(batch)}
+            logger.exception("what became of %d results could not be told", _games(batch), extra=about)
 
     def _give_up_all(self) -> None:
         if isinstance(self._then, _Job):
@@ -276,15 +278,8 @@ class Clerk:
 def log_unstored(records: Sequence[GameRecord], at_once: int = 50) -> None:
     """Log games that only the log will have, several in a line because a log has room for so many lines."""
     for start in range(0, len(records), at_once):
-        part = [_worded(record) for record in records[start : start + at_once]]
+        part = [as_object(record) for record in records[start : start + at_once]]
         logger.error("not stored: %s", json_text(part), extra={"event": "games_not_stored", "games": part})
-
-
-def _worded(record: GameRecord) -> object:
-    try:
-        return as_object(record)
-    except Exception:  # what the database will never take may be more than JSON can say
-        return repr(record)
 
 
 def _games(batch: Sequence[Item]) -> int:

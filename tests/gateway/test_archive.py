@@ -10,7 +10,9 @@ from gateway.board import Board
 from gateway.events import Reason
 from gateway.manners import Afterwards, Illegal, Manners
 from gateway.results import Finished, Player
+from gateway.store.database import open_to_read
 from gateway.store.games import Filter
+from gateway.store.reader import Reader
 
 CLIENT = Manners(Illegal.RETRY, Afterwards.STAND_BY)
 STARTED = 1_700_000_000.0
@@ -55,6 +57,8 @@ async def test_times_are_the_wall_clocks_at_the_end_of_the_game(
         receipt = kept.report(finished(lasted=90))
         assert receipt is not None
         await receipt.settled()
-        (game,) = await trio.to_thread.run_sync(lambda: [*kept.reader.every(Filter())])
+    database = open_to_read(str(tmp_path / "c4.db"))
+    (game,) = Reader(database).every(Filter())
+    database.close()
     assert game.record.ended - game.record.began == 90_000
     assert 0 <= game.record.ended - 1000 * (STARTED + 3600) < 60_000

@@ -312,7 +312,7 @@ async def test_where_the_engine_failed_is_shown(capsys: pytest.CaptureFixture[st
     assert (await play.run()).kind is Kind.FAILED
     err = capsys.readouterr().err
     assert "in engine\n" in err
-    assert "ValueError: ?[2J\n" in err
+    assert "ValueError: \\x1b[2J\n" in err
 
 
 # Leaving.
