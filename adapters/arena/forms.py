@@ -20,7 +20,7 @@ LIMIT = 4096
 """Characters that a text may have."""
 MAX_TOKENS = 128
 """Tokens that a text may have; a `state` late in a game has 102."""
-COSTS = {"FLOAT": 2, "RATIO": 4}
+COSTS = {"FLOAT": 2, "TAG": 2, "RATIO": 4, "MAP_NAMESPACE_TAG": 32}
 """What tokens count for that edn-format reads slowly, or Python compares slowly; any other counts as one."""
 CHEAP_ESCAPES = 32
 """Escapes of strings that count as one more token."""

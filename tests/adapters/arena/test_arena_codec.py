@@ -473,7 +473,7 @@ edn_values = st.recursive(
 edn_maps = (
     st.dictionaries(edn_leaves, edn_values, min_size=1, max_size=3)
     .map(ImmutableDict)
-    .filter(lambda value: len(edn.write(value).split()) < forms.MAX_TOKENS // max(forms.COSTS.values()))
+    .filter(lambda value: len(edn.write(value).split()) < forms.MAX_TOKENS // forms.COSTS["RATIO"])
 )
 
 

@@ -31,7 +31,7 @@ TOKENS = [
 
 @pytest.mark.parametrize("token", TOKENS)
 def test_as_many_tokens_as_may_be_are_read_and_not_one_more(token: str) -> None:
-    size = {"-2.5": 2, "1e9M": 2, "#_ 1": 2, "^:m 1": 3, '#inst "2020"': 2}.get(
+    size = {"-2.5": 2, "1e9M": 2, "#_ 1": 2, "^:m 1": 3, '#inst "2020"': 3}.get(
         token, 2 if token[-1] in "])}" else 1
     )
     count, rest = divmod(forms.MAX_TOKENS - 2, size)
@@ -47,8 +47,11 @@ def test_tokens_count_without_gaps_too() -> None:
     assert not is_read("[" * (forms.MAX_TOKENS + 1))
 
 
-@pytest.mark.parametrize(("token", "cost"), [("1/2", 4), ("1.5", 2), ("1e9", 2), ("1M", 2), ("0x1", 1)])
-def test_numbers_that_are_slow_to_read_count_as_several_tokens(token: str, cost: int) -> None:
+@pytest.mark.parametrize(
+    ("token", "cost"),
+    [("1/2", 4), ("1.5", 2), ("1e9", 2), ("1M", 2), ("0x1", 1), ('#inst "2020"', 3), ("#:a{:b 1}", 36)],
+)
+def test_what_is_slow_to_read_counts_as_several_tokens(token: str, cost: int) -> None:
     count = (forms.MAX_TOKENS - 2) // cost
     assert is_read("[" + f"{token} " * count + "]")
     assert not is_read("[" + f"{token} " * (count + 1) + "]")
