@@ -16,7 +16,9 @@ from typing import TypeAlias
 from gateway.pool import Guest, Pool
 
 MEETINGS_LIMIT = 100_000
-"""Ordered pairs of names whose games are remembered."""
+"""Ordered pairs of names whose games are remembered, and names whose latest opponent is."""
+LONGEST_KEY = 32
+"""Characters of the longest name that is remembered as it is."""
 CHOICE = 100
 """Partners at most among whom the one met least is looked for; who waits is called in by and by."""
 REMATCH_HOLD = 1.0
@@ -25,6 +27,8 @@ REMATCH_HOLD = 1.0
 
 IsHere: TypeAlias = Callable[[Guest], bool]
 """Whether a guest could play at once."""
+_Key: TypeAlias = str | int
+"""What stands for a name: itself, or its hash."""
 
 
 def _always(_: Guest) -> bool:
@@ -34,28 +38,30 @@ def _always(_: Guest) -> bool:
 class Meetings:
     """How often who met whom, over the life of the server.
 
-    What was longest ago is forgotten first, where there are more names than a server should remember.
+    What was longest ago is forgotten first, where there are more names than a server should remember. Of a
+    long name its hash is remembered, so a name takes 204 bytes at most. Nobody can look for names of the same
+    hash, which depends on a secret of the process.
     """
 
     def __init__(self, limit: int = MEETINGS_LIMIT) -> None:
         self._limit = limit
-        self._counts: OrderedDict[tuple[str, str], int] = OrderedDict()
-        self._last: OrderedDict[str, str] = OrderedDict()
+        self._counts: OrderedDict[tuple[_Key, _Key], int] = OrderedDict()
+        self._last: OrderedDict[_Key, _Key] = OrderedDict()
 
     def add(self, first: str, second: str) -> None:
         """Count a game that `first` opens."""
-        pair = (first, second)
+        pair = (_key(first), _key(second))
         self._counts[pair] = self._counts.pop(pair, 0) + 1
-        for one, two in (pair, (second, first)):
+        for one, two in (pair, pair[::-1]):
             self._last.pop(one, None)
             self._last[one] = two
         for memory in (self._counts, self._last):
-            if len(memory) > self._limit:
+            while len(memory) > self._limit:
                 memory.popitem(last=False)
 
     def ordered(self, first: str, second: str) -> int:
         """Return in how many games of the two `first` had the first move."""
-        return self._counts.get((first, second), 0)
+        return self._counts.get((_key(first), _key(second)), 0)
 
     def between(self, one: str, two: str) -> int:
         """Return how many games the two have had."""
@@ -63,7 +69,8 @@ class Meetings:
 
     def were_last(self, one: str, two: str) -> bool:
         """Whether each was the other's latest opponent."""
-        return self._last.get(one) == two and self._last.get(two) == one
+        first, second = _key(one), _key(two)
+        return self._last.get(first) == second and self._last.get(second) == first
 
 
 class Lobby:
@@ -272,3 +279,8 @@ class Lobby:
 def _pair(one: str, two: str) -> tuple[str, str]:
     """Return two names in the same order whichever comes first."""
     return (one, two) if one < two else (two, one)
+
+
+def _key(name: str) -> _Key:
+    """Return what stands for a name where it is remembered for long."""
+    return name if len(name) <= LONGEST_KEY else hash(name)

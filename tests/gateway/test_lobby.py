@@ -1,4 +1,5 @@
 import random
+import sys
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -743,3 +744,27 @@ def test_meetings_of_long_ago_are_forgotten_first() -> None:
     assert meetings.ordered("ann", "eve") == 1
     assert meetings.were_last("ann", "eve")
     assert not meetings.were_last("ann", "cid")
+
+
+def test_no_more_latest_opponents_are_remembered_than_pairs() -> None:
+    meetings = Meetings(limit=4)
+    for number in range(0, 40, 2):
+        meetings.add(f"w{number}", f"w{number + 1}")
+    assert len(meetings._counts) == len(meetings._last) == 4
+    assert not meetings.were_last("w34", "w35")
+    assert meetings.were_last("w36", "w37")
+    assert meetings.were_last("w38", "w39")
+
+
+def test_long_names_are_told_apart_and_not_kept() -> None:
+    meetings = Meetings()
+    one, two, three = (255 * "\U0001f600" + last for last in "123")
+    meetings.add(one, two)
+    meetings.add(one, three)
+    meetings.add("ann", two)
+    assert (meetings.ordered(one, two), meetings.ordered(two, one)) == (1, 0)
+    assert meetings.between(two, three) == 0
+    assert meetings.were_last("ann", two)
+    assert not meetings.were_last(one, two)
+    kept = [*meetings._last, *meetings._last.values(), *(name for pair in meetings._counts for name in pair)]
+    assert max(map(sys.getsizeof, kept)) <= 64
