@@ -10,15 +10,21 @@ that is sent something 25 seconds after that. So it takes 50 seconds at most, wh
 
 The rule it keeps: no error of accept() ends a listener. One that concerns a single connection is passed over;
 any other may last, so it is logged, now and then, and accept() is tried again after a pause.
+
+A connection is an open file, of which a process may have so many. Some are kept for what the server opens
+itself, so that clients cannot take them all; further connections wait until another has ended.
 """
 
 import errno
 import logging
 import os
+import resource
 import socket
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from math import inf
+from typing import TypeAlias
 
 import trio
 
@@ -28,6 +34,12 @@ PAUSE = 0.1
 """Seconds until the next attempt, where the system cannot accept."""
 LOG_PERIOD = 60.0
 """Seconds for which an error is not logged again."""
+RESERVE = 64
+"""Files that are kept for the server: its listeners, its database, its log, its processes."""
+RESERVE_PER_CORE = 12
+"""Files that are kept for worker processes: one of each of four kinds, with three files each."""
+LEAST = 4
+"""One part in so many of all files is for connections, however many are kept."""
 
 _KEEPALIVE = (
     (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
@@ -64,36 +76,59 @@ _PASSING = frozenset(
 )
 """What accept() says of one connection that came to nothing: the list of trio.SocketListener."""
 
+_Serve: TypeAlias = Callable[[trio.SocketStream], Awaitable[None]]
+
 logger = logging.getLogger(__name__)
 
 
+def room_for_connections() -> trio.Semaphore:
+    """Return what bounds the connections of all listeners together: how many more may be open."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return trio.Semaphore(connections_within(sys.maxsize if files == resource.RLIM_INFINITY else files))
+
+
+def connections_within(files: int) -> int:
+    """Return how many connections may be open where the process may have `files` open."""
+    return max(files // LEAST, files - RESERVE - RESERVE_PER_CORE * (os.cpu_count() or 1), 1)
+
+
 async def accept(
-    listener: trio.SocketListener,
-    serve: Callable[[trio.SocketStream], Awaitable[None]],
-    nursery: trio.Nursery,
+    listener: trio.SocketListener, serve: _Serve, nursery: trio.Nursery, room: trio.Semaphore
 ) -> None:
-    """Serve all who connect, each in a task of `nursery`, until cancelled; then close the listener."""
+    """Serve all who connect, each in a task of `nursery`, until cancelled; then close the listener.
+
+    A connection takes one of `room` until `serve` returns.
+    """
     async with listener:
         with socket.socket(fileno=os.dup(listener.socket.fileno())) as door:
-            await _accept(door, serve, nursery)
+            await _accept(door, serve, nursery, room)
 
 
-async def _accept(
-    door: socket.socket, serve: Callable[[trio.SocketStream], Awaitable[None]], nursery: trio.Nursery
-) -> None:
+async def _accept(door: socket.socket, serve: _Serve, nursery: trio.Nursery, room: trio.Semaphore) -> None:
     door.setblocking(False)
     troubles = _Troubles()
     while True:
         await trio.lowlevel.wait_readable(door)
         try:
-            for _ in range(AT_ONCE):
-                nursery.start_soon(serve, _next(door))
+            if not room.value:
+                raise OSError(errno.EMFILE, "as many are open as the limit of open files allows")
+            for _ in range(min(AT_ONCE, room.value)):
+                stream = _next(door)
+                room.acquire_nowait()
+                nursery.start_soon(_serve, serve, stream, room)
         except BlockingIOError:
             pass
         except OSError as error:
             if error.errno not in _PASSING:
                 troubles.log(error)
                 await trio.sleep(PAUSE)
+
+
+async def _serve(serve: _Serve, stream: trio.SocketStream, room: trio.Semaphore) -> None:
+    try:
+        await serve(stream)
+    finally:
+        room.release()
 
 
 class _Troubles:

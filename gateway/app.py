@@ -16,7 +16,7 @@ from typing import Protocol, TypeAlias
 
 import trio
 
-from gateway.accepting import accept
+from gateway.accepting import accept, room_for_connections
 from gateway.desk import Desk
 from gateway.seat import Seat
 
@@ -116,11 +116,12 @@ async def run(
 
     `started` is called once connections are accepted. Run `services` as long.
     """
+    room = room_for_connections()
     async with trio.open_nursery() as nursery:
         async with trio.open_nursery() as until_stopped:
             until_stopped.start_soon(keep_time, desk)
             for each in listening:
-                until_stopped.start_soon(_accept, each, nursery)
+                until_stopped.start_soon(_accept, each, nursery, room)
             for service in services:
                 nursery.start_soon(service.run)
             started()
@@ -153,11 +154,11 @@ async def _let_flag_fall(desk: Desk, seat: Seat) -> None:
         desk.flag(seat, trio.current_time())
 
 
-async def _accept(listening: Listening, nursery: trio.Nursery) -> None:
+async def _accept(listening: Listening, nursery: trio.Nursery, room: trio.Semaphore) -> None:
     """Accept connections, and serve each in `nursery`."""
     async with trio.open_nursery() as listeners:
         for listener in listening.listeners:
-            listeners.start_soon(accept, listener, listening.front_end.serve, nursery)
+            listeners.start_soon(accept, listener, listening.front_end.serve, nursery, room)
 
 
 def _cause(error: OSError | UnicodeError) -> str:

@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import os
 import socket
 import sys
 from collections.abc import AsyncIterator
@@ -12,22 +13,31 @@ import trio
 import trio.testing
 
 import gateway.accepting
-from gateway.accepting import AT_ONCE, LOG_PERIOD, accept, watch
-
-pytestmark = pytest.mark.trio
+from gateway.accepting import (
+    AT_ONCE,
+    LOG_PERIOD,
+    RESERVE,
+    RESERVE_PER_CORE,
+    accept,
+    connections_within,
+    watch,
+)
 
 
 @asynccontextmanager
-async def door() -> AsyncIterator[tuple[int, list[trio.SocketStream]]]:
-    """Give a port, and the connections that were accepted there."""
+async def door(room: trio.Semaphore | None = None) -> AsyncIterator[tuple[int, list[trio.SocketStream]]]:
+    """Give a port, and the connections that were accepted there. Who serves one waits until it has ended."""
     streams: list[trio.SocketStream] = []
+    room = room or trio.Semaphore(1000)
 
     async def serve(stream: trio.SocketStream) -> None:
         streams.append(stream)
+        if room.value == 0:
+            await stream.receive_some()
 
     (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
     async with listener, trio.open_nursery() as nursery:
-        nursery.start_soon(accept, listener, serve, nursery)
+        nursery.start_soon(accept, listener, serve, nursery, room)
         with trio.fail_after(20):
             yield listener.socket.getsockname()[1], streams
         nursery.cancel_scope.cancel()
@@ -107,6 +117,37 @@ async def test_error_that_comes_back_later_is_logged_again(
         troubles.log(OSError(errno.EMFILE, "cannot"))
         await trio.sleep(LOG_PERIOD / 5)
     assert len(caplog.records) == 2
+
+
+async def test_who_finds_no_room_waits_until_another_has_left(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(gateway.accepting, "PAUSE", 0.001)
+    room = trio.Semaphore(1)
+    async with door(room) as (port, streams), door(room) as (other_port, others):
+        async with await trio.open_tcp_stream("127.0.0.1", port):
+            while not streams:
+                await trio.lowlevel.checkpoint()
+            later = await trio.open_tcp_stream("127.0.0.1", other_port)
+            while not caplog.records:
+                await trio.lowlevel.checkpoint()
+            assert not others
+        async with later:
+            while not others:
+                await trio.lowlevel.checkpoint()
+    assert len(streams) == len(others) == 1
+    assert [record.getMessage() for record in caplog.records] == [
+        "cannot accept connections: as many are open as the limit of open files allows"
+    ]
+
+
+@pytest.mark.parametrize("files", [4, 60, 100, 1024, 1 << 20])
+def test_clients_cannot_take_the_files_that_the_server_needs(
+    monkeypatch: pytest.MonkeyPatch, files: int
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    assert files - connections_within(files) >= min(RESERVE + 2 * RESERVE_PER_CORE, files * 3 // 4)
+    assert connections_within(files) >= 1
 
 
 async def test_system_is_to_find_out_whether_a_peer_has_vanished() -> None:

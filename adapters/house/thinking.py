@@ -7,7 +7,7 @@ The rule it keeps: waiting for a worker is part of a move's time. Which game is 
 (`sharing.py`); a game that could not be served in time is refused here, before it begins. A thought that has
 begun is never cut short for another, but it waits only for those of its own kind; an engine that finds no
 worker in time all the same plays what it sees at a glance instead of losing on time, and so does one whose
-workers are lost again and again.
+workers are lost again and again, or cannot be started.
 """
 
 import logging
@@ -37,6 +37,8 @@ PATIENCE = 10.0
 """Seconds that a move may take where there is no clock, as far as that is known before the game."""
 TRIES = 3
 """How often a thought is begun whose worker is lost."""
+LOG_PERIOD = 60.0
+"""Seconds for which it is not logged again that a worker was lost."""
 
 _SECONDS = SECONDS | {"random": 0.01, "perfect": 0.5}
 """What a move of each of the house's players counts as. One needs no worker, but its games have a limit."""
@@ -46,6 +48,10 @@ _QUICK = 0.05
 _SHORT = 1.0
 _HASTY = "aima"
 _GLANCE = 0.001
+
+_LOST = (trio_parallel.BrokenWorkerError, OSError, ImportError)
+"""What is raised where a worker has died or cannot be started: where no file can be opened no module can be
+imported, and some are imported when the first worker starts."""
 
 logger = logging.getLogger(__name__)
 
@@ -74,6 +80,8 @@ class Thinker:
     def __init__(self, workers: int, terms: Terms) -> None:
         self._terms = terms
         self._lanes = {kind: Lane(workers) for kind in Kind}
+        self._lost = 0
+        self._log_at = -math.inf
 
     def fits(self, engine: str, opponent: Opponent) -> bool:
         """Whether `engine`, in one more game, would find the time to think."""
@@ -103,10 +111,33 @@ class Thinker:
                 waiting.deadline = math.inf
                 for _ in range(TRIES):
                     seconds = max(_GLANCE, min(budget, late - trio.current_time()))
-                    column = await _thought(engine, board, seconds)
+                    column = await self._thought(engine, board, seconds)
                     if column is not None:
                         return column
         return engine_named(_HASTY)(board, _GLANCE)
+
+    async def _thought(self, engine: str, board: Board, budget: float) -> int | None:
+        """Return the column that `engine` finds in a worker process; None where the worker is lost."""
+        try:
+            column: int = await trio_parallel.run_sync(
+                think, engine, board, budget, kill_on_cancel=True, limiter=trio.CapacityLimiter(1)
+            )
+        except _LOST as error:
+            self._log(engine, error)
+            return None
+        return column
+
+    def _log(self, engine: str, error: Exception) -> None:
+        """Log now and then that a worker was lost: where none can be started that goes for each move."""
+        self._lost += 1
+        now = trio.current_time()
+        if now >= self._log_at:
+            self._log_at = now + LOG_PERIOD
+            logger.warning(
+                "a worker was lost while %s thought, %d times so far: %s",
+                *(engine, self._lost, error),
+                extra={"event": "worker_lost", "engine": engine, "times": self._lost, "error": str(error)},
+            )
 
     def _time(self, rest: float | None) -> float:
         """Return the seconds that a move may take at most."""
@@ -125,19 +156,3 @@ def _kind(seconds: float, opponent: Opponent) -> Kind:
     if seconds > _SHORT:
         return Kind.LONG
     return Kind.CLOCKED if opponent.clocked else Kind.SHORT
-
-
-async def _thought(engine: str, board: Board, budget: float) -> int | None:
-    """Return the column that `engine` finds in a worker process; None where the worker is lost meanwhile."""
-    try:
-        column: int = await trio_parallel.run_sync(
-            think, engine, board, budget, kill_on_cancel=True, limiter=trio.CapacityLimiter(1)
-        )
-    except (trio_parallel.BrokenWorkerError, OSError) as error:
-        logger.warning(
-            "a worker was lost while %s thought: %s",
-            *(engine, error),
-            extra={"event": "worker_lost", "engine": engine, "error": str(error)},
-        )
-        return None
-    return column

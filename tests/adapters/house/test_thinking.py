@@ -1,5 +1,6 @@
 """Who thinks when, for how long, and what becomes of a thought that nobody waits for."""
 
+import errno
 import multiprocessing
 import os
 import signal
@@ -11,7 +12,7 @@ import trio
 import trio.testing
 import trio_parallel
 
-from adapters.house.thinking import LONGEST, TRIES, Game, Thinker
+from adapters.house.thinking import LOG_PERIOD, LONGEST, TRIES, Game, Thinker
 from gateway.board import Board
 from gateway.commands import HOUSE_PLAYERS
 from gateway.seat import Opponent
@@ -33,12 +34,16 @@ class Workers:
         self.takes = 1.0
         self.dies = 0
         """So many thoughts lose their worker at their end."""
+        self.refusal: Exception | None = None
+        """What is said instead of starting a worker."""
 
     async def run_sync(self, _think: Callable[..., int], *args: object, **_options: object) -> int:
         engine, _, budget = args
         assert isinstance(engine, str)
         assert isinstance(budget, float)
         self.thoughts.append((engine, budget))
+        if self.refusal is not None:
+            raise self.refusal
         await trio.sleep(self.takes)
         if self.dies:
             self.dies -= 1
@@ -230,7 +235,24 @@ async def test_thought_whose_workers_are_lost_again_and_again_is_a_glance(
     workers.dies = TRIES
     assert await thinker.column(thinker.begin("aima", OURS), FIRST_HAS_WON, 40.0) == 0
     assert len(workers.thoughts) == TRIES
-    assert len(caplog.records) == TRIES
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize(
+    "refusal", [OSError(errno.EMFILE, "Too many open files"), ImportError("cannot open shared object file")]
+)
+async def test_engine_whose_worker_cannot_be_started_plays_at_a_glance(
+    workers: Workers, autojump_clock: object, caplog: pytest.LogCaptureFixture, refusal: Exception
+) -> None:
+    thinker = thinking()
+    workers.refusal = refusal
+    game = thinker.begin("aima", OURS)
+    for _ in range(10):
+        assert await thinker.column(game, FIRST_HAS_WON, 40.0) == 0
+        await trio.sleep(LOG_PERIOD / 5)
+    assert len(caplog.records) == 2
+    workers.refusal = None
+    assert await thinker.column(game, Board(), 40.0) == 6
 
 
 async def test_new_try_has_what_is_left_of_the_time(workers: Workers, autojump_clock: object) -> None:
