@@ -16,6 +16,8 @@ import trio.testing
 import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
+import gateway.accepting
+import gateway.app
 from adapters.connection import contained
 from adapters.lookout import Lookout
 from adapters.wire import Wire
@@ -168,6 +170,32 @@ async def test_signal_stops_the_server_once_everybody_has_gone(
             assert bell.visitors == 1
             await client.aclose()
     assert bell.visitors == 0
+
+
+async def test_front_ends_have_room_for_so_many_connections_together(
+    handlers: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gateway.app, "room_for_connections", lambda: trio.Semaphore(1))
+    monkeypatch.setattr(gateway.accepting, "PAUSE", 0.001)
+    bells = [Doorbell(), Doorbell()]
+    doors = [await listen(FrontEnd("x", 0, bell.serve), ["127.0.0.1"]) for bell in bells]
+    one, two = (door.listeners[0].socket.getsockname()[1] for door in doors)
+    desk = Desk(Rules(), random.Random(0))
+    enough = trio.Event()
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(run, desk, doors, lambda: None, enough.wait)
+            client = await trio.open_tcp_stream("127.0.0.1", one)
+            await bells[0].rung.wait()
+            later = await trio.open_tcp_stream("127.0.0.1", two)
+            for _ in range(100):
+                await trio.lowlevel.checkpoint()
+            assert [bell.visitors for bell in bells] == [1, 0]
+            await client.aclose()
+            await bells[1].rung.wait()
+            assert [bell.visitors for bell in bells] == [0, 1]
+            await later.aclose()
+            enough.set()
 
 
 class Beside:
