@@ -128,7 +128,7 @@ class Server:
             (listener,) = await trio.open_tcp_listeners(0, host=self._network.here)
             self.ports[name] = listener.socket.getsockname()[1]
             serve = partial(contained, name, service, partial(Wire, lookout=lookout))
-            self._nursery.start_soon(accept, listener, serve, self._nursery)
+            self._nursery.start_soon(accept, listener, serve, self._nursery, trio.Semaphore(1000))
 
     async def far(self, dialect: str, words: str) -> trio.SocketStream:
         """Return a client on the other side that has said something and been answered."""
