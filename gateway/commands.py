@@ -8,6 +8,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from gateway.text import is_visible
 from gateway.values import value
 
 HOUSE_PLAYERS = frozenset({"random", "aima", "aimafast", "aima10", "perfect"})
@@ -65,7 +66,7 @@ def is_house_name(name: str) -> bool:
     Neither case nor width makes a difference, nor do blanks around it, nor characters that cannot be seen.
     """
     folded = unicodedata.normalize("NFKC", name).casefold()
-    return "".join(filter(str.isprintable, folded)).strip() in HOUSE_PLAYERS
+    return "".join(filter(is_visible, folded)).strip() in HOUSE_PLAYERS
 
 
 def is_too_long(name: str | None, place: Place) -> bool:

@@ -44,6 +44,9 @@ def test_a_house_players_name_is_wished_for_in_any_case(name: str) -> None:
         "ai\0ma",
         "aima\x1b",
         "ai\u200bma",  # a blank without width
+        "aima\ufe0f",  # a selector of variants
+        "ai\u034fma",  # a joiner of graphemes
+        "\u3164aima",  # a filler
         "\u202eaima",  # from right to left
         "\ufeffaima\u00a0",
         "\uff41\uff49\uff4d\uff41",  # of full width
