@@ -148,8 +148,8 @@ class Lobby:
         self._unsettled.clear()
         while self._freed:
             # Only these two names can have become a pair, and one pair makes them busy again.
-            bearers = self._waiting.bearers(*self._freed.popleft())
-            while pair := next(self._matched(bearers, now), None):
+            names = self._freed.popleft()
+            while pair := next(self._matched(self._waiting.bearers(*names), now), None):
                 if self._are_here(pair, is_here):
                     yield self._unseated(*pair)
                     break

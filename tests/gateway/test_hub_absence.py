@@ -164,3 +164,13 @@ def test_name_can_be_taken_while_it_is_looked_for() -> None:
     ann.is_reachable = True
     world.wait(2)
     assert bob.opponent == "cid"
+
+
+def test_namesake_of_one_who_cannot_be_reached_plays_as_soon_as_nobody_else_plays_under_its_name() -> None:
+    world = World()
+    player, _ = world.arena("ann"), world.arena("bob")
+    bob, absent, present = world.droidcon("bob"), world.droidcon("ann"), world.droidcon("ann")
+    assert (bob.games, absent.games, present.games) == (0, 0, 0)
+    absent.is_reachable = False
+    player.leave()
+    assert (bob.games, absent.games, present.games) == (1, 0, 1)
