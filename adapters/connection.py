@@ -25,7 +25,7 @@ from adapters.tape import NOTED, TURNING, Recorder
 from adapters.wire import Wire
 from gateway.commands import Command, Leave, Unreadable
 from gateway.desk import Desk
-from gateway.events import Dismissed, Ended, Event, Receipt, ToMove
+from gateway.events import Dismissed, Ended, Event, Receipt, Started, ToMove
 
 OUTBOX_LIMIT = 256
 """Events that may wait for a result, and with it for a client; one more, and the client is hung up on."""
@@ -111,12 +111,12 @@ class Connection(Generic[C, S]):
                     request = event  # an older one has been answered or withdrawn
                 elif isinstance(event, Dismissed):
                     dismissed = event
-                elif isinstance(event, Ended) and event.receipt is not None and event.receipt.is_open:
-                    receipt = event.receipt
-                    self._outbox = [event, *events]
-                    break
-                elif recorder is not None and isinstance(event, TURNING):
-                    recorder.mark(len(texts), event)
+                elif isinstance(event, TURNING):
+                    if isinstance(event, Ended) and event.receipt is not None and event.receipt.is_open:
+                        receipt = event.receipt
+                        self._outbox = [event, *events]
+                        break
+                    self._turn(len(texts), event)
                 for message in self._translator.observe(event):
                     texts.append(self._codec.encode(message))  # noqa: PERF401  a comprehension is a call more
             now = 0.0 if recorder is None else trio.current_time()
@@ -133,6 +133,12 @@ class Connection(Generic[C, S]):
             self._holds = True
             self._failure = error
             self._scope.cancel()
+
+    def _turn(self, index: int, event: Started | Ended) -> None:
+        """Note that the texts which leave next tell, from number `index` on, that a game begins or is over."""
+        self._transport.thinks = False
+        if self._recorder is not None:
+            self._recorder.mark(index, event)
 
     async def settle(self) -> None:
         """Return when everything the client had sent before the call has been carried out."""
@@ -193,8 +199,9 @@ class Connection(Generic[C, S]):
                 return False
             if recorder is not None:
                 recorder.heard(now, text)
-            self._transport.thinks = False
             self._desk.submit(self._seat, self._command(text), now)
+            if self._transport.thinks:
+                self._transport.thinks = self._seat.is_asked
             if self._holds:
                 self._unanswered += len(text)
         return True
@@ -220,7 +227,7 @@ class Connection(Generic[C, S]):
     def _told(self, request: ToMove | None, dismissed: Dismissed | None) -> None:
         """Do what follows when the client has been told of these."""
         if request is not None:
-            self._transport.thinks = True
+            self._transport.thinks = self._seat.is_asked
             self._desk.handed(self._seat, request, trio.current_time())
         if dismissed is not None:
             self._farewell = self._translator.farewell(dismissed)

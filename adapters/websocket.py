@@ -95,7 +95,7 @@ class Feed(trio.abc.Stream):
 class WebSocketTransport:
     """The server's end of a websocket."""
 
-    __slots__ = ("_feed", "_pinged", "_reads", "_waits", "_websocket", "_wire", "thinks")
+    __slots__ = ("_excused", "_feed", "_pinged", "_reads", "_waits", "_websocket", "_wire", "thinks")
 
     def __init__(self, websocket: trio_websocket.WebSocketConnection, wire: Wire, feed: Feed) -> None:
         self._websocket = websocket
@@ -104,6 +104,8 @@ class WebSocketTransport:
         self.thinks = False
         self._pinged = -inf
         """When."""
+        self._excused = False
+        """Whether the client thought then, and so need not have read the ping until now."""
         self._reads = True
         self._waits = False
         """Whether the next message is waited for, where it is the library's to read."""
@@ -197,17 +199,20 @@ class WebSocketTransport:
             await self._complain(violation)
 
     async def keep_pinging(self) -> None:
-        """Ping now and then. Raises PeerGone where a client that does not think says nothing to that."""
+        """Ping now and then.
+
+        Raises PeerGone where a client says nothing to that which thought neither then nor since.
+        """
         while not self._feed.said_goodbye:
             await trio.sleep(PING_PERIOD)
             await self.settle()
-            if self._is_silent:
+            if self._is_silent and not self._excused:
                 raise PeerGone
             if not self._feed.said_goodbye:
                 await self._ping()
 
     async def _ping(self) -> None:
-        self._pinged, self._wire.heard = trio.current_time(), False
+        self._pinged, self._excused, self._wire.heard = trio.current_time(), self.thinks, False
         try:
             has_left = self._wire.write(_PING)
         except (trio.BrokenResourceError, trio.ClosedResourceError):

@@ -163,6 +163,12 @@ class Seat:
         return isinstance(self.situation, Waiting) and self.owed is not Owed.SOON
 
     @property
+    def is_asked(self) -> bool:
+        """Whether a move is asked of the player."""
+        situation = self.situation
+        return isinstance(situation, Seated) and situation.series.session.to_move == situation.number
+
+    @property
     def steps_out(self) -> bool:
         """Whether the player must ask again for each game."""
         return self.manners.afterwards is Afterwards.STEP_OUT

@@ -104,6 +104,28 @@ async def test_what_one_does_the_other_is_told() -> None:
         assert (ann.sent, bob.sent) == (["Moved"], ["Moved"])
 
 
+async def test_client_thinks_until_its_move_is_accepted() -> None:
+    async with game() as (_, ann, bob):
+        for text in ("x", "what!", "play 7"):
+            ann.arrives(text)
+            await quiet()
+            assert (ann.thinks, bob.thinks) == (True, False)
+        ann.arrives("play 3")
+        await quiet()
+        assert (ann.thinks, bob.thinks) == (False, True)
+
+
+async def test_client_thinks_no_longer_once_it_has_heard_of_the_end() -> None:
+    async with game() as (home, ann, bob):
+        home.results = FakeReceipt()
+        bob.ends()
+        await quiet()
+        assert (ann.sent, ann.thinks) == ([], True)
+        home.results.settle()
+        await quiet()
+        assert (ann.sent, ann.thinks) == (["Ended"], False)
+
+
 async def test_commands_of_one_packet_are_carried_out_and_answered_in_order() -> None:
     async with house() as home:
         ann = home.visit(FakeTransport())

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from math import inf
 
 import pytest
 import trio
@@ -214,13 +215,19 @@ async def test_unread_frames_do_not_destroy_the_last_words_of_a_websocket() -> N
 # Signs of life.
 
 
-async def seconds_kept(*, thinks: bool = False, says: bytes = b"", at: float = 0) -> float:
-    """Return how long a client is kept, an hour at most, that says something every `at` seconds or not."""
+async def seconds_kept(*, thinks: float = 0, says: bytes = b"", at: float = 0) -> float:
+    """Return how long a client is kept, an hour at most, that says something every `at` seconds or not.
+
+    A move is asked of it until `thinks` seconds have passed.
+    """
     client, server = trio.testing.memory_stream_pair()
     begin = trio.current_time()
 
     async def talk(transport: WebSocketTransport, _: str) -> None:
-        transport.thinks = thinks
+        transport.thinks = True
+        with trio.move_on_after(thinks):
+            await collect(transport, [])
+        transport.thinks = False
         await collect(transport, [])
 
     async def live() -> None:
@@ -258,7 +265,13 @@ async def test_client_from_whom_anything_comes_is_kept(
 async def test_client_that_is_asked_for_a_move_need_not_answer_pings(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    assert await seconds_kept(thinks=True) == 3600
+    assert await seconds_kept(thinks=inf) == 3600
+
+
+async def test_ping_that_came_while_a_client_thought_need_not_be_answered(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    assert 3 * PING_PERIOD <= await seconds_kept(thinks=PING_PERIOD + 1) <= 3 * PING_PERIOD + 1
 
 
 async def test_client_that_owes_a_pong_is_not_reachable_unless_it_thinks(
