@@ -135,7 +135,7 @@ class Connection(Generic[C, S]):
             self._scope.cancel()
 
     def _turn(self, index: int, event: Started | Ended) -> None:
-        """Note that the texts which leave next tell, from number `index` on, that a game begins or is over."""
+        """Note that the texts which leave next tell, from number `index` on, of a beginning or an end."""
         self._transport.thinks = False
         if self._recorder is not None:
             self._recorder.mark(index, event)

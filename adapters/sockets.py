@@ -89,7 +89,7 @@ class DirectSocket:
     @property
     def is_reachable(self) -> bool:
         """Whether the peer answers: no probe is without an answer, no data was sent anew more than once."""
-        if not _TELLS or self._socket.family not in (socket.AF_INET, socket.AF_INET6):
+        if not _TELLS or self._socket.family not in _WITH_ADDRESS:
             return True
         try:
             info = self._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _INFO)
