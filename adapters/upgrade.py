@@ -103,7 +103,9 @@ async def _upgrade(wire: Wire, wanted: _Wanted, door: Door) -> None:
 class _Websocket(trio_websocket.WebSocketConnection):
     """A websocket that keeps little of an unfinished message.
 
-    It does not fail on a ping which crosses our close frame, either.
+    What crosses our close frame it drops. The library would answer a ping, or close once more for a message
+    that goes on until it is too long, which is not allowed any more and an error. Other frames it sends no
+    answer to, and behind a client's close frame it reads none.
     """
 
     _frames = 0
@@ -114,6 +116,8 @@ class _Websocket(trio_websocket.WebSocketConnection):
             await super()._handle_ping_event(event)
 
     async def _handle_message_event(self, event: BytesMessage | TextMessage) -> None:
+        if self.closed is not None:
+            return
         self._frames += event.frame_finished
         if self._frames > FRAME_LIMIT:
             self._message_size = MESSAGE_LIMIT + 1

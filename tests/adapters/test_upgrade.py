@@ -11,12 +11,20 @@ import pytest
 import trio
 import trio.testing
 import trio_websocket
-from shell_fakes import Breakable, at_a_door, send
+from shell_fakes import Breakable, at_a_door, collect, send
 
 from adapters.connection import contained
 from adapters.contract import Farewell, PeerGone
 from adapters.transports import received
-from adapters.upgrade import HANDSHAKE_LIMIT, MESSAGE_LIMIT, Door, serve_websocket, wanted_place
+from adapters.upgrade import (
+    FRAME_LIMIT,
+    HANDSHAKE_LIMIT,
+    MESSAGE_LIMIT,
+    Door,
+    Talk,
+    serve_websocket,
+    wanted_place,
+)
 from adapters.websocket import WebSocketTransport
 from adapters.wire import Wire
 
@@ -29,6 +37,8 @@ ACCEPT = b"s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
 """What RFC 6455 1.3 answers to the key above."""
 HELLO = b"\x81\x85\x00\x00\x00\x00hello"
 """A text frame, masked with zeros."""
+BEGIN, GO_ON, CLOSE, PING, PONG = (bytes((head, 0x80, 0, 0, 0, 0)) for head in (0x01, 0x00, 0x88, 0x89, 0x8A))
+"""Frames without a payload: a text begins, or goes on, and neither ends it."""
 
 
 async def echo(transport: WebSocketTransport, target: str) -> None:
@@ -44,12 +54,12 @@ async def echo(transport: WebSocketTransport, target: str) -> None:
 
 
 @asynccontextmanager
-async def at_the_door() -> AsyncIterator[tuple[trio.StapledStream, Breakable]]:
+async def at_the_door(talk: Talk = echo) -> AsyncIterator[tuple[trio.StapledStream, Breakable]]:
     """Give the client's end of a connection to a websocket port, and the server's."""
     client, server = trio.testing.memory_stream_pair()
     stream = Breakable(server)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(contained, "test", partial(serve_websocket, door=Door(echo, PAGE)), Wire, stream)
+        nursery.start_soon(contained, "test", partial(serve_websocket, door=Door(talk, PAGE)), Wire, stream)
         yield client, stream
         await client.aclose()
 
@@ -277,6 +287,46 @@ async def test_broken_frame_is_closed_with_a_fitting_code_and_is_never_our_bug(
         answer = await everything(client)
         assert answer[0] == 0x88
         assert answer[2:4] == code.to_bytes(2)
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("closes_first", [False, True])
+@pytest.mark.parametrize(
+    "said",
+    [
+        BEGIN + GO_ON * (FRAME_LIMIT + 100),
+        BEGIN + GO_ON * (FRAME_LIMIT - 1) + CLOSE + GO_ON * 10,
+        BEGIN + GO_ON * 10 + CLOSE + GO_ON * 10 + HELLO,
+        CLOSE + HELLO + PING + PONG + BEGIN,
+        CLOSE + CLOSE,
+        CLOSE + b"\x83\x80\x00\x00\x00\x00",
+    ],
+    ids=[
+        "fragments",
+        "close, fragments",
+        "close, few fragments",
+        "close, all kinds",
+        "closes",
+        "close, junk",
+    ],
+)
+async def test_what_comes_behind_a_close_frame_is_dropped(
+    said: bytes, closes_first: bool, caplog: pytest.LogCaptureFixture, autojump_clock: trio.testing.MockClock
+) -> None:
+    async def talk(transport: WebSocketTransport, _: str) -> None:
+        if not closes_first:
+            await collect(transport, [])
+            await trio.sleep(1)
+        await transport.close(Farewell(1001))
+
+    async with at_the_door(talk) as (client, _):
+        await client.send_all(HANDSHAKE)
+        await trio.testing.wait_all_tasks_blocked()
+        await client.send_all(said)
+        answer = (await everything(client)).partition(ACCEPT + b"\r\n\r\n")[2]
+        closing = answer.index(b"\x88")
+        assert len(answer) == closing + 2 + answer[closing + 1]
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
