@@ -117,6 +117,9 @@ class Transport(Protocol):
         Return whether they have left, or wait for `drain`. Never blocks. Raises PeerGone.
         """
 
+    async def turn(self) -> None:
+        """Return when it is the turn of this client, of those that have sent more than is done at once."""
+
     async def drain(self) -> None:
         """Return when all that was written has left.
 

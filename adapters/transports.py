@@ -87,6 +87,10 @@ class LineTransport:
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             raise PeerGone from None
 
+    async def turn(self) -> None:
+        """Return when it is the turn of this client, of those that have sent more than is done at once."""
+        await self._wire.turn()
+
     async def drain(self) -> None:
         """Return when all that was written has left."""
         await drained(self._wire)

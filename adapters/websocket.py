@@ -28,6 +28,8 @@ PONG_LIMIT = 5.0
 _PING = b"\x89\x00"
 _PIECE = 512
 """Bytes that trio-websocket reads at once: most frames take it 40 us, and in a read it does not pause."""
+_FEW = 256
+"""Bytes that it reads when they come; it has to wait for a turn to read more. A handshake has fewer."""
 _GIFT_LIMIT = 16_384
 """Bytes that may lie with trio-websocket: it is behind where the pongs to as many do not leave."""
 _CLOSE_FRAME = 0x88
@@ -69,12 +71,15 @@ class Feed(trio.abc.Stream):
         while not self._given:
             if self._is_reader:
                 data = await self._wire.receive_some(max_bytes)
-                if len(data) <= _PIECE:
+                if len(data) <= _FEW:
                     return data
                 self._given += data
                 break
             await self._gifts.park()
-        await trio.lowlevel.checkpoint()
+        if len(self._given) > _FEW:
+            await self._wire.turn()
+        else:
+            await trio.lowlevel.checkpoint()
         data = bytes(self._given[:_PIECE])
         del self._given[:_PIECE]
         return data
@@ -181,6 +186,10 @@ class WebSocketTransport:
             return self._wire.write(b"".join([text_frame(text) for text in texts]))
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             raise PeerGone from None
+
+    async def turn(self) -> None:
+        """Return when it is the turn of this client, of those that have sent more than is done at once."""
+        await self._wire.turn()
 
     async def drain(self) -> None:
         """Return when all that was written has left."""

@@ -49,6 +49,18 @@ class Backlogs:
             heaviest.give_up()
 
 
+class Turns:
+    """Turns of the loop, each for one of the clients that have sent more than is done at once."""
+
+    def __init__(self) -> None:
+        self._lock = trio.Lock()  # which goes to who waits for it in order, to each in a turn of its own
+
+    async def take(self) -> None:
+        """Return in a turn of the loop that nobody else takes, who came first first."""
+        async with self._lock:
+            pass
+
+
 class Wire(trio.abc.Stream):
     """A byte stream that can be written to without waiting, and knows when what was read last arrived."""
 
@@ -64,6 +76,7 @@ class Wire(trio.abc.Stream):
         "_pushed",
         "_sending",
         "_stream",
+        "_turns",
         "heard",
         "origin",
         "read_at",
@@ -75,12 +88,14 @@ class Wire(trio.abc.Stream):
         pulse: Pulse | None = None,
         lookout: Lookout | None = None,
         backlogs: Backlogs | None = None,
+        turns: Turns | None = None,
     ) -> None:
         self.origin = origin_of(stream)
         """Where the peer is; see `origin_of`."""
         self._stream = duplex(stream, lookout)
         self._pulse = pulse or Pulse()
         self._backlogs = backlogs or Backlogs()
+        self._turns = turns or Turns()
         self.read_at = trio.current_time()
         self.heard = True
         """Set by every read. Whoever wants to know whether anything comes unsets it."""
@@ -108,6 +123,10 @@ class Wire(trio.abc.Stream):
     def is_quiet(self) -> bool:
         """Whether all that has arrived was read, and somebody waits for more."""
         return self._listeners > 0 and not self._stream.is_readable
+
+    async def turn(self) -> None:
+        """Return when it is the turn of this client, of those that have sent more than is done at once."""
+        await self._turns.take()
 
     def push_back(self, data: bytes) -> None:
         """Let the next read begin with `data`."""

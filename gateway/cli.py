@@ -24,7 +24,7 @@ from adapters.connection import contained
 from adapters.house.server import House
 from adapters.house.thinking import Thinker
 from adapters.lookout import Lookout
-from adapters.wire import Backlogs, Wire
+from adapters.wire import Backlogs, Turns, Wire
 from gateway.app import FrontEnd, Service, addresses_of, listen, open_port, run, stop_asked_for
 from gateway.arguments import in_one_line, let_output_take_any_text
 from gateway.desk import Desk
@@ -156,7 +156,7 @@ def _front_ends(
         ("arena", options.arena, arena),
         ("droidcon", options.tcp, droidcon),
     )
-    wired = partial(Wire, pulse=pulse, lookout=lookout, backlogs=Backlogs())
+    wired = partial(Wire, pulse=pulse, lookout=lookout, backlogs=Backlogs(), turns=Turns())
     return [
         FrontEnd(name, port, partial(contained, name, service, wired))
         for name, port, service in services

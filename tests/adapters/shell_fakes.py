@@ -12,7 +12,7 @@ import trio.testing
 from adapters.contract import Farewell, Heard, PeerGone, Transport, WireError
 from adapters.transports import received
 from adapters.upgrade import Door, serve_websocket
-from adapters.wire import Wire
+from adapters.wire import Turns, Wire
 from gateway.commands import AtTable, Command, Enter, Play, Unfit
 from gateway.events import Dismissed, Event, Refused, ToMove
 from gateway.manners import Afterwards, Illegal, Manners
@@ -99,6 +99,7 @@ class FakeTransport:
         """Unset: the client has stopped reading."""
         self.letting_in.set()
         self.gone = False
+        self.turns = Turns()
         self._backlog: list[list[str]] = []
         self._give, self._take = trio.open_memory_channel[list[str]](1000)
 
@@ -131,6 +132,9 @@ class FakeTransport:
             raise PeerGone
         self._backlog.append([*texts])
         return self.letting_in.is_set() and self._leaves()
+
+    async def turn(self) -> None:
+        await self.turns.take()
 
     async def drain(self) -> None:
         await self.letting_in.wait()

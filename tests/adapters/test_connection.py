@@ -8,15 +8,25 @@ import random
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from itertools import pairwise
 
 import pytest
 import trio
 import trio.testing
 from shell_fakes import FakeTransport, ToyCodec, ToyTranslator
 
-from adapters.connection import AT_ONCE, BACKLOG_LIMIT, FULL, OUTBOX_LIMIT, UNREAD, Connection, contained
+from adapters.connection import (
+    AT_FIRST,
+    AT_ONCE,
+    BACKLOG_LIMIT,
+    FULL,
+    OUTBOX_LIMIT,
+    UNREAD,
+    Connection,
+    contained,
+)
 from adapters.contract import Farewell, Flooded, Heard, PeerGone
-from adapters.wire import Wire
+from adapters.wire import Turns, Wire
 from gateway.board import FIRST, SECOND, Side
 from gateway.desk import Desk
 from gateway.events import Dismissed, Entered, Event, Objection, Refused, Remark, Spoken, Why
@@ -36,9 +46,11 @@ class House:
         self.hub = Desk(rules, random.Random(0), lambda _: self.results, keeps_wire=keeps_wire)
         self.connections: list[Connection[str, str]] = []
         self._nursery = nursery
+        self._turns = Turns()
 
     def visit(self, transport: FakeTransport, translator: ToyTranslator | None = None) -> FakeTransport:
         """Let a client come, whose line is `transport`."""
+        transport.turns = self._turns
         connection = Connection(self.hub, transport, ToyCodec(), translator or ToyTranslator())
         self.connections.append(connection)
 
@@ -166,6 +178,46 @@ async def test_much_in_one_packet_is_carried_out_a_part_at_a_time_in_order() -> 
         assert [text.split()[-1] for text in ann.sent if "Refused" in text] == [
             f"a{number}" for number in range(10 * AT_ONCE)
         ]
+
+
+class Tally(trio.abc.Instrument):
+    """How much each client has been told by the end of each turn of the loop."""
+
+    def __init__(self, clients: Sequence[FakeTransport]) -> None:
+        self.told: list[list[int]] = []
+        self._clients = clients
+
+    def after_io_wait(self, timeout: float) -> None:
+        self.told.append([len(client.sent) for client in self._clients])
+
+
+async def test_clients_that_send_much_share_each_turn_of_the_loop_and_none_comes_off_worse() -> None:
+    async with house() as home:
+        crowd = [home.visit(FakeTransport()) for _ in range(10)]
+        tally = Tally(crowd)
+        trio.lowlevel.add_instrument(tally)
+        for client in crowd:
+            client.arrives(*("x" for _ in range(10 * AT_ONCE)))
+        await quiet()
+        trio.lowlevel.remove_instrument(tally)
+        assert tally.told[-1] == [10 * AT_ONCE] * len(crowd)
+        most = AT_ONCE + AT_FIRST * len(crowd)
+        assert all(sum(after) - sum(before) <= most for before, after in pairwise(tally.told))
+        assert all(max(told) - min(told) <= AT_ONCE for told in tally.told)
+
+
+async def test_client_that_sends_few_texts_waits_for_none_that_send_much() -> None:
+    async with house() as home:
+        crowd = [home.visit(FakeTransport()) for _ in range(10)]
+        ann = home.visit(FakeTransport())
+        for client in crowd:
+            client.arrives(*("x" for _ in range(10 * AT_ONCE)))
+        await trio.lowlevel.checkpoint()
+        ann.arrives("enter ann", *("x" for _ in range(AT_FIRST - 1)))
+        for _ in range(5):
+            await trio.lowlevel.checkpoint()
+        assert len(ann.sent) == AT_FIRST
+        assert sum(len(client.sent) for client in crowd) < 10 * AT_ONCE
 
 
 async def test_last_words_are_heard_however_much_there_was_to_answer() -> None:

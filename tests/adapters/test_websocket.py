@@ -353,6 +353,21 @@ async def test_library_pauses_for_others_now_and_then() -> None:
         nursery.cancel_scope.cancel()
 
 
+async def test_library_waits_for_its_turn_to_read_much_but_not_to_read_little() -> None:
+    async with websockets() as (transport, client), trio.open_nursery() as nursery:
+        nursery.start_soon(collect, transport, [])
+        transport._leave_reading(b"\x89\x84\0\0\0\0ping")
+        async with transport._wire._turns._lock:
+            await trio.testing.wait_all_tasks_blocked()
+            assert len(transport._feed._given) == 0
+            await client._stream.send_all(b"\x8a\x80\0\0\0\0" * 100)
+            await trio.testing.wait_all_tasks_blocked()
+            assert len(transport._feed._given) == 600
+        await trio.testing.wait_all_tasks_blocked()
+        assert len(transport._feed._given) == 0
+        nursery.cancel_scope.cancel()
+
+
 # Beside the library.
 
 
