@@ -5,7 +5,7 @@ a websocket's handshake.
 """
 
 from dataclasses import dataclass
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 PORTS = {"nac4": 8080, "arena": 8001, "tcp": 4242}
 """Where a dialect's server is when only its host is given."""
@@ -25,6 +25,10 @@ class Address:
     def place(self) -> str:
         """Host and port, as they are written."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    def asked(self, name: str) -> str | None:
+        """Return what the URL itself asks for: `table` or `against`."""
+        return parse_qs(urlsplit(self.target).query).get(name, [None])[0]
 
     def url(self, **query: str | None) -> str:
         """Return the URL of a websocket, with what in `query` is not None added to the address's own."""

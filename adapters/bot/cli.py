@@ -85,15 +85,17 @@ def _server(options: Options) -> Server:
         case _:
             channel = options.table or LOBBY if options.against is None else f"@{options.against}"
             dial = partial(droidcon.open_line, address.host, address.port, options.name, channel)
-    return Server(address.place, dial, options.name, options.dialect, _sought(options))
+    return Server(address.place, dial, options.name, options.dialect, sought(options))
 
 
-def _sought(options: Options) -> str:
+def sought(options: Options) -> str:
     """Return whom the player waits for, and what they have to do."""
-    if options.against is not None:
-        return f"{options.against!r}, who has to come there and ask for {options.name!r} or for anybody"
-    if options.table is not None:
-        return f"another player at the table {options.table!r}"
+    against = options.against or options.address.asked("against")
+    table = options.table or options.address.asked("table")
+    if against is not None:
+        return f"{against!r}, who has to come there and ask for {options.name!r} or for anybody"
+    if table is not None:
+        return f"another player at the table {table!r}"
     return "an opponent"
 
 

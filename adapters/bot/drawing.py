@@ -23,8 +23,8 @@ def draw(board: Board) -> str:
 
 def position(board: Board) -> str:
     """Return in one line how a board came about, and whose turn it is."""
-    moves = "".join(str(column) for column in board.moves) or "none"
-    return f"moves so far: {moves}; to move: {disc(board.turn)}"
+    columns = "".join(str(column) for column in board.moves) or "none"
+    return f"columns so far: {columns}; to move: {disc(board.turn)}"
 
 
 def disc(side: Side) -> str:

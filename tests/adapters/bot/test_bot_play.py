@@ -287,7 +287,7 @@ async def test_engine_that_raises_has_failed_at_a_place_and_in_a_position(
 
     with pytest.raises(EngineFailed) as raised:
         await EnginePlayer(engine).choose(Asked(Board().drop(3).drop(0)))
-    assert str(raised.value) == f"{words}; moves so far: 30; to move: X, moving first"
+    assert str(raised.value) == f"{words}; columns so far: 30; to move: X, moving first"
     top, place, code, *_ = raised.value.report.splitlines()
     assert top == "Traceback (most recent call last):"
     assert place.endswith(", in engine")  # and of nothing that called it
@@ -298,7 +298,7 @@ async def test_column_that_cannot_be_played_is_told_with_the_position() -> None:
     with pytest.raises(EngineFailed) as raised:
         await EnginePlayer(lambda _board, _seconds: 9).choose(Asked(Board()))
     assert str(raised.value) == (
-        "the engine chose 9, which cannot be played; moves so far: none; to move: X, moving first"
+        "the engine chose 9, which cannot be played; columns so far: none; to move: X, moving first"
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from adapters.arena.messages import Encoding
 from adapters.bot.address import Address, address_in
+from adapters.bot.cli import sought
 from adapters.bot.drawing import draw
 from adapters.bot.news import Began, Over, Result
 from adapters.bot.options import parse
@@ -208,6 +209,23 @@ def test_engine_that_limits_itself_has_the_time_it_takes(
 def test_channel_is_a_table() -> None:
     assert parse(["tcp", "host", "--channel", "green"]).table == "green"
     assert parse(["nac4", "host", "--table", "green"]).table == "green"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ("nac4 ws://h:1", "an opponent"),
+        ("nac4 ws://h:1 --table t", "another player at the table 't'"),
+        ("nac4 ws://h:1/?table=a%20b", "another player at the table 'a b'"),
+        (
+            "arena ws://h:1?against=bob --name ann",
+            "'bob', who has to come there and ask for 'ann' or for anybody",
+        ),
+        ("tcp h:1 --against bob --name ann", "'bob', who has to come there and ask for 'ann' or for anybody"),
+    ],
+)
+def test_opponent_may_be_asked_for_by_option_or_by_url(arguments: str, words: str) -> None:
+    assert sought(parse(arguments.split())) == words
 
 
 def test_person_is_an_engine_that_is_none() -> None:
