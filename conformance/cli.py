@@ -30,7 +30,7 @@ Play transcripts against a server and say, clause by clause, whether it does wha
 
   TARGET   nac4=HOST:PORT, nac4=ws://HOST:PORT/path, arena=..., droidcon=HOST:PORT;
            without any, the gateway is started here
-  ID       nac4/endgame, or nac4 for all of a folder; without any, all, and the clause check"""
+  ID       nac4/win, or nac4 for all of a folder; without any, all, and the clause check"""
 
 _PATIENCE = "how long anything expected may take (5)"
 _CLOCK = "what a target gives a player for a game (42)"

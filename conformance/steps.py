@@ -144,7 +144,7 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """`id`: folder and file name without ending, `nac4/endgame`. `needs`: options for the gateway, sorted.
+    """`id`: folder and file name without ending, `nac4/win`. `needs`: options for the gateway, sorted.
 
     `source`: "recorded" or "derived", perhaps with a remark behind it. `clock`: the `--clock` among its
     needs, in seconds. `any_clock`: whether all its times are in terms of that, so that a server that is

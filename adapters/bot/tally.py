@@ -8,6 +8,7 @@ from collections import Counter
 from adapters.bot.news import Over, Result
 from gateway.board import FIRST, SECOND, Side
 
+_SIDES = (FIRST, SECOND)
 _RESULTS = (Result.WON, Result.LOST, Result.DRAWN)
 
 
@@ -19,6 +20,7 @@ class Tally:
         self._games: Counter[tuple[Side | None, Result]] = Counter()
         self._moves = 0
         self._seconds = 0.0
+        self._early = 0
         self.cut_off = 0
         """Games without a result."""
 
@@ -43,6 +45,7 @@ class Tally:
             self.cut_off += 1
         else:
             self._games[over.side, over.result] += 1
+            self._early += over.result is Result.WON and len(over.board.moves) < len(_SIDES)
 
     def moved(self, seconds: float) -> None:
         """Count a move that took so long."""
@@ -52,11 +55,14 @@ class Tally:
     def summary(self) -> str:
         """Return what there is to say at the end, in lines."""
         lines = [f"{_games(self.played)}: {self._results(FIRST, SECOND, None)}"]
-        for side, order in ((FIRST, "first"), (SECOND, "second")):
+        for side, order in zip(_SIDES, ("first", "second"), strict=True):
             if played := sum(self._games[side, result] for result in _RESULTS):
                 lines.append(f"moving {order}, {_games(played)}: {self._results(side)}")
         if self.cut_off:
             lines.append(f"cut off before their end: {self.cut_off}")
+        if self._early:
+            note = "c4gateway counts none of these that the opponent left"
+            lines.append(f"won before both had moved: {self._early} ({note})")
         if self._moves:
             lines.append(f"mean time a move: {self._seconds / self._moves:.3f} s")
         return "\n".join(lines)

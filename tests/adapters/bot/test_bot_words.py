@@ -80,7 +80,7 @@ def test_game_is_shown_to_those_who_watch(capsys: pytest.CaptureFixture[str]) ->
 def tally(*games: tuple[Result, Side | None], wanted: int = 0) -> Tally:
     found = Tally(wanted)
     for result, side in games:
-        found.add(Over(result, Board(), side))
+        found.add(Over(result, Board().drop(0).drop(1), side))
     return found
 
 
@@ -93,6 +93,16 @@ def test_summary_tells_results_sides_and_time() -> None:
         "moving first, 2 games: 2 won, 0 lost, 0 drawn",
         "moving second, 2 games: 0 won, 1 lost, 1 drawn",
         "mean time a move: 1.500 s",
+    ]
+
+
+def test_win_before_both_had_moved_may_not_count_at_the_server() -> None:
+    counted = Tally(0)
+    for board in (Board(), Board().drop(3), Board().drop(3).drop(3)):
+        counted.add(Over(Result.WON, board, FIRST))
+    counted.add(Over(Result.LOST, Board(), FIRST))
+    assert counted.summary().splitlines()[2:] == [
+        "won before both had moved: 2 (c4gateway counts none of these that the opponent left)",
     ]
 
 
