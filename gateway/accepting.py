@@ -106,7 +106,7 @@ async def accept(
 
 async def _accept(door: socket.socket, serve: _Serve, nursery: trio.Nursery, room: trio.Semaphore) -> None:
     door.setblocking(False)
-    troubles = _Troubles()
+    troubles = Troubles()
     while True:
         await trio.lowlevel.wait_readable(door)
         try:
@@ -131,7 +131,7 @@ async def _serve(serve: _Serve, stream: trio.SocketStream, room: trio.Semaphore)
         room.release()
 
 
-class _Troubles:
+class Troubles:
     """Errors of one listener, each kind of which is logged once in a while."""
 
     def __init__(self) -> None:
@@ -139,6 +139,7 @@ class _Troubles:
         """When, by errno."""
 
     def log(self, error: OSError) -> None:
+        """Log it, unless one of its kind was logged a little while ago."""
         now = trio.current_time()
         if now >= self._logged.get(error.errno, -inf) + LOG_PERIOD:
             self._logged[error.errno] = now
@@ -155,7 +156,7 @@ def _next(door: socket.socket) -> trio.SocketStream:
     return trio.SocketStream(trio.socket.from_stdlib_socket(connection))
 
 
-def watch(connection: socket.socket) -> None:
+def watch(connection: socket.socket | trio.socket.SocketType) -> None:
     """Let the system find out whether the peer has vanished."""
     for level, name, value in _KEEPALIVE:
         option = getattr(socket, name, None)

@@ -112,7 +112,7 @@ async def test_error_that_lasts_is_logged_once_in_a_while(
 async def test_error_that_comes_back_later_is_logged_again(
     autojump_clock: trio.testing.MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    troubles = gateway.accepting._Troubles()
+    troubles = gateway.accepting.Troubles()
     for _ in range(10):
         troubles.log(OSError(errno.EMFILE, "cannot"))
         await trio.sleep(LOG_PERIOD / 5)

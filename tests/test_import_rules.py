@@ -363,7 +363,14 @@ WEB = [name for name in ALL if name == "adapters.web" or name.startswith("adapte
 
 @pytest.mark.parametrize("module", WEB)
 def test_web_knows_the_store_and_no_dialect(module: str) -> None:
-    known = {"adapters.cells", "adapters.connection", "gateway.board", "gateway.child", "gateway.logs"}
+    known = {
+        "adapters.cells",
+        "adapters.connection",
+        "gateway.accepting",
+        "gateway.board",
+        "gateway.child",
+        "gateway.logs",
+    }
     assert {name for name in ours(module) if not name.startswith("gateway.store")} <= known | {*WEB}
 
 

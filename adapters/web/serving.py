@@ -18,6 +18,7 @@ from adapters.web.link import Answer, Link, LinkError, Orders, Stop
 from adapters.web.remote import Remote
 from adapters.web.server import Web
 from adapters.web.threads import Threads
+from gateway.accepting import PAUSE, Troubles, watch
 from gateway.child import give_way
 from gateway.logs import set_up_logging
 from gateway.store.database import Database, Place, open_again
@@ -94,20 +95,35 @@ class Serving:
 
 
 class Door(trio.abc.Listener[trio.SocketStream]):
-    """A listening socket, at which nobody is accepted for whom there is no room."""
+    """A listening socket, at which nobody is accepted for whom there is no room.
+
+    The rules of `gateway.accepting` hold here too: no error of accept() ends it, and a client that vanishes
+    is found.
+    """
 
     def __init__(self, listener: socket.socket, room: trio.Semaphore) -> None:
         self._listener = trio.SocketListener(trio.socket.from_stdlib_socket(listener))
         self._room = room
+        self._troubles = Troubles()
 
     async def accept(self) -> trio.SocketStream:
         """Return the next connection, which has taken its room, and is to give it back."""
         await self._room.acquire()
         try:
-            return await self._listener.accept()
+            stream = await self._next()
         except BaseException:
             self._room.release()
             raise
+        watch(stream.socket)
+        return stream
+
+    async def _next(self) -> trio.SocketStream:
+        while True:
+            try:
+                return await self._listener.accept()
+            except OSError as error:
+                self._troubles.log(error)
+                await trio.sleep(PAUSE)
 
     async def aclose(self) -> None:
         """Accept nobody any more."""

@@ -1,5 +1,6 @@
 """What the server and its web's process tell each other, over memory streams."""
 
+import errno
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -9,7 +10,7 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.web import process
+from adapters.web import process, serving
 from adapters.web.link import Answer, Ask, Link, LinkError, Message, Orders, Stop, Withdraw, decode, encode
 from adapters.web.process import WebProcess
 from adapters.web.remote import Queue, Remote
@@ -201,6 +202,43 @@ async def test_process_that_cannot_be_started_is_tried_again_after_growing_pause
         service.stop()
     assert [after - before for before, after in pairwise(tries)] == pytest.approx([0, 0.5, 1, 2, 5, 10, 10])
     assert "no process to serve the web can be started: no more processes" in caplog.text
+
+
+@asynccontextmanager
+async def door_with_a_client() -> AsyncIterator[Door]:
+    """A door at which somebody waits."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        async with await trio.open_tcp_stream(*listener.getsockname()):
+            door = Door(listener, trio.Semaphore(1))
+            yield door
+            await door.aclose()
+
+
+async def test_system_is_to_find_out_whether_a_web_client_has_vanished() -> None:
+    async with door_with_a_client() as door, await door.accept() as stream:
+        assert stream.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENOMEM, errno.EIO])
+async def test_no_error_of_accept_ends_the_process_or_writes_a_traceback(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, number: int
+) -> None:
+    refusals, real = [OSError(number, "cannot")] * 3, trio.SocketListener.accept
+
+    async def accept(listener: trio.SocketListener) -> trio.SocketStream:
+        if refusals:
+            raise refusals.pop()
+        return await real(listener)
+
+    monkeypatch.setattr(trio.SocketListener, "accept", accept)
+    monkeypatch.setattr(serving, "PAUSE", 0.001)
+    async with door_with_a_client() as door, await door.accept():
+        pass
+    assert [(each.getMessage(), each.exc_info) for each in caplog.records] == [
+        ("cannot accept connections: cannot", None)
+    ]
 
 
 async def test_nobody_is_accepted_for_whom_there_is_no_room() -> None:
