@@ -221,17 +221,17 @@ class Clerk:
 
     def _store_singly(self, batch: Sequence[Item], error: Exception) -> None:
         if len(batch) > 1:
-            for number, each in enumerate(batch):
+            for each in batch:
                 if self._abandoned.is_set():
-                    return
-                self._batch = [*batch[number:]]
+                    return self._give_up_all()
                 self._store([each])
-            return
+                self._batch = self._batch[1:]  # there are none left where `close` has given them up meanwhile
+            return None
         kind = "a result" if _games(batch) else "evidence"
         cause = " ".join(str(error).split())
         about = {"event": "not_storable", "what": kind, "error": cause}
         logger.error("the database will never take %s: %s", kind, cause, extra=about)
-        self._give_up(batch)
+        return self._give_up(batch)
 
     def _tidy(self) -> bool:
         try:

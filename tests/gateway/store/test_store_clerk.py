@@ -425,6 +425,27 @@ def test_games_that_are_tried_singly_at_the_end_are_logged_once(
     assert sink.stored == [1, 2]
 
 
+def test_games_behind_the_one_that_was_stored_at_the_very_end_are_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The clerk is abandoned while it stores one of several singly, and goes on before `close` does."""
+    start = Gate()
+
+    def refuse(batch: Sequence[Item]) -> None:
+        if len(batch) > 1:
+            raise OverflowError("too large")
+        clerk._abandoned.set()
+
+    sink = FakeSink(refuse)
+    with clerk_of(sink) as (clerk, settled):
+        start.hold(clerk)
+        hand_in(clerk, 1, 2, 3)
+        start.opened.set()
+        assert [settled.get(timeout=LIMIT) for _ in range(3)] == [(1, True), (2, False), (3, False)]
+    assert unstored(caplog) == [2, 3]
+    assert sink.stored == [1]
+
+
 def test_other_work_is_done_after_the_games_that_came_before() -> None:
     sink = FakeSink()
     with clerk_of(sink) as (clerk, _):
