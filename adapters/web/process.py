@@ -79,29 +79,27 @@ class WebProcess:
         try:
             while not self._stopping.is_set():
                 begun = trio.current_time()
-                status = await self._keep_one()
-                if self._stopping.is_set():
-                    return
-                soon = min(soon + 1, len(PAUSES)) if trio.current_time() < begun + SOON else 1
-                if status is not None:
-                    about = {"event": "web_ended", "status": status}
-                    logger.error(
-                        "the process that serves the web has ended, with status %s", status, extra=about
+                try:
+                    await self._keep_one()
+                except* Exception:  # a mistake of ours, or a system at its limits; it must not reach play
+                    logger.exception(
+                        "the process that serves the web cannot be served", extra={"event": "web_failed"}
                     )
+                soon = min(soon + 1, len(PAUSES)) if trio.current_time() < begun + SOON else 1
                 with trio.move_on_after(PAUSES[soon - 1]):
                     await self._stopping.wait()
         finally:
             for listener in self._listeners:
                 listener.socket.close()
 
-    async def _keep_one(self) -> int | None:
-        """Start a process, and return its status when it has ended; None where there was none."""
+    async def _keep_one(self) -> None:
+        """Start a process, and return when it has ended."""
         try:
             process, stream = await self._start()
         except OSError as error:
             about = {"event": "web_not_started", "error": str(error)}
             logger.error("no process to serve the web can be started: %s", error, extra=about)
-            return None
+            return
         link = Link(stream)
         try:
             await self._serve(link)
@@ -109,7 +107,12 @@ class WebProcess:
             with trio.CancelScope(shield=True):
                 await link.aclose()
                 status = await trio.to_thread.run_sync(ended, process, PARTING)
-        return status
+        if not self._stopping.is_set():
+            logger.error(
+                "the process that serves the web has ended, with status %s",
+                status,
+                extra={"event": "web_ended", "status": status},
+            )
 
     async def _start(self) -> tuple[subprocess.Popen[bytes], trio.SocketStream]:
         """Return a new process, and the socket to it. Raises OSError."""
@@ -148,10 +151,6 @@ class WebProcess:
                 nursery.cancel_scope.cancel()  # what is asked is withdrawn by that
         except* LinkError:
             pass  # the process is ended, if it has not, and another is started
-        except* Exception:  # a mistake of ours; it must not reach those who play
-            logger.exception(
-                "the process that serves the web cannot be served", extra={"event": "web_failed"}
-            )
 
     async def _tell_of_stop(self, link: Link) -> None:
         await self._stopping.wait()

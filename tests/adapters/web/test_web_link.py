@@ -2,7 +2,7 @@
 
 import errno
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import pairwise
 
@@ -10,7 +10,7 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.web import process, serving
+from adapters.web import serving
 from adapters.web.link import Answer, Ask, Link, LinkError, Message, Orders, Stop, Withdraw, decode, encode
 from adapters.web.process import WebProcess
 from adapters.web.remote import Queue, Remote
@@ -169,39 +169,50 @@ async def test_clear_of_a_process_that_died_or_went_mad_is_withdrawn(words: byte
     assert store.is_withdrawn
 
 
-async def test_mistake_of_ours_ends_the_service_of_one_process_alone(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_mistake_of_ours_costs_one_process_alone(caplog: pytest.LogCaptureFixture) -> None:
     store, (here, there) = Store(), links()
     store.clear = lambda: 1 // 0  # type: ignore[assignment]
     service = WebProcess(ORDERS, (), store, store.clear)  # type: ignore[arg-type]
     await there.send(Ask(1, "clear"))
-    await service._serve(here)
+
+    async def serve() -> None:
+        service.stop()
+        await service._serve(here)
+
+    service._keep_one = serve  # type: ignore[method-assign]
+    await service.run()
     assert "cannot be served" in caplog.text
 
 
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError("no more processes"), "no process to serve the web can be started: no more processes"),
+        (RuntimeError("can't start new thread"), "the process that serves the web cannot be served"),
+    ],
+)
 async def test_process_that_cannot_be_started_is_tried_again_after_growing_pauses(
-    autojump_clock: trio.abc.Clock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    autojump_clock: trio.abc.Clock,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
+    words: str,
 ) -> None:
     tries: list[float] = []
     service = WebProcess(ORDERS, (), Store(), Store().clear)  # type: ignore[arg-type]
     begun = trio.current_time()
 
-    def refuse(*_: object) -> None:
+    async def refuse(_: object) -> None:
         tries.append(trio.current_time() - begun)
-        raise OSError("no more processes")
+        raise error
 
-    async def at_once(work: Callable[[], object]) -> object:
-        return work()
-
-    monkeypatch.setattr(process, "started", refuse)
-    monkeypatch.setattr(trio.to_thread, "run_sync", at_once)
+    monkeypatch.setattr(trio.to_thread, "run_sync", refuse)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(service.run)
         await trio.sleep(30)
         service.stop()
     assert [after - before for before, after in pairwise(tries)] == pytest.approx([0, 0.5, 1, 2, 5, 10, 10])
-    assert "no process to serve the web can be started: no more processes" in caplog.text
+    assert words in caplog.text
 
 
 @asynccontextmanager
