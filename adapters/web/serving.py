@@ -5,6 +5,7 @@ what else only this process has: its priority, its log. The server's end is in `
 """
 
 import gc
+import logging
 import socket
 import sys
 from collections.abc import Sequence
@@ -29,13 +30,20 @@ NICENESS = 15
 MOST = 256
 """Connections at once; more wait to be accepted."""
 
+logger = logging.getLogger(__name__)
 
-def main() -> None:
-    """Serve the server that started this process."""
+
+def main() -> int:
+    """Serve the server that started this process; return the exit status, 1 after an internal error."""
     give_way(NICENESS)
     gc.freeze()
     link, *listeners = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
-    trio.run(_serve, Link(_stream(link)), listeners)
+    try:
+        trio.run(_serve, Link(_stream(link)), listeners)
+    except Exception:  # a mistake of ours; the interpreter's own words would be no lines of the log
+        logger.exception("the web ends after an internal error", extra={"event": "web_failed"})
+        return 1
+    return 0
 
 
 async def _serve(link: Link, listeners: Sequence[socket.socket]) -> None:
@@ -135,4 +143,4 @@ def _stream(sock: socket.socket) -> trio.SocketStream:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

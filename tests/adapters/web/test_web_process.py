@@ -4,6 +4,8 @@ import json
 import os
 import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -11,9 +13,10 @@ from pathlib import Path
 
 import pytest
 from game_records import game
-from served import PATIENCE, Served, served
+from served import PATIENCE, ROOT, Served, served
 from web_world import TOKEN, keep
 
+from adapters.web.link import Orders, encode
 from conformance.bench.meters import children_of, has_proc
 from gateway.store.database import open_to_write
 
@@ -197,3 +200,18 @@ def test_warnings_of_the_process_are_lines_of_the_server_s_log(tmp_path: Path) -
         _, err = gateway.stop()
     said = [json.loads(line)["message"] for line in err.splitlines()]
     assert any(line.startswith("a web page cannot be had: ") for line in said)
+
+
+def test_mistake_of_ours_in_the_process_is_a_line_of_the_log_and_ends_it() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "adapters.web.serving", str(theirs.fileno())],
+            cwd=ROOT,
+            pass_fds=[theirs.fileno()],
+            stderr=subprocess.PIPE,
+        )
+        ours.sendall(encode(Orders("postgresql://host:port", None, None, "info", True)))
+        _, err = process.communicate(timeout=PATIENCE)
+    [line] = map(json.loads, err.splitlines())
+    assert (process.returncode, line["event"], "StoreError" in line["exception"]) == (1, "web_failed", True)
