@@ -51,10 +51,22 @@ class Web:
         self._application = application
         self._config = _config()
         self._context = WorkerContext(None)
+        self._connections: dict[Connection, None] = {}
 
     async def serve(self, stream: trio.SocketStream) -> None:
         """Serve one connection; return when it is over, and raise nothing."""
-        await guarded("web", Connection(stream, self._application, self._config, self._context).run)
+        connection = Connection(stream, self._application, self._config, self._context)
+        self._connections[connection] = None
+        try:
+            await guarded("web", connection.run)
+        finally:
+            del self._connections[connection]
+
+    def make_room(self) -> None:
+        """Hang up on the client that has asked for nothing for longest, if there is one."""
+        idlest = min(self._connections, key=lambda each: each.idle_until, default=None)
+        if idlest is not None and idlest.idle_until < math.inf:
+            idlest.drop()
 
     async def stop(self) -> None:
         """Let every connection end with the answer that it is at."""
@@ -74,6 +86,7 @@ class Connection:
         self._is_gone = False
         """Whether nothing can be sent any more."""
         self._reading = trio.CancelScope(deadline=trio.current_time() + IDLE_LIMIT)
+        self._life = trio.CancelScope()
         self._sending = trio.Lock()
         self._answers: trio.Nursery
         state = ConnectionState(LifespanState())
@@ -82,20 +95,30 @@ class Connection:
         )
         self._protocol.connection = OnlyHttp11(h11.SERVER, config.h11_max_incomplete_size)
 
+    @property
+    def idle_until(self) -> float:
+        """When the client has to have asked for something; infinite while it is answered."""
+        return self._reading.deadline
+
     async def run(self) -> None:
         """Serve the client until it is over."""
         try:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._end_at_stop)
-                async with trio.open_nursery() as self._answers:
-                    with self._reading:
-                        await self._read()
-                    await self._protocol.handle(Closed())
-                if not self._is_gone:
-                    await self._part()
-                nursery.cancel_scope.cancel()
+            with self._life:
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(self._end_at_stop)
+                    async with trio.open_nursery() as self._answers:
+                        with self._reading:
+                            await self._read()
+                        await self._protocol.handle(Closed())
+                    if not self._is_gone:
+                        await self._part()
+                    nursery.cancel_scope.cancel()
         finally:
             self._stream.socket.close()
+
+    def drop(self) -> None:
+        """Hang up without a word."""
+        self._life.cancel()
 
     async def spawn_app(self, _app: object, _config: object, scope: Scope, send: _Send) -> _Send:
         """Answer a request (for hypercorn); return what is called with all that comes behind its head.

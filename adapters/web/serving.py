@@ -8,7 +8,7 @@ import gc
 import logging
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import trio
@@ -28,7 +28,7 @@ from gateway.store.reader import Reader
 NICENESS = 15
 """By so much play, and storing what was played, comes first where a processor is shared."""
 MOST = 256
-"""Connections at once; more wait to be accepted."""
+"""Connections at once; for more there is room when others go, or have asked for nothing yet."""
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ class Serving:
             nursery.start_soon(self._heed, nursery)
             async with trio.open_nursery() as connections:
                 with self._accepting:
-                    doors = [Door(listener, self._room) for listener in listeners]
+                    doors = [Door(listener, self._room, self._web.make_room) for listener in listeners]
                     await trio.serve_listeners(self._serve_one, doors, handler_nursery=connections)
             nursery.cancel_scope.cancel()
 
@@ -109,14 +109,16 @@ class Door(trio.abc.Listener[trio.SocketStream]):
     is found.
     """
 
-    def __init__(self, listener: socket.socket, room: trio.Semaphore) -> None:
+    def __init__(self, listener: socket.socket, room: trio.Semaphore, make_room: Callable[[], None]) -> None:
+        """`make_room` lets an idle client go, if there is one."""
         self._listener = trio.SocketListener(trio.socket.from_stdlib_socket(listener))
         self._room = room
         self._troubles = Troubles()
+        self._make_room = make_room
 
     async def accept(self) -> trio.SocketStream:
         """Return the next connection, which has taken its room, and is to give it back."""
-        await self._room.acquire()
+        await self._take_room()
         try:
             stream = await self._next()
         except BaseException:
@@ -132,6 +134,22 @@ class Door(trio.abc.Listener[trio.SocketStream]):
             except OSError as error:
                 self._troubles.log(error)
                 await trio.sleep(PAUSE)
+
+    async def _take_room(self) -> None:
+        """Take what is free; where nothing is, and somebody comes, the idle make room.
+
+        Or clients that say nothing, in any number, would keep all others out.
+        """
+        try:
+            self._room.acquire_nowait()
+            return
+        except trio.WouldBlock:
+            await trio.lowlevel.wait_readable(self._listener.socket)
+        while True:
+            self._make_room()
+            with trio.move_on_after(PAUSE):
+                await self._room.acquire()
+                return
 
     async def aclose(self) -> None:
         """Accept nobody any more."""

@@ -222,7 +222,7 @@ async def door_with_a_client() -> AsyncIterator[Door]:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         async with await trio.open_tcp_stream(*listener.getsockname()):
-            door = Door(listener, trio.Semaphore(1))
+            door = Door(listener, trio.Semaphore(1), make_room=lambda: None)
             yield door
             await door.aclose()
 
@@ -257,7 +257,8 @@ async def test_nobody_is_accepted_for_whom_there_is_no_room() -> None:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         room = trio.Semaphore(1)
-        door = Door(listener, room)
+        made = []
+        door = Door(listener, room, lambda: made.append("room"))
         accepted: list[trio.SocketStream] = []
 
         async def accept() -> None:
@@ -269,8 +270,26 @@ async def test_nobody_is_accepted_for_whom_there_is_no_room() -> None:
                 nursery.start_soon(accept)
             await trio.testing.wait_all_tasks_blocked()
             assert len(accepted) == 1
+            assert made  # if there were any
             room.release()
         assert len(accepted) == 2
         for stream in accepted:
             stream.socket.close()
+        await door.aclose()
+
+
+async def test_idle_make_no_room_before_somebody_comes() -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        room = trio.Semaphore(0)
+        door = Door(listener, room, room.release)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(door.accept)
+            await trio.testing.wait_all_tasks_blocked()
+            assert room.statistics().tasks_waiting == 0
+            nursery.cancel_scope.cancel()
+        with trio.fail_after(20):
+            async with await trio.open_tcp_stream(*listener.getsockname()):
+                (await door.accept()).socket.close()
         await door.aclose()

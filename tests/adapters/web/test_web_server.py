@@ -12,6 +12,7 @@ import pytest
 import trio
 import trio.testing
 from game_records import game
+from starlette.types import Receive, Scope, Send
 from web_world import Site, keep
 
 from adapters.web import server
@@ -328,3 +329,34 @@ async def test_export_that_fails_midway_lacks_its_end_and_is_logged(
     assert told.count(b"\n{") == 100
     assert not told.endswith(b"\r\n0\r\n\r\n")
     assert "the disk is gone" in caplog.text
+
+
+async def test_who_has_asked_for_nothing_for_longest_makes_room(site: Site) -> None:
+    async with opened(site) as door, await door.dial() as silent, await door.dial() as client:
+        await client.send_all(GET % (b"/healthz", b""))
+        assert (await answer(client))[0] == 200
+        door.web.make_room()
+        assert await everything(silent) == b""
+        await client.send_all(GET % (b"/healthz", b""))
+        assert (await answer(client))[0] == 200
+        door.web.make_room()
+        assert await everything(client) == b""
+        await door.left.wait()
+        door.web.make_room()  # there is nobody
+
+
+async def test_who_is_answered_does_not_make_room(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, go_on, application = trio.Event(), trio.Event(), site.application
+
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        asked.set()
+        await go_on.wait()
+        await application(scope, receive, send)
+
+    monkeypatch.setattr(site, "application", slow)
+    async with opened(site) as door, await door.dial() as client:
+        await client.send_all(GET % (b"/healthz", b""))
+        await asked.wait()
+        door.web.make_room()
+        go_on.set()
+        assert (await answer(client))[0] == 200
