@@ -7,7 +7,6 @@ there is a rest, whose end is the quiet that the attacks are held against.
 
 import argparse
 import json
-import resource
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,8 +31,8 @@ from conformance.launch import COMMAND, Server, ServerError, start
 from conformance.targets import Address
 
 OPTIONS = ("--web", "0", "--rounds", "1000000", "--games-per-pair", "0")
-FILES = 1_024
-"""Files that the server may have open."""
+LIMITED = ("/bin/sh", "-c", 'ulimit -n 1024; exec "$@"', "sh")
+"""Before the server's command: lets it have as many files open as many systems do, so that they can run out."""
 REST = 10.0
 """Seconds between two attacks."""
 SETTLING = 2.0
@@ -119,9 +118,8 @@ async def attack(options: argparse.Namespace, where: str, command: Sequence[str]
     with many_files():
         async with trio.open_nursery() as nursery:
             words = [*OPTIONS, "--db", where, *options.server_options]
-            server = await start(nursery, words, command, log.hear)
+            server = await start(nursery, words, [*LIMITED, *command], log.hear)
             try:
-                _limit_files(server.process.pid)
                 report = await _attacked(options, server, Target(server, log), where)
             finally:
                 server.process.kill()
@@ -212,12 +210,6 @@ def _outcome(seen: Attacked, quiet: Window) -> Outcome:
         stored=seen.stored,
         may_log=seen.name != TOGETHER and ATTACKS[seen.name].may_log,
     )
-
-
-def _limit_files(pid: int) -> None:
-    """Let the server have no more files open than many systems let it have, so that they can run out."""
-    if hasattr(resource, "prlimit"):
-        resource.prlimit(pid, resource.RLIMIT_NOFILE, (FILES, FILES))
 
 
 def _size(where: str) -> int:
