@@ -377,6 +377,17 @@ def test_mistake_in_keeping_a_seat_costs_that_seat(field: Field) -> None:
     assert [key for key in field.hub._hall._tables if key != str(HIT)] == []
 
 
+def test_player_that_a_mistake_hits_on_its_way_elsewhere_is_let_in_nowhere(field: Field) -> None:
+    ann, bob = field.arena("ann"), field.droidcon("bob")
+    field.play(FIRST_WINS, (ann, bob) if ann.moves_first else (bob, ann))
+    assert isinstance(ann.seat.situation, Seated)
+    field.hub._hall = Broken(field.hub._hall, "leave")  # type: ignore[assignment]
+    ann.enter(AtTable("elsewhere"), "ann")
+    assert ann.heard[-1] == CUT_OFF
+    assert isinstance(ann.seat.situation, Gone)
+    assert not field.hub._hall._tables
+
+
 def test_mistake_behind_a_rest_costs_its_game(field: Field) -> None:
     field.sit(STANDING_BY)
     for first, _ in field.games:

@@ -89,15 +89,16 @@ def test_one_who_was_not_there_keeps_its_place() -> None:
 
 def test_place_among_those_of_one_name_is_kept() -> None:
     world = World()
+    bob = world.client(STEPPING_OUT)
+    bob.is_reachable = False
     first, second = world.droidcon("ann"), world.droidcon("ann")
     first.is_reachable = False
-    bob = world.arena("bob")
-    assert second.games == bob.games == 1
+    bob.enter(LOBBY, "bob")
     first.is_reachable = True
     world.wait(1.5)
-    third = world.droidcon("ann")
-    world.arena("cid")
-    assert (first.games, third.games) == (1, 0)
+    bob.is_reachable = True
+    world.wait(1.5)
+    assert (first.games, second.games, bob.games) == (1, 0, 1)
 
 
 def test_house_player_comes_to_nobody_who_cannot_be_reached() -> None:

@@ -107,6 +107,28 @@ async def test_who_is_given_a_worker_and_has_just_given_up_leaves_it_to_the_next
         assert lane.part() == 0.5
 
 
+async def test_who_gave_up_before_it_asked_takes_no_worker() -> None:
+    lane = Lane(1)
+    given_up = trio.CancelScope()
+    given_up.cancel()
+    await _thinks(lane, lane.enter(Opponent("one", "ann", clocked=False), 1.0), given_up)
+    assert lane.part() == 1.0
+
+
+async def test_wait_that_is_foreseen_grows_with_own_games_and_with_names_and_addresses() -> None:
+    lane = Lane(2)
+    ann, eve = Opponent("one", "ann", clocked=False), Opponent("one", "eve", clocked=False)
+    bob = Opponent("two", "bob", clocked=False)
+    assert lane.wait_with(ann, 3.0) == 1.5
+    lane.enter(ann, 3.0)
+    assert lane.wait_with(ann, 3.0) == 3.0
+    lane.enter(eve, 1.0)
+    assert lane.wait_with(ann, 3.0) == 6.0
+    lane.enter(bob, 1.0)
+    assert lane.wait_with(ann, 3.0) == 12.0
+    assert lane.wait_with(bob, 1.0) == 2.0
+
+
 async def _thinks(lane: Lane, claim: Claim, scope: trio.CancelScope) -> None:
     with scope:
         async with lane.worker(claim):
