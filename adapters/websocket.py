@@ -231,8 +231,8 @@ class WebSocketTransport:
 
     @property
     def _is_silent(self) -> bool:
-        """Whether nothing came since the latest ping from a client that should have answered it."""
-        return not self._wire.heard and not self.thinks
+        """Whether nothing came since the latest ping from a client that is read and should have answered it."""
+        return not self._wire.heard and not self.thinks and self._wire.is_read
 
     def _leave_reading(self, rest: bytes = b"") -> None:
         self._reads = False

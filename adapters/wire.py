@@ -122,7 +122,12 @@ class Wire(trio.abc.Stream):
     @property
     def is_quiet(self) -> bool:
         """Whether all that has arrived was read, and somebody waits for more."""
-        return self._listeners > 0 and not self._stream.is_readable
+        return self.is_read and not self._stream.is_readable
+
+    @property
+    def is_read(self) -> bool:
+        """Whether somebody waits for what arrives."""
+        return self._listeners > 0
 
     async def turn(self) -> None:
         """Return when it is the turn of this client, of those that have sent more than is done at once."""

@@ -278,13 +278,22 @@ async def test_client_that_owes_a_pong_is_not_reachable_unless_it_thinks(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     client, server = trio.testing.memory_stream_pair()
-    async with between(server, Stallable(client)) as (transport, _):
-        assert transport.is_reachable
+    async with between(server, Stallable(client)) as (transport, _), trio.open_nursery() as nursery:
+        nursery.start_soon(collect, transport, [])
         await trio.sleep(PING_PERIOD + PONG_LIMIT - 0.1)
+        transport._wire.heard = False  # as if the pong had not come
         assert transport.is_reachable
         await trio.sleep(1)
         assert not transport.is_reachable
         transport.thinks = True
+        assert transport.is_reachable
+        nursery.cancel_scope.cancel()
+
+
+async def test_client_that_is_not_read_owes_no_pong(autojump_clock: trio.testing.MockClock) -> None:
+    client, server = trio.testing.memory_stream_pair()
+    async with between(server, Stallable(client)) as (transport, _):
+        await trio.sleep(3 * PING_PERIOD)
         assert transport.is_reachable
 
 
