@@ -231,7 +231,7 @@ class WebSocketTransport:
 
     @property
     def _is_silent(self) -> bool:
-        """Whether nothing came since the latest ping from a client that is read and should have answered it."""
+        """Whether nothing came since the latest ping from a client that is read and should answer it."""
         return not self._wire.heard and not self.thinks and self._wire.is_read
 
     def _leave_reading(self, rest: bytes = b"") -> None:

@@ -32,7 +32,7 @@ from conformance.targets import Address
 
 OPTIONS = ("--web", "0", "--rounds", "1000000", "--games-per-pair", "0")
 LIMITED = ("/bin/sh", "-c", 'ulimit -n 1024; exec "$@"', "sh")
-"""Before the server's command: lets it have as many files open as many systems do, so that they can run out."""
+"""Before the server's command: it may have as many files open as on many systems, so they can run out."""
 REST = 10.0
 """Seconds between two attacks."""
 SETTLING = 2.0
