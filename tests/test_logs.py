@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -148,7 +149,17 @@ def test_json_line_has_time_level_logger_and_message(capfd: pytest.CaptureFixtur
     assert (line["level"], line["logger"], line["message"]) == ("debug", "gateway.app", "all well")
 
 
-@pytest.mark.usefixtures("_own_logging")
+@pytest.fixture
+def _elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let local time be another than UTC."""
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "XXX-5")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("_own_logging", "_elsewhere")
 @pytest.mark.parametrize("as_json", [False, True])
 def test_times_are_utc_and_say_so(as_json: bool, capfd: pytest.CaptureFixture[str]) -> None:
     set_up_logging("info", as_json=as_json)
