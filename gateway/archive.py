@@ -56,7 +56,6 @@ async def keeping(where: str, keep_wire: float) -> AsyncIterator[Archive]:
         raise OSError(str(error)) from error
     scribe = Scribe(database, keep_wire)
     writer = Writer(scribe)
-
     reader = Reader(database)
 
     def report(game: Finished) -> Receipt:

@@ -51,7 +51,7 @@ _OPENING = {"[": "VECTOR_START", "(": "LIST_START", "{": "MAP_START"}
 _MARKS = frozenset(("CARET", "DISCARD_TAG", "TAG", "MAP_NAMESPACE_TAG"))
 
 _LEXER: Any = ply.lex.lex(module=edn_lex, reflags=re.UNICODE, errorlog=ply.lex.NullLogger())
-"""Not edn-format's own way to build it, which logs its grammar. Keeps nothing of a text once that is read."""
+"""Not edn-format's own way to build it, which logs its grammar. Keeps the latest text alone."""
 
 
 class _Open(NamedTuple):
