@@ -28,7 +28,7 @@ from typing import TypeAlias
 
 import trio
 
-AT_ONCE = 64
+AT_ONCE = 16
 """Connections taken before others get a turn."""
 PAUSE = 0.1
 """Seconds until the next attempt, where the system cannot accept."""
