@@ -22,10 +22,11 @@ import trio
 
 from adapters.contract import C, Codec, Farewell, Flooded, PeerGone, S, Translator, Transport, WireError
 from adapters.tape import NOTED, TURNING, Recorder
+from adapters.transports import never
 from adapters.wire import Wire
 from gateway.commands import Command, Leave, Unreadable
 from gateway.desk import Desk
-from gateway.events import Dismissed, Ended, Event, Receipt, Started, ToMove
+from gateway.events import Dismissed, Ended, Event, Receipt, ToMove
 
 OUTBOX_LIMIT = 256
 """Events that may wait for a result, and with it for a client; one more, and the client is hung up on."""
@@ -46,6 +47,27 @@ _ids = count(1)
 
 class Connection(Generic[C, S]):
     """The mailbox of a client on a wire, and the tasks that move its messages."""
+
+    __slots__ = (
+        "_codec",
+        "_desk",
+        "_dismissed",
+        "_drained",
+        "_drains",
+        "_failure",
+        "_farewell",
+        "_holds",
+        "_nursery",
+        "_outbox",
+        "_recorder",
+        "_request",
+        "_scope",
+        "_seat",
+        "_translator",
+        "_transport",
+        "_unanswered",
+        "_unheard",
+    )
 
     def __init__(
         self, desk: Desk, transport: Transport, codec: Codec[C, S], translator: Translator[C, S]
@@ -111,12 +133,12 @@ class Connection(Generic[C, S]):
                     request = event  # an older one has been answered or withdrawn
                 elif isinstance(event, Dismissed):
                     dismissed = event
-                elif isinstance(event, TURNING):
-                    if isinstance(event, Ended) and event.receipt is not None and event.receipt.is_open:
-                        receipt = event.receipt
-                        self._outbox = [event, *events]
-                        break
-                    self._turn(len(texts), event)
+                elif isinstance(event, Ended) and event.receipt is not None and event.receipt.is_open:
+                    receipt = event.receipt
+                    self._outbox = [event, *events]
+                    break
+                elif recorder is not None and isinstance(event, TURNING):
+                    recorder.mark(len(texts), event)
                 for message in self._translator.observe(event):
                     texts.append(self._codec.encode(message))  # noqa: PERF401  a comprehension is a call more
             now = 0.0 if recorder is None else trio.current_time()
@@ -134,18 +156,13 @@ class Connection(Generic[C, S]):
             self._failure = error
             self._scope.cancel()
 
-    def _turn(self, index: int, event: Started | Ended) -> None:
-        """Note that the texts which leave next tell, from number `index` on, of a beginning or an end."""
-        self._transport.thinks = False
-        if self._recorder is not None:
-            self._recorder.mark(index, event)
-
     async def settle(self) -> None:
         """Return when everything the client had sent before the call has been carried out."""
         await self._transport.settle()
 
     async def run(self) -> None:
         """Serve the client until it leaves or is dismissed. Raises PeerGone where it just vanished."""
+        self._transport.thinks = self._thinks
         try:
             with self._scope:
                 async with trio.open_nursery() as self._nursery:
@@ -159,6 +176,7 @@ class Connection(Generic[C, S]):
             if self._recorder is not None:
                 self._recorder.close(now)  # what could not be told any more is handed in
             self._outbox, self._unheard = [], []  # which would wait for the garbage collector
+            self._transport.thinks = never
             await self._transport.close(self._farewell)
         if self._failure is not None:
             try:
@@ -196,11 +214,13 @@ class Connection(Generic[C, S]):
             if recorder is not None:
                 recorder.heard(now, text)
             self._desk.submit(self._seat, self._command(text), now)
-            if self._transport.thinks:
-                self._transport.thinks = self._seat.is_asked
             if self._holds:
                 self._unanswered += len(text)
         return True
+
+    def _thinks(self) -> bool:
+        """Return whether a move is asked of the client, or it may not know yet that none is any more."""
+        return self._holds or self._seat.is_asked
 
     def _note(self, words: str) -> None:
         if self._recorder is not None:
@@ -223,7 +243,6 @@ class Connection(Generic[C, S]):
     def _told(self, request: ToMove | None, dismissed: Dismissed | None) -> None:
         """Do what follows when the client has been told of these."""
         if request is not None:
-            self._transport.thinks = self._seat.is_asked
             self._desk.handed(self._seat, request, trio.current_time())
         if dismissed is not None:
             self._farewell = self._translator.farewell(dismissed)

@@ -81,8 +81,8 @@ Heard: TypeAlias = Callable[[list[str]], bool]
 class Transport(Protocol):
     """One client's line, whatever carries it."""
 
-    thinks: bool
-    """Set while a move is asked of the client, which may read nothing meanwhile."""
+    thinks: Callable[[], bool]
+    """Says whether the client may think about a move now, and read nothing; set by whoever serves it."""
 
     @property
     def is_reachable(self) -> bool:

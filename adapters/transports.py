@@ -26,7 +26,7 @@ class LineTransport:
     __slots__ = ("_ended", "_lines", "_wire", "thinks")
 
     def __init__(self, wire: Wire) -> None:
-        self.thinks = False
+        self.thinks = never
         self._wire = wire
         self._lines = Lines()
         self._ended = False
@@ -107,6 +107,11 @@ class LineTransport:
     async def close(self, farewell: Farewell) -> None:
         """Hang up; a stream has no word for good-bye."""
         await self._wire.linger()
+
+
+def never() -> bool:
+    """Say that a client does not think."""
+    return False
 
 
 async def received(transport: Transport) -> list[str]:

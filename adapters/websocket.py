@@ -17,7 +17,7 @@ import trio_websocket
 
 from adapters.contract import Farewell, Heard, PeerGone
 from adapters.frames import text_frame, usual_frames
-from adapters.transports import HUNG_UP, drained, settled
+from adapters.transports import HUNG_UP, drained, never, settled
 from adapters.wire import GOODBYE_LIMIT, Wire
 
 PING_PERIOD = 20.0
@@ -106,7 +106,7 @@ class WebSocketTransport:
         self._websocket = websocket
         self._wire = wire
         self._feed = feed
-        self.thinks = False
+        self.thinks = never
         self._pinged = -inf
         """When."""
         self._excused = False
@@ -221,7 +221,7 @@ class WebSocketTransport:
                 await self._ping()
 
     async def _ping(self) -> None:
-        self._pinged, self._excused, self._wire.heard = trio.current_time(), self.thinks, False
+        self._pinged, self._excused, self._wire.heard = trio.current_time(), self.thinks(), False
         try:
             has_left = self._wire.write(_PING)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
@@ -232,7 +232,7 @@ class WebSocketTransport:
     @property
     def _is_silent(self) -> bool:
         """Whether nothing came since the latest ping from a client that is read and should answer it."""
-        return not self._wire.heard and not self.thinks and self._wire.is_read
+        return not self._wire.heard and self._wire.is_read and not self.thinks()
 
     def _leave_reading(self, rest: bytes = b"") -> None:
         self._reads = False

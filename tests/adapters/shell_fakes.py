@@ -10,7 +10,7 @@ import trio
 import trio.testing
 
 from adapters.contract import Farewell, Heard, PeerGone, Transport, WireError
-from adapters.transports import received
+from adapters.transports import never, received
 from adapters.upgrade import Door, serve_websocket
 from adapters.wire import Turns, Wire
 from gateway.commands import AtTable, Command, Enter, Play, Unfit
@@ -89,7 +89,7 @@ class FakeTransport:
 
     def __init__(self) -> None:
         self.origin = "192.0.2.1"
-        self.thinks = False
+        self.thinks = never
         self.read_at = 0.0
         self.ended = "hung up"
         self.sent: list[str] = []

@@ -121,10 +121,10 @@ async def test_client_thinks_until_its_move_is_accepted() -> None:
         for text in ("x", "what!", "play 7"):
             ann.arrives(text)
             await quiet()
-            assert (ann.thinks, bob.thinks) == (True, False)
+            assert (ann.thinks(), bob.thinks()) == (True, False)
         ann.arrives("play 3")
         await quiet()
-        assert (ann.thinks, bob.thinks) == (False, True)
+        assert (ann.thinks(), bob.thinks()) == (False, True)
 
 
 async def test_client_thinks_no_longer_once_it_has_heard_of_the_end() -> None:
@@ -132,10 +132,10 @@ async def test_client_thinks_no_longer_once_it_has_heard_of_the_end() -> None:
         home.results = FakeReceipt()
         bob.ends()
         await quiet()
-        assert (ann.sent, ann.thinks) == ([], True)
+        assert (ann.sent, ann.thinks()) == ([], True)
         home.results.settle()
         await quiet()
-        assert (ann.sent, ann.thinks) == (["Ended"], False)
+        assert (ann.sent, ann.thinks()) == (["Ended"], False)
 
 
 async def test_commands_of_one_packet_are_carried_out_and_answered_in_order() -> None:

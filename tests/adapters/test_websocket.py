@@ -202,7 +202,7 @@ async def test_unread_frames_do_not_destroy_the_last_words_of_a_websocket() -> N
         between(*streams) as (transport, client),
         trio.open_nursery() as nursery,
     ):
-        for _ in range(500):
+        for _ in range(20):  # which is what any socket takes that nobody reads
             await client.send_message("playmove 3\r\n" * 20)
         await send(transport, ["not-connected\r\n"])
         nursery.start_soon(transport.close, Farewell(1008))
@@ -224,10 +224,7 @@ async def seconds_kept(*, thinks: float = 0, says: bytes = b"", at: float = 0) -
     begin = trio.current_time()
 
     async def talk(transport: WebSocketTransport, _: str) -> None:
-        transport.thinks = True
-        with trio.move_on_after(thinks):
-            await collect(transport, [])
-        transport.thinks = False
+        transport.thinks = lambda: trio.current_time() < begin + thinks
         await collect(transport, [])
 
     async def live() -> None:
@@ -285,7 +282,7 @@ async def test_client_that_owes_a_pong_is_not_reachable_unless_it_thinks(
         assert transport.is_reachable
         await trio.sleep(1)
         assert not transport.is_reachable
-        transport.thinks = True
+        transport.thinks = lambda: True
         assert transport.is_reachable
         nursery.cancel_scope.cancel()
 
