@@ -8,7 +8,7 @@ top of the column. It has 127 values, so all columns that there can be are drawn
 costs 0.3 us instead of the 3 that it takes disc by disc.
 """
 
-from gateway.board import COLUMNS, ROWS, Board
+from gateway.game.board import COLUMNS, ROWS, Board
 
 _BOTTOMS = sum(1 << column * 7 for column in range(COLUMNS))
 

@@ -21,12 +21,12 @@ from typing import Generic
 import trio
 
 from adapters.contract import C, Codec, Farewell, Flooded, PeerGone, S, Translator, Transport, WireError
-from adapters.tape import NOTED, TURNING, Recorder
 from adapters.transports import never
 from adapters.wire import Wire
-from gateway.commands import Command, Leave, Unreadable
-from gateway.desk import Desk
-from gateway.events import Dismissed, Ended, Event, Receipt, ToMove
+from adapters.wire_log import NOTED, TURNING, WireLog
+from gateway.game.commands import Command, Leave, Unreadable
+from gateway.game.events import Dismissed, Ended, Event, Receipt, ToMove
+from gateway.hub.dispatcher import Dispatcher
 
 OUTBOX_LIMIT = 256
 """Events that may wait for a result, and with it for a client; one more, and the client is hung up on."""
@@ -50,8 +50,8 @@ class Connection(Generic[C, S]):
 
     __slots__ = (
         "_codec",
-        "_desk",
         "_dismissed",
+        "_dispatcher",
         "_drained",
         "_drains",
         "_failure",
@@ -59,7 +59,6 @@ class Connection(Generic[C, S]):
         "_holds",
         "_nursery",
         "_outbox",
-        "_recorder",
         "_request",
         "_scope",
         "_seat",
@@ -67,16 +66,17 @@ class Connection(Generic[C, S]):
         "_transport",
         "_unanswered",
         "_unheard",
+        "_wire_log",
     )
 
     def __init__(
-        self, desk: Desk, transport: Transport, codec: Codec[C, S], translator: Translator[C, S]
+        self, dispatcher: Dispatcher, transport: Transport, codec: Codec[C, S], translator: Translator[C, S]
     ) -> None:
-        self._desk = desk
+        self._dispatcher = dispatcher
         self._transport = transport
         self._codec = codec
         self._translator = translator
-        self._recorder = Recorder() if desk.keeps_wire else None
+        self._wire_log = WireLog() if dispatcher.keeps_wire else None
         self._outbox: list[Event] = []
         self._unheard: list[str] = []
         """What the client said, and is to be carried out later."""
@@ -93,7 +93,7 @@ class Connection(Generic[C, S]):
         self._scope = trio.CancelScope()
         self._failure: Exception | None = None
         self._farewell = Farewell(1011, "internal error")
-        self._seat = desk.open(self, translator.manners, trio.current_time(), transport.origin)
+        self._seat = dispatcher.open(self, translator.manners, trio.current_time(), transport.origin)
 
     @property
     def is_reachable(self) -> bool:
@@ -103,10 +103,10 @@ class Connection(Generic[C, S]):
     def deliver(self, event: Event) -> None:
         """Queue an event for the client. A client too slow to keep up is hung up on."""
         outbox = self._outbox
-        if self._recorder is not None and isinstance(event, NOTED):
-            self._recorder.note(event)
+        if self._wire_log is not None and isinstance(event, NOTED):
+            self._wire_log.note(event)
         if not outbox:
-            self._desk.expect(self)
+            self._dispatcher.expect(self)
         elif len(outbox) >= OUTBOX_LIMIT:
             self._give_up()
             return
@@ -121,7 +121,7 @@ class Connection(Generic[C, S]):
         """
         if self._holds:
             return
-        recorder = self._recorder
+        wire_log = self._wire_log
         events, self._outbox = iter(self._outbox), []
         texts: list[str] = []
         request: ToMove | None = None
@@ -137,14 +137,14 @@ class Connection(Generic[C, S]):
                     receipt = event.receipt
                     self._outbox = [event, *events]
                     break
-                elif recorder is not None and isinstance(event, TURNING):
-                    recorder.mark(len(texts), event)
+                elif wire_log is not None and isinstance(event, TURNING):
+                    wire_log.mark(len(texts), event)
                 for message in self._translator.observe(event):
                     texts.append(self._codec.encode(message))  # noqa: PERF401  a comprehension is a call more
-            now = 0.0 if recorder is None else trio.current_time()
+            now = 0.0 if wire_log is None else trio.current_time()
             left = not texts or self._transport.write(texts)
-            if recorder is not None:
-                recorder.said(now, texts, request)  # now that nothing says that the client is gone
+            if wire_log is not None:
+                wire_log.said(now, texts, request)  # now that nothing says that the client is gone
             if left and not self._drains:
                 self._told(request, dismissed)
             else:
@@ -172,9 +172,9 @@ class Connection(Generic[C, S]):
         finally:
             self._holds = True
             now = trio.current_time()
-            self._desk.submit(self._seat, Leave(), now)
-            if self._recorder is not None:
-                self._recorder.close(now)  # what could not be told any more is handed in
+            self._dispatcher.submit(self._seat, Leave(), now)
+            if self._wire_log is not None:
+                self._wire_log.close(now)  # what could not be told any more is handed in
             self._outbox, self._unheard = [], []  # which would wait for the garbage collector
             self._transport.thinks = never
             await self._transport.close(self._farewell)
@@ -202,18 +202,18 @@ class Connection(Generic[C, S]):
         finally:
             self._note(words)
         for command in last:
-            self._desk.submit(self._seat, command, self._transport.read_at)
+            self._dispatcher.submit(self._seat, command, self._transport.read_at)
 
     def _heard(self, texts: list[str], limit: int = AT_FIRST) -> bool:
         """Carry out what the client said, and return whether all of it: `limit` texts at most."""
-        now, recorder = self._transport.read_at, self._recorder
+        now, wire_log = self._transport.read_at, self._wire_log
         for number, text in enumerate(texts):
             if number == limit or ((self._drains or self._holds) and self._is_full):
                 self._unheard = texts[number:]
                 return False
-            if recorder is not None:
-                recorder.heard(now, text)
-            self._desk.submit(self._seat, self._command(text), now)
+            if wire_log is not None:
+                wire_log.heard(now, text)
+            self._dispatcher.submit(self._seat, self._command(text), now)
             if self._holds:
                 self._unanswered += len(text)
         return True
@@ -223,8 +223,8 @@ class Connection(Generic[C, S]):
         return self._holds or self._seat.is_asked
 
     def _note(self, words: str) -> None:
-        if self._recorder is not None:
-            self._recorder.remark(trio.current_time(), words)
+        if self._wire_log is not None:
+            self._wire_log.remark(trio.current_time(), words)
 
     @property
     def _is_full(self) -> bool:
@@ -243,7 +243,7 @@ class Connection(Generic[C, S]):
     def _told(self, request: ToMove | None, dismissed: Dismissed | None) -> None:
         """Do what follows when the client has been told of these."""
         if request is not None:
-            self._desk.handed(self._seat, request, trio.current_time())
+            self._dispatcher.handed(self._seat, request, trio.current_time())
         if dismissed is not None:
             self._farewell = self._translator.farewell(dismissed)
             self._scope.cancel()

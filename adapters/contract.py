@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, TypeVar
 
-from gateway.commands import Command
-from gateway.events import Dismissed, Event
-from gateway.manners import Manners
+from gateway.game.commands import Command
+from gateway.game.events import Dismissed, Event
+from gateway.game.manners import Manners
 
 C = TypeVar("C")
 """A dialect's client messages."""

@@ -2,7 +2,7 @@
 
 Knows sockets, and trio's way of waiting for one. Does not know what is sent, nor what waits to be.
 `DirectSocket` sends at once, in whoever's task; it also waits for bytes before it asks for them, where
-trio.SocketStream asks first and mostly in vain, and lets a lookout do the waiting, if there is one.
+trio.SocketStream asks first and mostly in vain, and lets a epoll do the waiting, if there is one.
 `PlainStream` has the same face and none of the tricks, for streams of any other kind: what it sends always
 waits. On sockets it would make a move by lines take 70 us of server CPU, not 15.
 """
@@ -14,7 +14,7 @@ from typing import Protocol
 
 import trio
 
-from adapters.lookout import Lookout, Ready
+from adapters.epoll import EpollReader, Ready
 
 _CHUNK = 4096
 _WITH_ADDRESS = (socket.AF_INET, socket.AF_INET6)
@@ -67,13 +67,13 @@ class Duplex(Protocol):
 class DirectSocket:
     """A TCP connection. Takes the socket of `stream`, which is closed from then on."""
 
-    __slots__ = ("_lookout", "_socket")
+    __slots__ = ("_epoll", "_socket")
 
-    def __init__(self, stream: trio.SocketStream, lookout: Lookout | None = None) -> None:
+    def __init__(self, stream: trio.SocketStream, epoll: EpollReader | None = None) -> None:
         taken = stream.socket  # trio has set TCP_NODELAY
         self._socket = socket.socket(taken.family, taken.type, taken.proto, taken.detach())
         self._socket.setblocking(False)
-        self._lookout = lookout
+        self._epoll = epoll
 
     @property
     def is_readable(self) -> bool:
@@ -102,8 +102,8 @@ class DirectSocket:
 
         Raises what `ready` raises.
         """
-        if self._lookout is not None:
-            await self._lookout.listen(self._open_socket(), ready)
+        if self._epoll is not None:
+            await self._epoll.listen(self._open_socket(), ready)
             return
         await trio.lowlevel.wait_readable(self._open_socket())
         while ready():
@@ -147,8 +147,8 @@ class DirectSocket:
         """Close both directions."""
         if self._socket.fileno() >= 0:
             trio.lowlevel.notify_closing(self._socket)
-            if self._lookout is not None:
-                self._lookout.closing(self._socket)
+            if self._epoll is not None:
+                self._epoll.closing(self._socket)
             self._socket.close()
         await trio.lowlevel.checkpoint()
 
@@ -240,9 +240,9 @@ def origin_at(host: str) -> str:
     return str(address)
 
 
-def duplex(stream: trio.abc.Stream, lookout: Lookout | None) -> Duplex:
-    """Return the stream with the face above; a socket is looked at by `lookout`, if there is one."""
-    return DirectSocket(stream, lookout) if isinstance(stream, trio.SocketStream) else PlainStream(stream)
+def duplex(stream: trio.abc.Stream, epoll: EpollReader | None) -> Duplex:
+    """Return the stream with the face above; a socket is looked at by `epoll`, if there is one."""
+    return DirectSocket(stream, epoll) if isinstance(stream, trio.SocketStream) else PlainStream(stream)
 
 
 def is_answered(info: bytes) -> bool:

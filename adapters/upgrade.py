@@ -1,4 +1,4 @@
-"""The door of a websocket port.
+"""The endpoint of a websocket port.
 
 Reads the head of an HTTP request and decides: who asks for a websocket gets one from trio-websocket,
 who asks for a page gets a short text that says what to connect with, and nonsense gets an error. The
@@ -41,7 +41,7 @@ Talk: TypeAlias = Callable[[WebSocketTransport, str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class Endpoint:
     """What is behind a websocket port."""
 
     talk: Talk
@@ -59,14 +59,14 @@ class _Wanted:
     """What came behind it, too early."""
 
 
-async def serve_websocket(wire: Wire, door: Door) -> None:
+async def serve_websocket(wire: Wire, endpoint: Endpoint) -> None:
     """Serve one connection to a websocket port; return when it is over and `wire` is closed."""
     try:
         answer: bytes | _Wanted = b""
         with trio.move_on_after(HANDSHAKE_LIMIT):
-            answer = await _answer(wire, door.page)
+            answer = await _answer(wire, endpoint.page)
         if isinstance(answer, _Wanted):
-            await _upgrade(wire, answer, door)
+            await _upgrade(wire, answer, endpoint)
         else:
             await wire.send_all(answer)
     except* (trio.BrokenResourceError, trio.ClosedResourceError, trio_websocket.ConnectionClosed):
@@ -81,7 +81,7 @@ def wanted_place(target: str) -> tuple[str | None, str | None]:
     return query.get("table", [None])[0], query.get("against", [None])[0]
 
 
-async def _upgrade(wire: Wire, wanted: _Wanted, door: Door) -> None:
+async def _upgrade(wire: Wire, wanted: _Wanted, endpoint: Endpoint) -> None:
     feed = Feed(wire)
     feed.give(wanted.head)
     wire.push_back(wanted.early)
@@ -94,7 +94,7 @@ async def _upgrade(wire: Wire, wanted: _Wanted, door: Door) -> None:
             if websocket is not None:
                 transport = WebSocketTransport(websocket, wire, feed)
                 nursery.start_soon(transport.keep_pinging)
-                await door.talk(transport, request.path)
+                await endpoint.talk(transport, request.path)
         finally:
             # Left to the nursery, the cancelling would leave an error in a cycle with its own traceback.
             nursery.cancel_scope.cancel()

@@ -10,9 +10,9 @@ most waits is given up. Whoever writes bounds what waits for one client.
 
 import trio
 
-from adapters.lookout import Lookout, Ready
+from adapters.epoll import EpollReader, Ready
 from adapters.sockets import duplex, origin_of
-from gateway.pulse import Pulse
+from gateway.server.arrivals import ArrivalTimes
 
 GOODBYE_LIMIT = 1.0
 """Seconds that a client has for noticing that it is hung up on."""
@@ -65,6 +65,7 @@ class Wire(trio.abc.Stream):
     """A byte stream that can be written to without waiting, and knows when what was read last arrived."""
 
     __slots__ = (
+        "_arrivals",
         "_backlog",
         "_backlogs",
         "_drained",
@@ -72,7 +73,6 @@ class Wire(trio.abc.Stream):
         "_given_up",
         "_lingers",
         "_listeners",
-        "_pulse",
         "_pushed",
         "_sending",
         "_stream",
@@ -85,15 +85,15 @@ class Wire(trio.abc.Stream):
     def __init__(
         self,
         stream: trio.abc.Stream,
-        pulse: Pulse | None = None,
-        lookout: Lookout | None = None,
+        arrivals: ArrivalTimes | None = None,
+        epoll: EpollReader | None = None,
         backlogs: Backlogs | None = None,
         turns: Turns | None = None,
     ) -> None:
         self.origin = origin_of(stream)
         """Where the peer is; see `origin_of`."""
-        self._stream = duplex(stream, lookout)
-        self._pulse = pulse or Pulse()
+        self._stream = duplex(stream, epoll)
+        self._arrivals = arrivals or ArrivalTimes()
         self._backlogs = backlogs or Backlogs()
         self._turns = turns or Turns()
         self.read_at = trio.current_time()
@@ -162,7 +162,7 @@ class Wire(trio.abc.Stream):
             return data
         if self._lingers:
             raise trio.ClosedResourceError
-        self.read_at = self._pulse.arrived()
+        self.read_at = self._arrivals.arrived()
         self.heard = True
         return self._stream.read(_CHUNK)
 

@@ -21,23 +21,23 @@ import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
 from adapters.connection import contained
+from adapters.epoll import EpollReader
 from adapters.house.server import House
 from adapters.house.thinking import Thinker
-from adapters.lookout import Lookout
 from adapters.wire import Backlogs, Turns, Wire
-from gateway.app import FrontEnd, Service, addresses_of, listen, open_port, run, stop_asked_for
-from gateway.arguments import in_one_line, let_output_take_any_text
-from gateway.desk import Desk
-from gateway.events import Receipt
-from gateway.hub import Rules
-from gateway.logs import log_fault, log_game, log_start, set_up_logging
-from gateway.options import COMMANDS, parse
-from gateway.pulse import Pulse
-from gateway.results import Finished, Report
-from gateway.session import Terms
+from gateway.game.events import Receipt
+from gateway.game.results import Finished, Report
+from gateway.game.session import Terms
+from gateway.hub.dispatcher import Dispatcher
+from gateway.hub.hub import Rules
+from gateway.server.app import FrontEnd, Service, addresses_of, listen, open_port, run, stop_asked_for
+from gateway.server.arguments import in_one_line, let_output_take_any_text
+from gateway.server.arrivals import ArrivalTimes
+from gateway.server.logs import log_fault, log_game, log_start, set_up_logging
+from gateway.server.options import COMMANDS, parse
 
 if TYPE_CHECKING:
-    from gateway.archive import Archive
+    from gateway.server.archive import Archive
 
 _EXAMPLES = {
     "nac4": ("ws://{address}", "send: connect alice"),
@@ -51,9 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the server; return the exit status: 0 when it was stopped, 1 when the system refused something."""
     given = sys.argv[1:] if arguments is None else arguments
     if given and given[0] in COMMANDS:
-        from gateway import reading  # noqa: PLC0415  as below
+        from gateway.server import reports  # noqa: PLC0415  as below
 
-        return reading.main(given)
+        return reports.main(given)
     options = parse(given)
     let_output_take_any_text()
     set_up_logging(options.log_level, as_json=options.log_json)
@@ -93,20 +93,20 @@ def _wait_for_no_thread() -> None:
 async def _serve(options: argparse.Namespace) -> None:
     terms = Terms(clock=options.clock, penalty=options.penalty, idle=options.idle)
     rules = Rules(terms, options.games_per_pair, options.rejoin, options.house_after)
-    pulse = Pulse()
-    trio.lowlevel.add_instrument(pulse)
-    lookout = Lookout() if hasattr(select, "epoll") else None
+    arrivals = ArrivalTimes()
+    trio.lowlevel.add_instrument(arrivals)
+    epoll = EpollReader() if hasattr(select, "epoll") else None
     async with AsyncExitStack() as until_all_is_stored, _kept(options) as archive:
         keep, place = (_forget, "nowhere") if archive is None else (archive.report, archive.label)
         keeps_wire = archive is not None and options.keep_wire > 0
-        desk = Desk(
+        dispatcher = Dispatcher(
             rules,
             random.Random(options.seed),
-            partial(_report, pulse, keep),
+            partial(_report, arrivals, keep),
             log_fault,
             keeps_wire=keeps_wire,
         )
-        front_ends = _front_ends(options, desk, pulse, lookout)
+        front_ends = _front_ends(options, dispatcher, arrivals, epoll)
         listening = [await listen(front_end, options.host) for front_end in front_ends]
         doors = [(each.front_end.name, each.addresses()) for each in listening]
         services: list[Service] = []
@@ -116,11 +116,11 @@ async def _serve(options: argparse.Namespace) -> None:
             services.append(_web(options, archive, listeners))
         async with trio.open_nursery() as nursery:
             thinker = Thinker(options.house_workers, terms)
-            if lookout is not None:
-                nursery.start_soon(lookout.run)
-            desk.engage(House(desk, nursery, thinker, options.house))
+            if epoll is not None:
+                nursery.start_soon(epoll.run)
+            dispatcher.engage(House(dispatcher, nursery, thinker, options.house))
             stop = await until_all_is_stored.enter_async_context(stop_asked_for())
-            await run(desk, listening, partial(_announce, doors, place), stop, services)
+            await run(dispatcher, listening, partial(_announce, doors, place), stop, services)
             nursery.cancel_scope.cancel()
 
 
@@ -130,7 +130,7 @@ async def _kept(options: argparse.Namespace) -> AsyncIterator["Archive | None"]:
     if options.db is None:
         yield None
         return
-    from gateway.archive import keeping  # noqa: PLC0415  costs 0.2 s, which who keeps nothing need not pay
+    from gateway.server.archive import keeping  # noqa: PLC0415  costs 0.2 s, which who keeps nothing need not pay
 
     async with keeping(options.db, options.keep_wire) as kept:
         yield kept
@@ -140,23 +140,23 @@ def _forget(_: Finished) -> None:
     """Keep no result."""
 
 
-def _report(pulse: Pulse, keep: Report, game: Finished) -> Receipt | None:
-    log_game(game, pulse.delay_since(game.began))
+def _report(arrivals: ArrivalTimes, keep: Report, game: Finished) -> Receipt | None:
+    log_game(game, arrivals.delay_since(game.began))
     return keep(game)
 
 
 def _front_ends(
-    options: argparse.Namespace, desk: Desk, pulse: Pulse, lookout: Lookout | None
+    options: argparse.Namespace, dispatcher: Dispatcher, arrivals: ArrivalTimes, epoll: EpollReader | None
 ) -> list[FrontEnd]:
-    nac4 = partial(adapters.nac4.server.serve, desk=desk, original=options.nac4_original)
-    arena = partial(adapters.arena.server.serve, desk=desk)
-    droidcon = partial(adapters.droidcon.server.serve, desk=desk, rounds=options.rounds)
+    nac4 = partial(adapters.nac4.server.serve, dispatcher=dispatcher, original=options.nac4_original)
+    arena = partial(adapters.arena.server.serve, dispatcher=dispatcher)
+    droidcon = partial(adapters.droidcon.server.serve, dispatcher=dispatcher, rounds=options.rounds)
     services = (
         ("nac4", options.nac4, nac4),
         ("arena", options.arena, arena),
         ("droidcon", options.tcp, droidcon),
     )
-    wired = partial(Wire, pulse=pulse, lookout=lookout, backlogs=Backlogs(), turns=Turns())
+    wired = partial(Wire, arrivals=arrivals, epoll=epoll, backlogs=Backlogs(), turns=Turns())
     return [
         FrontEnd(name, port, partial(contained, name, service, wired))
         for name, port, service in services

@@ -1,6 +1,6 @@
 """Records of games, for tests of what is done with them."""
 
-from gateway.events import Reason
+from gateway.game.events import Reason
 from gateway.store.records import GameRecord, Participant
 
 FOUR = "0101010"

@@ -20,11 +20,11 @@ import adapters.droidcon.server
 import adapters.nac4.server
 from adapters.connection import contained
 from adapters.wire import Wire
-from gateway.app import keep_time
-from gateway.desk import Desk
-from gateway.hub import Rules
-from gateway.results import Finished
-from gateway.session import Terms
+from gateway.game.results import Finished
+from gateway.game.session import Terms
+from gateway.hub.dispatcher import Dispatcher
+from gateway.hub.hub import Rules
+from gateway.server.app import keep_time
 
 CLOCK = 42.0
 IDLE = 30.0
@@ -175,12 +175,12 @@ class Gateway:
     def __init__(self, nursery: trio.Nursery) -> None:
         self.finished: list[Finished] = []
         rules = Rules(Terms(clock=CLOCK, idle=IDLE))
-        self.hub = Desk(rules, random.Random(0), self.finished.append)
+        self.hub = Dispatcher(rules, random.Random(0), self.finished.append)
         self._nursery = nursery
         self._serve = {
-            "nac4": partial(adapters.nac4.server.serve, desk=self.hub),
-            "arena": partial(adapters.arena.server.serve, desk=self.hub),
-            "droidcon": partial(adapters.droidcon.server.serve, desk=self.hub, rounds=4),
+            "nac4": partial(adapters.nac4.server.serve, dispatcher=self.hub),
+            "arena": partial(adapters.arena.server.serve, dispatcher=self.hub),
+            "droidcon": partial(adapters.droidcon.server.serve, dispatcher=self.hub, rounds=4),
         }
         nursery.start_soon(keep_time, self.hub)
 

@@ -13,7 +13,7 @@ import trio
 import trio.testing
 from players import CLOCK, DIALECTS, IDLE, Gateway, Player, Told, dumped, entered, gateway, same
 
-from gateway.events import Reason
+from gateway.game.events import Reason
 
 pytestmark = pytest.mark.trio
 Clock: TypeAlias = trio.testing.MockClock
@@ -364,7 +364,7 @@ async def test_mistake_of_ours_is_told_to_both_by_hanging_up_alone(
     async with table(dialects) as seated:
         hub, faults = seated.room.hub, list[Sequence[str | None]]()
         hub._boundary._on_fault = faults.append
-        hub._stage.play = fail  # type: ignore[method-assign, assignment]
+        hub._runner.play = fail  # type: ignore[method-assign, assignment]
         await seated.players[0].play(3)
         words = ["closed" if dialect == "droidcon" else "closed 1011" for dialect in dialects]
         await seated.hear([words[0]], [words[1]])

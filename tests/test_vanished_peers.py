@@ -21,15 +21,15 @@ import trio
 import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
-import gateway.accepting
+import gateway.server.accepting
 from adapters.connection import contained
-from adapters.lookout import Lookout
+from adapters.epoll import EpollReader
 from adapters.wire import Wire
-from gateway.accepting import accept
-from gateway.app import keep_time
-from gateway.desk import Desk
-from gateway.hub import Rules
-from gateway.session import Terms
+from gateway.game.session import Terms
+from gateway.hub.dispatcher import Dispatcher
+from gateway.hub.hub import Rules
+from gateway.server.accepting import accept
+from gateway.server.app import keep_time
 
 pytestmark = [
     pytest.mark.trio,
@@ -110,24 +110,24 @@ class Server:
     """A gateway in this process, and clients of it on both sides of the network."""
 
     def __init__(self, network: Network, nursery: trio.Nursery) -> None:
-        self.desk = Desk(Rules(Terms()), random.Random(0))
+        self.dispatcher = Dispatcher(Rules(Terms()), random.Random(0))
         self.ports: dict[str, int] = {}
         self._network = network
         self._nursery = nursery
 
     async def open(self) -> None:
-        lookout = Lookout()
-        self._nursery.start_soon(lookout.run)
-        self._nursery.start_soon(keep_time, self.desk)
+        epoll = EpollReader()
+        self._nursery.start_soon(epoll.run)
+        self._nursery.start_soon(keep_time, self.dispatcher)
         services: dict[str, Callable[[Wire], Awaitable[None]]] = {
-            "nac4": partial(adapters.nac4.server.serve, desk=self.desk),
-            "arena": partial(adapters.arena.server.serve, desk=self.desk),
-            "droidcon": partial(adapters.droidcon.server.serve, desk=self.desk, rounds=1),
+            "nac4": partial(adapters.nac4.server.serve, dispatcher=self.dispatcher),
+            "arena": partial(adapters.arena.server.serve, dispatcher=self.dispatcher),
+            "droidcon": partial(adapters.droidcon.server.serve, dispatcher=self.dispatcher, rounds=1),
         }
         for name, service in services.items():
             (listener,) = await trio.open_tcp_listeners(0, host=self._network.here)
             self.ports[name] = listener.socket.getsockname()[1]
-            serve = partial(contained, name, service, partial(Wire, lookout=lookout))
+            serve = partial(contained, name, service, partial(Wire, epoll=epoll))
             self._nursery.start_soon(accept, listener, serve, self._nursery, trio.Semaphore(1000))
 
     async def far(self, dialect: str, words: str) -> trio.SocketStream:
@@ -154,14 +154,14 @@ class Server:
     async def until(self, players: int) -> None:
         """Wait until so many players are here."""
         with trio.fail_after(10):
-            while len(self.desk) != players:  # noqa: ASYNC110  the hub tells nobody who goes
+            while len(self.dispatcher) != players:  # noqa: ASYNC110  the hub tells nobody who goes
                 await trio.sleep(0.02)
 
 
 async def test_vanished_players_are_not_paired_and_soon_found(
     network: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gateway.accepting, "_KEEPALIVE", SHORT)
+    monkeypatch.setattr(gateway.server.accepting, "_KEEPALIVE", SHORT)
     async with trio.open_nursery() as nursery:
         server = Server(network, nursery)
         await server.open()

@@ -6,10 +6,10 @@ Knows how a port, a hub and the dialect's objects fit together, and what stands 
 from adapters.arena.codec import ArenaCodec
 from adapters.arena.translator import ArenaTranslator
 from adapters.connection import Connection
-from adapters.upgrade import Door, serve_websocket, wanted_place
+from adapters.upgrade import Endpoint, serve_websocket, wanted_place
 from adapters.websocket import WebSocketTransport
 from adapters.wire import Wire
-from gateway.desk import Desk
+from gateway.hub.dispatcher import Dispatcher
 
 PAGE = (
     "This is the arena port of a Connect-Four gateway.\n"
@@ -18,11 +18,11 @@ PAGE = (
 )
 
 
-async def serve(wire: Wire, desk: Desk) -> None:
+async def serve(wire: Wire, dispatcher: Dispatcher) -> None:
     """Serve one connection."""
 
     async def talk(transport: WebSocketTransport, target: str) -> None:
         table, against = wanted_place(target)
-        await Connection(desk, transport, ArenaCodec(), ArenaTranslator(table, against)).run()
+        await Connection(dispatcher, transport, ArenaCodec(), ArenaTranslator(table, against)).run()
 
-    await serve_websocket(wire, Door(talk, PAGE))
+    await serve_websocket(wire, Endpoint(talk, PAGE))

@@ -23,8 +23,8 @@ from adapters.arena.messages import (
 )
 from adapters.cells import Cells
 from adapters.contract import Farewell
-from gateway.board import FIRST, Board, Side
-from gateway.commands import (
+from gateway.game.board import FIRST, Board, Side
+from gateway.game.commands import (
     LONGEST_NAME,
     Ask,
     Command,
@@ -36,7 +36,7 @@ from gateway.commands import (
     is_house_name,
     place_for,
 )
-from gateway.events import (
+from gateway.game.events import (
     Dismissed,
     Ended,
     Entered,
@@ -52,7 +52,7 @@ from gateway.events import (
     ToMove,
     Why,
 )
-from gateway.manners import Afterwards, Illegal, Manners
+from gateway.game.manners import Afterwards, Illegal, Manners
 
 MANNERS = Manners(
     kind="arena",

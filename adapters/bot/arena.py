@@ -29,7 +29,7 @@ from adapters.arena.messages import (
 from adapters.bot.line import Line
 from adapters.bot.news import Asked, Began, News, Over, Refused, Result, Spent
 from adapters.contract import WireError
-from gateway.board import FIRST, SECOND, Board, Side
+from gateway.game.board import FIRST, SECOND, Board, Side
 
 ArenaLine: TypeAlias = Line[ClientMessage, ServerMessage]
 

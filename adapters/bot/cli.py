@@ -15,7 +15,7 @@ from adapters.bot.play import Ending, Hearing, Kind
 from adapters.bot.player import Keyboard, Person, Player
 from adapters.bot.screen import Screen
 from adapters.bot.tally import Tally
-from gateway.arguments import in_one_line, let_output_take_any_text
+from gateway.server.arguments import in_one_line, let_output_take_any_text
 
 LOBBY = "lobby"
 

@@ -3,7 +3,7 @@
 Text in, text out: the first mover's discs are X, the second's O, and the last one played stands in brackets.
 """
 
-from gateway.board import COLUMNS, ROWS, Board, Side
+from gateway.game.board import COLUMNS, ROWS, Board, Side
 
 DISCS = "XO"
 """The discs of the first and of the second mover."""

@@ -13,7 +13,7 @@ from adapters.bot.line import Line
 from adapters.bot.news import Asked, Began, News, Over, Refused, Result
 from adapters.droidcon.client import open_client
 from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
-from gateway.board import COLUMNS, SECOND, Board, Side
+from gateway.game.board import COLUMNS, SECOND, Board, Side
 
 DroidconLine: TypeAlias = Line[ClientMessage, ServerMessage]
 

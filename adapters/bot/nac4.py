@@ -23,7 +23,7 @@ from adapters.nac4.messages import (
     PlayMove,
     ServerMessage,
 )
-from gateway.board import CELLS, COLUMNS, FIRST, SECOND, Board, Side
+from gateway.game.board import CELLS, COLUMNS, FIRST, SECOND, Board, Side
 
 Nac4Line: TypeAlias = Line[ClientMessage, ServerMessage]
 

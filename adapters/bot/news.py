@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from gateway.board import Board, Side
+from gateway.game.board import Board, Side
 
 
 class Result(Enum):

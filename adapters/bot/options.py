@@ -11,9 +11,9 @@ from adapters.arena.messages import Encoding
 from adapters.bot.address import PORTS, Address, address_in
 from adapters.bot.player import THINK, EnginePlayer
 from gateway import __version__
-from gateway.arguments import Parser, number
 from gateway.engines import EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import CATALOGUE, engine_named, limits_itself
+from gateway.server.arguments import Parser, number
 
 DESCRIPTION = """\
 Puts an engine, or you, behind one of the three dialects: a bot for c4gateway, or for the dialect's own

@@ -18,7 +18,7 @@ from adapters.bot.screen import Screen
 from adapters.bot.tally import Tally
 from adapters.bot.waiting import Stage, Waiting
 from adapters.contract import Flooded, PeerGone, WireError
-from gateway.board import Board
+from gateway.game.board import Board
 
 HINT = "c4gateway has nac4 at port 8080, arena at 8001 and tcp at 4242."
 """What to say where it may be the wrong port."""

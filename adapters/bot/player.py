@@ -18,8 +18,8 @@ import trio
 
 from adapters.bot.drawing import position
 from adapters.bot.news import Asked
-from gateway.board import COLUMNS, Board
 from gateway.engines import Engine
+from gateway.game.board import COLUMNS, Board
 
 PART = 20
 """A move takes at most one part in so many of the time that is left for the game."""

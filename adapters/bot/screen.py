@@ -8,8 +8,8 @@ import sys
 
 from adapters.bot.drawing import disc, draw
 from adapters.bot.news import Began, Over
-from gateway.board import Board
-from gateway.text import printable, visible
+from gateway.game.board import Board
+from gateway.game.text import printable, visible
 
 
 class Screen:

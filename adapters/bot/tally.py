@@ -6,7 +6,7 @@ Counts, and words for the counts. Games that were cut off have no result and are
 from collections import Counter
 
 from adapters.bot.news import Over, Result
-from gateway.board import FIRST, SECOND, Side
+from gateway.game.board import FIRST, SECOND, Side
 
 _SIDES = (FIRST, SECOND)
 _RESULTS = (Result.WON, Result.LOST, Result.DRAWN)

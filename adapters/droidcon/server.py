@@ -9,10 +9,10 @@ from adapters.droidcon.codec import DroidconCodec
 from adapters.droidcon.translator import DroidconTranslator
 from adapters.transports import LineTransport
 from adapters.wire import Wire
-from gateway.desk import Desk
+from gateway.hub.dispatcher import Dispatcher
 
 
-async def serve(wire: Wire, desk: Desk, *, rounds: int) -> None:
+async def serve(wire: Wire, dispatcher: Dispatcher, *, rounds: int) -> None:
     """Serve one connection; a series in which such a client plays has `rounds` games."""
     transport = LineTransport(wire)
-    await Connection(desk, transport, DroidconCodec(), DroidconTranslator(rounds)).run()
+    await Connection(dispatcher, transport, DroidconCodec(), DroidconTranslator(rounds)).run()

@@ -11,9 +11,9 @@ from typing import assert_never
 
 from adapters.contract import Farewell
 from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
-from gateway.board import COLUMNS, FIRST, Side
-from gateway.commands import Command, Enter, InLobby, Introduce, Place, Play, Unfit, Wish, place_for
-from gateway.events import (
+from gateway.game.board import COLUMNS, FIRST, Side
+from gateway.game.commands import Command, Enter, InLobby, Introduce, Place, Play, Unfit, Wish, place_for
+from gateway.game.events import (
     Dismissed,
     Ended,
     Entered,
@@ -27,7 +27,7 @@ from gateway.events import (
     Started,
     ToMove,
 )
-from gateway.manners import Afterwards, Illegal, Manners
+from gateway.game.manners import Afterwards, Illegal, Manners
 
 ROUNDS = 4
 """Games that the original plays against one opponent (PROTOCOL.md 4.6)."""

@@ -16,7 +16,7 @@ from itertools import count
 
 import trio
 
-from gateway.seat import Opponent
+from gateway.hub.seat import Opponent
 
 
 @dataclass(eq=False, slots=True)

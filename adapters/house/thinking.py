@@ -20,10 +20,10 @@ import trio_parallel
 
 from adapters.house.sharing import Claim, Lane
 from adapters.house.worker import think
-from gateway.board import Board
 from gateway.engines.catalogue import SECONDS, engine_named
-from gateway.seat import Opponent
-from gateway.session import Terms
+from gateway.game.board import Board
+from gateway.game.session import Terms
+from gateway.hub.seat import Opponent
 
 INSTANT = frozenset({"random"})
 """Engines that take no time worth a worker."""

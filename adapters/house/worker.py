@@ -6,8 +6,8 @@ engines and nothing else.
 
 import os
 
-from gateway.board import Board
 from gateway.engines.catalogue import engine_named
+from gateway.game.board import Board
 
 _NICE = 10
 

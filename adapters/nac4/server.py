@@ -7,11 +7,11 @@ that is read here and not in a message (PROTOCOL.md 4).
 from adapters.connection import Connection
 from adapters.nac4.codec import Nac4Codec
 from adapters.nac4.translator import Nac4Translator
-from adapters.upgrade import Door, serve_websocket, wanted_place
+from adapters.upgrade import Endpoint, serve_websocket, wanted_place
 from adapters.websocket import WebSocketTransport
 from adapters.wire import Wire
-from gateway.commands import Wish, place_for
-from gateway.desk import Desk
+from gateway.game.commands import Wish, place_for
+from gateway.hub.dispatcher import Dispatcher
 
 PAGE = (
     "This is the nac4 port of a Connect-Four gateway.\n"
@@ -19,12 +19,12 @@ PAGE = (
 )
 
 
-async def serve(wire: Wire, desk: Desk, *, original: bool = False) -> None:
+async def serve(wire: Wire, dispatcher: Dispatcher, *, original: bool = False) -> None:
     """Serve one connection; `original` words endings for clients that know no ``Disconnected``."""
 
     async def talk(transport: WebSocketTransport, target: str) -> None:
         table, against = wanted_place(target)
         place = place_for(table, None if against is None else Wish(against))
-        await Connection(desk, transport, Nac4Codec(), Nac4Translator(place, original=original)).run()
+        await Connection(dispatcher, transport, Nac4Codec(), Nac4Translator(place, original=original)).run()
 
-    await serve_websocket(wire, Door(talk, PAGE))
+    await serve_websocket(wire, Endpoint(talk, PAGE))

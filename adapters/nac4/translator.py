@@ -23,9 +23,9 @@ from adapters.nac4.messages import (
     PlayMove,
     ServerMessage,
 )
-from gateway.board import COLUMNS, FIRST, ROWS, Board, Side
-from gateway.commands import LONGEST_NAME, Command, Enter, Place, Play
-from gateway.events import (
+from gateway.game.board import COLUMNS, FIRST, ROWS, Board, Side
+from gateway.game.commands import LONGEST_NAME, Command, Enter, Place, Play
+from gateway.game.events import (
     Dismissed,
     Ended,
     Entered,
@@ -41,7 +41,7 @@ from gateway.events import (
     ToMove,
     Why,
 )
-from gateway.manners import Afterwards, Illegal, Manners
+from gateway.game.manners import Afterwards, Illegal, Manners
 
 MANNERS = Manners(
     kind="nac4",

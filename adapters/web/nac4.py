@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from adapters.cells import Cells
-from gateway.board import ROWS, Board
+from gateway.game.board import ROWS, Board
 from gateway.store.records import StoredGame
 from gateway.store.statistics import Meeting, Standing
 

@@ -19,7 +19,7 @@ from typing import Protocol
 import trio
 
 from adapters.web.link import Answer, Ask, Link, LinkError, Orders, Stop, Withdraw
-from gateway.child import ended, started
+from gateway.processes import ended, started
 from gateway.store.errors import StoreError
 from gateway.store.ledger import Cleared
 from gateway.store.writer import Request

@@ -19,9 +19,9 @@ from adapters.web.link import Answer, Link, LinkError, Orders, Stop
 from adapters.web.remote import Remote
 from adapters.web.server import Web
 from adapters.web.threads import Threads
-from gateway.accepting import PAUSE, Troubles, watch
-from gateway.child import give_way
-from gateway.logs import set_up_logging
+from gateway.processes import give_way
+from gateway.server.accepting import PAUSE, Troubles, watch
+from gateway.server.logs import set_up_logging
 from gateway.store.database import Database, Place, open_again
 from gateway.store.reader import Reader
 
@@ -77,8 +77,10 @@ class Serving:
             nursery.start_soon(self._heed, nursery)
             async with trio.open_nursery() as connections:
                 with self._accepting:
-                    doors = [Door(listener, self._room, self._web.make_room) for listener in listeners]
-                    await trio.serve_listeners(self._serve_one, doors, handler_nursery=connections)
+                    endpoints = [
+                        Endpoint(listener, self._room, self._web.make_room) for listener in listeners
+                    ]
+                    await trio.serve_listeners(self._serve_one, endpoints, handler_nursery=connections)
             nursery.cancel_scope.cancel()
 
     async def _heed(self, nursery: trio.Nursery) -> None:
@@ -102,11 +104,11 @@ class Serving:
             self._room.release()
 
 
-class Door(trio.abc.Listener[trio.SocketStream]):
+class Endpoint(trio.abc.Listener[trio.SocketStream]):
     """A listening socket, at which nobody is accepted for whom there is no room.
 
-    The rules of `gateway.accepting` hold here too: no error of accept() ends it, and a client that vanishes
-    is found.
+    The rules of `gateway.server.accepting` hold here too: no error of accept() ends it, and a client that
+    vanishes is found.
     """
 
     def __init__(self, listener: socket.socket, room: trio.Semaphore, make_room: Callable[[], None]) -> None:

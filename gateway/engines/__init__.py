@@ -14,7 +14,7 @@ will do, as long as its discs are those of a game in which the sides took turns.
 from collections.abc import Callable
 from typing import TypeAlias
 
-from gateway.board import Board
+from gateway.game.board import Board
 
 Engine: TypeAlias = Callable[[Board, float], int]
 """Takes a board that is not over and the seconds that may be spent, more than 0; returns a column."""

@@ -1,13 +1,13 @@
 """The arithmetic of cells: sets of them, as the bits of an integer.
 
-Knows the board's layout (bit ``column * 7 + row``, see `gateway.board`) and what four in a row is. Does not
-know how to play, beyond the two moves that nobody thinks about: to win at once, and to stop the other side
+Knows the board's layout (bit ``column * 7 + row``, see `gateway.game.board`) and what four in a row is. Does
+not know how to play, beyond the two moves that need no thought: winning at once, and keeping the other side
 from winning at once.
 
 Throughout the engines `mine` are the discs of the side to move, `theirs` the opponent's, `mask` both.
 """
 
-from gateway.board import COLUMNS, ROWS, Board
+from gateway.game.board import COLUMNS, ROWS, Board
 
 STRIDE = ROWS + 1
 BOTTOM = sum(1 << (column * STRIDE) for column in range(COLUMNS))

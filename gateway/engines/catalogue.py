@@ -8,10 +8,10 @@ from functools import partial
 from importlib import import_module
 from random import choice
 
-from gateway.board import COLUMNS, Board
 from gateway.engines import Engine, UnknownEngine, montecarlo
 from gateway.engines.perfect import perfect, require
 from gateway.engines.search import alpha_beta
+from gateway.game.board import COLUMNS, Board
 
 CATALOGUE = "random, aima, aimafast, aima10, mc:N, mcts:N, mctime, mctstime, perfect, module:function"
 """What `engine_named` knows, for people to read. N is a number of simulations."""

@@ -12,8 +12,8 @@ from math import log, sqrt
 from random import random
 from time import monotonic
 
-from gateway.board import Board
 from gateway.engines.bits import BOTTOM, FULL, column_of, has_four, landing, sides, urgent
+from gateway.game.board import Board
 
 _CURIOSITY = 1.0
 """How much a move that was tried rarely is preferred to one that did well."""

@@ -13,9 +13,9 @@ from importlib.util import find_spec
 from random import choice
 from typing import TYPE_CHECKING
 
-from gateway.board import COLUMNS, ROWS, Board
 from gateway.engines import EngineUnavailable
 from gateway.engines.bits import STRIDE, sides
+from gateway.game.board import COLUMNS, ROWS, Board
 
 if TYPE_CHECKING:
     from bitbully import BitBully

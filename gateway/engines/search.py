@@ -13,7 +13,6 @@ the move to try first when the search comes back to it one move deeper.
 from time import monotonic
 from typing import TypeAlias
 
-from gateway.board import CELLS, ROWS, Board
 from gateway.engines.bits import (
     BOTTOM,
     CELLS_OF,
@@ -25,6 +24,7 @@ from gateway.engines.bits import (
     sides,
     urgent,
 )
+from gateway.game.board import CELLS, ROWS, Board
 
 WIN = 1000
 """The least value of a won position; a lost one is worth at most -WIN. Guesses are far smaller."""

@@ -22,11 +22,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
+from gateway.game.text import json_text
 from gateway.store.errors import StoreError
 from gateway.store.formats.jsonl import as_object
 from gateway.store.outage import Outage, Throttle
 from gateway.store.records import Enclosure, GameRecord, Item, Submission
-from gateway.text import json_text
 
 logger = logging.getLogger("gateway.store")
 T = TypeVar("T")

@@ -7,7 +7,8 @@ up, a name or a message, reaches a terminal with its control characters.
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from gateway.board import COLUMNS, ROWS, Board
+from gateway.game.board import COLUMNS, ROWS, Board
+from gateway.game.text import json_text, printable
 from gateway.store import games, ledger, objects, statistics
 from gateway.store.database import Database
 from gateway.store.errors import StoreError
@@ -17,7 +18,6 @@ from gateway.store.formats.moments import moment
 from gateway.store.games import Filter
 from gateway.store.records import GameRecord, Participant, StoredGame
 from gateway.store.statistics import Score, Standing
-from gateway.text import json_text, printable
 
 FORMATS: dict[str, Callable[[Iterable[StoredGame]], Iterator[str]]] = {
     "csv": sheet.write,

@@ -15,7 +15,7 @@ from functools import cache
 from itertools import accumulate
 from typing import NamedTuple, TypeAlias
 
-from gateway.events import Objection, Remark, Spoken, Way
+from gateway.game.events import Objection, Remark, Spoken, Way
 
 
 class Line(NamedTuple):

@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, select, true, union
 
-from gateway.events import Reason
+from gateway.game.events import Reason
 from gateway.store import evidence
 from gateway.store.evidence import Exchange
 from gateway.store.records import REASONS, WORDS, GameRecord, Participant, StoredGame, winner_of

@@ -10,8 +10,8 @@ from enum import Enum, auto
 
 import trio
 
-from gateway.board import Side
-from gateway.events import Spoken
+from gateway.game.board import Side
+from gateway.game.events import Spoken
 
 
 class Outcome(Enum):

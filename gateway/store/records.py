@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from gateway.board import Board, Side
-from gateway.events import Reason, Spoken
-from gateway.results import Finished, Player
+from gateway.game.board import Board, Side
+from gateway.game.events import Reason, Spoken
+from gateway.game.results import Finished, Player
 
 WORDS = {
     Reason.FOUR: "four",

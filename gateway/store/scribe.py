@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import BinaryIO, Literal
 
-from gateway.child import ended, started
+from gateway.processes import ended, started
 from gateway.store.database import Database, Place
 from gateway.store.errors import StoreError
 from gateway.store.records import Item

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import BinaryIO
 
-from gateway.child import give_way
+from gateway.processes import give_way
 from gateway.store.database import open_again
 from gateway.store.errors import StoreError
 from gateway.store.records import Item

@@ -21,7 +21,7 @@ from sqlalchemy import (
     union_all,
 )
 
-from gateway.events import Reason
+from gateway.game.events import Reason
 from gateway.store.ratings import Rating
 from gateway.store.records import REASONS
 from gateway.store.schema import players, tallies

@@ -20,8 +20,8 @@ from typing import Generic, TypeVar
 
 import trio
 
-from gateway.board import Side
-from gateway.events import Spoken
+from gateway.game.board import Side
+from gateway.game.events import Spoken
 from gateway.store.clerk import Clerk, Pace, Sink, log_unstored
 from gateway.store.errors import StoreError
 from gateway.store.evidence import size

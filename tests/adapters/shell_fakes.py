@@ -11,11 +11,11 @@ import trio.testing
 
 from adapters.contract import Farewell, Heard, PeerGone, Transport, WireError
 from adapters.transports import never, received
-from adapters.upgrade import Door, serve_websocket
+from adapters.upgrade import Endpoint, serve_websocket
 from adapters.wire import Turns, Wire
-from gateway.commands import AtTable, Command, Enter, Play, Unfit
-from gateway.events import Dismissed, Event, Refused, ToMove
-from gateway.manners import Afterwards, Illegal, Manners
+from gateway.game.commands import AtTable, Command, Enter, Play, Unfit
+from gateway.game.events import Dismissed, Event, Refused, ToMove
+from gateway.game.manners import Afterwards, Illegal, Manners
 
 
 class Breakable(trio.abc.HalfCloseableStream):
@@ -203,9 +203,9 @@ async def send(transport: Transport, texts: Iterable[str]) -> None:
         await transport.drain()
 
 
-async def at_a_door(stream: trio.abc.Stream, door: Door) -> None:
+async def at_an_endpoint(stream: trio.abc.Stream, endpoint: Endpoint) -> None:
     """Serve a stream that comes to a websocket port."""
-    await serve_websocket(Wire(stream), door)
+    await serve_websocket(Wire(stream), endpoint)
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.cells import Cells
-from gateway.board import CELLS, ROWS, Board
+from gateway.game.board import CELLS, ROWS, Board
 
 MARKS = b".RY"
 

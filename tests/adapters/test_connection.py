@@ -27,11 +27,11 @@ from adapters.connection import (
 )
 from adapters.contract import Farewell, Flooded, Heard, PeerGone
 from adapters.wire import Turns, Wire
-from gateway.board import FIRST, SECOND, Side
-from gateway.desk import Desk
-from gateway.events import Dismissed, Entered, Event, Objection, Refused, Remark, Spoken, Why
-from gateway.hub import Rules
-from gateway.session import Terms
+from gateway.game.board import FIRST, SECOND, Side
+from gateway.game.events import Dismissed, Entered, Event, Objection, Refused, Remark, Spoken, Why
+from gateway.game.session import Terms
+from gateway.hub.dispatcher import Dispatcher
+from gateway.hub.hub import Rules
 
 pytestmark = pytest.mark.trio
 NOISE = Refused(Objection.UNFIT, "x" * 1000)
@@ -43,7 +43,7 @@ class House:
     def __init__(self, nursery: trio.Nursery, *, keeps_wire: bool = False) -> None:
         self.results: FakeReceipt | None = None
         rules = Rules(Terms(idle=30))
-        self.hub = Desk(rules, random.Random(0), lambda _: self.results, keeps_wire=keeps_wire)
+        self.hub = Dispatcher(rules, random.Random(0), lambda _: self.results, keeps_wire=keeps_wire)
         self.connections: list[Connection[str, str]] = []
         self._nursery = nursery
         self._turns = Turns()
@@ -553,7 +553,7 @@ async def test_clock_stops_when_the_bytes_were_read_not_when_the_hub_got_to_them
 ) -> None:
     finished: list[float] = []
     async with game() as (home, ann, bob):
-        home.hub._stage._report = lambda game: finished.extend(game.thought)
+        home.hub._runner._report = lambda game: finished.extend(game.thought)
         await trio.sleep(2)
         ann.arrives("play 3")
         await quiet()

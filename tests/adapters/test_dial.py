@@ -9,13 +9,13 @@ from typing import TypeAlias
 import pytest
 import trio
 import trio.testing
-from shell_fakes import FakeTransport, ToyCodec, at_a_door, send
+from shell_fakes import FakeTransport, ToyCodec, at_an_endpoint, send
 
 import adapters.dial
 from adapters.contract import Farewell, PeerGone, WireError
 from adapters.dial import Client, open_lines, open_websocket
 from adapters.transports import received
-from adapters.upgrade import Door
+from adapters.upgrade import Endpoint
 from adapters.websocket import WebSocketTransport
 
 pytestmark = pytest.mark.trio
@@ -48,7 +48,7 @@ Talk: TypeAlias = Callable[[WebSocketTransport, str], Awaitable[None]]
 
 
 def websocket_server(talk: Talk) -> Callable[..., Awaitable[None]]:
-    return partial(at_a_door, door=Door(talk, "no page\n"))
+    return partial(at_an_endpoint, endpoint=Endpoint(talk, "no page\n"))
 
 
 async def no_talk(transport: WebSocketTransport, _: str) -> None:

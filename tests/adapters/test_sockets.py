@@ -9,7 +9,7 @@ import trio
 import trio.testing
 from shell_fakes import sockets
 
-from adapters.lookout import Lookout
+from adapters.epoll import EpollReader
 from adapters.sockets import DirectSocket, Duplex, PlainStream, duplex, is_answered, origin_at, origin_of
 
 pytestmark = pytest.mark.trio
@@ -32,15 +32,15 @@ async def direct_clogged_pair() -> tuple[DirectSocket, DirectSocket]:
 @pytest.fixture(params=["looked at", "direct", "plain"])
 async def pair(request: pytest.FixtureRequest, nursery: trio.Nursery) -> AsyncIterator[tuple[Duplex, Duplex]]:
     """The same rules hold for all kinds."""
-    lookout = None
+    epoll = None
     if request.param == "looked at":
-        lookout = Lookout()
-        nursery.start_soon(lookout.run)
+        epoll = EpollReader()
+        nursery.start_soon(epoll.run)
     async with sockets() as (server, client):
         ends = (
             (PlainStream(server), PlainStream(client))
             if request.param == "plain"
-            else (duplex(server, lookout), duplex(client, lookout))
+            else (duplex(server, epoll), duplex(client, epoll))
         )
         async with closing(*ends):
             yield ends

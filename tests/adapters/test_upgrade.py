@@ -1,4 +1,4 @@
-"""The door of a websocket port: pages for browsers, websockets for bots, errors for nonsense."""
+"""The endpoint of a websocket port: pages for browsers, websockets for bots, errors for nonsense."""
 
 import gc
 import logging
@@ -11,7 +11,7 @@ import pytest
 import trio
 import trio.testing
 import trio_websocket
-from shell_fakes import Breakable, at_a_door, collect, send
+from shell_fakes import Breakable, at_an_endpoint, collect, send
 
 from adapters.connection import contained
 from adapters.contract import Farewell, PeerGone
@@ -20,7 +20,7 @@ from adapters.upgrade import (
     FRAME_LIMIT,
     HANDSHAKE_LIMIT,
     MESSAGE_LIMIT,
-    Door,
+    Endpoint,
     Talk,
     serve_websocket,
     wanted_place,
@@ -59,7 +59,9 @@ async def at_the_door(talk: Talk = echo) -> AsyncIterator[tuple[trio.StapledStre
     client, server = trio.testing.memory_stream_pair()
     stream = Breakable(server)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(contained, "test", partial(serve_websocket, door=Door(talk, PAGE)), Wire, stream)
+        nursery.start_soon(
+            contained, "test", partial(serve_websocket, endpoint=Endpoint(talk, PAGE)), Wire, stream
+        )
         yield client, stream
         await client.aclose()
 
@@ -352,7 +354,7 @@ async def test_client_that_vanishes_at_the_door_is_never_our_bug(
 @pytest.mark.parametrize("extra", [0, 1_000_000])
 async def test_flooding_client_hears_why_it_is_hung_up_on(extra: int) -> None:
     async with trio.open_nursery() as nursery:
-        serve = partial(at_a_door, door=Door(echo, PAGE))
+        serve = partial(at_an_endpoint, endpoint=Endpoint(echo, PAGE))
         (listener,) = await nursery.start(partial(trio.serve_tcp, serve, 0, host="127.0.0.1"))
         stream = await trio.open_tcp_stream("127.0.0.1", listener.socket.getsockname()[1])
         with trio.fail_after(20):
@@ -383,7 +385,7 @@ async def test_what_ends_a_websocket_is_left_to_no_garbage_collector() -> None:
     gc.disable()
     try:
         async with trio.open_nursery() as nursery:
-            serve = partial(serve_websocket, door=Door(vanish, PAGE))
+            serve = partial(serve_websocket, endpoint=Endpoint(vanish, PAGE))
             nursery.start_soon(contained, "test", serve, Wire, server)
             await client.send_all(HANDSHAKE)
             await everything(client)

@@ -16,7 +16,7 @@ from conformance.play import Stage, play
 from conformance.steps import Transcript
 from conformance.targets import Address
 from conformance.transcript import parse
-from gateway.board import Board
+from gateway.game.board import Board
 
 pytestmark = pytest.mark.trio
 

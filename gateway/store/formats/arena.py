@@ -7,7 +7,7 @@ Nothing else of a game is in it, so what is read back is only that.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from gateway.board import Side
+from gateway.game.board import Side
 from gateway.store.records import StoredGame, winner_of
 
 

@@ -8,8 +8,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from gateway.game.text import json_text
 from gateway.store.records import REASONS, WORDS, GameRecord, Participant, StoredGame, winner_of
-from gateway.text import json_text
 
 
 def write(games: Iterable[StoredGame]) -> Iterator[str]:

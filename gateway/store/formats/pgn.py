@@ -9,11 +9,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from gateway.board import Side
-from gateway.results import WITHOUT_RESULT
+from gateway.game.board import Side
+from gateway.game.results import WITHOUT_RESULT
+from gateway.game.text import is_visible
 from gateway.store.formats.moments import from_moment, moment
 from gateway.store.records import REASONS, WORDS, GameRecord, Participant, StoredGame
-from gateway.text import is_visible
 
 _RESULTS = {1: "1-0", 2: "0-1", 0: "1/2-1/2"}
 _WINNERS: dict[str, Side | None] = {"1-0": 0, "0-1": 1, "1/2-1/2": None, "*": None}

@@ -9,7 +9,7 @@ whoever reads it and whatever a player calls itself.
 - Names and tables have an apostrophe in front unless they begin with a letter (or ``_``) and are no word that
   stands for a number, a truth or nothing, and no English date: so they are no formulas either (OWASP, CSV
   injection). Whoever needs the name itself takes one apostrophe away.
-- In them a character that nobody sees is an escape, as `gateway.text.printable` has it; a semicolon is one as
+- In them a character that nobody sees is an escape, see `gateway.game.text.printable`; a semicolon is one as
   well, for where spreadsheets take it to separate cells.
 """
 
@@ -17,9 +17,9 @@ import csv
 import re
 from collections.abc import Iterable, Iterator
 
+from gateway.game.text import printable
 from gateway.store.formats.moments import moment
 from gateway.store.records import WORDS, StoredGame
-from gateway.text import printable
 
 COLUMNS = (
     "id", "began", "ended",

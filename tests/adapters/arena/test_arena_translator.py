@@ -23,10 +23,9 @@ from adapters.arena.messages import (
 )
 from adapters.arena.translator import ArenaTranslator
 from adapters.contract import Farewell
-from gateway.board import CELLS, COLUMNS, FIRST, SECOND, Board, Side
-from gateway.commands import HOUSE_PLAYERS, Ask, AtTable, Enter, InLobby, Play, Unfit, Unreadable, Wish
-from gateway.desk import Desk
-from gateway.events import (
+from gateway.game.board import CELLS, COLUMNS, FIRST, SECOND, Board, Side
+from gateway.game.commands import HOUSE_PLAYERS, Ask, AtTable, Enter, InLobby, Play, Unfit, Unreadable, Wish
+from gateway.game.events import (
     NOTHING,
     Dismissed,
     Ended,
@@ -43,8 +42,9 @@ from gateway.events import (
     ToMove,
     Why,
 )
-from gateway.hub import Rules
-from gateway.manners import Afterwards, Illegal
+from gateway.game.manners import Afterwards, Illegal
+from gateway.hub.dispatcher import Dispatcher
+from gateway.hub.hub import Rules
 
 ONLY_START = "Only start messages allowed in current state"
 NO_ID = "You need to include an id"
@@ -424,7 +424,7 @@ class Client:
 
     is_reachable = True
 
-    def __init__(self, hub: Desk) -> None:
+    def __init__(self, hub: Dispatcher) -> None:
         self.hub = hub
         self.translator = ArenaTranslator()
         self.heard: list[ServerMessage] = []
@@ -452,7 +452,7 @@ sentences = st.one_of(
 def test_whatever_two_clients_say_each_hears_of_whole_games_in_order(
     said: list[tuple[int, ClientMessage | str | None]],
 ) -> None:
-    hub = Desk(Rules(), random.Random(1))
+    hub = Dispatcher(Rules(), random.Random(1))
     clients = (Client(hub), Client(hub))
     for number, message in ((0, None), (1, None), *said):
         clients[number].say(message or Start(SAID, f"client {number}"))

@@ -16,7 +16,7 @@ from adapters.arena.messages import (
 from adapters.bot.arena import PATIENCE, ArenaTalk, Wish
 from adapters.bot.news import Asked, Began, Over, Refused, Result, Spent
 from adapters.contract import WireError
-from gateway.board import FIRST, SECOND, Board
+from gateway.game.board import FIRST, SECOND, Board
 
 SAID = Said("{}")
 START = Start(SAID, "ann")

@@ -6,7 +6,7 @@ from adapters.bot.droidcon import DroidconTalk
 from adapters.bot.news import Asked, Began, News, Over, Refused, Result
 from adapters.droidcon.codec import DroidconClientCodec
 from adapters.droidcon.messages import Join, Name, Put
-from gateway.board import FIRST, SECOND, Board
+from gateway.game.board import FIRST, SECOND, Board
 
 
 def played(*moves: int) -> Board:

@@ -17,7 +17,7 @@ from adapters.nac4.messages import (
     PlayMove,
     ServerMessage,
 )
-from gateway.board import CELLS, COLUMNS, FIRST, SECOND, Board
+from gateway.game.board import CELLS, COLUMNS, FIRST, SECOND, Board
 
 EMPTY = "." * CELLS
 

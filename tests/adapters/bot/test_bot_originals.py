@@ -18,7 +18,7 @@ from adapters.bot.screen import Screen
 from adapters.bot.tally import Tally
 from adapters.contract import Farewell
 from adapters.transports import received
-from adapters.upgrade import Door, serve_websocket
+from adapters.upgrade import Endpoint, serve_websocket
 from adapters.websocket import WebSocketTransport
 from adapters.wire import Wire
 
@@ -151,8 +151,8 @@ async def test_server_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPa
 # nac4.
 
 
-async def at_a_door(stream: trio.abc.Stream, door: Door) -> None:
-    await serve_websocket(Wire(stream), door)
+async def at_an_endpoint(stream: trio.abc.Stream, endpoint: Endpoint) -> None:
+    await serve_websocket(Wire(stream), endpoint)
 
 
 async def send(transport: WebSocketTransport, texts: list[str]) -> None:
@@ -174,7 +174,7 @@ async def test_nac4_server_that_is_silent_about_who_left_goes_on_with_the_next_g
         await send(transport, [f"endgame R{EMPTY[1:]} Y WinY Ok\r\n"])
         await received(transport)
 
-    async with serving(partial(at_a_door, door=Door(original, "no page\n"))) as port:
+    async with serving(partial(at_an_endpoint, endpoint=Endpoint(original, "no page\n"))) as port:
         ending, summary = await played(partial(nac4.open_line, f"ws://127.0.0.1:{port}", "ann"))
     assert ending == Ending(Kind.PLAYED)
     assert "moving second, 1 game: 1 won" in summary
@@ -191,7 +191,7 @@ async def test_nac4_server_that_hangs_up_on_a_bad_name_gives_no_answer(last: byt
             await transport._wire.send_all(last)
         await trio.aclose_forcefully(transport._wire)
 
-    async with serving(partial(at_a_door, door=Door(original, "no page\n"))) as port:
+    async with serving(partial(at_an_endpoint, endpoint=Endpoint(original, "no page\n"))) as port:
         ending, _ = await played(partial(nac4.open_line, f"ws://127.0.0.1:{port}", "?"))
     assert ending == Ending(Kind.LOST, f"the server gives no answer. {HINT}")
 
@@ -234,7 +234,7 @@ async def test_arena_bot_outlives_a_lost_start_and_a_spoilt_connection(
         await transport.close(Farewell())
 
     dial = partial(arena.open_line, wish=arena.Wish("ann"), encoding=Encoding.JSON)
-    async with serving(partial(at_a_door, door=Door(original, "no page\n"))) as port:
+    async with serving(partial(at_an_endpoint, endpoint=Endpoint(original, "no page\n"))) as port:
         ending, summary = await played(partial(dial, f"ws://127.0.0.1:{port}"), 2)
     assert ending == Ending(Kind.PLAYED)
     assert heard == [["start", "state_request", "start", "move"], ["start", "move"]]

@@ -26,7 +26,7 @@ from adapters.bot.screen import Screen
 from adapters.bot.tally import Tally
 from adapters.bot.waiting import Waiting
 from adapters.contract import PeerGone, WireError
-from gateway.board import FIRST, Board
+from gateway.game.board import FIRST, Board
 
 WON = Over(Result.WON, Board(), FIRST)
 QUIET = Screen(shows_games=False)

@@ -14,7 +14,7 @@ from adapters.bot.options import parse
 from adapters.bot.screen import Screen
 from adapters.bot.tally import Tally
 from gateway import __version__
-from gateway.board import FIRST, SECOND, Board, Side
+from gateway.game.board import FIRST, SECOND, Board, Side
 
 # Boards.
 

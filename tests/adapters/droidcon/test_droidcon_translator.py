@@ -10,9 +10,9 @@ from adapters.contract import Farewell
 from adapters.droidcon.codec import DroidconCodec
 from adapters.droidcon.messages import Error, Join, Name, Put, ServerMessage, Word
 from adapters.droidcon.translator import DroidconTranslator
-from gateway.board import FIRST, SECOND, Board, Side, other
-from gateway.commands import AtTable, Enter, InLobby, Introduce, Place, Play, Unfit, Wish
-from gateway.events import (
+from gateway.game.board import FIRST, SECOND, Board, Side, other
+from gateway.game.commands import AtTable, Enter, InLobby, Introduce, Place, Play, Unfit, Wish
+from gateway.game.events import (
     NOTHING,
     Dismissed,
     Ended,
@@ -29,7 +29,7 @@ from gateway.events import (
     ToMove,
     Why,
 )
-from gateway.manners import Afterwards, Illegal
+from gateway.game.manners import Afterwards, Illegal
 
 NAMES = ("ann", "bob")
 PUT = Put(3)

@@ -18,14 +18,14 @@ from adapters.droidcon.messages import Error, Join, Name, Put, Word
 from adapters.house.server import House
 from adapters.house.thinking import Game, Thinker
 from adapters.nac4.messages import Connect, Connected, EndGame, GenMove, NewGame, NotConnected, PlayMove
-from gateway.board import Board
-from gateway.commands import Enter, InLobby, Leave, Play, Wish
-from gateway.desk import Desk
-from gateway.events import Dismissed, Ended, Event, Objection, Refused, Started, ToMove
-from gateway.hub import Rules
-from gateway.manners import Afterwards, Illegal, Manners
-from gateway.seat import Opponent
-from gateway.session import Terms
+from gateway.game.board import Board
+from gateway.game.commands import Enter, InLobby, Leave, Play, Wish
+from gateway.game.events import Dismissed, Ended, Event, Objection, Refused, Started, ToMove
+from gateway.game.manners import Afterwards, Illegal, Manners
+from gateway.game.session import Terms
+from gateway.hub.dispatcher import Dispatcher
+from gateway.hub.hub import Rules
+from gateway.hub.seat import Opponent
 
 CLOCKED = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT, clocked=True)
 UNHURRIED = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
@@ -78,10 +78,12 @@ class FakeThinker(Thinker):
 
 
 @asynccontextmanager
-async def visited(manners: Manners, thinker: Thinker, seed: int = 0) -> AsyncIterator[tuple[Desk, Visitor]]:
+async def visited(
+    manners: Manners, thinker: Thinker, seed: int = 0
+) -> AsyncIterator[tuple[Dispatcher, Visitor]]:
     """Let a visitor play `aima`; which of them moves first is up to the seed."""
     async with trio.open_nursery() as nursery:
-        hub = Desk(Rules(Terms(clock=40.0)), random.Random(seed))
+        hub = Dispatcher(Rules(Terms(clock=40.0)), random.Random(seed))
         hub.engage(House(hub, nursery, thinker))
         visitor = Visitor()
         seat = hub.open(visitor, manners, trio.current_time())
@@ -128,7 +130,7 @@ async def test_house_player_that_would_not_find_the_time_is_refused_until_a_game
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     async with trio.open_nursery() as nursery:
-        hub = Desk(Rules(), random.Random(0))
+        hub = Dispatcher(Rules(), random.Random(0))
         hub.engage(House(hub, nursery, FakeThinker()))
         seats = []
         for number in range(4):
@@ -150,7 +152,7 @@ async def test_of_those_in_the_lobby_one_comes_that_finds_the_time(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     async with trio.open_nursery() as nursery:
-        hub, thinker = Desk(Rules(), random.Random(0)), FakeThinker()
+        hub, thinker = Dispatcher(Rules(), random.Random(0)), FakeThinker()
         house = House(hub, nursery, thinker, ["aima10", "random"])
         ann = Opponent("192.0.2.1", "ann", clocked=False)
         assert [house.lobby_player(ann) for _ in range(3)] == ["aima10", "random", "aima10"]

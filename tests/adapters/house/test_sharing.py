@@ -5,7 +5,7 @@ import trio
 import trio.testing
 
 from adapters.house.sharing import Claim, Lane
-from gateway.seat import Opponent
+from gateway.hub.seat import Opponent
 
 
 class Queue:

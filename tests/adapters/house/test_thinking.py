@@ -13,10 +13,10 @@ import trio.testing
 import trio_parallel
 
 from adapters.house.thinking import LOG_PERIOD, LONGEST, TRIES, Game, Thinker
-from gateway.board import Board
-from gateway.commands import HOUSE_PLAYERS
-from gateway.seat import Opponent
-from gateway.session import Terms
+from gateway.game.board import Board
+from gateway.game.commands import HOUSE_PLAYERS
+from gateway.game.session import Terms
+from gateway.hub.seat import Opponent
 
 LONG = 1e6
 OURS = Opponent("192.0.2.1", "ann", clocked=False)

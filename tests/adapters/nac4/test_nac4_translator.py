@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from adapters.nac4.codec import Nac4ClientCodec, Nac4Codec
 from adapters.nac4.messages import Connect, NewGame, PlayMove
 from adapters.nac4.translator import Nac4Translator
-from gateway.board import FIRST, SECOND, Board, Side
-from gateway.commands import AtTable, Enter, InLobby, Place, Play, Wish
-from gateway.events import (
+from gateway.game.board import FIRST, SECOND, Board, Side
+from gateway.game.commands import AtTable, Enter, InLobby, Place, Play, Wish
+from gateway.game.events import (
     NOTHING,
     Dismissed,
     Ended,
@@ -28,7 +28,7 @@ from gateway.events import (
     ToMove,
     Why,
 )
-from gateway.manners import Afterwards, Illegal, Manners
+from gateway.game.manners import Afterwards, Illegal, Manners
 
 LOBBY = InLobby()
 EMPTY = "." * 42

@@ -15,7 +15,7 @@ from web_world import NASTY, TOKEN, Site, keep, said
 from adapters.web import answers
 from adapters.web.application import CLEAR_LIMIT, Admin, Application
 from adapters.web.health import Health
-from gateway.events import Reason
+from gateway.game.events import Reason
 from gateway.store import objects
 from gateway.store.errors import StoreError
 from gateway.store.formats import jsonl

@@ -14,7 +14,7 @@ from adapters.web import serving
 from adapters.web.link import Answer, Ask, Link, LinkError, Message, Orders, Stop, Withdraw, decode, encode
 from adapters.web.process import WebProcess
 from adapters.web.remote import Queue, Remote
-from adapters.web.serving import Door
+from adapters.web.serving import Endpoint
 from gateway.store.errors import StoreError
 from gateway.store.ledger import Cleared
 
@@ -216,19 +216,19 @@ async def test_process_that_cannot_be_started_is_tried_again_after_growing_pause
 
 
 @asynccontextmanager
-async def door_with_a_client() -> AsyncIterator[Door]:
-    """A door at which somebody waits."""
+async def door_with_a_client() -> AsyncIterator[Endpoint]:
+    """A endpoint at which somebody waits."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         async with await trio.open_tcp_stream(*listener.getsockname()):
-            door = Door(listener, trio.Semaphore(1), make_room=lambda: None)
-            yield door
-            await door.aclose()
+            endpoint = Endpoint(listener, trio.Semaphore(1), make_room=lambda: None)
+            yield endpoint
+            await endpoint.aclose()
 
 
 async def test_system_is_to_find_out_whether_a_web_client_has_vanished() -> None:
-    async with door_with_a_client() as door, await door.accept() as stream:
+    async with door_with_a_client() as endpoint, await endpoint.accept() as stream:
         assert stream.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
 
 
@@ -245,7 +245,7 @@ async def test_no_error_of_accept_ends_the_process_or_writes_a_traceback(
 
     monkeypatch.setattr(trio.SocketListener, "accept", accept)
     monkeypatch.setattr(serving, "PAUSE", 0.001)
-    async with door_with_a_client() as door, await door.accept():
+    async with door_with_a_client() as endpoint, await endpoint.accept():
         pass
     assert [(each.getMessage(), each.exc_info) for each in caplog.records] == [
         ("cannot accept connections: cannot", None)
@@ -258,11 +258,11 @@ async def test_nobody_is_accepted_for_whom_there_is_no_room() -> None:
         listener.listen()
         room = trio.Semaphore(1)
         made = []
-        door = Door(listener, room, lambda: made.append("room"))
+        endpoint = Endpoint(listener, room, lambda: made.append("room"))
         accepted: list[trio.SocketStream] = []
 
         async def accept() -> None:
-            accepted.append(await door.accept())
+            accepted.append(await endpoint.accept())
 
         async with trio.open_nursery() as nursery:
             for _ in range(2):
@@ -275,7 +275,7 @@ async def test_nobody_is_accepted_for_whom_there_is_no_room() -> None:
         assert len(accepted) == 2
         for stream in accepted:
             stream.socket.close()
-        await door.aclose()
+        await endpoint.aclose()
 
 
 async def test_idle_make_no_room_before_somebody_comes() -> None:
@@ -283,13 +283,13 @@ async def test_idle_make_no_room_before_somebody_comes() -> None:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         room = trio.Semaphore(0)
-        door = Door(listener, room, room.release)
+        endpoint = Endpoint(listener, room, room.release)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(door.accept)
+            nursery.start_soon(endpoint.accept)
             await trio.testing.wait_all_tasks_blocked()
             assert room.statistics().tasks_waiting == 0
             nursery.cancel_scope.cancel()
         with trio.fail_after(20):
             async with await trio.open_tcp_stream(*listener.getsockname()):
-                (await door.accept()).socket.close()
-        await door.aclose()
+                (await endpoint.accept()).socket.close()
+        await endpoint.aclose()

@@ -3,7 +3,7 @@
 from game_records import DRAW, drawn, game
 
 from adapters.web import nac4
-from gateway.events import Reason
+from gateway.game.events import Reason
 from gateway.store.ratings import Rating
 from gateway.store.records import GameRecord, StoredGame
 from gateway.store.statistics import Meeting, Record, Score, Standing

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from web_world import NASTY, TOKEN, Site, keep, said
 
 from adapters.web.query import FILTERS, MOST, PAGING, USUAL
-from gateway.events import Reason
+from gateway.game.events import Reason
 from gateway.store.records import WORDS
 
 DOCUMENT = json.loads(files("adapters.web").joinpath("openapi.json").read_text())

@@ -19,7 +19,7 @@ from adapters.web.query import (
     part,
     wanted,
 )
-from gateway.events import Reason
+from gateway.game.events import Reason
 from gateway.store.games import Filter, Page
 
 KNOWN = (*FILTERS, *PAGING)

@@ -26,7 +26,7 @@ PATIENCE = 20
 GET = b"GET %s HTTP/1.1\r\nHost: x\r\n%s\r\n"
 
 
-class Door:
+class Endpoint:
     """A web front end on a port."""
 
     def __init__(self, web: Web) -> None:
@@ -44,15 +44,15 @@ class Door:
 
 
 @asynccontextmanager
-async def opened(site: Site) -> AsyncIterator[Door]:
+async def opened(site: Site) -> AsyncIterator[Endpoint]:
     """Serve while the context lasts; at its end everybody is cut off at once."""
-    door = Door(Web(site.application))
+    endpoint = Endpoint(Web(site.application))
     (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
-    door.port = listener.socket.getsockname()[1]
+    endpoint.port = listener.socket.getsockname()[1]
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(trio.serve_listeners, door.serve, [listener])
-            yield door
+            nursery.start_soon(trio.serve_listeners, endpoint.serve, [listener])
+            yield endpoint
             nursery.cancel_scope.cancel()
 
 
@@ -82,7 +82,7 @@ async def answer(stream: trio.SocketStream) -> tuple[int, bytes, bytes]:
 
 async def test_one_connection_takes_one_request_after_another(site: Site) -> None:
     keep(site.database, [game()])
-    async with opened(site) as door, await door.dial() as client:
+    async with opened(site) as endpoint, await endpoint.dial() as client:
         for path in (b"/api/games", b"/healthz", b"/nowhere", b"/api/players/alice"):
             await client.send_all(GET % (path, b""))
             status, _, body = await answer(client)
@@ -91,7 +91,7 @@ async def test_one_connection_takes_one_request_after_another(site: Site) -> Non
 
 
 async def test_head_has_the_length_of_a_body_that_does_not_come(site: Site) -> None:
-    async with opened(site) as door, await door.dial() as client:
+    async with opened(site) as endpoint, await endpoint.dial() as client:
         await client.send_all(b"HEAD /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         head, _, body = (await everything(client)).partition(b"\r\n\r\n")
         assert b"content-length: 26" in head
@@ -99,7 +99,7 @@ async def test_head_has_the_length_of_a_body_that_does_not_come(site: Site) -> N
 
 
 async def test_server_says_nothing_of_what_it_is_made_of(site: Site) -> None:
-    async with opened(site) as door, await door.dial() as client:
+    async with opened(site) as endpoint, await endpoint.dial() as client:
         await client.send_all(GET % (b"/healthz", b"Connection: close\r\n"))
         assert b"hypercorn" not in (await everything(client)).lower()
 
@@ -108,7 +108,7 @@ async def test_server_says_nothing_of_what_it_is_made_of(site: Site) -> None:
     "offer", [b"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n"]
 )
 async def test_offer_of_another_protocol_is_not_taken_up(site: Site, offer: bytes) -> None:
-    async with opened(site) as door, await door.dial() as client:
+    async with opened(site) as endpoint, await endpoint.dial() as client:
         for _ in range(2):
             await client.send_all(GET % (b"/healthz", offer))
             status, head, _ = await answer(client)
@@ -132,7 +132,7 @@ async def test_other_protocol_is_refused_and_nothing_is_logged(
     site: Site, begun: bytes, status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    async with opened(site) as door, await door.dial() as client:
+    async with opened(site) as endpoint, await endpoint.dial() as client:
         await client.send_all(begun)
         told, head, body = await answer(client)
         assert told == status
@@ -140,28 +140,28 @@ async def test_other_protocol_is_refused_and_nothing_is_logged(
         assert body == b""
         assert await everything(client) == b""
         await client.aclose()
-        await door.left.wait()
+        await endpoint.left.wait()
     assert caplog.records == []
 
 
 @pytest.mark.parametrize("path", [b"/healthz", b"/api/clear"])
 async def test_body_that_nobody_reads_holds_nothing_up(site: Site, path: bytes) -> None:
-    async with opened(site) as door, await door.dial() as client:
+    async with opened(site) as endpoint, await endpoint.dial() as client:
         await client.send_all(b"POST %s HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n" % path)
         await client.send_all(b"1\r\nx\r\n" * 5_000)
         assert (await answer(client))[0] == 413
         await client.aclose()
-        await door.left.wait()
+        await endpoint.left.wait()
 
 
 async def test_client_that_resets_in_the_middle_of_an_export_leaves_nothing(
     site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with opened(site) as door:
-        client = await stuck(site, door, monkeypatch)
+    async with opened(site) as endpoint:
+        client = await stuck(site, endpoint, monkeypatch)
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         await client.aclose()
-        await door.left.wait()
+        await endpoint.left.wait()
     assert [record for record in caplog.records if record.levelno > logging.INFO] == []
 
 
@@ -201,7 +201,7 @@ async def test_noise_is_answered_or_hung_up_on_and_disturbs_nobody(
     site: Site, noise: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    async with opened(site) as door, await door.dial() as client, await door.dial() as other:
+    async with opened(site) as endpoint, await endpoint.dial() as client, await endpoint.dial() as other:
         try:
             await client.send_all(noise)
             await client.send_eof()
@@ -219,7 +219,7 @@ async def test_client_that_asks_for_nothing_is_hung_up_on(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "IDLE_LIMIT", 0.01)
-    async with opened(site) as door, await door.dial() as silent, await door.dial() as slow:
+    async with opened(site) as endpoint, await endpoint.dial() as silent, await endpoint.dial() as slow:
         await slow.send_all(b"GET /hea")
         assert await everything(silent) == b""
         assert await everything(slow) == b""
@@ -230,7 +230,7 @@ async def test_client_that_sends_a_request_byte_by_byte_has_as_long_as_any(
 ) -> None:
     monkeypatch.setattr(server, "IDLE_LIMIT", 0.05)
     monkeypatch.setattr(server, "PARTING", 0.05)
-    async with opened(site) as door, await door.dial() as slow:
+    async with opened(site) as endpoint, await endpoint.dial() as slow:
         with pytest.raises(trio.BrokenResourceError):  # noqa: PT012 - as soon as the server hangs up
             while True:
                 await slow.send_all(b"X")
@@ -239,10 +239,10 @@ async def test_client_that_sends_a_request_byte_by_byte_has_as_long_as_any(
 
 async def test_stop_lets_go_of_those_who_wait_at_once(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "IDLE_LIMIT", 1e6)
-    async with opened(site) as door, await door.dial() as silent, await door.dial() as idle:
+    async with opened(site) as endpoint, await endpoint.dial() as silent, await endpoint.dial() as idle:
         await idle.send_all(GET % (b"/healthz", b""))
         await answer(idle)
-        await door.web.stop()
+        await endpoint.web.stop()
         assert await everything(silent) == b""
         assert await everything(idle) == b""
 
@@ -254,10 +254,10 @@ class Bulky(Reader):
         yield StoredGame(1, game(table="x" * 20_000_000))
 
 
-async def stuck(site: Site, door: Door, monkeypatch: pytest.MonkeyPatch) -> trio.SocketStream:
+async def stuck(site: Site, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> trio.SocketStream:
     """Return a client that asked for an export, and stopped reading in the middle of it."""
     monkeypatch.setattr(site.application, "_reader", Bulky(site.database))
-    client = await door.dial()
+    client = await endpoint.dial()
     await client.send_all(GET % (b"/api/export.jsonl", b""))
     assert (await client.receive_some()).startswith(b"HTTP/1.1 200")
     return client
@@ -266,18 +266,18 @@ async def stuck(site: Site, door: Door, monkeypatch: pytest.MonkeyPatch) -> trio
 async def test_client_that_stops_reading_does_not_hold_up_the_end(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with opened(site) as door:
-        client = await stuck(site, door, monkeypatch)
-        await door.web.stop()
+    async with opened(site) as endpoint:
+        client = await stuck(site, endpoint, monkeypatch)
+        await endpoint.web.stop()
         await trio.testing.wait_all_tasks_blocked()
-        assert not door.left.is_set()
+        assert not endpoint.left.is_set()
     await client.aclose()
 
 
 async def test_client_that_stops_reading_is_hung_up_on(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "SEND_LIMIT", 0.01)
-    async with opened(site) as door, await stuck(site, door, monkeypatch):
-        await door.left.wait()
+    async with opened(site) as endpoint, await stuck(site, endpoint, monkeypatch):
+        await endpoint.left.wait()
 
 
 async def test_export_ends_when_its_client_has_gone(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,16 +286,16 @@ async def test_export_ends_when_its_client_has_gone(site: Site, monkeypatch: pyt
             return (StoredGame(number, game()) for number in count(1))
 
     monkeypatch.setattr(site.application, "_reader", Endless(site.database))
-    async with opened(site) as door:
-        async with await door.dial() as client:
+    async with opened(site) as endpoint:
+        async with await endpoint.dial() as client:
             await client.send_all(GET % (b"/api/export.jsonl", b""))
             await client.receive_some()
-        await door.left.wait()
+        await endpoint.left.wait()
 
 
 async def test_one_export_after_another_goes_over_one_connection(site: Site) -> None:
     keep(site.database, [game()])
-    async with opened(site) as door, await door.dial() as client:
+    async with opened(site) as endpoint, await endpoint.dial() as client:
         for _ in range(3):
             await client.send_all(GET % (b"/api/export.jsonl", b""))
             told = b""
@@ -307,8 +307,8 @@ async def test_one_export_after_another_goes_over_one_connection(site: Site) -> 
 async def test_answer_that_is_under_way_at_the_stop_is_given_whole(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with opened(site) as door, await stuck(site, door, monkeypatch) as client:
-        await door.web.stop()
+    async with opened(site) as endpoint, await stuck(site, endpoint, monkeypatch) as client:
+        await endpoint.web.stop()
         told = await everything(client)
         assert told.endswith(b"\r\n0\r\n\r\n")
 
@@ -322,7 +322,7 @@ async def test_export_that_fails_midway_lacks_its_end_and_is_logged(
             raise StoreError("the disk is gone")
 
     monkeypatch.setattr(site.application, "_reader", Failing(site.database))
-    async with opened(site) as door, await door.dial() as client:
+    async with opened(site) as endpoint, await endpoint.dial() as client:
         await client.send_all(GET % (b"/api/export.jsonl", b""))
         told = await everything(client)
     assert told.startswith(b"HTTP/1.1 200")
@@ -332,17 +332,17 @@ async def test_export_that_fails_midway_lacks_its_end_and_is_logged(
 
 
 async def test_who_has_asked_for_nothing_for_longest_makes_room(site: Site) -> None:
-    async with opened(site) as door, await door.dial() as silent, await door.dial() as client:
+    async with opened(site) as endpoint, await endpoint.dial() as silent, await endpoint.dial() as client:
         await client.send_all(GET % (b"/healthz", b""))
         assert (await answer(client))[0] == 200
-        door.web.make_room()
+        endpoint.web.make_room()
         assert await everything(silent) == b""
         await client.send_all(GET % (b"/healthz", b""))
         assert (await answer(client))[0] == 200
-        door.web.make_room()
+        endpoint.web.make_room()
         assert await everything(client) == b""
-        await door.left.wait()
-        door.web.make_room()  # there is nobody
+        await endpoint.left.wait()
+        endpoint.web.make_room()  # there is nobody
 
 
 async def test_who_is_answered_does_not_make_room(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -354,9 +354,9 @@ async def test_who_is_answered_does_not_make_room(site: Site, monkeypatch: pytes
         await application(scope, receive, send)
 
     monkeypatch.setattr(site, "application", slow)
-    async with opened(site) as door, await door.dial() as client:
+    async with opened(site) as endpoint, await endpoint.dial() as client:
         await client.send_all(GET % (b"/healthz", b""))
         await asked.wait()
-        door.web.make_room()
+        endpoint.web.make_room()
         go_on.set()
         assert (await answer(client))[0] == 200

@@ -11,7 +11,7 @@ import trio
 from adapters.web.application import Admin, Application
 from adapters.web.health import Health
 from adapters.web.remote import Queue
-from gateway.events import Objection, Spoken
+from gateway.game.events import Objection, Spoken
 from gateway.store import ledger
 from gateway.store.database import Database, open_to_write
 from gateway.store.ledger import Cleared

@@ -4,8 +4,8 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from gateway.board import COLUMNS, Board
 from gateway.engines.bits import CELLS_OF, has_four, landing, sides
+from gateway.game.board import COLUMNS, Board
 
 
 def play(columns: str) -> Board:

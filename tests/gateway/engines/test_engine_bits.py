@@ -2,7 +2,6 @@ from engine_positions import boards, play, playable, pressing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.board import CELLS, COLUMNS, FIRST, ROWS, SECOND, Board
 from gateway.engines.bits import (
     CELLS_OF,
     FULL,
@@ -14,6 +13,7 @@ from gateway.engines.bits import (
     sides,
     urgent,
 )
+from gateway.game.board import CELLS, COLUMNS, FIRST, ROWS, SECOND, Board
 
 
 @given(boards())

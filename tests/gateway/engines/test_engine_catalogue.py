@@ -8,9 +8,9 @@ from engine_positions import boards, play
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.board import Board, Side
 from gateway.engines import Engine, EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import CATALOGUE, engine_named
+from gateway.game.board import Board, Side
 
 BUILT_IN = ("random", "aima", "aimafast", "aima10", "mc:20", "mcts:20", "mctime", "mctstime")
 

@@ -7,9 +7,9 @@ from engine_positions import boards, can_win, dealt, playable, pressing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gateway.board import Board
 from gateway.engines import montecarlo
 from gateway.engines.montecarlo import flat, uct
+from gateway.game.board import Board
 
 LONG = 60.0
 

@@ -5,9 +5,9 @@ import random
 import pytest
 from engine_positions import dealt, play, playable
 
-from gateway.board import FIRST, Board
 from gateway.engines.catalogue import engine_named
 from gateway.engines.perfect import perfect, score_columns
+from gateway.game.board import FIRST, Board
 
 pytest.importorskip("bitbully", reason="the solver of the extra 'perfect' is not installed")
 

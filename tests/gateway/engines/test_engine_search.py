@@ -6,10 +6,10 @@ import pytest
 from engine_positions import boards, can_win, dealt, play, playable, pressing
 from hypothesis import assume, given, settings
 
-from gateway.board import CELLS, Board
 from gateway.engines import search
 from gateway.engines.bits import sides
 from gateway.engines.search import WIN, Search, alpha_beta
+from gateway.game.board import CELLS, Board
 
 LONG = 60.0
 

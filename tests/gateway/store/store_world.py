@@ -6,8 +6,8 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from gateway.board import COLUMNS, Board, Side
-from gateway.events import Reason, Spoken
+from gateway.game.board import COLUMNS, Board, Side
+from gateway.game.events import Reason, Spoken
 from gateway.store import ledger
 from gateway.store.database import Database
 from gateway.store.records import Enclosure, GameRecord, Participant, Submission

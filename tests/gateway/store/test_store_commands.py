@@ -7,7 +7,8 @@ import pytest
 from game_records import DRAW, drawn, game
 from store_world import BOOT, keep
 
-from gateway.events import Objection, Reason, Spoken
+from gateway.game.events import Objection, Reason, Spoken
+from gateway.game.text import is_visible
 from gateway.store import commands, games, ledger, objects, statistics
 from gateway.store.database import Database
 from gateway.store.errors import StoreError
@@ -16,7 +17,6 @@ from gateway.store.formats import arena, jsonl, pgn
 from gateway.store.games import Filter
 from gateway.store.records import Enclosure, Participant, StoredGame, Submission
 from gateway.store.schema import players
-from gateway.text import is_visible
 
 SAID: tuple[Spoken, ...] = (
     (5.0, "out", "genmove ...\r\n", 41.5),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.events import Objection, Spoken
+from gateway.game.events import Objection, Spoken
 from gateway.store.evidence import Line, pack, size, unpack
 
 ANY_TEXT = st.text(st.characters())

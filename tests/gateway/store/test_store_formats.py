@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from store_world import records
 
-from gateway.events import Reason
+from gateway.game.events import Reason
+from gateway.game.text import is_visible
 from gateway.store.formats import arena, jsonl, pgn, sheet
 from gateway.store.formats.arena import Bare
 from gateway.store.formats.moments import from_moment, moment
 from gateway.store.records import Participant, StoredGame
-from gateway.text import is_visible
 
 WHOLE = [jsonl, pgn]
 ALL = [*WHOLE, arena]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sqlalchemy import update
 from store_world import BOOT, enclosure, keep, records
 
-from gateway.events import Reason
+from gateway.game.events import Reason
 from gateway.store import commands, games, ledger
 from gateway.store.database import Database
 from gateway.store.evidence import Line

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, delete, func, select
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from store_world import BOOT, NAMES, enclosure, keep, records
 
-from gateway.events import Reason, Spoken
+from gateway.game.events import Reason, Spoken
 from gateway.store import ledger
 from gateway.store.books import Books
 from gateway.store.database import Database

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from store_world import records
 
-from gateway.board import Board
-from gateway.events import Reason
-from gateway.manners import Afterwards, Illegal, Manners
-from gateway.results import Finished, Player
+from gateway.game.board import Board
+from gateway.game.events import Reason
+from gateway.game.manners import Afterwards, Illegal, Manners
+from gateway.game.results import Finished, Player
 from gateway.store.records import (
     REASONS,
     WORDS,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from store_world import records
 
-from gateway.events import Reason
+from gateway.game.events import Reason
 from gateway.store.formats import sheet
 from gateway.store.records import GameRecord, Participant, StoredGame
 

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from store_world import keep, records
 
-from gateway.events import Reason
+from gateway.game.events import Reason
 from gateway.store import ledger, statistics
 from gateway.store.database import Database
 from gateway.store.ratings import Rating

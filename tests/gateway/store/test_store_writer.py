@@ -10,7 +10,7 @@ import trio
 import trio.testing
 from game_records import game
 
-from gateway.events import Spoken
+from gateway.game.events import Spoken
 from gateway.store.clerk import Pace
 from gateway.store.errors import StoreError
 from gateway.store.evidence import size

@@ -1,0 +1,202 @@
+"""What goes over one client's wire while it plays, recorded game by game for whoever keeps it as evidence.
+
+Knows the events with which a game begins and ends; does not know dialects, or what becomes of a log that
+was handed in. All of it runs while others wait for their moves, so a text costs an append to a list, and
+words for what the server thought of it are found later, by whoever keeps it. The rules it keeps:
+
+- No client can make a log grow: a text that is too long is cut when it is recorded, and where there are too
+  many, those in the middle make room, because a game is mostly lost at its end.
+- A log is handed in after the client was told of the end of its game, or when it cannot be told any more.
+- The next game may begin while the end of one is still to be told. So what comes in belongs to the newest
+  game, and what goes out to the oldest.
+"""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from gateway.game.board import Side
+from gateway.game.events import Ended, Overlooked, Reason, Refused, Remark, Spoken, Started, ToMove, Way
+
+LONGEST = 500
+"""Characters that are kept of a text for the client. The longest of a game without mistakes has 300."""
+SHORT = 100
+"""Characters that are kept of a text from the client, all of which have fewer in a game without mistakes."""
+FULL = 30_000
+"""Characters of a log, beyond which every text is `SHORT`. A game without mistakes has 21,000 at most."""
+HEAD = 50
+"""Texts that are kept from the beginning of a game. One without mistakes has 70 in all."""
+TAIL = 200
+"""Texts that are kept up to its end."""
+
+TURNING = (Started, Ended)
+"""Events with which a log begins and ends."""
+NOTED = (*TURNING, Refused, Overlooked)
+"""Events of which a wire_log wants to hear as soon as they are delivered."""
+
+_ROOM = HEAD + TAIL + 50
+_WON = {
+    Reason.FOUR: "won: four in a row",
+    Reason.TIME: "won: the opponent's time was up",
+    Reason.LEFT: "won: the opponent left",
+    Reason.ILLEGAL: "won: the opponent's move was illegal",
+}
+_LOST = {
+    Reason.FOUR: "lost: the opponent has four in a row",
+    Reason.TIME: "lost on time",
+    Reason.LEFT: "lost by leaving",
+    Reason.ILLEGAL: "lost by an illegal move",
+}
+_Mark: TypeAlias = tuple[int, Started | Ended]
+
+
+class GameLog:
+    """The record of one game, as one of its players saw it."""
+
+    __slots__ = ("begun", "ended", "left_out", "lines", "side")
+
+    def __init__(self, side: Side) -> None:
+        self.side = side
+        self.begun = False
+        """Whether the client has been told of the beginning."""
+        self.ended: Ended | None = None
+        """The end, told or not."""
+        self.lines: list[Spoken] = []
+        """Beginning and end of what was recorded, oldest first; whoever adds to it looks after its length."""
+        self.left_out = 0
+        """Lines that are missing behind the first `HEAD`."""
+
+    def make_room(self) -> None:
+        """Keep no more than `HEAD` and `TAIL`."""
+        self.left_out += len(self.lines) - HEAD - TAIL
+        del self.lines[HEAD:-TAIL]
+
+    def remark(self, way: Way, remark: Remark) -> None:
+        """Say what the server thought of the latest text, if it went that way."""
+        if self.lines and self.lines[-1][1] == way:
+            self.lines[-1] = (*self.lines[-1][:3], remark)
+
+    def whole(self) -> Sequence[Spoken]:
+        """Return what was recorded; a note stands in for what was left out."""
+        if len(self.lines) > HEAD + TAIL:
+            self.make_room()
+        if sum([len(text) for _, _, text, _ in self.lines]) > FULL:
+            self.lines = [_shortened(line) for line in self.lines]
+        if self.left_out:
+            gap: Spoken = (self.lines[HEAD][0], "note", "", f"{self.left_out} lines left out")
+            self.lines.insert(HEAD, gap)
+        return self.lines
+
+
+class WireLog:
+    """Records the games of one client, one after the other."""
+
+    __slots__ = ("_logs", "_marks")
+
+    def __init__(self) -> None:
+        self._logs: list[GameLog] = []
+        """Those of the games that are on, or whose end is still to be told; mostly one, or none."""
+        self._marks: list[_Mark] = []
+
+    def note(self, event: Started | Ended | Refused | Overlooked) -> None:
+        """Note an event that was delivered for the client, and may be told later.
+
+        A refusal is taken for an answer to what was `heard` last, and that for what was overlooked.
+        """
+        if isinstance(event, Started):
+            self._logs.append(GameLog(event.you))
+        elif not self._logs:
+            pass
+        elif isinstance(event, Ended):
+            self._logs[-1].ended = event
+        elif isinstance(event, Overlooked):
+            self._logs[-1].remark("in", "dropped: for a game that was over")
+        else:
+            self._logs[-1].remark("in", event.objections)
+
+    def heard(self, at: float, text: str) -> None:
+        """Note a text from the client; `at` is when it arrived."""
+        if self._logs:
+            log = self._logs[-1]
+            lines = log.lines
+            lines.append((at, "in", text if len(text) <= SHORT else _cut(text, SHORT), None))
+            if len(lines) > _ROOM:
+                log.make_room()
+
+    def mark(self, index: int, event: Started | Ended) -> None:
+        """Note that of the texts that will be `said` next those from number `index` on tell of `event`."""
+        self._marks.append((index, event))
+
+    def said(self, at: float, texts: Sequence[str], request: ToMove | None) -> None:
+        """Note texts that leave for the client at `at`; `request` is the latest move they ask for, if any."""
+        if self._marks:
+            self._turn(at, texts)
+        elif self._logs:
+            self._say(at, texts)
+        if request is not None and request.rest is not None and self._logs:
+            self._logs[0].remark("out", request.rest)
+
+    def remark(self, at: float, words: str) -> None:
+        """Note something that is no text, while a game is on."""
+        if self._logs:
+            self._logs[-1].lines.append((at, "note", "", words))
+
+    def close(self, at: float) -> None:
+        """Hand in what there is of games whose end the client cannot be told any more."""
+        for _ in tuple(self._logs):
+            self._hand_in(at)
+
+    # What follows is how.
+
+    def _say(self, at: float, texts: Sequence[str]) -> None:
+        log = self._logs[0]
+        lines = log.lines
+        for text in texts:
+            lines.append((at, "out", text if len(text) <= LONGEST else _cut(text, LONGEST), None))
+        if len(lines) > _ROOM:
+            log.make_room()
+
+    def _turn(self, at: float, texts: Sequence[str]) -> None:
+        """Part the texts among the games that they tell of. A game has all up to the next one's beginning."""
+        start, over = 0, False
+        for index, event in self._marks:
+            if isinstance(event, Ended):
+                over = True
+                continue
+            self._tell(at, texts[start:index], over)
+            start, over = index, False
+            self._logs[0].begun = True
+        self._marks = []
+        self._tell(at, texts[start:], over)
+
+    def _tell(self, at: float, texts: Sequence[str], over: bool) -> None:
+        if self._logs and self._logs[0].begun:
+            self._say(at, texts)
+            if over:
+                self._hand_in(at)
+
+    def _hand_in(self, at: float) -> None:
+        log = self._logs.pop(0)
+        ended = log.ended
+        if ended is not None and ended.receipt is not None:
+            log.lines.append((at, "note", "", _outcome(ended, log.side)))
+            ended.receipt.enclose(log.side, log.whole())
+
+
+def _outcome(ended: Ended, side: Side) -> str:
+    if ended.reason is Reason.ABORTED:
+        return (
+            f"aborted: {'this player' if ended.leaver == side else 'the opponent'} left before both had moved"
+        )
+    if ended.winner is None:
+        return f"nobody won: {ended.reason.value}"
+    words, word = (_WON, "won") if ended.winner == side else (_LOST, "lost")
+    return words.get(ended.reason, f"{word}: {ended.reason.value}")
+
+
+def _cut(text: str, limit: int) -> str:
+    return f"{text[:limit]}... ({len(text)} characters)"
+
+
+def _shortened(line: Spoken) -> Spoken:
+    at, way, text, remark = line
+    return (at, way, f"{text[:SHORT]}..." if way == "out" and len(text) > SHORT else text, remark)

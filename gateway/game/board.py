@@ -1,0 +1,104 @@
+"""The board and its rules: drop, win, tie.
+
+Knows seven columns, six rows and who moved first. Does not know players, time or clients. A board
+is immutable; a drop makes a new one, so that one board can be handed to everybody who watches.
+
+Both players' discs are kept as bitboards: bit ``column * 7 + row``, row 0 at the bottom. The seventh
+bit of each column stays empty and keeps lines from wrapping into the next column.
+"""
+
+from collections.abc import Iterator
+from typing import Literal, TypeAlias
+
+from gateway.game.values import value
+
+COLUMNS = 7
+ROWS = 6
+CELLS = COLUMNS * ROWS
+
+Side: TypeAlias = Literal[0, 1]
+FIRST: Side = 0
+"""The side that makes the first move of a game."""
+SECOND: Side = 1
+
+_STRIDE = ROWS + 1
+_TOPS = tuple(1 << (column * _STRIDE + ROWS - 1) for column in range(COLUMNS))
+_BOTTOMS = tuple(1 << (column * _STRIDE) for column in range(COLUMNS))
+_MASKS = tuple(((1 << ROWS) - 1) << (column * _STRIDE) for column in range(COLUMNS))
+
+
+def other(side: Side) -> Side:
+    """Return the opponent's side."""
+    return SECOND if side == FIRST else FIRST
+
+
+@value
+class Board:
+    """A position and the moves that led to it."""
+
+    moves: tuple[int, ...] = ()
+    """The columns played so far, 0 to 6, oldest first."""
+    discs: tuple[int, int] = (0, 0)
+    """The bitboards of the first and of the second mover."""
+    winner: Side | None = None
+    """The side with four in a row."""
+
+    @property
+    def turn(self) -> Side:
+        """The side to move, whether or not the game is over."""
+        return SECOND if len(self.moves) & 1 else FIRST
+
+    @property
+    def full(self) -> bool:
+        """Whether all 42 cells are taken."""
+        return len(self.moves) == CELLS
+
+    @property
+    def over(self) -> bool:
+        """Whether the game is won or drawn."""
+        return self.winner is not None or len(self.moves) == CELLS
+
+    def has_room(self, column: int) -> bool:
+        """Whether `column`, 0 to 6, can take another disc."""
+        return not (self.discs[0] | self.discs[1]) & _TOPS[column]
+
+    def drop(self, column: int) -> "Board":
+        """Return the board after the side to move has dropped a disc into `column`.
+
+        Raises ValueError where the column is not 0 to 6, is full, or the game is over.
+        """
+        first, second = self.discs
+        # The lowest free cell; of a full column the carry leaves the mask, and nothing remains.
+        disc = ((first | second) + _BOTTOMS[column]) & _MASKS[column] if 0 <= column < COLUMNS else 0
+        if not disc or self.winner is not None:
+            raise ValueError(f"column {column} cannot be played")
+        moves = self.moves + (column,)  # noqa: RUF005, unpacking takes 0.13 us, not 0.05
+        if len(moves) & 1:
+            first |= disc
+            return Board(moves, (first, second), FIRST if _has_four(first) else None)
+        second |= disc
+        return Board(moves, (first, second), SECOND if _has_four(second) else None)
+
+    def placed(self) -> Iterator[tuple[int, int, Side]]:
+        """Yield ``(column, row, side)`` of every disc in the order of play."""
+        heights = [0] * COLUMNS
+        side: Side = FIRST
+        for column in self.moves:
+            yield column, heights[column], side
+            heights[column] += 1
+            side = other(side)
+
+
+def _has_four(discs: int) -> bool:
+    """Whether one side has four in a row. Written out: 0.21 us, where a loop takes 0.27."""
+    pairs = discs & discs >> 7
+    if pairs & pairs >> 14:
+        return True
+    pairs = discs & discs >> 1
+    if pairs & pairs >> 2:
+        return True
+    pairs = discs & discs >> 6
+    if pairs & pairs >> 12:
+        return True
+    pairs = discs & discs >> 8
+    return pairs & pairs >> 16 != 0

@@ -1,0 +1,74 @@
+"""The time of one game, two sides.
+
+Arithmetic only: it reads no clock, the time comes in as `now`, in seconds of any monotonic scale. A
+side's time runs from the moment its request to move has left to the moment its move arrived.
+"""
+
+from dataclasses import dataclass
+
+from gateway.game.board import Side
+
+GRACE = 0.1
+"""Seconds that remain to a player whose move had arrived, but was read only after its deadline."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeControl:
+    """How much time a side has."""
+
+    budget: float
+    """Seconds, more than 0."""
+    renewed: bool = False
+    """Whether the budget is for each move instead of for all moves of a game."""
+
+
+class Clock:
+    """The two sides' time in one game. Time that a side has left never grows within a budget."""
+
+    __slots__ = ("_control", "_rest", "_since", "_spent", "running")
+
+    def __init__(self, control: TimeControl) -> None:
+        self._control = control
+        self._rest = [control.budget, control.budget]
+        self._spent = [0.0, 0.0]
+        self._since = 0.0
+        self.running: Side | None = None
+        """The side whose time runs."""
+
+    @property
+    def deadline(self) -> float | None:
+        """When the flag of the side whose time runs falls; None while nobody's time runs."""
+        return None if self.running is None else self._since + self._rest[self.running]
+
+    def rest(self, side: Side) -> float:
+        """Seconds left to `side` when its time last stood still."""
+        return self._rest[side]
+
+    def spent(self, side: Side) -> float:
+        """Seconds that `side` has thought so far in this game, penalties left out."""
+        return self._spent[side]
+
+    def start(self, side: Side, now: float) -> float:
+        """Let the time of `side` run; return when its flag falls."""
+        if self._control.renewed:
+            self._rest[side] = self._control.budget
+        self.running = side
+        self._since = now
+        return now + self._rest[side]
+
+    def stop(self, now: float) -> None:
+        """Let nobody's time run. A move that was read late counts as in time: `GRACE` remains."""
+        side = self.running
+        if side is None:
+            return
+        self.running = None
+        thought = now - self._since
+        if thought > 0:
+            left = self._rest[side] - thought
+            self._spent[side] += thought
+            self._rest[side] = left if left > 0 else min(GRACE, self._rest[side])
+
+    def charge(self, side: Side, seconds: float) -> bool:
+        """Take `seconds` from `side` as a penalty; return whether that used up the rest."""
+        self._rest[side] = max(0.0, self._rest[side] - seconds)
+        return self._rest[side] == 0

@@ -1,0 +1,147 @@
+"""What a player can ask for.
+
+Commands are imperative and carry in `to` the client's own message, whatever that is: the core hands
+it back with a refusal, so that a dialect can word its answer without remembering anything.
+"""
+
+import unicodedata
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from gateway.game.text import is_visible
+from gateway.game.values import value
+
+HOUSE_PLAYERS = frozenset({"random", "aima", "aimafast", "aima10", "perfect"})
+"""Names that mean a player of the server's own. Nobody else may bear them."""
+LONGEST_NAME = 256
+"""Characters that the name of a player, of a table or in a wish may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """The name of the only opponent that a player will meet."""
+
+    name: str
+    any_case: bool = False
+    """Whether upper and lower case are the same in `name`."""
+
+    @property
+    def is_for_house(self) -> bool:
+        """Whether a player of the server's own is wished for; case makes no difference there."""
+        return self.name.casefold() in HOUSE_PLAYERS
+
+    def grants(self, name: str) -> bool:
+        """Whether a player called `name` is the one wished for."""
+        if self.any_case or self.is_for_house:
+            return name.casefold() == self.name.casefold()
+        return name == self.name
+
+
+@dataclass(frozen=True, slots=True)
+class InLobby:
+    """The open pool, where anyone may be paired with anyone."""
+
+    wish: Wish | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AtTable:
+    """A table of two seats, for players who agreed on its name."""
+
+    name: str
+
+    @property
+    def key(self) -> str:
+        """The name by which the table is found; case makes no difference."""
+        return self.name.casefold()
+
+
+Place: TypeAlias = InLobby | AtTable
+LOBBY = InLobby()
+
+
+def is_house_name(name: str) -> bool:
+    """Whether `name`, which is not too long, is one of `HOUSE_PLAYERS` or looks like one.
+
+    Neither case nor width makes a difference, nor do blanks around it, nor characters that cannot be seen.
+    """
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    return "".join(filter(is_visible, folded)).strip() in HOUSE_PLAYERS
+
+
+def is_too_long(name: str | None, place: Place) -> bool:
+    """Whether a name, or one that says where a player wants to play, is longer than `LONGEST_NAME`."""
+    wanted = place.name if isinstance(place, AtTable) else None if place.wish is None else place.wish.name
+    return any(each is not None and len(each) > LONGEST_NAME for each in (name, wanted))
+
+
+@dataclass(frozen=True, slots=True)
+class Introduce:
+    """Take a name for the games to come."""
+
+    name: str
+    counted: bool = True
+    """Whether this player's games count in statistics."""
+    to: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Enter:
+    """Ask for an opponent."""
+
+    place: Place
+    name: str | None = None
+    """The player's name; None for the one introduced before."""
+    to: object = None
+
+
+@value
+class Play:
+    """Drop a disc."""
+
+    column: int | None
+    """Any integer, or None where the client named something that is none."""
+    to: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Ask to be shown the game."""
+
+    to: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unfit:
+    """A message that was understood as far as that it asks for nothing there is."""
+
+    to: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """Something arrived that is no message of the dialect."""
+
+    to: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """Go away; the last command of a player."""
+
+
+Command: TypeAlias = Introduce | Enter | Play | Ask | Unfit | Unreadable | Leave
+
+
+def place_for(table: str | None, wish: Wish | None) -> Place:
+    """Return where a player who named a table, an opponent, both or neither wants to be.
+
+    A table outranks a wish. Blanks around its name count for nothing, and a blank name is none. The table
+    called ``lobby``, in whatever case, is the lobby.
+    """
+    name = "" if table is None else table.strip()
+    if not name:
+        return InLobby(wish)
+    if name.casefold() == "lobby":
+        return InLobby()
+    return AtTable(name)

@@ -1,0 +1,195 @@
+"""What a player can hear of.
+
+Events are in the past tense and addressed to one player. They are facts; how, and whether, a client
+is told of them is its dialect's affair.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum, Flag, auto
+from typing import Literal, Protocol, TypeAlias
+
+from gateway.game.board import Board, Side, other
+from gateway.game.values import value
+
+
+class Objection(Flag):
+    """Everything that stands against a command; a dialect names the one it looks at first."""
+
+    NOT_ENTERED = auto()
+    """The player has not asked for an opponent."""
+    WAITING = auto()
+    """The player waits, for an opponent or for the next round."""
+    PLAYING = auto()
+    """The player is in a game."""
+    NOT_YOUR_TURN = auto()
+    NOT_A_COLUMN = auto()
+    """What was to be played is no integer."""
+    OUTSIDE = auto()
+    """The column is an integer, but not 0 to 6."""
+    COLUMN_FULL = auto()
+    UNFIT = auto()
+    """The message asks for nothing there is."""
+    UNREADABLE = auto()
+    """The message is none of the dialect."""
+    NO_NAME = auto()
+    NAME_TAKEN = auto()
+    NAME_RESERVED = auto()
+    """The name is that of a player of the server's own."""
+    TOO_LONG = auto()
+    """The name, or that of the table or of the opponent that is wished for, is too long."""
+    TABLE_FULL = auto()
+    NOT_AVAILABLE = auto()
+    """The player of the server's own that is wished for cannot come."""
+
+
+NOTHING = Objection(0)
+"""No objection."""
+
+
+class Reason(Enum):
+    """Why a game ended."""
+
+    FOUR = "four in a row"
+    FULL = "full board"
+    TIME = "time"
+    LEFT = "left"
+    ABORTED = "aborted, one left before both had moved"
+    ILLEGAL = "illegal move"
+    STOPPED = "cut off by the server"
+
+
+class Why(Enum):
+    """Why a player was hung up on."""
+
+    SERIES_OVER = "series over"
+    FORFEIT = "illegal move"
+    TIME = "out of time"
+    REFUSED = "refused at the door"
+    SILENT = "never entered"
+    LEFT = "left"
+    STOPPED = "server stopped"
+    FAULT = "internal error"
+
+
+@dataclass(frozen=True, slots=True)
+class Introduced:
+    """The name was taken."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """The player was let in and waits for an opponent, or for the next round."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A game began."""
+
+    you: Side
+    names: tuple[str, str]
+    """The first mover's name, the second's."""
+
+
+@value
+class ToMove:
+    """The player's move is asked for. The clock runs from when this has left for the client."""
+
+    board: Board
+    rest: float | None
+    """The player's remaining seconds in this game; None where it has no clock."""
+
+
+@value
+class Moved:
+    """Someone dropped a disc, and the game goes on."""
+
+    mover: Side
+    column: int
+    board: Board
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The game as it stands, because the player asked."""
+
+    board: Board
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A command was not carried out."""
+
+    objections: Objection
+    to: object
+    """The client's message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overlooked:
+    """A move was dropped because the game that it was meant for is over. The player is not told."""
+
+
+Way: TypeAlias = Literal["in", "out", "note"]
+"""Which way a text went, seen from the server; a note is the server's own remark, without a text."""
+Remark: TypeAlias = Objection | float | str | None
+"""What the server thought of a text: why it was refused, the seconds left on a clock, words, or nothing."""
+Spoken: TypeAlias = tuple[float, Way, str, Remark]
+"""One text on a player's wire: when, in seconds on the scale of all times of the core; which way; the text;
+what the server thought of it. A plain tuple, as there are many."""
+
+
+class Receipt(Protocol):
+    """What becomes of a result: whoever tells a client of it does so once it is safe."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the result is not safe yet, and it is worth waiting until it is."""
+
+    async def settled(self) -> object:
+        """Return once the receipt is not open any more. For adapters; the core never calls it."""
+
+    def enclose(self, side: Side, said: Sequence[Spoken]) -> None:
+        """Hand in what was said and heard on one side, once, after that side was told of the end.
+
+        MUST NOT block or fail. `said` must not be changed any more. For adapters, as above.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The game is over."""
+
+    board: Board
+    winner: Side | None
+    reason: Reason
+    column: int | None = None
+    """The last move, where that ended the game; it was told to nobody before."""
+    receipt: Receipt | None = field(default=None, compare=False)
+    """From whoever keeps results, who had this one before anybody was told of the end; None for nobody."""
+    leaver: Side | None = None
+    """Who left, where that ended the game."""
+
+    @property
+    def victor(self) -> Side | None:
+        """Who is told to have won. No dialect has a word for an aborted game: there it is who stayed."""
+        if self.reason is Reason.ABORTED and self.leaver is not None:
+            return other(self.leaver)
+        return self.winner
+
+
+@dataclass(frozen=True, slots=True)
+class Dismissed:
+    """The player is hung up on. Nothing follows, and its commands are void."""
+
+    why: Why
+    objections: Objection = NOTHING
+
+
+Event: TypeAlias = (
+    Introduced | Entered | Started | ToMove | Moved | Shown | Refused | Overlooked | Ended | Dismissed
+)

@@ -1,0 +1,5 @@
+"""The hub: seats, series, timers, and what is told to whom.
+
+May import `gateway.game` and `gateway.matchmaking`. Pure, like them.
+Others use `hub.dispatcher` and `hub.seat`.
+"""

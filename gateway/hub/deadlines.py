@@ -1,0 +1,66 @@
+"""When what is due, for any number of things at once.
+
+Setting an alarm is the hot path: each move moves one. An alarm that is moved to a later time keeps
+its old place in the queue and finds its new one only when the old time has come, so most moves cost
+a dictionary entry and nothing else, and the queue holds a few entries for each thing, not for each move.
+"""
+
+import heapq
+from collections.abc import Hashable, Iterator
+from itertools import count
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+
+
+class Deadlines(Generic[K]):
+    """At most one alarm for each key."""
+
+    def __init__(self) -> None:
+        self._when: dict[K, float] = {}
+        self._queued: dict[K, float] = {}
+        self._queue: list[tuple[float, int, K]] = []
+        self._order = count()
+
+    def set(self, key: K, when: float) -> None:
+        """Set the alarm of `key` to the time `when`, in place of an earlier one."""
+        self._when[key] = when
+        queued = self._queued.get(key)
+        if queued is None or when < queued:
+            self._push(key, when)
+
+    def cancel(self, key: K) -> None:
+        """Drop the alarm of `key`, if it has one."""
+        if self._when.pop(key, None) is not None and len(self._queue) > 64 + 2 * len(self._when):
+            self._sweep()
+
+    def next_due(self) -> float | None:
+        """Return a time before which nothing is due; None where nothing is set."""
+        return self._queue[0][0] if self._queue else None
+
+    def due(self, now: float) -> Iterator[K]:
+        """Yield, and drop, the deadlines that are due at `now`, the earliest first."""
+        while self._queue and self._queue[0][0] <= now:
+            queued, _, key = heapq.heappop(self._queue)
+            if self._queued.get(key) != queued:
+                continue
+            del self._queued[key]
+            when = self._when.get(key)
+            if when is None:
+                continue
+            if when > queued:
+                self._push(key, when)
+                continue
+            del self._when[key]
+            yield key
+
+    def _sweep(self) -> None:
+        """Forget the places of deadlines that were cancelled, lest the queue keep their keys alive."""
+        self._queue.clear()
+        self._queued.clear()
+        for key, when in self._when.items():
+            self._push(key, when)
+
+    def _push(self, key: K, when: float) -> None:
+        self._queued[key] = when
+        heapq.heappush(self._queue, (when, next(self._order), key))

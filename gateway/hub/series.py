@@ -1,0 +1,194 @@
+"""Where series are played: how they start, what is told of them, how they end.
+
+Knows seats, their sessions and who is ready. Does not know who waits for what: `WaitingRoom` pairs, and
+what becomes of the two seats of a series that is over stands in what every step here returns, for the
+hub. A result is reported before anybody hears of it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from gateway.game.commands import Play
+from gateway.game.events import Dismissed, Reason, ToMove, Why
+from gateway.game.manners import Afterwards
+from gateway.game.results import Finished, Report
+from gateway.game.session import Broken, Note, Outcome, Phase, Session, Terms
+from gateway.hub.seat import Out, Owed, Seat, Seated, Series
+from gateway.hub.timers import Timers
+from gateway.hub.waiting import WaitingRoom
+
+CROSSING = 0.5
+"""Seconds that a player who owed a move gets no new game, so that the move finds none to hit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parting:
+    """What becomes of a seat after its series. It is out of it already."""
+
+    seat: Seat
+    farewell: Dismissed | None
+    """How it is hung up on; None where it is not."""
+    waits: bool
+    """Whether it waits for the next opponent by itself."""
+
+
+class SeriesRunner:
+    """All series that are on."""
+
+    def __init__(
+        self,
+        terms: Terms,
+        rejoin: float,
+        waiting_room: WaitingRoom,
+        timers: Timers,
+        report: Report,
+    ) -> None:
+        self._terms = terms
+        self._rejoin = rejoin
+        self._waiting_room = waiting_room
+        self._timers = timers
+        self._report = report
+        self._numbers = count(1)
+
+    def start(self, one: Seat, two: Seat, now: float) -> None:
+        """Start a series of two seats, which `one` opens."""
+        players = one.player(), two.player()
+        table = None if one.table is None else one.table.name
+        series = Series(Session(players, self._terms, next(self._numbers), table), (one, two))
+        self._waiting_room.playing(players[0].name, players[1].name)  # as long as they are seated
+        one.situation, two.situation = Seated(series, 0), Seated(series, 1)
+        for seat in series.seats:
+            self._timers.lonely.cancel(seat)
+        self.go_on(series, now)
+
+    def go_on(self, series: Series, now: float) -> None:
+        """Begin the next round, if both are ready for it."""
+        one, two = series.seats
+        if _is_ready(one) and _is_ready(two):
+            notes = series.session.begin(now)
+            self._waiting_room.opened(one, *series.session.names)
+            _tell(series, notes)
+
+    def play(self, seated: Seated, command: Play, now: float) -> Sequence[Parting]:
+        """Let a seat move, or be refused, while a game is on."""
+        series = seated.series
+        outcome = series.session.play(seated.number, command, now)
+        if isinstance(outcome, Outcome):
+            return self._follow(series, outcome, now)
+        moved, request = outcome
+        one, two = series.seats
+        mover, asked = (one, two) if seated.number == 0 else (two, one)
+        asked.owed = None
+        if mover.manners.hears_itself:
+            mover.mailbox.deliver(moved)
+        asked.mailbox.deliver(moved)
+        asked.mailbox.deliver(request)
+        return ()
+
+    def rests_on(self, seat: Seat, now: float) -> bool:
+        """Let a seat that owed a move rest longer, if its client has not heard of the end yet."""
+        if seat.untold is None or not seat.untold.is_open:
+            return False
+        self._timers.rests.set(seat, now + CROSSING)
+        return True
+
+    def leave(self, seat: Seat, now: float) -> Sequence[Parting]:
+        """Let a seat leave its series, if it is in one."""
+        if not isinstance(seat.situation, Seated):
+            return ()
+        series = seat.situation.series
+        return self._follow(series, series.session.leave(seat.situation.number, now), now)
+
+    def flag(self, seat: Seat, now: float) -> Sequence[Parting]:
+        """Let a seat's time be over, if it is."""
+        if not isinstance(seat.situation, Seated):
+            return ()
+        series = seat.situation.series
+        return self._follow(series, series.session.flag(seat.situation.number, now), now)
+
+    def handed(self, seat: Seat, request: ToMove, now: float) -> None:
+        """Let a seat's time run, if the request to move is still open."""
+        if isinstance(seat.situation, Seated):
+            series = seat.situation.series
+            deadline = series.session.handed(request, now)
+            if deadline is not None and deadline < series.watched:
+                self._timers.flags.watch(series, deadline)
+
+    def stop(self, series: Series, now: float) -> None:
+        """Cut off a series, telling nobody. What becomes of its seats is left to the caller."""
+        finished = series.session.stop(now)
+        self._timers.flags.forget(series)
+        if finished is not None:
+            self._report(finished)
+
+    def forget(self, series: Series) -> None:
+        """Let the two names of a series not be busy with each other any more."""
+        one, two = series.session.players
+        self._waiting_room.played(one.name, two.name)
+
+    def _follow(self, series: Series, outcome: Outcome, now: float) -> Sequence[Parting]:
+        """Tell what happened in a session, and do what follows from it."""
+        _tell(series, outcome.notes)
+        ending = outcome.ending
+        if ending is None:
+            return ()
+        if ending.finished is not None:
+            self._game_over(series, ending.finished, ending.owed, now)
+        if series.session.phase is Phase.OVER:
+            return self._part(series, ending.broken)
+        self.go_on(series, now)
+        return ()
+
+    def _game_over(self, series: Series, finished: Finished, owed: int | None, now: float) -> None:
+        ended = finished.told(self._report(finished))
+        for number in series.session.order:
+            series.seats[number].deliver(ended)
+        self._timers.flags.forget(series)
+        for index, seat in series.numbered:
+            if seat.steps_out:
+                seat.situation = Seated(series, index, ready=False)
+                self._timers.rejoins.set(seat, now + self._rejoin)
+            elif owed == index:
+                seat.owed, seat.untold = Owed.SOON, ended.receipt
+                self._timers.rests.set(seat, now + CROSSING)
+
+    def _part(self, series: Series, broken: Broken | None) -> Sequence[Parting]:
+        """Let the two seats out of their series, which is over."""
+        partings = []
+        for number, seat in series.numbered:
+            assert isinstance(seat.situation, Seated)
+            waits = seat.situation.ready and broken != (number, Reason.LEFT)
+            partings.append(Parting(seat, _farewell(series, number, broken), waits))
+        self.forget(series)
+        for seat in series.seats:
+            seat.situation = Out()
+        return partings
+
+
+def _is_ready(seat: Seat) -> bool:
+    return isinstance(seat.situation, Seated) and seat.situation.ready and seat.owed is not Owed.SOON
+
+
+def _tell(series: Series, notes: Sequence[Note]) -> None:
+    for number, event in notes:
+        seat = series.seats[number]
+        if isinstance(event, ToMove):
+            seat.owed = None
+        seat.deliver(event)
+
+
+def _farewell(series: Series, number: int, broken: Broken | None) -> Dismissed | None:
+    """Return how a seat is hung up on with the end of its series; None where it is not."""
+    manners = series.seats[number].manners
+    if manners.house:
+        return Dismissed(Why.SERIES_OVER)
+    if broken is None:
+        return Dismissed(Why.SERIES_OVER) if manners.afterwards is Afterwards.HANG_UP else None
+    breaker, reason = broken
+    if reason is Reason.LEFT:
+        return None
+    if breaker == number:
+        return Dismissed(Why.TIME if reason is Reason.TIME else Why.FORFEIT)
+    both = (seat.manners.afterwards is Afterwards.HANG_UP for seat in series.seats)
+    return Dismissed(Why.SERIES_OVER) if all(both) else None

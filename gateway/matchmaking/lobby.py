@@ -1,0 +1,286 @@
+"""Who waits in the open pool, and who meets whom.
+
+Knows names, wishes, who met whom how often, and since when someone has been waiting. Does not know
+seats, games or dialects. Pairing is by name: *a player is its name*, so all rules about who may meet
+whom are questions about two names, and guests of one name are a queue.
+
+Nothing looks through all guests: those who would meet anyone leave the pool as soon as two of them may
+meet, so they are few; of those who wish for one and the same, the first come are looked at.
+"""
+
+import random
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
+
+from gateway.matchmaking.pool import Guest, Pool
+
+MEETINGS_LIMIT = 100_000
+"""Ordered pairs of names whose games are remembered, and names whose latest opponent is."""
+LONGEST_KEY = 32
+"""Characters of the longest name that is remembered as it is."""
+CHOICE = 100
+"""Partners at most among whom the one met least is looked for; who waits is called in by and by."""
+REMATCH_HOLD = 1.0
+"""Seconds for which two who have just met wait for somebody they met less often."""
+
+
+IsHere: TypeAlias = Callable[[Guest], bool]
+"""Whether a guest could play at once."""
+_Key: TypeAlias = str | int
+"""What stands for a name: itself, or its hash."""
+
+
+def _always(_: Guest) -> bool:
+    return True
+
+
+class Meetings:
+    """How often who met whom, over the life of the server.
+
+    What was longest ago is forgotten first, where there are more names than a server should remember. Of a
+    long name its hash is remembered, so a name takes 204 bytes at most. Nobody can look for names of the same
+    hash, which depends on a secret of the process.
+    """
+
+    def __init__(self, limit: int = MEETINGS_LIMIT) -> None:
+        self._limit = limit
+        self._counts: OrderedDict[tuple[_Key, _Key], int] = OrderedDict()
+        self._last: OrderedDict[_Key, _Key] = OrderedDict()
+
+    def add(self, first: str, second: str) -> None:
+        """Count a game that `first` opens."""
+        pair = (_key(first), _key(second))
+        self._counts[pair] = self._counts.pop(pair, 0) + 1
+        for one, two in (pair, pair[::-1]):
+            self._last.pop(one, None)
+            self._last[one] = two
+        for memory in (self._counts, self._last):
+            while len(memory) > self._limit:
+                memory.popitem(last=False)
+
+    def ordered(self, first: str, second: str) -> int:
+        """Return in how many games of the two `first` had the first move."""
+        return self._counts.get((_key(first), _key(second)), 0)
+
+    def between(self, one: str, two: str) -> int:
+        """Return how many games the two have had."""
+        return self.ordered(one, two) + self.ordered(two, one)
+
+    def were_last(self, one: str, two: str) -> bool:
+        """Whether each was the other's latest opponent."""
+        first, second = _key(one), _key(two)
+        return self._last.get(first) == second and self._last.get(second) == first
+
+
+class Lobby:
+    """The open pool."""
+
+    def __init__(self, lot: random.Random, games_per_pair: int) -> None:
+        self.meetings = Meetings()
+        self._lot = lot
+        self._cap = games_per_pair
+        self._waiting = Pool()
+        self._playing = Pool()
+        """The others who are here."""
+        self._busy: Counter[tuple[str, str]] = Counter()
+        self._unsettled: deque[Guest] = deque()
+        self._freed: deque[tuple[str, str]] = deque()
+        self._held: dict[Guest, float] = {}
+        """Until when."""
+        self.considered: Guest | None = None
+        """For whom a partner is looked for; where that comes to grief, it is about this one."""
+
+    def admit(self, guest: Guest, now: float) -> None:
+        """Let a guest wait from `now` on, be it new in the lobby or back from a game."""
+        self._playing.discard(guest)
+        guest.waiting = True
+        guest.since = now
+        self._waiting.add(guest)
+        self._unsettled.append(guest)
+
+    def take_back(self, guest: Guest) -> None:
+        """Let a guest that was set aside wait where it has waited before."""
+        if guest.waiting:
+            return
+        self._playing.discard(guest)
+        guest.waiting = True
+        self._waiting.add(guest, ahead=True)
+        self._unsettled.append(guest)
+
+    def remove(self, guest: Guest) -> None:
+        """Let a guest go, whether it waits or plays."""
+        self._pool_of(guest).discard(guest)
+        self._held.pop(guest, None)
+        guest.waiting = False
+
+    def rename(self, guest: Guest, name: str, *, counted: bool) -> None:
+        """Let a guest go on under another name, without losing its place in the queue."""
+        pool = self._pool_of(guest)
+        pool.discard(guest)
+        guest.rename(name, counted=counted)
+        pool.add(guest)
+        if guest.waiting:
+            self._unsettled.append(guest)
+
+    def playing(self, one: str, two: str) -> None:
+        """Note that the two play each other, wherever that is."""
+        self._busy[_pair(one, two)] += 1
+
+    def played(self, one: str, two: str) -> None:
+        """Note that a series of the two is over."""
+        pair = _pair(one, two)
+        self._busy[pair] -= 1
+        if not self._busy[pair]:
+            del self._busy[pair]
+            self._freed.append((one, two))
+
+    def pair(self, now: float, is_here: IsHere = _always) -> Iterator[tuple[Guest, Guest]]:
+        """Yield the pairs that are to play now, the first mover first, and let them wait no longer.
+
+        A guest that would play and is not here, as `is_here` says, waits no longer either: it is set aside.
+        """
+        self._unsettled.extend(self._held)
+        self._held.clear()
+        while self._unsettled and (pair := self._least_met((*self._unsettled,), now)):
+            if self._are_here(pair, is_here):
+                yield self._unseated(*pair)
+        self._unsettled.clear()
+        while self._freed:
+            # Only these two names can have become a pair, and one pair makes them busy again.
+            names = self._freed.popleft()
+            while pair := next(self._matched(self._waiting.bearers(*names), now), None):
+                if self._are_here(pair, is_here):
+                    yield self._unseated(*pair)
+                    break
+        self.considered = None
+
+    def entertained(self, guest: Guest, name: str) -> bool | None:
+        """Let a guest that waits play somebody called `name`, who has come to it from outside.
+
+        Return whether the guest moves first; None where the two have had their games.
+        """
+        if self._is_capped(guest, guest.name, name):
+            return None
+        opens = self._opens(guest.name, name)
+        self._unseat(guest)
+        return opens
+
+    def next_retry(self) -> float | None:
+        """Return when to try again for those who wait only because they have just met."""
+        return min(self._held.values(), default=None)
+
+    def _matched(self, guests: Iterable[Guest], now: float) -> Iterator[tuple[Guest, Guest]]:
+        for guest in guests:
+            self.considered = guest
+            match = self._match(guest, now) if guest.waiting else None
+            if match is not None:
+                yield guest, match
+
+    def _least_met(self, guests: Iterable[Guest], now: float) -> tuple[Guest, Guest] | None:
+        """Return the pair with one of `guests` that met least, of these the longest waiting."""
+        return min(
+            self._matched(guests, now),
+            key=lambda pair: (
+                self.meetings.between(pair[0].name, pair[1].name),
+                *sorted(guest.since for guest in pair),
+            ),
+            default=None,
+        )
+
+    def _are_here(self, pair: tuple[Guest, Guest], is_here: IsHere) -> bool:
+        """Whether both of a pair are here; set those aside who are not."""
+        absent = []
+        for guest in pair:
+            self.considered = guest
+            if not is_here(guest):
+                absent.append(guest)
+        for guest in absent:
+            self._unseat(guest)
+        return not absent
+
+    def _unseated(self, one: Guest, two: Guest) -> tuple[Guest, Guest]:
+        self.considered = one
+        ordered = self._in_order(one, two)
+        self._unseat(one)
+        self._unseat(two)
+        return ordered
+
+    def _unseat(self, guest: Guest) -> None:
+        self._waiting.discard(guest)
+        self._held.pop(guest, None)
+        guest.waiting = False
+        self._playing.add(guest)
+
+    def _pool_of(self, guest: Guest) -> Pool:
+        return self._waiting if guest.waiting else self._playing
+
+    def _match(self, guest: Guest, now: float) -> Guest | None:
+        best: Guest | None = None
+        fewest = 0
+        for candidate in self._suiting(guest, self._waiting):
+            if self._is_held(guest, candidate, now):
+                until = max(guest.since, candidate.since) + REMATCH_HOLD
+                for held in (guest, candidate):
+                    self._held[held] = min(until, self._held.get(held, until))
+                continue
+            met = self.meetings.between(guest.name, candidate.name)
+            if best is None or (met, candidate.since) < (fewest, best.since):
+                best, fewest = candidate, met
+        return best
+
+    def _suiting(self, guest: Guest, pool: Pool) -> Iterator[Guest]:
+        """Yield partners for `guest` in a pool, the first few of whom it may meet."""
+        choice = CHOICE
+        for partner in pool.partners(guest):
+            if self._may_meet(guest, partner):
+                yield partner
+                choice -= 1
+                if not choice:
+                    return
+
+    def _may_meet(self, one: Guest, two: Guest) -> bool:
+        """Whether nothing stands against two who suit each other by name and wish."""
+        if one.name != two.name and _pair(one.name, two.name) in self._busy:
+            return False
+        return two.asked or not self._is_capped(one, one.name, two.name)
+
+    def _is_capped(self, guest: Guest, one: str, two: str) -> bool:
+        """Whether the two have had their games, where `guest` has not asked for another."""
+        if not self._cap or guest.asked:
+            return False
+        return min(self.meetings.ordered(one, two), self.meetings.ordered(two, one)) >= self._cap
+
+    def _is_held(self, one: Guest, two: Guest, now: float) -> bool:
+        if not self.meetings.were_last(one.name, two.name):
+            return False
+        if now >= max(one.since, two.since) + REMATCH_HOLD:
+            return False
+        return self._meets_others(one, two) or self._meets_others(two, one)
+
+    def _meets_others(self, guest: Guest, latest: Guest) -> bool:
+        """Whether `guest` has a partner in the lobby that it met less often than `latest`."""
+        met = self.meetings.between(guest.name, latest.name)
+        for pool in (self._waiting, self._playing):
+            for partner in self._suiting(guest, pool):
+                if partner.name != latest.name and self.meetings.between(guest.name, partner.name) < met:
+                    return True
+        return False
+
+    def _in_order(self, one: Guest, two: Guest) -> tuple[Guest, Guest]:
+        return (one, two) if self._opens(one.name, two.name) else (two, one)
+
+    def _opens(self, one: str, two: str) -> bool:
+        """Whether `one` moves first against `two`: who did so less often, or else the lot's choice."""
+        ahead = self.meetings.ordered(one, two) - self.meetings.ordered(two, one)
+        return ahead < 0 or (ahead == 0 and self._lot.random() < 0.5)
+
+
+def _pair(one: str, two: str) -> tuple[str, str]:
+    """Return two names in the same order whichever comes first."""
+    return (one, two) if one < two else (two, one)
+
+
+def _key(name: str) -> _Key:
+    """Return what stands for a name where it is remembered for long."""
+    return name if len(name) <= LONGEST_KEY else hash(name)

@@ -1,0 +1,146 @@
+"""Guests of the lobby, and how those who may suit each other find one another.
+
+Guests are of a kind who have the same name, wish and standing: who may meet one of them may meet any. They
+make a queue, and its head speaks for all. Queues are filed by all that somebody can look for: whom the
+guests wish for, what they themselves are called, or both. So finding partners costs as much as there
+are queues that suit, however many guests there are. Does not know who met whom, or who plays.
+"""
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple, TypeAlias
+
+from gateway.game.commands import Wish
+
+Wanted: TypeAlias = str
+"""What a wish asks for: a name after ``=``, a casefolded name after ``~``, one of a player of the server's
+own, whom nobody here is, after ``@``. A text, because its hash is kept."""
+
+
+class Kind(NamedTuple):
+    """What guests have in common who are interchangeable."""
+
+    name: str
+    wanted: Wanted | None
+    asked: bool
+    counted: bool
+
+
+@dataclass(eq=False, slots=True)
+class Guest:
+    """Somebody in the lobby, waiting or playing."""
+
+    name: str
+    wish: Wish | None = None
+    asked: bool = True
+    """Whether the guest asked for this game, rather than standing by for any."""
+    counted: bool = True
+    """Whether its games count; two uncounted players may meet though their names are the same."""
+    since: float = 0.0
+    """When it began to wait."""
+    waiting: bool = False
+    kind: Kind = field(init=False, repr=False)
+    answers: tuple[Wanted, Wanted] = field(init=False, repr=False)
+    """All that can be wanted by which the guest is found."""
+
+    def __post_init__(self) -> None:
+        self.rename(self.name, counted=self.counted)
+
+    def rename(self, name: str, *, counted: bool) -> None:
+        """Take another name, while the guest is in no pool."""
+        self.name, self.counted = name, counted
+        wanted = None if self.wish is None else _wanted(self.wish)
+        self.kind = Kind(name, wanted, self.asked, counted)
+        self.answers = _answers(name)
+
+
+@dataclass(eq=False, slots=True)
+class _Queue:
+    """All guests of one kind."""
+
+    kind: Kind
+    guests: OrderedDict[Guest, None] = field(default_factory=OrderedDict)
+
+    def head(self) -> Guest:
+        return next(iter(self.guests))
+
+
+_Shelf: TypeAlias = tuple[Wanted | None, Wanted | None]
+"""What the guests are, or anything; what they want, or nothing."""
+
+
+class Pool:
+    """Guests in order of arrival."""
+
+    def __init__(self) -> None:
+        self._queues: dict[Kind, _Queue] = {}
+        self._shelves: dict[_Shelf, dict[_Queue, None]] = {}
+
+    def __contains__(self, guest: Guest) -> bool:
+        queue = self._queues.get(guest.kind)
+        return queue is not None and guest in queue.guests
+
+    def add(self, guest: Guest, *, ahead: bool = False) -> None:
+        """Let a guest in, behind all others, or ahead of those of its kind."""
+        queue = self._queues.get(guest.kind)
+        if queue is None:
+            queue = self._queues[guest.kind] = _Queue(guest.kind)
+            for shelf in _shelves(guest):
+                self._shelves.setdefault(shelf, {})[queue] = None
+        queue.guests[guest] = None
+        if ahead:
+            queue.guests.move_to_end(guest, last=False)
+
+    def discard(self, guest: Guest) -> None:
+        """Let a guest go, if it is here."""
+        queue = self._queues.get(guest.kind)
+        if queue is None:
+            return
+        queue.guests.pop(guest, None)
+        if not queue.guests:
+            del self._queues[guest.kind]
+            for shelf in _shelves(guest):
+                del self._shelves[shelf][queue]
+                if not self._shelves[shelf]:
+                    del self._shelves[shelf]
+
+    def partners(self, guest: Guest) -> Iterator[Guest]:
+        """Yield whom `guest` wishes for, if they wish for it or for nobody; these come first.
+
+        Of several of a kind it is the first come. One of the guest's own name is its partner only where the
+        games of neither count.
+        """
+        for wanted in (None, *guest.answers):
+            for queue in self._shelves.get((guest.kind.wanted, wanted), ()):
+                if queue.kind.name != guest.name:
+                    yield queue.head()
+                elif not guest.counted and not queue.kind.counted:
+                    yield from islice((other for other in queue.guests if other is not guest), 1)
+
+    def bearers(self, name: str, partner: str) -> list[Guest]:
+        """Return who is called `name`, and may wish for one called `partner`; the longest here first.
+
+        Of several of a kind it is the first come.
+        """
+        answer, _ = _answers(name)
+        wanted = (None, *_answers(partner))
+        heads = [queue.head() for want in wanted for queue in self._shelves.get((answer, want), ())]
+        return sorted(heads, key=lambda guest: guest.since)
+
+
+def _shelves(guest: Guest) -> tuple[_Shelf, ...]:
+    """Return where guests of this one's kind are looked for."""
+    wanted, (exact, folded) = guest.kind.wanted, guest.answers
+    return (None, wanted), (exact, wanted), (folded, wanted)
+
+
+def _answers(name: str) -> tuple[Wanted, Wanted]:
+    return f"={name}", f"~{name.casefold()}"
+
+
+def _wanted(wish: Wish) -> Wanted:
+    if wish.is_for_house:
+        return f"@{wish.name.casefold()}"
+    return f"~{wish.name.casefold()}" if wish.any_case else f"={wish.name}"

@@ -1,0 +1,172 @@
+"""The one nursery: listeners, timekeeper, connections, shutdown.
+
+Knows trio and the hub. Does not know dialects: a front end is a name, some addresses and something that
+serves a stream. Everything that runs, runs in the nursery of `run`, and nothing outlives it: what lasts
+until the server is stopped, listeners and timekeeper, ends first, and then the connections, which get a
+moment for their good-byes.
+"""
+
+import logging
+import signal
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import trio
+
+from gateway.hub.dispatcher import Dispatcher
+from gateway.hub.seat import Seat
+from gateway.server.accepting import accept, room_for_connections
+
+Stop: TypeAlias = Callable[[], Awaitable[None]]
+"""Returns when the server is to stop."""
+
+TICK = 0.05
+"""Seconds at most between two looks at what is due."""
+LEAST = 0.001
+"""Seconds at least between two looks."""
+GOODBYE = 3.0
+"""Seconds that all clients together have for noticing that the server stops."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class FrontEnd:
+    """One dialect's port."""
+
+    name: str
+    port: int
+    """0 for any free one."""
+    serve: Callable[[trio.SocketStream], Awaitable[None]]
+    """Serves one connection; returns when it is over, and raises nothing."""
+
+
+class Service(Protocol):
+    """What serves beside the game, on connections that the game knows nothing of."""
+
+    async def run(self) -> None:
+        """Serve until it is stopped, and raise nothing. Who is cancelled leaves nothing behind."""
+
+    def stop(self) -> None:
+        """Let `run` return soon."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """A front end and its open sockets."""
+
+    front_end: FrontEnd
+    listeners: list[trio.SocketListener]
+
+    def addresses(self) -> list[str]:
+        """Return where it listens, as ``127.0.0.1:8080`` or ``[::1]:8080``."""
+        return addresses_of(self.listeners)
+
+
+async def listen(front_end: FrontEnd, hosts: Sequence[str]) -> Listening:
+    """Open the front end's port on all `hosts`. Raises OSError where the system refuses one."""
+    return Listening(front_end, await open_port(front_end.port, hosts))
+
+
+async def open_port(port: int, hosts: Sequence[str]) -> list[trio.SocketListener]:
+    """Open a port, 0 for any free one, on all `hosts`. Raises OSError where the system refuses one."""
+    listeners: list[trio.SocketListener] = []
+    for host in hosts:
+        try:
+            listeners += await trio.open_tcp_listeners(port, host=host, backlog=1024)
+        except (OSError, UnicodeError) as error:
+            for listener in listeners:
+                await listener.aclose()
+            raise OSError(f"cannot listen on {host}, port {port}: {_cause(error)}") from error
+    return listeners
+
+
+def addresses_of(listeners: Sequence[trio.SocketListener]) -> list[str]:
+    """Return where they listen, as ``127.0.0.1:8080`` or ``[::1]:8080``."""
+    return [_address(listener.socket) for listener in listeners]
+
+
+@asynccontextmanager
+async def stop_asked_for() -> AsyncIterator[Stop]:
+    """Give what waits for SIGINT or SIGTERM. Who asks again gets no other answer, behind the block either."""
+    asked: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: asked.append(number))  # before and behind the receiver
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+
+        async def stop() -> None:
+            number = asked[0] if asked else await anext(signals)
+            name = signal.Signals(number).name
+            logger.info("stopping on %s", name, extra={"event": "stopping", "signal": name})
+
+        yield stop
+
+
+async def run(
+    dispatcher: Dispatcher,
+    listening: Sequence[Listening],
+    started: Callable[[], None],
+    stop: Stop,
+    services: Sequence[Service] = (),
+) -> None:
+    """Serve until `stop` returns, then say good-bye to everybody and return.
+
+    `started` is called once connections are accepted. Run `services` as long.
+    """
+    room = room_for_connections()
+    async with trio.open_nursery() as nursery:
+        async with trio.open_nursery() as until_stopped:
+            until_stopped.start_soon(keep_time, dispatcher)
+            for each in listening:
+                until_stopped.start_soon(_accept, each, nursery, room)
+            for service in services:
+                nursery.start_soon(service.run)
+            started()
+            await stop()
+            until_stopped.cancel_scope.cancel()
+        dispatcher.close(trio.current_time())
+        for service in services:
+            service.stop()
+        nursery.cancel_scope.deadline = trio.current_time() + GOODBYE
+
+
+async def keep_time(dispatcher: Dispatcher) -> None:
+    """Let the hub do what is due, and flags fall. Runs until it is cancelled."""
+    async with trio.open_nursery() as nursery:
+        while True:
+            now = trio.current_time()
+            for seat in dispatcher.tick(now):
+                nursery.start_soon(_let_flag_fall, dispatcher, seat)
+            alarm = dispatcher.next_alarm()
+            await trio.sleep_until(now + TICK if alarm is None else min(max(alarm, now + LEAST), now + TICK))
+
+
+async def _let_flag_fall(dispatcher: Dispatcher, seat: Seat) -> None:
+    """Flag a seat once what its client had sent in time has been read."""
+    try:
+        await seat.mailbox.settle()
+    except Exception:  # whatever it is, it costs this game alone
+        dispatcher.fail(seat, trio.current_time())
+    else:
+        dispatcher.flag(seat, trio.current_time())
+
+
+async def _accept(listening: Listening, nursery: trio.Nursery, room: trio.Semaphore) -> None:
+    """Accept connections, and serve each in `nursery`."""
+    async with trio.open_nursery() as listeners:
+        for listener in listening.listeners:
+            listeners.start_soon(accept, listener, listening.front_end.serve, nursery, room)
+
+
+def _cause(error: OSError | UnicodeError) -> str:
+    if isinstance(error, UnicodeError):
+        return "this is no name of a host"
+    return (error.strerror or str(error)).rpartition(": ")[2]
+
+
+def _address(sock: trio.socket.SocketType) -> str:
+    host, port, *_ = sock.getsockname()
+    return f"[{host}]:{port}" if sock.family == socket.AF_INET6 else f"{host}:{port}"

@@ -1,0 +1,215 @@
+"""What the operator reads: log lines, as text or as JSON.
+
+A record of ours has a sentence for people, and for programs a field for each thing (``extra=``); `event` says
+what happened. The rule it keeps: a record is one line, whatever a client calls itself or says, and nobody can
+forge one. Of an exception each line is indented, for its words may be anybody's. A thread of its own writes
+the lines, so that a reader who stands still, a stopped terminal or a full pipe, does not stop the games.
+"""
+
+import contextlib
+import logging
+import os
+import queue
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import TypeAlias
+
+from gateway import __version__
+from gateway.game.board import FIRST, other
+from gateway.game.events import Reason
+from gateway.game.results import Finished
+from gateway.game.text import json_text, quoted, visible
+from gateway.store.records import WORDS
+
+LEVELS = ("debug", "info", "warning", "error")
+BACKLOG = 10_000
+"""Lines that may wait for whoever reads the log."""
+FLUSH_LIMIT = 1.0
+"""Seconds that the end of the process waits for them."""
+
+_USUAL = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+"""What every record has; what else it has are its fields."""
+_Raised: TypeAlias = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
+
+logger = logging.getLogger("gateway.games")
+
+
+class _Formatter(logging.Formatter):
+    """Tells the time as ``2026-11-21T12:00:00.250Z``, in UTC as all times that are stored."""
+
+    converter = staticmethod(time.gmtime)
+    default_time_format = "%Y-%m-%dT%H:%M:%S"
+    default_msec_format = "%s.%03dZ"
+
+
+class PlainFormatter(_Formatter):
+    """Time, level and message in one line; the lines of an exception are indented."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)-7s %(message)s")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  as the library calls it
+        """Return the line."""
+        return visible(super().formatMessage(record))
+
+    def formatException(self, ei: _Raised) -> str:  # noqa: N802
+        """Return the lines of an exception."""
+        return "\n".join(f"    {visible(line)}" for line in super().formatException(ei).split("\n"))
+
+
+class JsonFormatter(_Formatter):
+    """One JSON object a line: time, level and logger, the fields of the record, and its message."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line for `record`."""
+        line: dict[str, object] = {
+            "time": self.formatTime(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+        }
+        line |= {name: value for name, value in vars(record).items() if name not in _USUAL}
+        line["message"] = record.getMessage()
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json_text(line)
+
+
+class ThreadedHandler(logging.Handler):
+    """Writes lines to a file descriptor, and drops what its reader leaves no room for."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        self._descriptor = descriptor
+        self._lines: queue.Queue[str | None] = queue.Queue(BACKLOG)
+        self._dropped = 0
+        threading.Thread(target=self._write, name="log", daemon=True).start()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Queue a line; never blocks."""
+        try:
+            if self._dropped:
+                self._lines.put_nowait(self.format(_dropped(self._dropped)))
+                self._dropped = 0
+            self._lines.put_nowait(self.format(record))
+        except queue.Full:
+            self._dropped += 1
+
+    def flush(self) -> None:
+        """Wait until all lines are written, but not for a reader who stands still."""
+        patience = time.monotonic() + FLUSH_LIMIT
+        while self._lines.unfinished_tasks and time.monotonic() < patience:
+            time.sleep(0.001)
+
+    def close(self) -> None:
+        """Write what waits, then no more."""
+        self.flush()
+        with contextlib.suppress(queue.Full):
+            self._lines.put_nowait(None)
+        super().close()
+
+    def _write(self) -> None:
+        while (line := self._lines.get()) is not None:
+            data = line.encode("utf-8", "backslashreplace") + b"\n"
+            try:
+                while data:
+                    data = data[os.write(self._descriptor, data) :]
+            except OSError:
+                pass  # nobody is there to be told
+            self._lines.task_done()
+
+
+def set_up_logging(level: str, *, as_json: bool) -> None:
+    """Log to stderr from `level`, one of `LEVELS`, upwards."""
+    closed = sys.stderr is None  # by whoever started the process
+    handler = logging.NullHandler() if closed else ThreadedHandler(sys.stderr.fileno())
+    handler.setFormatter(JsonFormatter() if as_json else PlainFormatter())
+    logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
+    for library in ("trio-websocket", "trio"):
+        logging.getLogger(library).setLevel(max(logging.WARNING, logging.getLogger().level))
+
+
+def log_fault(names: Sequence[str | None]) -> None:
+    """Log the mistake of ours that is being handled, and the names of those who were hung up on for it."""
+    words = ", ".join("nobody yet named" if name is None else quoted(name) for name in names) or "nobody"
+    logger.exception(
+        "internal error; hung up on: %s", words, extra={"event": "internal_error", "players": list(names)}
+    )
+
+
+def log_start(addresses: Sequence[tuple[str, str]], place: str) -> None:
+    """Log that the server accepts connections.
+
+    `addresses` are the names of front ends and where they listen; `place` is where results are kept.
+    """
+    where = ", ".join(f"{name} {address}" for name, address in addresses)
+    listening = [{"front_end": name, "address": address} for name, address in addresses]
+    logger.info(
+        "version %s listens: %s; results: %s",
+        *(__version__, where, place),
+        extra={"event": "started", "version": __version__, "listening": listening, "results": place},
+    )
+
+
+def log_game(game: Finished, delay: float = 0.0) -> None:
+    """Log a game that is over.
+
+    `delay` is for how many seconds at most, in this game, the server did not listen: beside a loss on time it
+    says whose fault that was.
+    """
+    if logger.isEnabledFor(logging.INFO):
+        logger.info("game %s", _sentence(game, delay), extra={"event": "game_over", **_fields(game, delay)})
+
+
+# What follows is how.
+
+
+def _sentence(game: Finished, delay: float) -> str:
+    first, second = (quoted(player.name) for player in game.players)
+    columns = "".join(map(str, game.board.moves))
+    if game.leaver is not None and game.reason is Reason.ABORTED:
+        leaver = quoted(game.players[game.leaver].name)
+        return f"{first} - {second}: aborted, {leaver} left before both had moved, moves {columns}"
+    reason = game.reason.value
+    if game.winner is None:
+        return f"{first} - {second}: no winner, {reason}, moves {columns}"
+    winner, loser, order = (first, second, "first") if game.winner == FIRST else (second, first, "second")
+    if game.reason is Reason.TIME:
+        reason += f" (after {game.thought[other(game.winner)]:.3f} s, the server was deaf for {delay:.3f} s)"
+    return f"{winner} beats {loser}: {reason}, moving {order}, moves {columns}"
+
+
+def _fields(game: Finished, delay: float) -> Mapping[str, object]:
+    """Return the game as fields: the words, and milliseconds, of the export of games as JSON."""
+    first, second = game.players
+    return {
+        "first": first.name,
+        "first_kind": first.manners.kind,
+        "second": second.name,
+        "second_kind": second.manners.kind,
+        "moves": "".join(map(str, game.board.moves)),
+        "winner": 0 if game.winner is None else game.winner + 1,
+        "reason": WORDS[game.reason],
+        "thought": [round(1000 * seconds) for seconds in game.thought],
+        "delay": round(1000 * delay),
+        "table": game.table,
+        "series": game.series,
+        "round": game.round,
+    }
+
+
+def _dropped(count: int) -> logging.LogRecord:
+    """Return what there is to say of lines that are not in the log."""
+    return logging.makeLogRecord(
+        {
+            "name": __name__,
+            "levelno": logging.WARNING,
+            "levelname": "WARNING",
+            "msg": "%d lines dropped: nobody read the log",
+            "args": (count,),
+            "event": "lines_dropped",
+            "lines": count,
+        }
+    )

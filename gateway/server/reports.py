@@ -1,0 +1,146 @@
+"""The commands that read a store: ``c4gateway standings``, ``show``, ``export`` and ``recount``.
+
+Knows their options and standard output. Does not know what is in a store, nor how it looks on a terminal. A
+server may go on writing to the database meanwhile.
+"""
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+
+from gateway.server.arguments import Parser, in_one_line, let_output_take_any_text, number
+from gateway.server.options import DATABASE, database
+from gateway.store import commands
+from gateway.store.database import Database, open_to_read, open_to_write
+from gateway.store.errors import StoreError
+from gateway.store.formats.moments import from_moment
+from gateway.store.games import Filter
+from gateway.store.records import REASONS
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one of the commands; return its exit status.
+
+    That is 0, 1 where the system refused something, and 130 after Ctrl-C.
+    """
+    options = _parser().parse_args(arguments)
+    let_output_take_any_text()
+    try:
+        _print(options.text(options))
+    except (StoreError, OSError) as error:
+        hint = "; --db says which database" if isinstance(error.__cause__, FileNotFoundError) else ""
+        print(f"c4gateway: error: {in_one_line(error)}{hint}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    return 0
+
+
+def _print(text: Iterator[str]) -> None:
+    """Write the text as it comes, for as long as anybody reads it."""
+    if sys.stdout is None:
+        raise OSError("standard output is closed")
+    try:
+        for piece in text:
+            sys.stdout.write(piece)
+        sys.stdout.flush()
+    except BrokenPipeError:  # as when piped into `head`
+        _say_no_more()
+    except KeyboardInterrupt:
+        _say_no_more()
+        raise
+
+
+def _say_no_more() -> None:
+    """Let what is still to be written go nowhere: the interpreter would try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="c4gateway", allow_abbrev=False)
+    words = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, text, add in (
+        ("standings", "who stands where", _add_standings),
+        ("show", "one game, and what was said in it", _add_show),
+        ("export", "games, for other programs", _add_export),
+        ("recount", "compute all totals and ratings again from the games", _add_recount),
+    ):
+        command = words.add_parser(name, help=text, description=text, allow_abbrev=False)
+        command.add_argument(
+            "--db", type=database, default=DATABASE, metavar="FILE|URL", help=f"which database ({DATABASE})"
+        )
+        add(command)
+    return parser
+
+
+def _add_standings(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.set_defaults(text=_read(lambda database, given: commands.standings(database, as_json=given.json)))
+
+
+def _add_show(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("game", type=number(int, 1, 2**63 - 1), metavar="GAME", help="its number")
+    parser.set_defaults(text=_read(lambda database, given: commands.show(database, given.game)))
+
+
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    formats = sorted(commands.FORMATS)
+    parser.add_argument("--format", choices=formats, default="jsonl", help="which format (jsonl)")
+    parser.add_argument("--player", metavar="NAME", help="games of this player")
+    parser.add_argument("--opponent", metavar="NAME", help="of these, games against this one")
+    parser.add_argument(
+        "--since", type=_moment, metavar="TIME", help="that ended at this time (UTC) or later"
+    )
+    parser.add_argument("--until", type=_moment, metavar="TIME", help="that ended before this time")
+    parser.add_argument("--reason", choices=sorted(REASONS), help="that ended in this way")
+    parser.set_defaults(text=_export)
+
+
+def _add_recount(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(text=_recount)
+
+
+def _read(
+    text: Callable[[Database, argparse.Namespace], Iterator[str]],
+) -> Callable[[argparse.Namespace], Iterator[str]]:
+    def read(given: argparse.Namespace) -> Iterator[str]:
+        database = open_to_read(given.db)
+        try:
+            yield from text(database, given)
+        finally:
+            database.close()
+
+    return read
+
+
+def _export(given: argparse.Namespace) -> Iterator[str]:
+    try:
+        wanted = Filter(
+            player=given.player,
+            opponent=given.opponent,
+            since=given.since,
+            until=given.until,
+            reason=None if given.reason is None else REASONS[given.reason],
+        )
+    except ValueError as error:
+        raise StoreError(str(error)) from error
+    yield from _read(lambda database, _: commands.export(database, given.format, wanted))(given)
+
+
+def _recount(given: argparse.Namespace) -> Iterator[str]:
+    database = open_to_write(given.db, create=False)
+    try:
+        yield from commands.recount(database)
+    finally:
+        database.close()
+
+
+def _moment(text: str) -> int:
+    try:
+        return from_moment(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no time such as 2026-11-21 or 2026-11-21T12:00"
+        ) from error

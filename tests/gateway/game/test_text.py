@@ -1,0 +1,61 @@
+"""What others made up, made fit to be shown."""
+
+import ast
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.game.text import is_visible, json_text, printable, quoted, visible
+
+UNSEEN = [
+    *map(chr, range(0x20)),
+    *map(chr, range(0x7F, 0xA1)),
+    *"\u061c\u200b\u200c\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e",
+    *"\u2060\u2066\u2067\u2068\u2069\ufeff\xad\u034f\u115f\u1160\u2800\u3164\uffa0\ufe0f\ud800\udfff",
+    "\U000e0041",
+    "\U000e0100",
+]
+texts = st.text(st.characters() | st.sampled_from([*UNSEEN, "\\", "'", "x", "u"]))
+
+
+@pytest.mark.parametrize("character", UNSEEN, ids=ascii)
+def test_character_that_nobody_sees_is_escaped(character: str) -> None:
+    assert not is_visible(character)
+    for shown in (visible(f"a{character}b"), printable(f"a{character}b")):
+        assert shown == f"a{ascii(character)[1:-1]}b"
+        assert shown.isascii()
+
+
+@pytest.mark.parametrize("text", ["", "ann", "Jürgen 2", "漢字", "🙂", "=1+1;'\"", "a b"])
+def test_text_that_can_be_seen_stays_as_it_is(text: str) -> None:
+    assert visible(text) == printable(text) == text
+
+
+def test_escape_that_a_client_wrote_is_not_taken_for_ours() -> None:
+    assert printable("\\u202e") == "\\\\u202e"
+    assert printable("\u202e") == "\\u202e"
+    assert visible("\\u202e") == "\\u202e"
+
+
+@given(texts, texts)
+def test_texts_that_differ_still_do(one: str, other: str) -> None:
+    assert (printable(one) == printable(other)) == (one == other)
+    assert (quoted(one) == quoted(other)) == (one == other)
+
+
+@given(texts)
+def test_what_is_shown_is_visible_and_says_what_it_was(text: str) -> None:
+    shown = quoted(text)
+    assert all(map(is_visible, shown))
+    assert all(map(is_visible, visible(text)))
+    assert ast.literal_eval(shown) == text
+
+
+@given(texts)
+def test_json_is_visible_ascii_and_says_what_it_was(text: str) -> None:
+    line = json_text([text])
+    assert line.isascii()
+    assert line.isprintable()
+    assert json.loads(line) == json.loads(json.dumps([text]))

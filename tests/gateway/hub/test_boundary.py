@@ -1,0 +1,519 @@
+"""A mistake of ours costs one game, wherever it is made, and nobody else anything.
+
+Each test makes one in the middle of a hundred games. What was hit is hung up on, and nothing is kept of it.
+"""
+
+import random
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hub_world import (
+    FIRST_WINS,
+    HANGING_UP,
+    LOBBY,
+    STANDING_BY,
+    STEPPING_OUT,
+    Client,
+    World,
+    wishing,
+)
+
+from gateway.game.commands import Ask, AtTable, Introduce
+from gateway.game.events import (
+    Dismissed,
+    Ended,
+    Entered,
+    Event,
+    Moved,
+    Reason,
+    Started,
+    ToMove,
+    Why,
+)
+from gateway.game.manners import Afterwards, Illegal, Manners
+from gateway.game.results import Finished
+from gateway.game.session import Terms
+from gateway.hub.dispatcher import Dispatcher
+from gateway.hub.hub import Rules
+from gateway.hub.seat import Gone, Seat, Seated
+
+GAMES = 100
+HIT = 57
+"""The number of the game that the mistake is made in."""
+CUT_OFF = Dismissed(Why.FAULT)
+HOUSE = Manners(illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, house=True)
+
+
+class Mistake(Exception):
+    """What nobody expects."""
+
+
+class Broken:
+    """Something of the core's, some attributes of which cannot be had any more."""
+
+    def __init__(self, whole: Any, *attributes: str) -> None:
+        self.__dict__["_whole"], self.__dict__["_attributes"] = whole, attributes
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._attributes:
+            raise Mistake(name)
+        return getattr(self._whole, name)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        setattr(self._whole, name, value)
+
+
+class Fragile(Client):
+    """A player whose mailbox may fail."""
+
+    fails_at: tuple[type[Event], ...] = ()
+    fails_to_flush = False
+
+    def deliver(self, event: Event) -> None:
+        if isinstance(event, self.fails_at):
+            raise Mistake(event)
+        super().deliver(event)
+        hub = self._world.hub
+        assert isinstance(hub, Dispatcher)
+        hub.expect(self)
+
+    def flush(self) -> None:
+        if self.fails_to_flush:
+            raise Mistake("flush")
+
+    async def settle(self) -> None:
+        raise Mistake("settle")
+
+
+class Field(World):
+    """A dispatcher, games at tables of their own, and the faults that were told of."""
+
+    def __init__(self, lot: random.Random | None = None) -> None:
+        super().__init__()
+        self.faults: list[tuple[list[str | None], str]] = []
+        rules = Rules(Terms(clock=10.0, idle=10.0))
+        self.hub = Dispatcher(rules, lot or random.Random(0), self.report, self.on_fault)
+        self.games: list[tuple[Fragile, Fragile]] = []
+        self.unreportable = ""
+
+    def on_fault(self, names: Sequence[str | None]) -> None:
+        self.faults.append(([*names], traceback.format_exc()))
+
+    def report(self, finished: Finished) -> None:
+        if finished.players[0].name == self.unreportable:
+            raise Mistake("report")
+        self.results.append(finished)
+
+    def client(self, manners: Manners) -> Fragile:
+        return Fragile(self, manners)
+
+    def sit(self, manners: Manners = STEPPING_OUT, *, start: bool = True) -> None:
+        """Let two players each sit down at a hundred tables; without `start` the second is still to come."""
+        for number in range(GAMES):
+            pair = self.client(manners), self.client(manners)
+            self.games.append(pair)
+            for client, letter in zip(pair, "ab", strict=True):
+                if manners is HANGING_UP:
+                    client.say(Introduce(f"{letter}{number}"))
+                if start or letter == "a":
+                    client.enter(AtTable(str(number)), f"{letter}{number}")
+
+    @property
+    def hit(self) -> tuple[Fragile, Fragile]:
+        return self.games[HIT]
+
+    @property
+    def others(self) -> list[tuple[Fragile, Fragile]]:
+        return [game for game in self.games if game is not self.hit]
+
+    def break_session(self, *attributes: str) -> None:
+        """Let these attributes of the session of the game that is hit fail."""
+        situation = self.hit[0].seat.situation
+        assert isinstance(situation, Seated)
+        situation.series.session = Broken(situation.series.session, *attributes)  # type: ignore[assignment]
+
+    def play_all(self, columns: str) -> None:
+        """Let every game go on by the columns."""
+        for pair in self.games:
+            for column in columns:
+                for client in pair:
+                    if client.request is not None and not client.gone:
+                        client.play(int(column))
+                        break
+
+    def assert_only_one_game_was_hit(self, *, told: bool = True) -> None:
+        """Make sure that both of it are gone, that it was said, and that all others are as before."""
+        assert self.faults
+        assert ["a57", "b57"] in [sorted(map(str, names)) for names, _ in self.faults]
+        assert all("Mistake" in text for _, text in self.faults)
+        for client in self.hit:
+            assert isinstance(client.seat.situation, Gone)
+            assert not told or client.heard[-1] == CUT_OFF
+        assert not any(client.gone for pair in self.others for client in pair)
+        self.assert_nothing_is_left_of(*self.hit)
+
+    def assert_nothing_is_left_of(self, *clients: Client) -> None:
+        hub = self.hub
+        seats = {client.seat for client in clients}
+        assert not seats & {*hub._seats}
+        assert not any(seat.guest or seat.table for seat in seats)
+        assert not seats & {*hub._waiting_room._guests.values()}
+        for deadlines in hub._timers._all():
+            assert not seats & {*deadlines._when}
+        for series in hub._timers.flags._deadlines._when:
+            assert not seats & {*series.seats}
+
+    def assert_all_can_go(self) -> None:
+        """Let everybody leave; then nothing is left at all."""
+        for pair in self.games:
+            for client in pair:
+                client.leave()
+        hub, lobby = self.hub, self.hub._waiting_room._lobby
+        self.wait(1)
+        assert len(hub) == 0
+        for leftover in (
+            hub._waiting_room._tables,
+            hub._waiting_room._guests,
+            hub._admission._unique,
+            lobby._busy,
+            lobby._unsettled,
+        ):
+            assert not leftover
+
+
+@pytest.fixture
+def field() -> Field:
+    return Field()
+
+
+# Steps of a game.
+
+STEPS = {
+    "play": "play",
+    "ask": "show",
+    "hand": "handed",
+    "look at the clock": "deadline",
+    "flag": "flag",
+    "leave": "leave",
+}
+
+
+def do(field: Field, step: str) -> None:
+    """Let this step be taken in every game."""
+    for first, second in field.games:
+        match step:
+            case "play":
+                first.play(3)
+            case "ask":
+                second.say(Ask())
+            case "leave":
+                second.leave()
+            case _:
+                first.hand()
+    if step in ("look at the clock", "flag"):
+        field.wait(11)
+
+
+@pytest.mark.parametrize("stop", [(), ("stop",), ("stop", "players")], ids=["", "its end too", "no names"])
+@pytest.mark.parametrize("manners", [STEPPING_OUT, STANDING_BY, HANGING_UP])
+@pytest.mark.parametrize("step", STEPS)
+def test_mistake_in_a_session_costs_its_game(
+    field: Field, manners: Manners, step: str, stop: tuple[str, ...]
+) -> None:
+    field.sit(manners)
+    field.break_session(STEPS[step], *stop)
+    do(field, step)
+    assert sum(names != [] for names, _ in field.faults) == 1
+    assert [client.heard[-1] for client in field.hit] == [CUT_OFF] * 2
+    field.assert_nothing_is_left_of(*field.hit)
+    reasons = [result.reason for result in field.results]
+    assert reasons.count(Reason.STOPPED) == (0 if stop else 1)
+    ended = {"leave": Reason.ABORTED, "flag": Reason.TIME, "look at the clock": Reason.TIME}.get(step)
+    assert sum(reason is ended for reason in reasons) == (0 if ended is None else GAMES - 1)
+    for first, second in field.others:
+        assert (first.games, len(first.all(Moved) + second.all(Moved)) > 0) == (
+            2 if ended is Reason.TIME and manners is STANDING_BY else 1,
+            step == "play",
+        )
+
+
+def test_game_that_was_cut_off_is_reported_without_a_winner(field: Field) -> None:
+    field.sit()
+    field.play_all("33")
+    field.break_session("play")
+    field.play_all("3")
+    (result,) = field.results
+    assert (result.winner, result.reason, result.counted) == (None, Reason.STOPPED, False)
+    assert [player.name for player in result.players] == ["a57", "b57"]
+    assert result.board.moves == (3, 3)
+
+
+def test_mistake_in_a_board_costs_its_game(field: Field) -> None:
+    field.sit()
+    situation = field.hit[0].seat.situation
+    assert isinstance(situation, Seated)
+    situation.series.session._board = Broken(situation.series.session._board, "drop")  # type: ignore[assignment]
+    field.play_all(FIRST_WINS)
+    field.assert_only_one_game_was_hit()
+    assert [result.reason for result in field.results].count(Reason.FOUR) == GAMES - 1
+    field.assert_all_can_go()
+
+
+def test_mistake_at_the_beginning_of_a_round_costs_its_series(field: Field) -> None:
+    field.sit(HANGING_UP)
+    field.break_session("begin")
+    field.play_all(FIRST_WINS)
+    field.assert_only_one_game_was_hit()
+    assert [result.reason for result in field.results] == [Reason.FOUR] * GAMES
+    assert all(client.games == 2 for pair in field.others for client in pair)
+    field.assert_all_can_go()
+
+
+def test_result_that_cannot_be_reported_is_told_to_nobody(field: Field) -> None:
+    field.sit()
+    field.unreportable = "a57"
+    field.play_all(FIRST_WINS)
+    field.assert_only_one_game_was_hit()
+    assert not any(client.all(Ended) for client in field.hit)
+    assert len(field.results) == GAMES - 1
+    field.assert_all_can_go()
+
+
+# Mailboxes.
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("kind", [Started, ToMove, Moved, Ended])
+def test_mailbox_that_fails_costs_its_game(field: Field, kind: type[Event], which: int) -> None:
+    field.sit(start=False)
+    field.hit[which].fails_at = (kind,)
+    for number, (_, second) in enumerate(field.games):
+        second.enter(AtTable(str(number)), f"b{number}")
+    field.play_all(FIRST_WINS)
+    field.assert_only_one_game_was_hit()
+    assert all(first.last(Ended).winner == 0 for first, _ in field.others)
+    field.assert_all_can_go()
+
+
+def test_mailbox_that_never_takes_anything_keeps_nobody_waiting(field: Field) -> None:
+    field.sit()
+    field.hit[0].fails_at = (Moved, ToMove, Ended, Dismissed)
+    field.play_all(FIRST_WINS)
+    field.assert_only_one_game_was_hit(told=False)
+    assert field.hit[1].heard[-1] == CUT_OFF
+    field.assert_all_can_go()
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_mailbox_that_cannot_pass_anything_on_costs_its_game(field: Field, which: int) -> None:
+    field.sit()
+    field.hit[which].fails_to_flush = True
+    field.play_all(FIRST_WINS)
+    field.assert_only_one_game_was_hit()
+    assert [names for names, _ in field.faults if names] == [["a57", "b57"], ["b57", "a57"]][
+        which : which + 1
+    ]
+    field.assert_all_can_go()
+
+
+def test_who_waits_is_hung_up_on_alone(field: Field) -> None:
+    ann, bob = field.client(STEPPING_OUT), field.client(STEPPING_OUT)
+    bob.enter(LOBBY, "bob")
+    ann.fails_at = (Entered,)
+    ann.enter(LOBBY, "ann")
+    assert ann.heard == [CUT_OFF]
+    assert not bob.gone
+    cid = field.client(STEPPING_OUT)
+    cid.enter(LOBBY, "cid")
+    assert bob.opponent == "cid"
+
+
+def test_whoever_comes_next_takes_the_seat_at_a_table_that_was_hit(field: Field) -> None:
+    field.sit()
+    field.break_session("play")
+    field.play_all("3")
+    field.games[HIT] = (field.arena("cid", AtTable(str(HIT))), field.arena("dan", AtTable(str(HIT))))  # type: ignore[assignment]
+    assert field.hit[0].opponent == "dan"
+
+
+# What is due.
+
+
+def test_mistake_in_what_is_due_loses_nothing_else_that_is(field: Field) -> None:
+    field.sit()
+    for first, second in field.games:
+        first.hand()
+        first.play(3)
+        second.hand()
+    field.break_session("deadline")
+    field.now = 10.5
+    due = field.hub.tick(field.now)
+    assert len(due) == GAMES - 1
+    field.assert_only_one_game_was_hit()
+    for seat in due:
+        field.hub.flag(seat, field.now)
+    assert [result.reason for result in field.results].count(Reason.TIME) == GAMES - 1
+
+
+def test_mistake_in_one_good_bye_keeps_nobody_from_theirs(field: Field) -> None:
+    silent = [field.client(STANDING_BY) for _ in range(GAMES)]
+    silent[HIT].fails_at = (Dismissed,)
+    field.wait(61)
+    assert len(field.hub) == 0
+    assert [client.gone for client in silent].count(False) == 1
+    assert len(field.faults) == 1
+
+
+def test_mistake_in_keeping_a_seat_costs_that_seat(field: Field) -> None:
+    field.sit()
+    field.play_all(FIRST_WINS)
+    seat = field.hit[0].seat
+    seat.table = Broken(seat.table, "rise")  # type: ignore[assignment]
+    field.wait(11)
+    assert field.hit[0].heard[-1] == CUT_OFF
+    assert not any(client.gone for pair in field.others for client in pair)
+    assert [key for key in field.hub._waiting_room._tables if key != str(HIT)] == []
+
+
+def test_player_that_a_mistake_hits_on_its_way_elsewhere_is_let_in_nowhere(field: Field) -> None:
+    ann, bob = field.arena("ann"), field.droidcon("bob")
+    field.play(FIRST_WINS, (ann, bob) if ann.moves_first else (bob, ann))
+    assert isinstance(ann.seat.situation, Seated)
+    field.hub._waiting_room = Broken(field.hub._waiting_room, "leave")  # type: ignore[assignment]
+    ann.enter(AtTable("elsewhere"), "ann")
+    assert ann.heard[-1] == CUT_OFF
+    assert isinstance(ann.seat.situation, Gone)
+    assert not field.hub._waiting_room._tables
+
+
+def test_mistake_behind_a_rest_costs_its_game(field: Field) -> None:
+    field.sit(STANDING_BY)
+    for first, _ in field.games:
+        first.hand()
+    field.now += 10.1
+    for seat in field.hub.tick(field.now):
+        field.hub.flag(seat, field.now)
+    field.hit[1].fails_at = (Started,)
+    field.wait(0.6)
+    field.assert_only_one_game_was_hit()
+    assert all(client.games == 2 for pair in field.others for client in pair)
+    field.assert_all_can_go()
+
+
+# Pairing.
+
+
+class Lot(random.Random):
+    """A lot that fails now and then."""
+
+    def __init__(self, *fails: int) -> None:
+        super().__init__(0)
+        self._drawn = 0
+        self._fails = fails
+
+    def random(self) -> float:
+        self._drawn += 1
+        if self._drawn in self._fails:
+            raise Mistake("lot")
+        return super().random()
+
+
+def test_lot_that_fails_costs_one_its_place_and_the_other_plays_the_next() -> None:
+    field = Field(Lot(HIT + 1))
+    clients = [field.client(STEPPING_OUT) for _ in range(2 * GAMES)]
+    for number, client in enumerate(clients):
+        client.enter(LOBBY, f"c{number}")
+    gone = [client for client in clients if client.gone]
+    assert [client.heard for client in gone] == [[Entered(f"c{2 * HIT + 1}"), CUT_OFF]]
+    field.assert_nothing_is_left_of(*gone)
+    assert sum(client.plays for client in clients) == 2 * GAMES - 2
+    assert [names for names, _ in field.faults] == [[f"c{2 * HIT + 1}"]]
+
+
+def test_pairing_that_always_fails_ends_all_the_same() -> None:
+    field = Field(Lot(*range(1, 9)))
+    clients = [field.client(STEPPING_OUT) for _ in range(8)]
+    for number, client in enumerate(clients):
+        client.enter(LOBBY, f"c{number}")
+    assert [client.gone for client in clients] == [False, *[True] * 7]
+    last = field.client(STEPPING_OUT)
+    last.enter(LOBBY, "d0")
+    field.hub.tick(field.now)
+    assert len(field.faults) == 8
+    assert len(field.hub) == 1
+
+
+def test_pairing_that_fails_for_nobody_in_particular_is_said_and_no_more(field: Field) -> None:
+    field.sit()
+    field.hub._waiting_room._stirred = {None: None}  # type: ignore[dict-item]
+    field.hub.tick(field.now)
+    assert [names for names, _ in field.faults] == [[]]
+    assert not any(client.gone for pair in field.games for client in pair)
+
+
+class House:
+    """A house whose players cannot come, or fail when they have."""
+
+    def __init__(self, field: Field, *, fails_at: tuple[type[Event], ...] | None = None) -> None:
+        self._field = field
+        self._fails_at = fails_at
+        self.players: list[Fragile] = []
+
+    def has(self, name: str) -> bool:
+        return True
+
+    def summon(self, name: str, now: float) -> Seat:
+        if self._fails_at is None:
+            raise Mistake("summon")
+        self.players.append(self._field.client(HOUSE))
+        self.players[-1].fails_at = self._fails_at
+        return self.players[-1].seat
+
+    def lobby_player(self) -> str | None:
+        return "random"
+
+
+@pytest.mark.parametrize("fails_at", [None, (Started,), (ToMove, Started)])
+@pytest.mark.parametrize("wishes", [True, False])
+def test_house_player_that_cannot_come_keeps_nobody_waiting(
+    field: Field, fails_at: tuple[type[Event], ...] | None, wishes: bool
+) -> None:
+    field.sit()
+    house = House(field, fails_at=fails_at)
+    field.hub.engage(house)
+    ann = field.client(STEPPING_OUT)
+    ann.enter(wishing("random") if wishes else LOBBY, "ann")
+    for pair in field.games:
+        for client in pair:
+            if client.request is not None:
+                client.hand()
+    field.wait(6)
+    assert ann.heard[-1] == CUT_OFF
+    assert len(field.hub) == 2 * GAMES
+    field.assert_nothing_is_left_of(ann, *house.players)
+
+
+# The end of the server.
+
+
+def test_mistake_in_the_stop_keeps_nobody_from_its_good_bye(field: Field) -> None:
+    field.sit()
+    field.break_session("stop")
+    field.games[3][1].fails_at = (Dismissed,)
+    field.hub.close(field.now)
+    assert len(field.hub) == 0
+    assert [client.heard[-1] for client in field.hit] == [CUT_OFF] * 2
+    stopped = [client for pair in field.others for client in pair if client.gone]
+    assert [client.heard[-1] for client in stopped] == [Dismissed(Why.STOPPED)] * (2 * GAMES - 3)
+    assert len(field.results) == GAMES - 1
+
+
+def test_without_anybody_to_tell_a_mistake_is_raised() -> None:
+    world = World()
+    world.hub = Dispatcher(Rules(), random.Random(0))
+    ann = Client(world, STEPPING_OUT)
+    ann.seat.mailbox = Broken(ann, "deliver")  # type: ignore[assignment]
+    with pytest.raises(Mistake):
+        ann.enter(LOBBY, "ann")

@@ -1,0 +1,770 @@
+import random
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gateway.game.commands import Wish
+from gateway.matchmaking.lobby import CHOICE, REMATCH_HOLD, Lobby, Meetings
+from gateway.matchmaking.pool import Guest
+
+Names = tuple[str, str]
+
+
+class Pool:
+    """A lobby whose pairs play at once, and come back when a test says so."""
+
+    def __init__(self, cap: int = 10, seed: int = 0) -> None:
+        self.lobby = Lobby(random.Random(seed), cap)
+
+    def come(self, name: str, now: float = 0.0, *, wish: Wish | None = None, asked: bool = True) -> Guest:
+        guest = Guest(name, wish, asked)
+        self.lobby.admit(guest, now)
+        return guest
+
+    def come_as_tester(self, name: str, now: float = 0.0) -> Guest:
+        guest = Guest(name, counted=False)
+        self.lobby.admit(guest, now)
+        return guest
+
+    def met(self, first: str, second: str, times: int = 1) -> None:
+        """Let the two have met before, `first` with the first move."""
+        for _ in range(times):
+            self.lobby.meetings.add(first, second)
+
+    def pairs(self, now: float = 0.0) -> list[tuple[Guest, Guest]]:
+        pairs = []
+        for first, second in self.lobby.pair(now):
+            self.lobby.meetings.add(first.name, second.name)
+            self.lobby.playing(first.name, second.name)
+            pairs.append((first, second))
+        return pairs
+
+    def names(self, now: float = 0.0) -> list[set[str]]:
+        """Return who is paired, by name and whoever has the first move."""
+        return [{first.name, second.name} for first, second in self.pairs(now)]
+
+    def over(self, one: Guest, two: Guest, now: float) -> None:
+        """Let the game of the two be over, and both wait again."""
+        self.lobby.played(one.name, two.name)
+        self.lobby.admit(one, now)
+        self.lobby.admit(two, now)
+
+
+@pytest.fixture
+def pool() -> Pool:
+    return Pool()
+
+
+# Who may meet whom.
+
+
+def test_two_of_different_names_are_paired_at_once(pool: Pool) -> None:
+    pool.come("ann")
+    assert pool.names() == []
+    pool.come("bob")
+    assert pool.names() == [{"ann", "bob"}]
+    assert pool.names() == []
+
+
+def test_two_of_one_name_never_meet(pool: Pool) -> None:
+    pool.come("ann")
+    pool.come("ann")
+    assert pool.names(100) == []
+    pool.come("bob", 100)
+    assert pool.names(100) == [{"ann", "bob"}]
+
+
+def test_names_are_what_they_are_spelled(pool: Pool) -> None:
+    pool.come("ann")
+    pool.come("Ann")
+    assert pool.names() == [{"ann", "Ann"}]
+
+
+def test_two_testers_of_one_name_may_meet(pool: Pool) -> None:
+    pool.come_as_tester("TEST")
+    assert pool.names() == []
+    pool.come_as_tester("TEST")
+    assert pool.names() == [{"TEST"}]
+
+
+def test_any_number_of_testers_of_one_name_may_meet_at_a_time(pool: Pool) -> None:
+    for _ in range(4):
+        pool.come_as_tester("TEST")
+    assert len(pool.names()) == 2
+
+
+def test_a_tester_does_not_meet_a_counted_player_of_its_name(pool: Pool) -> None:
+    pool.come("TEST")
+    pool.come_as_tester("TEST")
+    assert pool.names() == []
+    pool.come_as_tester("TEST")
+    assert pool.names() == [{"TEST"}]
+
+
+def test_those_who_play_each_other_elsewhere_do_not_meet(pool: Pool) -> None:
+    pool.lobby.playing("ann", "bob")
+    pool.lobby.playing("bob", "ann")
+    pool.come("ann")
+    pool.come("bob")
+    assert pool.names() == []
+    pool.lobby.played("ann", "bob")
+    assert pool.names() == []
+    pool.lobby.played("ann", "bob")
+    assert pool.names() == [{"ann", "bob"}]
+
+
+def test_who_is_removed_meets_nobody(pool: Pool) -> None:
+    ann = pool.come("ann")
+    pool.lobby.remove(ann)
+    pool.come("bob")
+    assert pool.names() == []
+
+
+def test_who_is_removed_before_it_is_looked_at_meets_nobody(pool: Pool) -> None:
+    pool.come("bob")
+    ann = pool.come("ann")
+    pool.lobby.remove(ann)
+    assert pool.names() == []
+
+
+# Wishes.
+
+
+def test_who_wishes_for_an_opponent_meets_no_other(pool: Pool) -> None:
+    pool.come("ann", wish=Wish("bob"))
+    pool.come("cid")
+    assert pool.names(100) == []
+    pool.come("bob", 100)
+    pool.lobby.playing("bob", "cid")
+    assert pool.names(100) == [{"ann", "bob"}]
+
+
+def test_a_wish_counts_in_both_directions(pool: Pool) -> None:
+    pool.come("ann", wish=Wish("bob"))
+    pool.come("bob", wish=Wish("cid"))
+    assert pool.names() == []
+    pool.come("cid", wish=Wish("bob"))
+    assert pool.names() == [{"bob", "cid"}]
+
+
+def test_a_wish_is_spelled_exactly_unless_case_makes_no_difference(pool: Pool) -> None:
+    pool.come("ann", wish=Wish("BOB"))
+    pool.come("bob", wish=Wish("ANN"))
+    assert pool.names() == []
+    pool.come("cid", wish=Wish("BOB", any_case=True))
+    pool.come("bob", wish=Wish("cid"))
+    assert pool.names() == [{"bob", "cid"}]
+
+
+def test_a_wish_in_any_case_finds_each_bearer(pool: Pool) -> None:
+    pool.come("Bob", wish=Wish("zoe"))
+    pool.come("BOB")
+    pool.come("ann", wish=Wish("bob", any_case=True))
+    assert pool.names() == [{"ann", "BOB"}]
+
+
+def test_who_wishes_for_its_own_name_meets_nobody(pool: Pool) -> None:
+    pool.come("ann", wish=Wish("ann"))
+    pool.come("ann", wish=Wish("ann"))
+    pool.come("bob")
+    assert pool.names() == []
+
+
+def test_a_tester_who_wishes_for_its_own_name_meets_another_tester(pool: Pool) -> None:
+    for _ in range(2):
+        pool.lobby.admit(Guest("TEST", Wish("test", any_case=True), counted=False), 0)
+    assert pool.names() == [{"TEST"}]
+
+
+@pytest.mark.parametrize("wish", [Wish("random"), Wish("RANDOM"), Wish("Random", any_case=True)])
+def test_a_wish_for_a_house_player_is_never_satisfied_by_another_of_its_name(pool: Pool, wish: Wish) -> None:
+    pool.come("ann", wish=wish)
+    pool.come("random", wish=Wish("ann"))
+    pool.come("RANDOM", wish=Wish("ann"))
+    assert pool.names() == []
+
+
+def test_guest_who_plays_a_visitor_waits_no_longer_and_moves_first_in_turn(pool: Pool) -> None:
+    ann = pool.come("ann")
+    pool.lobby.meetings.add("ann", "random")
+    assert pool.lobby.entertained(ann, "random") is False
+    pool.come("bob")
+    assert pool.names() == []
+    pool.lobby.meetings.add("random", "ann")
+    pool.lobby.meetings.add("random", "ann")
+    pool.lobby.admit(ann, 0)
+    assert pool.lobby.entertained(ann, "random") is True
+
+
+def test_who_bears_a_house_players_name_meets_those_without_a_wish(pool: Pool) -> None:
+    pool.come("random")
+    pool.come("ann")
+    assert pool.names() == [{"ann", "random"}]
+
+
+# Which of several.
+
+
+def test_the_least_met_partner_comes_first(pool: Pool) -> None:
+    pool.met("ann", "cid", 2)
+    pool.met("dan", "cid", 1)
+    pool.lobby.playing("ann", "dan")
+    pool.come("ann", 0)
+    pool.come("dan", 1)
+    pool.come("cid", 2)
+    assert pool.names(2) == [{"cid", "dan"}]
+
+
+def test_of_partners_met_alike_the_longest_waiting_comes_first(pool: Pool) -> None:
+    pool.met("ann", "cid", 1)
+    pool.met("cid", "dan", 1)
+    pool.met("cid", "zoe", 1)
+    pool.lobby.playing("ann", "dan")
+    pool.come("dan", 0)
+    pool.come("ann", 1)
+    pool.come("cid", 2)
+    assert pool.names(2) == [{"cid", "dan"}]
+
+
+def test_of_several_of_one_name_the_longest_waiting_comes_first(pool: Pool) -> None:
+    first = pool.come("ann", 0)
+    second = pool.come("ann", 1)
+    pool.come("bob", 2)
+    pool.pairs(2)
+    assert (first.waiting, second.waiting) == (False, True)
+
+
+def test_a_partner_who_wishes_for_it_is_no_better_than_another_who_waited_longer(pool: Pool) -> None:
+    pool.come("ann", 0)
+    pool.come("ann", 1, wish=Wish("bob"))
+    pool.come("bob", 2)
+    ((first, second),) = pool.pairs(2)
+    assert {first.since, second.since} == {0, 2}
+
+
+def test_of_several_pairs_the_one_that_met_least_is_paired(pool: Pool) -> None:
+    pool.met("ann", "cid", 5)
+    pool.met("ann", "bob", 9)
+    ann, bob = pool.come("ann"), pool.come("bob")
+    pool.pairs()
+    pool.come("cid", 1)
+    assert pool.names(1) == []
+    pool.over(ann, bob, 2)
+    assert pool.names(2) == [{"bob", "cid"}]
+
+
+def test_a_new_name_keeps_the_time_of_waiting(pool: Pool) -> None:
+    pool.met("ann", "x")
+    pool.lobby.playing("bob", "cid")
+    guest = pool.come("ann", 0, wish=Wish("zoe"))
+    pool.come("bob", 1, wish=Wish("zoe"))
+    pool.lobby.rename(guest, "cid", counted=True)
+    assert pool.names(2) == []
+    pool.come("zoe", 2)
+    assert pool.names(2) == [{"cid", "zoe"}]
+
+
+def test_a_new_name_is_looked_at_at_once(pool: Pool) -> None:
+    pool.come("ann")
+    guest = pool.come("ann")
+    assert pool.names() == []
+    pool.lobby.rename(guest, "bob", counted=True)
+    assert pool.names() == [{"ann", "bob"}]
+
+
+def test_who_takes_a_new_name_while_it_plays_waits_for_nobody(pool: Pool) -> None:
+    ann = pool.come("ann")
+    bob = pool.come("bob")
+    pool.pairs()
+    pool.lobby.rename(ann, "TEST", counted=False)
+    pool.come("cid", 1)
+    assert pool.names(1) == []
+    pool.lobby.played("ann", "bob")
+    pool.lobby.admit(ann, 2)
+    assert pool.names(2) == [{"TEST", "cid"}]
+    assert not bob.waiting
+
+
+def test_a_guest_with_a_wish_may_take_a_new_name(pool: Pool) -> None:
+    guest = pool.come("ann", wish=Wish("bob"))
+    pool.lobby.rename(guest, "cid", counted=True)
+    pool.come("bob", wish=Wish("cid"))
+    assert pool.names() == [{"bob", "cid"}]
+
+
+# Those who have just met.
+
+
+def meet(pool: Pool) -> tuple[Guest, Guest]:
+    """Let ann and bob meet for the first time."""
+    pool.come("ann")
+    pool.come("bob")
+    ((one, two),) = pool.pairs()
+    return (one, two) if one.name == "ann" else (two, one)
+
+
+def test_two_alone_meet_again_at_once(pool: Pool) -> None:
+    ann, bob = meet(pool)
+    pool.over(ann, bob, 5)
+    assert pool.names(5) == [{"ann", "bob"}]
+
+
+def test_those_who_have_just_met_wait_for_a_less_met_partner_who_plays(pool: Pool) -> None:
+    ann, bob = meet(pool)
+    pool.come("cid", 1)
+    pool.come("dan", 1)
+    ((one, two),) = pool.pairs(1)
+    pool.over(ann, bob, 5)
+    assert pool.names(5) == []
+    assert pool.lobby.next_retry() == 5 + REMATCH_HOLD
+    assert pool.names(5.9) == []
+    pool.over(one, two, 5.95)
+    mixed = pool.names(5.95)
+    assert len(mixed) == 2
+    assert {"ann", "bob"} not in mixed
+    assert pool.lobby.next_retry() is None
+
+
+def test_those_who_have_just_met_wait_a_second_at_most(pool: Pool) -> None:
+    ann, bob = meet(pool)
+    pool.come("cid", 1)
+    pool.come("dan", 1)
+    pool.pairs(1)
+    pool.over(ann, bob, 5)
+    assert pool.names(5.99) == []
+    assert pool.names(6) == [{"ann", "bob"}]
+
+
+@pytest.mark.parametrize("stranger_to", ["ann", "bob"])
+def test_those_who_have_just_met_wait_while_either_has_a_less_met_partner(
+    pool: Pool, stranger_to: str
+) -> None:
+    for name in {"ann", "bob"} - {stranger_to}:
+        pool.met(name, "cid")
+        pool.met(name, "dan")
+    ann, bob = meet(pool)
+    pool.come("cid", 1)
+    pool.come("dan", 1)
+    pool.pairs(1)
+    pool.over(ann, bob, 2)
+    assert pool.names(2.9) == []
+    assert pool.names(3) == [{"ann", "bob"}]
+
+
+def test_those_who_have_just_met_do_not_wait_for_one_who_would_not_meet_them(pool: Pool) -> None:
+    ann, bob = meet(pool)
+    pool.come("cid", 1, wish=Wish("dan"))
+    pool.pairs(1)
+    pool.over(ann, bob, 2)
+    assert pool.names(2) == [{"ann", "bob"}]
+
+
+def test_those_who_have_just_met_do_not_wait_for_one_met_as_often(pool: Pool) -> None:
+    pool.met("ann", "cid")
+    pool.met("cid", "bob")
+    ann, bob = meet(pool)
+    pool.come("cid", 1)
+    pool.come("dan", 1, wish=Wish("cid"))
+    assert pool.names(1) == [{"cid", "dan"}]
+    pool.over(ann, bob, 2)
+    assert pool.names(2) == [{"ann", "bob"}]
+
+
+def test_the_wait_is_over_once_the_less_met_partner_has_gone(pool: Pool) -> None:
+    ann, bob = meet(pool)
+    pool.come("cid", 1)
+    pool.come("dan", 1)
+    ((one, two),) = pool.pairs(1)
+    pool.over(ann, bob, 5)
+    assert pool.names(5) == []
+    pool.lobby.remove(one)
+    assert pool.names(5.1) == []
+    pool.lobby.remove(two)
+    assert pool.names(5.2) == [{"ann", "bob"}]
+
+
+def test_the_second_counts_from_when_both_wait(pool: Pool) -> None:
+    ann, bob = meet(pool)
+    pool.come("cid", 1)
+    pool.come("dan", 1)
+    pool.pairs(1)
+    pool.lobby.played("ann", "bob")
+    pool.lobby.admit(ann, 5)
+    assert pool.names(5) == []
+    pool.lobby.admit(bob, 5.75)
+    assert pool.names(6.5) == []
+    assert pool.lobby.next_retry() == 5.75 + REMATCH_HOLD
+    assert pool.names(6.75) == [{"ann", "bob"}]
+
+
+def test_who_met_another_since_has_not_just_met(pool: Pool) -> None:
+    ann, bob = meet(pool)
+    pool.lobby.played("ann", "bob")
+    pool.lobby.admit(ann, 1)
+    pool.come("cid", 1)
+    assert pool.names(1) == [{"ann", "cid"}]
+    pool.come("dan", 2)
+    pool.come("eve", 2)
+    pool.pairs(2)
+    pool.lobby.played("ann", "cid")
+    pool.lobby.admit(ann, 3)
+    pool.lobby.admit(bob, 3)
+    assert pool.names(3) == [{"ann", "bob"}]
+
+
+# How often.
+
+
+def standing_by(pool: Pool, games: int) -> list[Names]:
+    """Let ann and bob stand by for so many games; return who had the first move in those they got."""
+    ann, bob = pool.come("ann", asked=False), pool.come("bob", asked=False)
+    played = []
+    for number in range(games):
+        for first, second in pool.pairs(number):
+            played.append((first.name, second.name))
+            pool.over(ann, bob, number + 1)
+    return played
+
+
+def test_two_who_stand_by_meet_so_often_in_each_order() -> None:
+    games = standing_by(Pool(cap=3), 20)
+    assert Counter(games) == {("ann", "bob"): 3, ("bob", "ann"): 3}
+
+
+def test_no_cap_is_no_limit() -> None:
+    assert len(standing_by(Pool(cap=0), 50)) == 50
+
+
+@pytest.mark.parametrize("one_asked", [False, True])
+def test_a_game_that_one_asked_for_is_not_capped(one_asked: bool) -> None:
+    pool = Pool(cap=1)
+    pool.met("ann", "bob", 5)
+    pool.met("bob", "ann", 5)
+    pool.come("ann", asked=one_asked)
+    pool.come("bob", asked=True)
+    assert pool.names(10) == [{"ann", "bob"}]
+
+
+def test_a_capped_player_meets_others() -> None:
+    pool = Pool(cap=1)
+    pool.met("ann", "bob")
+    pool.met("bob", "ann")
+    pool.come("ann", asked=False)
+    pool.come("bob", asked=False)
+    assert pool.names(10) == []
+    pool.come("cid", 10, asked=False)
+    assert pool.names(10) == [{"ann", "cid"}]
+
+
+def test_one_who_asked_is_found_behind_one_of_the_same_name_who_is_capped() -> None:
+    pool = Pool(cap=1)
+    pool.met("ann", "bob")
+    pool.met("bob", "ann")
+    pool.come("ann", asked=False)
+    pool.come("ann", asked=True)
+    pool.come("bob", asked=False)
+    ((first, second),) = pool.pairs(10)
+    assert first.asked or second.asked
+
+
+# First move.
+
+
+def test_who_moved_first_less_often_moves_first() -> None:
+    for seed in range(8):
+        pool = Pool(seed=seed)
+        pool.met("ann", "bob", 2)
+        pool.met("bob", "ann", 1)
+        pool.come("ann")
+        pool.come("bob")
+        ((first, _),) = pool.pairs(10)
+        assert first.name == "bob"
+
+
+def test_first_move_alternates_between_two() -> None:
+    games = standing_by(Pool(), 8)
+    assert all(games[number] == games[number + 1][::-1] for number in range(7) if number % 2 == 0)
+
+
+def test_first_move_of_two_alike_goes_by_lot() -> None:
+    firsts: Counter[str] = Counter()
+    for seed in range(100):
+        pool = Pool(seed=seed)
+        pool.come("ann")
+        pool.come("bob")
+        ((first, _),) = pool.pairs()
+        firsts[first.name] += 1
+    assert 30 < firsts["ann"] < 70
+    assert firsts.total() == 100
+
+
+def test_the_lot_is_the_seeds() -> None:
+    assert standing_by(Pool(seed=3), 20) == standing_by(Pool(seed=3), 20)
+
+
+# Meetings.
+
+
+def test_meetings_are_counted_by_order_and_between_two(pool: Pool) -> None:
+    meetings = pool.lobby.meetings
+    meetings.add("ann", "bob")
+    meetings.add("ann", "bob")
+    meetings.add("bob", "ann")
+    assert (meetings.ordered("ann", "bob"), meetings.ordered("bob", "ann")) == (2, 1)
+    assert meetings.between("ann", "bob") == meetings.between("bob", "ann") == 3
+
+
+def test_two_were_last_until_either_meets_another(pool: Pool) -> None:
+    meetings = pool.lobby.meetings
+    assert not meetings.were_last("ann", "bob")
+    meetings.add("ann", "bob")
+    assert meetings.were_last("bob", "ann")
+    meetings.add("ann", "cid")
+    assert not meetings.were_last("ann", "bob")
+    assert meetings.were_last("cid", "ann")
+
+
+# Everything at once, against the rules read naively.
+
+
+@dataclass
+class Naive:
+    """The rules of pairing, looking through everybody each time."""
+
+    cap: int
+    present: list[Guest] = field(default_factory=list)
+    games: Counter[Names] = field(default_factory=Counter)
+    last: dict[str, str] = field(default_factory=dict)
+    playing: list[Names] = field(default_factory=list)
+
+    def met(self, one: Guest, two: Guest) -> int:
+        names = one.name, two.name
+        return self.games[names] + self.games[names[::-1]]
+
+    def start(self, names: Names) -> None:
+        self.games[names] += 1
+        self.last |= {names[0]: names[1], names[1]: names[0]}
+        self.playing.append(names)
+
+    def may_meet(self, one: Guest, two: Guest) -> bool:
+        if one is two or (one.name == two.name and (one.counted or two.counted)):
+            return False
+        names = one.name, two.name
+        if one.name != two.name and (names in self.playing or names[::-1] in self.playing):
+            return False
+        if any(guest.wish and not guest.wish.grants(of.name) for guest, of in ((one, two), (two, one))):
+            return False
+        return one.asked or two.asked or min(self.games[names], self.games[names[::-1]]) < self.cap
+
+    def must_wait(self, one: Guest, two: Guest, now: float) -> bool:
+        if self.last.get(one.name) != two.name or self.last.get(two.name) != one.name:
+            return False
+        if now >= max(one.since, two.since) + 1:
+            return False
+        return any(
+            other.name != partner.name
+            and self.met(guest, other) < self.met(one, two)
+            and self.may_meet(guest, other)
+            for guest, partner in ((one, two), (two, one))
+            for other in self.present
+        )
+
+    def pairs(self, now: float) -> list[tuple[Guest, Guest]]:
+        waiting = [guest for guest in self.present if guest.waiting]
+        return [
+            (one, two)
+            for number, one in enumerate(waiting)
+            for two in waiting[number + 1 :]
+            if self.may_meet(one, two) and not self.must_wait(one, two, now)
+        ]
+
+    def is_best(self, first: Guest, second: Guest, pairs: list[tuple[Guest, Guest]]) -> bool:
+        """Whether of the pairs the two met least, and of these waited longest."""
+        ranks = [(self.met(*pair), min(guest.since for guest in pair)) for pair in pairs]
+        return (self.met(first, second), min(first.since, second.since)) <= min(ranks)
+
+
+WISHES = st.sampled_from([None, None, None, Wish("ann"), Wish("BOB", any_case=True), Wish("cid")])
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["come", "come", "over", "over", "leave", "rename", "wait"]),
+        st.sampled_from(["ann", "bob", "cid", "dan", "TEST"]),
+        WISHES,
+        st.booleans(),
+        st.integers(0, 20),
+    ),
+    min_size=10,
+    max_size=60,
+)
+
+
+@settings(max_examples=100)
+@given(st.integers(1, 3), st.integers(0, 3), STEPS)
+def test_pairing_follows_the_rules_read_naively(cap: int, seed: int, steps: list) -> None:
+    lobby = Lobby(random.Random(seed), cap)
+    naive = Naive(cap)
+    on: list[tuple[Guest, Guest, Names]] = []
+    now = 0.0
+    for kind, name, wish, asked, number in steps:
+        now += 0.125
+        freed: set[str] = set()
+        if kind == "come":
+            guest = Guest(name, wish, asked, name != "TEST")
+            naive.present.append(guest)
+            lobby.admit(guest, now)
+        elif kind == "wait":
+            now += number / 16
+        elif kind == "over" and on:
+            one, two, names = on.pop(number % len(on))
+            lobby.played(*names)
+            naive.playing.remove(names)
+            freed = set(names)
+            for guest in (one, two):
+                lobby.admit(guest, now)
+        elif kind in ("leave", "rename") and naive.present:
+            guest = naive.present[number % len(naive.present)]
+            if not any(guest in game for game in on):
+                if kind == "rename" and not any(other.name == name for other in naive.present):
+                    lobby.rename(guest, name, counted=name != "TEST")
+                elif kind == "leave":
+                    lobby.remove(guest)
+                    naive.present.remove(guest)
+        waiting = {guest for guest in naive.present if guest.waiting}
+        candidates = naive.pairs(now)
+        for first, second in lobby.pair(now):
+            assert {first, second} <= waiting
+            assert (first, second) in candidates or (second, first) in candidates
+            # Two who waited while namesakes of theirs played each other come after those who come back.
+            fresh = [pair for pair in candidates if {guest.name for guest in pair} != freed]
+            assert not fresh or naive.is_best(first, second, fresh)
+            assert naive.games[first.name, second.name] <= naive.games[second.name, first.name]
+            waiting -= {first, second}
+            names = (first.name, second.name)
+            naive.start(names)
+            lobby.meetings.add(*names)
+            lobby.playing(*names)
+            on.append((first, second, names))
+            candidates = naive.pairs(now)
+        assert waiting == {guest for guest in naive.present if guest.waiting}
+        assert naive.pairs(now) == []
+        held = [
+            max(one.since, two.since) + 1
+            for number, one in enumerate(naive.present)
+            for two in naive.present[number + 1 :]
+            if one.waiting and two.waiting and naive.may_meet(one, two)
+        ]
+        retry = lobby.next_retry()
+        assert retry is None or retry > now
+        assert not held or (retry is not None and retry <= min(held))
+
+
+# What it costs.
+
+
+class Counting(Lobby):
+    """A lobby that counts how often it asks of two whether they may meet."""
+
+    asked = 0
+
+    def _may_meet(self, one: Guest, two: Guest) -> bool:
+        self.asked += 1
+        return super()._may_meet(one, two)
+
+
+CROWDS = {
+    "namesakes": lambda number: Guest("ann"),
+    "who wish for somebody absent": lambda number: Guest(f"w{number}", Wish(f"absent{number}")),
+    "namesakes who do": lambda number: Guest("zed", Wish(f"absent{number}")),
+    "who wish for another spelling": lambda number: Guest(f"w{number}", Wish("ZED")),
+    "who wish for a house player": lambda number: Guest(f"w{number}", Wish("random")),
+    "who wish for one of the two": lambda number: Guest(f"w{number}", Wish("zed", any_case=True)),
+    "who play": lambda number: Guest(f"w{number}"),
+}
+
+
+def looks(crowd: str, size: int) -> int:
+    """Return what it takes to let two play three games, beside a crowd."""
+    lobby = Counting(random.Random(0), 10)
+    for number in range(size):
+        guest = CROWDS[crowd](number)
+        lobby.admit(guest, 0.0)
+        if crowd == "who play":
+            lobby._unseat(guest)
+    for _ in lobby.pair(0.0):
+        pass
+    lobby.asked = 0
+    now = 1.0
+    pair = Guest("zed"), Guest("joe")
+    for _ in range(3):
+        for guest in pair:
+            lobby.admit(guest, now)
+            for first, second in lobby.pair(now):
+                lobby.meetings.add(first.name, second.name)
+                lobby.playing(first.name, second.name)
+                lobby.played(first.name, second.name)
+        for guest in pair:
+            lobby.remove(guest)
+        now += 2.0
+    return lobby.asked
+
+
+@pytest.mark.parametrize("crowd", CROWDS)
+def test_pairing_takes_no_longer_beside_a_larger_crowd(crowd: str) -> None:
+    assert looks(crowd, 2 * CHOICE) == looks(crowd, 20 * CHOICE) <= 10 * CHOICE
+
+
+def test_of_many_who_suit_the_least_met_among_the_first_come_is_taken(pool: Pool) -> None:
+    for number in range(CHOICE + 1):
+        if number != CHOICE - 1:
+            pool.met("zed", f"w{number}", 2 if number < CHOICE else 0)
+        pool.come(f"w{number}", number / 1000, wish=Wish("zed"))
+    pool.come("zed", 1.0)
+    assert pool.names(1.0) == [{"zed", f"w{CHOICE - 1}"}]
+
+
+def test_those_who_may_not_meet_take_nobodys_place_in_the_choice(pool: Pool) -> None:
+    for number in range(CHOICE):
+        pool.lobby.playing("zed", f"w{number}")
+        pool.come(f"w{number}", wish=Wish("zed"))
+    pool.come("free", 1.0, wish=Wish("zed"))
+    pool.come("zed", 1.0)
+    assert pool.names(1.0) == [{"zed", "free"}]
+
+
+def test_meetings_of_long_ago_are_forgotten_first() -> None:
+    meetings = Meetings(limit=3)
+    for second in ("bob", "cid", "bob", "dan", "eve"):
+        meetings.add("ann", second)
+    assert meetings.ordered("ann", "cid") == 0
+    assert meetings.ordered("ann", "bob") == 2
+    assert meetings.ordered("ann", "eve") == 1
+    assert meetings.were_last("ann", "eve")
+    assert not meetings.were_last("ann", "cid")
+
+
+def test_no_more_latest_opponents_are_remembered_than_pairs() -> None:
+    meetings = Meetings(limit=4)
+    for number in range(0, 40, 2):
+        meetings.add(f"w{number}", f"w{number + 1}")
+    assert len(meetings._counts) == len(meetings._last) == 4
+    assert not meetings.were_last("w34", "w35")
+    assert meetings.were_last("w36", "w37")
+    assert meetings.were_last("w38", "w39")
+
+
+def test_long_names_are_told_apart_and_not_kept() -> None:
+    meetings = Meetings()
+    one, two, three = (255 * "\U0001f600" + last for last in "123")
+    meetings.add(one, two)
+    meetings.add(one, three)
+    meetings.add("ann", two)
+    assert (meetings.ordered(one, two), meetings.ordered(two, one)) == (1, 0)
+    assert meetings.between(two, three) == 0
+    assert meetings.were_last("ann", two)
+    assert not meetings.were_last(one, two)
+    kept = [*meetings._last, *meetings._last.values(), *(name for pair in meetings._counts for name in pair)]
+    assert max(map(sys.getsizeof, kept)) <= 64

@@ -1,0 +1,536 @@
+"""Listeners, the timekeeper, and the stop. Real sockets where the subject is sockets."""
+
+import random
+import signal
+import socket
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+
+import pytest
+import trio
+import trio.testing
+
+import adapters.arena.server
+import adapters.droidcon.server
+import adapters.nac4.server
+import gateway.server.accepting
+import gateway.server.app
+from adapters.connection import contained
+from adapters.epoll import EpollReader
+from adapters.wire import Wire
+from gateway.game.commands import AtTable, Enter, Play
+from gateway.game.events import Dismissed, Ended, Event, Reason, ToMove, Why
+from gateway.game.manners import Afterwards, Illegal, Manners
+from gateway.game.results import Finished
+from gateway.game.session import Terms
+from gateway.hub.dispatcher import Dispatcher
+from gateway.hub.hub import Rules
+from gateway.hub.seat import Seat
+from gateway.server.app import TICK, FrontEnd, Listening, Service, keep_time, listen, run, stop_asked_for
+from gateway.server.arrivals import ArrivalTimes
+
+pytestmark = pytest.mark.trio
+PATIENCE = 20
+MANNERS = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
+
+
+async def greet(stream: trio.SocketStream) -> None:
+    async with stream:
+        await stream.send_all(b"hello\n")
+
+
+async def closed(listening: Listening) -> None:
+    for listener in listening.listeners:
+        await listener.aclose()
+
+
+def has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as sock:
+            sock.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+needs_ipv6 = pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6")
+
+# Listening.
+
+
+async def test_port_zero_takes_a_free_port() -> None:
+    one, two = [await listen(FrontEnd("x", 0, greet), ["127.0.0.1"]) for _ in range(2)]
+    addresses = one.addresses() + two.addresses()
+    assert all(address.startswith("127.0.0.1:") for address in addresses)
+    assert len({*addresses, "127.0.0.1:0"}) == 3
+    await closed(one)
+    await closed(two)
+
+
+@needs_ipv6
+async def test_every_host_is_listened_on_and_ipv6_stands_in_brackets() -> None:
+    listening = await listen(FrontEnd("x", 0, greet), ["127.0.0.1", "::1"])
+    four, six = listening.addresses()
+    assert four.startswith("127.0.0.1:")
+    assert six.startswith("[::1]:")
+    await closed(listening)
+
+
+async def test_port_in_use_says_so_and_leaves_nothing_open() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(OSError) as refusal:
+            await listen(FrontEnd("x", port, greet), ["127.0.0.2", "127.0.0.1"])
+        assert str(refusal.value) == f"cannot listen on 127.0.0.1, port {port}: Address already in use"
+        with socket.socket() as free:
+            free.bind(("127.0.0.2", port))
+
+
+@pytest.mark.parametrize("host", ["256.256.256.256", "a..b", "x" * 64 + ".org", "\udcff", "", "192.0.2.1"])
+async def test_host_that_is_none_of_ours_says_so(host: str) -> None:
+    with pytest.raises(OSError) as refusal:
+        await listen(FrontEnd("x", 0, greet), ["127.0.0.1", host])
+    assert str(refusal.value).startswith(f"cannot listen on {host}, port 0: ")
+    assert len(str(refusal.value).splitlines()) == 1
+
+
+# Running and stopping.
+
+
+class Doorbell:
+    """A front end that counts who is there."""
+
+    def __init__(self) -> None:
+        self.visitors = 0
+        self.rung = trio.Event()
+
+    async def serve(self, stream: trio.SocketStream) -> None:
+        self.visitors += 1
+        self.rung.set()
+        async with stream:
+            await stream.receive_some()
+        self.visitors -= 1
+
+    async def stay(self, stream: trio.SocketStream) -> None:
+        self.rung.set()
+        async with stream:
+            await trio.sleep_forever()
+
+
+@pytest.fixture
+def handlers() -> Iterator[None]:
+    """Let signals do afterwards what they did before."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+async def run_until_asked(
+    dispatcher: Dispatcher,
+    listening: Listening,
+    started: Callable[[], None],
+    services: Sequence[Service] = (),
+) -> None:
+    async with stop_asked_for() as stop:
+        await run(dispatcher, [listening], started, stop, services)
+
+
+async def test_who_asks_again_gets_no_other_answer_behind_the_end_either(handlers: None) -> None:
+    async with stop_asked_for() as stop:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.raise_signal(number)
+        await stop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.raise_signal(number)
+    await trio.lowlevel.checkpoint()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_signal_stops_the_server_once_everybody_has_gone(
+    number: signal.Signals, handlers: None
+) -> None:
+    bell = Doorbell()
+    listening = await listen(FrontEnd("x", 0, bell.serve), ["127.0.0.1"])
+    port = listening.listeners[0].socket.getsockname()[1]
+    hub = Dispatcher(Rules(), random.Random(0))
+    started = trio.Event()
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(run_until_asked, hub, listening, started.set)
+            await started.wait()
+            client = await trio.open_tcp_stream("127.0.0.1", port)
+            await bell.rung.wait()
+            signal.raise_signal(number)
+            with pytest.raises(OSError):  # noqa: PT012 - the first of them may still slip in
+                while True:
+                    await (await trio.open_tcp_stream("127.0.0.1", port)).aclose()
+            assert bell.visitors == 1
+            await client.aclose()
+    assert bell.visitors == 0
+
+
+async def test_front_ends_have_room_for_so_many_connections_together(
+    handlers: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gateway.server.app, "room_for_connections", lambda: trio.Semaphore(1))
+    monkeypatch.setattr(gateway.server.accepting, "PAUSE", 0.001)
+    bells = [Doorbell(), Doorbell()]
+    doors = [await listen(FrontEnd("x", 0, bell.serve), ["127.0.0.1"]) for bell in bells]
+    one, two = (admission.listeners[0].socket.getsockname()[1] for admission in doors)
+    dispatcher = Dispatcher(Rules(), random.Random(0))
+    enough = trio.Event()
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(run, dispatcher, doors, lambda: None, enough.wait)
+            client = await trio.open_tcp_stream("127.0.0.1", one)
+            await bells[0].rung.wait()
+            later = await trio.open_tcp_stream("127.0.0.1", two)
+            for _ in range(100):
+                await trio.lowlevel.checkpoint()
+            assert [bell.visitors for bell in bells] == [1, 0]
+            await client.aclose()
+            await bells[1].rung.wait()
+            assert [bell.visitors for bell in bells] == [0, 1]
+            await later.aclose()
+            enough.set()
+
+
+class Beside:
+    """A service that ends when it is told to, and notes who was there then."""
+
+    def __init__(self, bell: Doorbell) -> None:
+        self.heard: list[int] = []
+        self.is_over = False
+        self._bell = bell
+        self._stopping = trio.Event()
+
+    async def run(self) -> None:
+        await self._stopping.wait()
+        self.is_over = True
+
+    def stop(self) -> None:
+        self.heard.append(self._bell.visitors)
+        self._stopping.set()
+
+
+async def test_service_hears_of_the_stop_while_connections_are_still_there(handlers: None) -> None:
+    bell = Doorbell()
+    beside = Beside(bell)
+    listening = await listen(FrontEnd("x", 0, bell.serve), ["127.0.0.1"])
+    port = listening.listeners[0].socket.getsockname()[1]
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            started, dispatcher = trio.Event(), Dispatcher(Rules(), random.Random(0))
+            nursery.start_soon(run_until_asked, dispatcher, listening, started.set, [beside])
+            await started.wait()
+            async with await trio.open_tcp_stream("127.0.0.1", port):
+                await bell.rung.wait()
+                assert beside.heard == []
+                signal.raise_signal(signal.SIGTERM)
+                while not beside.heard:
+                    await trio.lowlevel.checkpoint()
+    assert beside.heard == [1]
+    assert beside.is_over
+
+
+async def test_nobody_holds_up_the_stop_for_long(handlers: None) -> None:
+    bell = Doorbell()
+    listening = await listen(FrontEnd("x", 0, bell.stay), ["127.0.0.1"])
+    port = listening.listeners[0].socket.getsockname()[1]
+    begin = 0.0
+
+    async def visit() -> None:
+        nonlocal begin
+        async with await trio.open_tcp_stream("127.0.0.1", port) as client:
+            await bell.rung.wait()
+            begin = time.monotonic()
+            signal.raise_signal(signal.SIGTERM)
+            assert await client.receive_some() == b""
+
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            hub = Dispatcher(Rules(), random.Random(0))
+            await run_until_asked(hub, listening, partial(nursery.start_soon, visit))
+            assert time.monotonic() - begin < 5
+
+
+# The timekeeper.
+
+
+class Box:
+    """A mailbox that hands on at once, as if its client were on a perfect line."""
+
+    is_reachable = True
+
+    def __init__(self, hub: Dispatcher, name: str, settling: float = 0) -> None:
+        self.events: list[tuple[float, Event]] = []
+        self.on_settle: Play | None = None
+        self._settling = settling
+        self._hub = hub
+        self.seat: Seat = hub.open(self, MANNERS, trio.current_time())
+        hub.submit(self.seat, Enter(AtTable(f"table of {settling}"), name), trio.current_time())
+
+    def deliver(self, event: Event) -> None:
+        self.events.append((trio.current_time(), event))
+
+    async def settle(self) -> None:
+        await trio.sleep(self._settling)
+        if self.on_settle is not None:
+            self._hub.submit(self.seat, self.on_settle, trio.current_time())
+
+    def hand(self) -> None:
+        """Let the request to move leave for the client."""
+        requests = [event for _, event in self.events if isinstance(event, ToMove)]
+        self._hub.handed(self.seat, requests[-1], trio.current_time())
+
+    def ended(self) -> float | None:
+        """Return when the game ended; None while it is on."""
+        return next((when for when, event in self.events if isinstance(event, Ended)), None)
+
+
+@asynccontextmanager
+async def timekeeping(hub: Dispatcher) -> AsyncIterator[None]:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(keep_time, hub)
+        yield
+        nursery.cancel_scope.cancel()
+
+
+async def test_flag_falls_when_time_is_up_and_not_before(autojump_clock: trio.testing.MockClock) -> None:
+    hub = Dispatcher(Rules(Terms(idle=10)), random.Random(0))
+    async with timekeeping(hub):
+        ann, _ = Box(hub, "ann"), Box(hub, "bob")
+        await trio.sleep(7)
+        ann.hand()
+        begin = trio.current_time()
+        await trio.sleep(60)
+        ended = ann.ended()
+        assert ended is not None
+        assert 10 <= ended - begin <= 10 + 2 * TICK
+
+
+async def test_flag_waits_until_the_stream_has_settled(autojump_clock: trio.testing.MockClock) -> None:
+    hub = Dispatcher(Rules(Terms(idle=10)), random.Random(0))
+    async with timekeeping(hub):
+        ann, bob = Box(hub, "ann", settling=0.5), Box(hub, "bob", settling=0.5)
+        ann.on_settle = Play(3)
+        ann.hand()
+        await trio.sleep(60)
+        assert ann.ended() is None
+        bob.hand()
+        await trio.sleep(60)
+        assert isinstance(bob.events[-1][1], Ended)
+        assert bob.events[-1][1].reason is Reason.TIME
+
+
+async def test_one_stream_that_settles_slowly_holds_up_no_other_flag(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    hub = Dispatcher(Rules(Terms(idle=10)), random.Random(0))
+    async with timekeeping(hub):
+        slow, _ = Box(hub, "ann", settling=5), Box(hub, "bob", settling=5)
+        quick, _ = Box(hub, "cid"), Box(hub, "dan")
+        slow.hand()
+        quick.hand()
+        begin = trio.current_time()
+        await trio.sleep(60)
+        ended = quick.ended(), slow.ended()
+        assert ended[0] is not None
+        assert ended[1] is not None
+        assert ended[0] - begin <= 10 + 2 * TICK
+        assert ended[1] - begin >= 15
+
+
+class Unsettled(Box):
+    """A mailbox whose stream cannot be read empty, by a mistake of ours."""
+
+    async def settle(self) -> None:
+        raise ZeroDivisionError
+
+
+async def test_stream_that_cannot_be_settled_costs_its_game_and_no_other_flag(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    faults: list[Sequence[str | None]] = []
+    hub = Dispatcher(Rules(Terms(idle=10)), random.Random(0), on_fault=faults.append)
+    async with timekeeping(hub):
+        broken, other = Unsettled(hub, "ann", 5), Unsettled(hub, "bob", 5)
+        sound, _ = Box(hub, "cid"), Box(hub, "dan")
+        broken.hand()
+        sound.hand()
+        await trio.sleep(60)
+        assert sound.ended() is not None
+        assert [box.events[-1][1] for box in (broken, other)] == [Dismissed(Why.FAULT)] * 2
+        assert [sorted(map(str, names)) for names in faults] == [["ann", "bob"]]
+
+
+# A move in the socket, a busy server.
+
+
+class Bot:
+    """A client on a bare socket that says things while the server is busy."""
+
+    def __init__(self, sock: socket.socket, *, framed: bool) -> None:
+        self._sock = sock
+        self._framed = framed
+
+    def say(self, text: str) -> None:
+        """Put a short text into the socket, there and then."""
+        data = text.encode()
+        if self._framed:
+            head = bytes([0x81, 0x80 | len(data)]) if len(data) < 126 else b"\x81\xfe" + len(data).to_bytes(2)
+            data = head + bytes(4) + data
+        assert self._sock.send(data) == len(data)
+
+    def hang_up(self) -> None:
+        """End the connection from this side."""
+        self._sock.shutdown(socket.SHUT_WR)
+
+    async def hears(self, text: str) -> None:
+        """Return once a text has come by."""
+        heard = b""
+        while text.encode() not in heard:
+            await trio.lowlevel.wait_readable(self._sock)
+            chunk = self._sock.recv(65_536)
+            assert chunk, f"hung up after {heard!r}"
+            heard += chunk
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a bot of a dialect says and hears."""
+
+    enter: tuple[str, ...]
+    entered: str
+    move: str
+    asked: str
+    told: str
+    """What the other one hears of the move."""
+
+
+WORDS = {
+    "nac4": Words(("connect {}\r\n",), "connected", "playmove 3\r\n", "genmove ", "genmove ...R"),
+    "arena": Words(
+        ('{{"type": "start", "id": "{}"}}', '{{"type": "state_request"}}'),
+        "Waiting for match",
+        '{"type": "move", "move": 3}',
+        '"turn":1',
+        '"last-move":3',
+    ),
+    "droidcon": Words(
+        ("NAME {}\n", "JOIN table\n"), "SUCCESS\nSUCCESS", "PUT 3\n", "YOUR_MOVE", "PUT 3\nYOUR_MOVE"
+    ),
+}
+
+
+class Results(list[Finished]):
+    """The games that are over."""
+
+    def __init__(self) -> None:
+        self.some = trio.Event()
+
+    def note(self, game: Finished) -> None:
+        self.append(game)
+        self.some.set()
+
+
+@asynccontextmanager
+async def server(results: Results, clock: float) -> AsyncIterator[dict[str, int]]:
+    """Give the ports of a gateway on real sockets, by dialect."""
+    hub = Dispatcher(Rules(Terms(clock=clock, idle=clock)), random.Random(0), results.note)
+    serve = {
+        "nac4": partial(adapters.nac4.server.serve, dispatcher=hub),
+        "arena": partial(adapters.arena.server.serve, dispatcher=hub),
+        "droidcon": partial(adapters.droidcon.server.serve, dispatcher=hub, rounds=4),
+    }
+    ports: dict[str, int] = {}
+    arrivals = ArrivalTimes()
+    trio.lowlevel.add_instrument(arrivals)
+    epoll = EpollReader()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(epoll.run)
+        for name, each in serve.items():
+            handler = partial(contained, name, each, partial(Wire, arrivals=arrivals, epoll=epoll))
+            (listener,) = await nursery.start(partial(trio.serve_tcp, handler, 0, host="127.0.0.1"))
+            ports[name] = listener.socket.getsockname()[1]
+        nursery.start_soon(keep_time, hub)
+        with trio.fail_after(PATIENCE):
+            yield ports
+        nursery.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def bot(dialect: str, port: int) -> AsyncIterator[Bot]:
+    with socket.create_connection(("127.0.0.1", port)) as sock:
+        sock.setblocking(False)
+        if dialect == "droidcon":
+            yield Bot(sock, framed=False)
+            return
+        sock.send(
+            b"GET /?table=table HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        )
+        client = Bot(sock, framed=True)
+        await client.hears("101 Switching Protocols")
+        yield client
+
+
+def stall(seconds: float) -> None:
+    """Keep the whole loop from running, as a busy machine does."""
+    time.sleep(seconds)
+
+
+@asynccontextmanager
+async def asked(dialect: str, results: Results, clock: float) -> AsyncIterator[tuple[Bot, Bot]]:
+    """Give two bots in a game, the first of which was just asked for its move."""
+    words = WORDS[dialect]
+    async with (
+        server(results, clock) as ports,
+        bot(dialect, ports[dialect]) as ann,
+        bot(dialect, ports[dialect]) as bob,
+    ):
+        for text in words.enter:
+            ann.say(text.format("ann"))
+        await ann.hears(words.entered)
+        for text in words.enter:
+            bob.say(text.format("bob"))
+        await ann.hears(words.asked)
+        yield ann, bob
+
+
+@pytest.mark.parametrize("dialect", WORDS)
+async def test_move_that_had_arrived_in_time_never_loses_on_time(dialect: str) -> None:
+    results = Results()
+    async with asked(dialect, results, clock=0.25) as (ann, bob):
+        ann.say(WORDS[dialect].move)
+        stall(0.3)  # the deadline passes with the move in the socket
+        await bob.hears(WORDS[dialect].told)
+        assert results == []
+
+
+@pytest.mark.parametrize("dialect", WORDS)
+async def test_time_for_which_the_server_stood_still_is_no_thinking_time(dialect: str) -> None:
+    results = Results()
+    async with asked(dialect, results, clock=20) as (ann, bob):
+        ann.say(WORDS[dialect].move)
+        stall(0.3)
+        await bob.hears(WORDS[dialect].told)
+        bob.hang_up()
+        await results.some.wait()
+    assert results[0].thought[0] < 0.2
+
+
+@pytest.mark.parametrize("dialect", WORDS)
+async def test_stalled_server_still_lets_the_flag_of_a_sleeper_fall(dialect: str) -> None:
+    results = Results()
+    async with asked(dialect, results, clock=0.1):
+        stall(0.2)
+        await results.some.wait()
+    game = results[0]
+    assert (game.reason, game.winner, game.board.moves) == (Reason.TIME, 1, ())

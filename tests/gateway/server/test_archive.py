@@ -1,0 +1,64 @@
+"""Games that the core reports reach the database, with the times of the wall clock."""
+
+from pathlib import Path
+
+import pytest
+import trio
+
+from gateway.game.board import Board
+from gateway.game.events import Reason
+from gateway.game.manners import Afterwards, Illegal, Manners
+from gateway.game.results import Finished, Player
+from gateway.server import archive
+from gateway.store.database import open_to_read
+from gateway.store.games import Filter
+from gateway.store.reader import Reader
+
+CLIENT = Manners(Illegal.RETRY, Afterwards.STAND_BY)
+STARTED = 1_700_000_000.0
+"""The wall clock at the start of the server, in seconds."""
+
+
+class WallClock:
+    """A wall clock that can be set; beside it the time goes on as ever."""
+
+    def __init__(self) -> None:
+        self._epoch = STARTED - trio.current_time()
+
+    def set_later(self, seconds: float) -> None:
+        self._epoch += seconds
+
+    def time(self) -> float:
+        return self._epoch + trio.current_time()
+
+
+def finished(lasted: float) -> Finished:
+    now = trio.current_time()
+    return Finished(
+        players=(Player("ann", CLIENT), Player("bob", CLIENT)),
+        board=Board().drop(3).drop(3),
+        winner=0,
+        reason=Reason.LEFT,
+        thought=(0.0, 0.0),
+        round=1,
+        began=now - lasted,
+        ended=now,
+    )
+
+
+@pytest.mark.trio
+async def test_times_are_the_wall_clocks_at_the_end_of_the_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = WallClock()
+    monkeypatch.setattr(archive, "time", clock)
+    async with archive.keeping(str(tmp_path / "c4.db"), 0) as kept:
+        clock.set_later(3600)
+        receipt = kept.report(finished(lasted=90))
+        assert receipt is not None
+        await receipt.settled()
+    database = open_to_read(str(tmp_path / "c4.db"))
+    (game,) = Reader(database).every(Filter())
+    database.close()
+    assert game.record.ended - game.record.began == 90_000
+    assert 0 <= game.record.ended - 1000 * (STARTED + 3600) < 60_000

@@ -1,0 +1,250 @@
+"""The options of the command, read without running it."""
+
+import argparse
+import sys
+
+import pytest
+
+from gateway import __version__
+from gateway.server import reports as reading
+from gateway.server.options import PORTS, parse
+
+
+def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the one line that says what is wrong."""
+    with pytest.raises(SystemExit) as stop:
+        parse(arguments)
+    assert stop.value.code == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.endswith("\n")
+    assert err.count("\n") == 1
+    assert err.startswith("c4gateway: error: ")
+    return err
+
+
+def ports(options: argparse.Namespace) -> dict[str, int | None]:
+    return {name: getattr(options, name) for name in PORTS}
+
+
+def test_without_ports_all_three_dialects_start_where_their_clients_look() -> None:
+    assert ports(parse([])) == {"nac4": 8080, "arena": 8001, "tcp": 4242}
+
+
+@pytest.mark.parametrize("name", PORTS)
+def test_dialect_that_is_named_starts_alone(name: str) -> None:
+    expected = dict.fromkeys(PORTS) | {name: 5555}
+    assert ports(parse([f"--{name}", "5555"])) == expected
+
+
+def test_port_zero_is_a_port() -> None:
+    assert ports(parse(["--nac4", "0"])) == {"nac4": 0, "arena": None, "tcp": None}
+
+
+def test_rules_are_the_documented_ones() -> None:
+    options = parse([])
+    assert (options.clock, options.penalty, options.idle, options.rejoin) == (42.0, 1.0, 300.0, 10.0)
+    assert (options.rounds, options.games_per_pair, options.seed) == (4, 10, None)
+    assert options.keep_wire == 30.0
+    assert (options.nac4_original, options.log_json, options.log_level) == (False, False, "info")
+
+
+def test_only_this_machine_can_connect_unless_told_otherwise() -> None:
+    assert parse([]).host == ["127.0.0.1"]
+
+
+def test_hosts_are_those_given_and_no_other() -> None:
+    assert parse(["--host", "::1", "--host", "0.0.0.0"]).host == ["::1", "0.0.0.0"]
+
+
+def test_two_readings_share_nothing() -> None:
+    parse(["--host", "::1"])
+    assert parse([]).host == ["127.0.0.1"]
+
+
+@pytest.mark.parametrize(
+    ("option", "values"),
+    [
+        ("--nac4", ["-1", "65536", "x", "", "80.0", "1e3", "99999999999999999999"]),
+        ("--arena", ["-1", "65536", "http"]),
+        ("--tcp", ["-1", "65536", "0x10"]),
+        ("--clock", ["0", "-1", "nan", "inf", "x", "1e7"]),
+        ("--penalty", ["-0.1", "nan", "x"]),
+        ("--idle", ["0", "nan", "-inf"]),
+        ("--keep-wire", ["-1", "nan", "month"]),
+        ("--rounds", ["0", "-4", "1.5", "x", "9" * 5000]),
+        ("--games-per-pair", ["-1", "x", "1.5"]),
+        ("--rejoin", ["0", "x"]),
+        ("--seed", ["x", "1.5", "9" * 5000]),
+        ("--web", ["-1", "65536", "x", ""]),
+        ("--log-level", ["loud", ""]),
+    ],
+)
+def test_bad_value_is_one_line_and_status_2(
+    option: str, values: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    for value in values:
+        assert option in refused([f"{option}={value}"], capsys)
+
+
+@pytest.mark.parametrize("option", ["--nac4", "--host", "--clock", "--seed", "--log-level"])
+def test_option_without_its_value_is_one_line_and_status_2(
+    option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert option in refused([option], capsys)
+
+
+@pytest.mark.parametrize("unknown", ["--frobnicate", "-x", "lobby", "--nac", "--log-js"])
+def test_unknown_option_is_one_line_and_status_2(unknown: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert unknown in refused([unknown], capsys)
+
+
+@pytest.mark.parametrize("argument", ["--a\nb", "a\nWARNING forged"])
+def test_line_stays_one_line_whatever_was_typed(argument: str, capsys: pytest.CaptureFixture[str]) -> None:
+    refused([argument], capsys)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "value"),
+    [
+        (["--clock", "0.1"], "clock", 0.1),
+        (["--penalty", "0"], "penalty", 0),
+        (["--rounds", "1"], "rounds", 1),
+        (["--games-per-pair", "0"], "games_per_pair", 0),
+        (["--seed", "-5"], "seed", -5),
+        (["--nac4", "65535"], "nac4", 65_535),
+        (["--log-level", "debug"], "log_level", "debug"),
+        (["--nac4-original"], "nac4_original", True),
+        (["--log-json"], "log_json", True),
+    ],
+)
+def test_value_at_the_edge_is_taken(arguments: list[str], name: str, value: object) -> None:
+    assert getattr(parse(arguments), name) == value
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+def test_help_names_every_option_and_what_it_is_without_it(
+    option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        parse([option])
+    assert stop.value.code == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    for name in vars(parse([])):
+        assert f"--{name.replace('_', '-')}" in out
+    assert "(42.0)" in out
+
+
+def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        parse(["--version"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out == f"c4gateway {__version__}\n"
+
+
+def test_house_players_are_named_in_any_case() -> None:
+    assert parse([]).house == []
+    assert parse(["--house", "Random, AIMA"]).house == ["random", "aima"]
+
+
+@pytest.mark.parametrize("names", ["", "bob", "random,", "random,mc:5"])
+def test_who_is_no_house_player_is_not_put_into_the_lobby(
+    names: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "aimafast, perfect, random" in refused(["--house", names], capsys)
+
+
+def test_perfect_without_its_solver_is_not_put_into_the_lobby(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "bitbully", None)
+    assert "pip install bitbully" in refused(["--house", "perfect"], capsys)
+
+
+# Results by web.
+
+TOKEN = "C4GATEWAY_ADMIN_TOKEN"
+
+
+@pytest.fixture(autouse=True)
+def no_token(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(TOKEN, raising=False)
+
+
+def test_web_is_off_unless_asked_for_and_starts_beside_the_dialects() -> None:
+    assert parse([]).web is None
+    assert ports(parse(["--web", "0"])) == PORTS
+    assert parse(["--web", "0"]).web == 0
+
+
+def test_web_without_results_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--db none" in refused(["--web", "8000", "--db", "none"], capsys)
+
+
+def test_nobody_clears_unless_there_is_a_token() -> None:
+    assert parse(["--web", "0"]).admin_token is None
+
+
+def test_token_is_an_option_or_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TOKEN, "sesame")
+    assert parse(["--web", "0"]).admin_token == "sesame"
+    assert parse(["--web", "0", "--admin-token", "open"]).admin_token == "open"
+
+
+def test_token_in_the_environment_is_nothing_to_who_serves_no_web(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TOKEN, "")
+    assert parse([]).admin_token is None
+
+
+@pytest.mark.parametrize("token", ["", " ", "a b", "a\n", "s\u00e9same"])
+def test_token_that_nobody_can_send_is_refused(
+    token: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused(["--web", "0", f"--admin-token={token}"], capsys)
+    monkeypatch.setenv(TOKEN, token)
+    refused(["--web", "0"], capsys)
+
+
+def test_token_without_web_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "--web" in refused(["--admin-token", "x"], capsys)
+
+
+# Databases.
+
+FOREIGN = [
+    "mysql://ann:sesame@host/db",
+    "MySQL://ann:sesame@host/db",
+    "mysql+pymysql:ann:sesame@host",
+    "mariadb:host",
+    "sqlite:///games.db",
+    "sqlite:games.db",
+    "file:games.db",
+    "postgresqlx://ann:sesame@host",
+    "redis://host",
+]
+
+
+@pytest.mark.parametrize("where", FOREIGN)
+@pytest.mark.parametrize("command", [[], ["standings"], ["export"], ["recount"]])
+def test_url_that_is_not_postgresqls_is_no_file(
+    command: list[str], where: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        (reading.main if command else parse)([*command, "--db", where])
+    assert stop.value.code == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert f"--db: {where.partition(':')[0]}: cannot be used; give the path of a file" in line
+    assert "sesame" not in line
+
+
+@pytest.mark.parametrize(
+    "where",
+    ["games.db", "a:b.db", "./mysql://x", "C:games.db", "postgresql://h/d", "postgresql+psycopg://h/d"],
+)
+def test_path_or_url_of_postgresql_is_taken_as_it_is(where: str) -> None:
+    assert parse(["--db", where]).db == where
+
+
+def test_results_can_be_kept_nowhere() -> None:
+    assert parse(["--db", "none"]).db is None

@@ -1,0 +1,186 @@
+"""A hub with players of three manners, who write down what they hear.
+
+The three manners are those of a player who stands by, one who steps out and one who hangs up. Time
+stands still unless a test lets it pass.
+"""
+
+import random
+from collections.abc import Iterable
+from typing import TypeVar
+
+from gateway.game.commands import AtTable, Command, Enter, InLobby, Introduce, Leave, Place, Play, Wish
+from gateway.game.events import Dismissed, Ended, Event, Moved, Started, ToMove
+from gateway.game.manners import Afterwards, Illegal, Manners
+from gateway.game.results import Finished
+from gateway.game.session import Terms
+from gateway.hub.hub import Hub, Rules
+
+E = TypeVar("E")
+
+STANDING_BY = Manners(
+    illegal=Illegal.PENALTY,
+    afterwards=Afterwards.STAND_BY,
+    clocked=True,
+    unique_name=True,
+    strict_entry=True,
+    entry_limit=60.0,
+)
+"""As nac4's: penalties, a clock, one bearer of a name, paired by the server for as long as it stays."""
+STEPPING_OUT = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
+"""As arena's: illegal moves cost nothing, and each game is asked for."""
+HANGING_UP = Manners(illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, rounds=4)
+"""As Droidcon's: illegal moves lose, and the connection ends with a series of four rounds."""
+
+LOBBY = InLobby()
+TABLE = AtTable("round")
+
+FIRST_WINS = "0101010"
+SECOND_WINS = "60101010"
+DRAWN = "436014551160150155104632660465204242223333"
+
+
+def wishing(name: str, *, any_case: bool = False) -> InLobby:
+    """Return the lobby for a player who will meet nobody but `name`."""
+    return InLobby(Wish(name, any_case))
+
+
+class Client:
+    """A player's mailbox, and what the player has heard.
+
+    It holds the hub to what is so in any story: one game at a time, no event of a game outside of one, no
+    time that grows within one, nothing after the farewell.
+    """
+
+    is_reachable = True
+
+    def __init__(self, world: "World", manners: Manners, origin: str = "") -> None:
+        self.heard: list[Event] = []
+        self.request: ToMove | None = None
+        """The request to move that waits for an answer."""
+        self.gone = False
+        self._world = world
+        self._read = 0
+        self._you = 0
+        self._rest: float | None = None
+        self.seat = world.hub.open(self, manners, world.now, origin)
+
+    def deliver(self, event: Event) -> None:
+        assert not self.gone, f"{event} after the farewell"
+        assert self.plays or not isinstance(event, ToMove | Moved | Ended), f"{event} without a game"
+        assert not (self.plays and isinstance(event, Started)), "a second game at a time"
+        self.heard.append(event)
+        match event:
+            case Started(you):
+                self._you = you
+                self._rest = None
+            case ToMove(_, rest):
+                assert self._rest is None or (rest is not None and rest <= self._rest), "time has grown"
+                self.request, self._rest = event, rest
+            case Moved(mover) if mover == self._you:
+                self.request = None
+            case Ended():
+                self.request = None
+            case Dismissed():
+                self.gone = True
+
+    async def settle(self) -> None:
+        raise AssertionError("the hub does not settle anything")
+
+    def say(self, command: Command) -> list[Event]:
+        """Submit a command; return what the player hears at once."""
+        before = len(self.heard)
+        self._world.hub.submit(self.seat, command, self._world.now)
+        return self.heard[before:]
+
+    def enter(self, place: Place = LOBBY, name: str | None = None) -> list[Event]:
+        return self.say(Enter(place, name))
+
+    def play(self, column: int | None) -> list[Event]:
+        return self.say(Play(column))
+
+    def leave(self) -> list[Event]:
+        return self.say(Leave())
+
+    def hand(self) -> None:
+        """Let the request to move leave for the client now."""
+        assert self.request is not None
+        self._world.hub.handed(self.seat, self.request, self._world.now)
+
+    def news(self) -> list[Event]:
+        """Return what the player has heard since the last look."""
+        news = self.heard[self._read :]
+        self._read = len(self.heard)
+        return news
+
+    def all(self, kind: type[E]) -> list[E]:
+        """Return all events of one kind that the player has heard so far."""
+        return [event for event in self.heard if isinstance(event, kind)]
+
+    def last(self, kind: type[E]) -> E:
+        return self.all(kind)[-1]
+
+    @property
+    def games(self) -> int:
+        return len(self.all(Started))
+
+    @property
+    def plays(self) -> bool:
+        return self.games > len(self.all(Ended))
+
+    @property
+    def opponent(self) -> str:
+        """The name of the latest opponent."""
+        started = self.last(Started)
+        return started.names[1 - started.you]
+
+    @property
+    def moves_first(self) -> bool:
+        return self.last(Started).you == 0
+
+
+class World:
+    """A hub, its players and the time."""
+
+    def __init__(self, *, seed: int = 0, games_per_pair: int = 10, **terms: float) -> None:
+        self.now = 0.0
+        self.results: list[Finished] = []
+        rules = Rules(Terms(**terms), games_per_pair)
+        self.hub = Hub(rules, random.Random(seed), self.results.append)
+
+    def client(self, manners: Manners, origin: str = "") -> Client:
+        """Return a player who has not entered yet."""
+        return Client(self, manners, origin)
+
+    def nac4(self, name: str, place: Place = LOBBY) -> Client:
+        """Return a player who stands by and has entered."""
+        client = self.client(STANDING_BY)
+        client.enter(place, name)
+        return client
+
+    def arena(self, name: str, place: Place = LOBBY) -> Client:
+        """Return a player who steps out and has entered."""
+        client = self.client(STEPPING_OUT)
+        client.enter(place, name)
+        return client
+
+    def droidcon(self, name: str, place: Place = LOBBY) -> Client:
+        """Return a player who hangs up and has entered."""
+        client = self.client(HANGING_UP)
+        client.say(Introduce(name, name.upper() != "TEST"))
+        client.enter(place)
+        return client
+
+    def play(self, columns: str, players: Iterable[Client]) -> None:
+        """Let whoever is asked to move play the columns, one after the other."""
+        players = list(players)
+        for column in columns:
+            mover = next(player for player in players if player.request is not None)
+            mover.play(int(column))
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass in small steps, with a look at what is due after each; flags fall."""
+        until = self.now + seconds
+        while self.now < until:
+            self.now = min(until, self.now + 0.05)
+            for seat in self.hub.tick(self.now):
+                self.hub.flag(seat, self.now)
