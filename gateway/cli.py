@@ -7,6 +7,7 @@ import argparse
 import gc
 import random
 import resource
+import secrets
 import select
 import signal
 import sys
@@ -26,6 +27,7 @@ from adapters.house.server import House
 from adapters.house.thinking import Thinker
 from adapters.wire import Backlogs, Turns, Wire
 from gateway.game.events import Receipt
+from gateway.game.ids import RUNS, game_ids
 from gateway.game.results import Finished, Report
 from gateway.game.session import Terms
 from gateway.hub.dispatcher import Dispatcher
@@ -91,8 +93,8 @@ def _wait_for_no_thread() -> None:
 
 
 async def _serve(options: argparse.Namespace) -> None:
-    terms = Terms(clock=options.clock, penalty=options.penalty, idle=options.idle)
-    rules = Rules(terms, options.games_per_pair, options.rejoin, options.house_after)
+    terms = Terms(options.clock, options.penalty, options.idle, options.rejoin)
+    rules = Rules(terms, options.games_per_pair, options.house_after)
     arrivals = ArrivalTimes()
     trio.lowlevel.add_instrument(arrivals)
     epoll = EpollReader() if hasattr(select, "epoll") else None
@@ -104,6 +106,7 @@ async def _serve(options: argparse.Namespace) -> None:
             random.Random(options.seed),
             partial(_report, arrivals, keep),
             log_fault,
+            game_ids(secrets.randbelow(RUNS)),
             keeps_wire=keeps_wire,
         )
         front_ends = _front_ends(options, dispatcher, arrivals, epoll)

@@ -70,13 +70,13 @@ class Client:
         assert not (self.plays and isinstance(event, Started)), "a second game at a time"
         self.heard.append(event)
         match event:
-            case Started(you):
+            case Started(_, you):
                 self._you = you
                 self._rest = None
-            case ToMove(_, rest):
+            case ToMove(_, _, rest):
                 assert self._rest is None or (rest is not None and rest <= self._rest), "time has grown"
                 self.request, self._rest = event, rest
-            case Moved(mover) if mover == self._you:
+            case Moved(_, mover) if mover == self._you:
                 self.request = None
             case Ended():
                 self.request = None

@@ -35,6 +35,7 @@ PURE = {
     "json",
     "math",
     "random",
+    "re",
     "typing",
     "unicodedata",
 }

@@ -119,10 +119,10 @@ class ArenaTranslator:
                 told = (self._state(event.board, event.column),)
             case ToMove():
                 pass
-            case Started(you):
+            case Started(_, you):
                 self._side = you
                 told = (self._state(Board()),)
-            case Shown(board):
+            case Shown(_, board):
                 told = (self._state(board),)
             case Ended():
                 told = self._ending(event)

@@ -88,7 +88,7 @@ class DroidconTranslator:
                     told = _PUTS[event.column]
             case ToMove():
                 told = _YOUR_MOVE
-            case Started(you):
+            case Started(_, you):
                 self._side = you
                 told = [Word.NEW_GAME]
             case Ended():

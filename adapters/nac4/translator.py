@@ -99,10 +99,10 @@ class Nac4Translator:
             case ToMove():
                 color = _COLORS[self._side]
                 told = (GenMove(_cells(event.board), color, _PLAY[self._side], event.rest or 0.0),)
-            case Started(you, (red, yellow)):
+            case Started(_, you, (red, yellow)):
                 self._side = you
                 told = (NewGame(_user(red), _user(yellow)),)
-            case Ended(board, _, reason):
+            case Ended(_, board, _, reason):
                 status = "Tie" if event.victor is None else f"Win{_COLORS[event.victor]}"
                 told = (EndGame(_cells(board), _COLORS[self._side], status, self._battle(reason)),)
             case Entered(name):

@@ -10,6 +10,7 @@ from enum import Enum, Flag, auto
 from typing import Literal, Protocol, TypeAlias
 
 from gateway.game.board import Board, Side, other
+from gateway.game.ids import GameId
 from gateway.game.values import value
 
 
@@ -90,6 +91,7 @@ class Entered:
 class Started:
     """A game began."""
 
+    game: GameId
     you: Side
     names: tuple[str, str]
     """The first mover's name, the second's."""
@@ -99,6 +101,7 @@ class Started:
 class ToMove:
     """The player's move is asked for. The clock runs from when this has left for the client."""
 
+    game: GameId
     board: Board
     rest: float | None
     """The player's remaining seconds in this game; None where it has no clock."""
@@ -108,6 +111,7 @@ class ToMove:
 class Moved:
     """Someone dropped a disc, and the game goes on."""
 
+    game: GameId
     mover: Side
     column: int
     board: Board
@@ -117,6 +121,7 @@ class Moved:
 class Shown:
     """The game as it stands, because the player asked."""
 
+    game: GameId
     board: Board
 
 
@@ -127,6 +132,8 @@ class Refused:
     objections: Objection
     to: object
     """The client's message."""
+    game: GameId | None = None
+    """The game that the player is in, where that refused it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +171,7 @@ class Receipt(Protocol):
 class Ended:
     """The game is over."""
 
+    game: GameId
     board: Board
     winner: Side | None
     reason: Reason

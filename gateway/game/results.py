@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from gateway.game.board import Board, Side
 from gateway.game.events import Ended, Reason, Receipt
+from gateway.game.ids import GameId
 from gateway.game.manners import Manners
 
 WITHOUT_RESULT = (Reason.ABORTED, Reason.STOPPED)
@@ -29,6 +30,7 @@ class Player:
 class Finished:
     """A game that is over. The first mover's part comes first."""
 
+    game: GameId
     players: tuple[Player, Player]
     board: Board
     winner: Side | None
@@ -57,7 +59,7 @@ class Finished:
         """Return the event that tells of it, with the `receipt` of whoever keeps results."""
         by_move = self.reason in (Reason.FOUR, Reason.FULL)
         column = self.board.moves[-1] if by_move else None
-        return Ended(self.board, self.winner, self.reason, column, receipt, self.leaver)
+        return Ended(self.game, self.board, self.winner, self.reason, column, receipt, self.leaver)
 
 
 Report: TypeAlias = Callable[[Finished], Receipt | None]

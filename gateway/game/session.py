@@ -28,6 +28,7 @@ from gateway.game.events import (
     Started,
     ToMove,
 )
+from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards, Illegal
 from gateway.game.results import Finished, Player
 
@@ -48,6 +49,8 @@ class Terms:
     """What an illegal move costs a player whose manners say so."""
     idle: float = 300.0
     """A side's time for one move, in games without a clock."""
+    rejoin: float = 10.0
+    """How long a seat is kept for a player who has to ask again for the next game."""
 
     def control(self, players: tuple[Player, Player]) -> TimeControl:
         """Return the time control of a game between `players`."""
@@ -112,6 +115,7 @@ class Session:
         "_table",
         "_terms",
         "_turn",
+        "game",
         "phase",
         "players",
         "round",
@@ -122,6 +126,8 @@ class Session:
         self, players: tuple[Player, Player], terms: Terms, series: int = 0, table: str | None = None
     ) -> None:
         self.players = players
+        self.game: GameId = ""
+        """The id of the game that is on, or was last; empty before the first."""
         self.phase = Phase.BETWEEN
         self.round = 0
         """The round that is on, or was last; 0 before the first."""
@@ -156,17 +162,21 @@ class Session:
         first, second = self.order
         return self.players[first].name, self.players[second].name
 
-    def begin(self, now: float) -> list[Note]:
-        """Start the next round, between rounds only."""
+    def begin(self, game: GameId, now: float) -> list[Note]:
+        """Start the next round, between rounds only; `game` is the id of its game."""
         assert self.phase is Phase.BETWEEN
         self.round += 1
+        self.game = game
         self.phase = Phase.PLAYING
         self._began = now
         self._board = Board()
         self._clock = Clock(self._control)
         first, second = self.order
-        started: list[Note] = [(first, Started(FIRST, self.names)), (second, Started(SECOND, self.names))]
-        return [*started, (first, self._ask(first, FIRST))]
+        return [
+            (first, Started(game, FIRST, self.names)),
+            (second, Started(game, SECOND, self.names)),
+            (first, self._ask(first, FIRST)),
+        ]
 
     def handed(self, request: ToMove, now: float) -> float | None:
         """Note that a request to move left for its client at `now`; return when its flag falls.
@@ -193,11 +203,11 @@ class Session:
             reason = Reason.FULL if board.winner is None else Reason.FOUR
             return Outcome(ending=self._end(board.winner, reason, now))
         mover = self._turn
-        return Moved(mover, column, board), self._ask(_OTHER[number], _OTHER[mover])
+        return Moved(self.game, mover, column, board), self._ask(_OTHER[number], _OTHER[mover])
 
     def show(self) -> Event:
         """Return the game as it stands."""
-        return Shown(self._board)
+        return Shown(self.game, self._board)
 
     def leave(self, number: Number, now: float) -> Outcome:
         """Let a seat leave the series, which ends it. In a game the other one wins, once both have moved."""
@@ -223,7 +233,7 @@ class Session:
 
     def _ask(self, number: Number, side: Side) -> ToMove:
         self.to_move, self._turn = number, side
-        self._request = ToMove(self._board, self._clock.rest(side) if self._clocked else None)
+        self._request = ToMove(self.game, self._board, self._clock.rest(side) if self._clocked else None)
         return self._request
 
     def _objections(self, number: Number, column: int | None) -> Objection:
@@ -240,7 +250,7 @@ class Session:
 
     def _refuse(self, number: Number, command: Play, now: float) -> Outcome:
         objections = self._objections(number, command.column)
-        note: Note = (number, Refused(objections, command.to))
+        note: Note = (number, Refused(objections, command.to, self.game))
         match self.players[number].manners.illegal:
             case Illegal.FORFEIT:
                 return Outcome([note], self._break(number, Reason.ILLEGAL, now))
@@ -279,6 +289,7 @@ class Session:
         self.phase = Phase.OVER if self.round >= self._rounds else Phase.BETWEEN
         first, second = self.order
         finished = Finished(
+            game=self.game,
             players=(self.players[first], self.players[second]),
             board=self._board,
             winner=winner,

@@ -8,9 +8,11 @@ Whatever goes wrong behind the dispatcher, by a mistake of ours, ends here or be
 """
 
 import random
+from collections.abc import Iterator
 from typing import Protocol
 
 from gateway.game.commands import Command
+from gateway.game.ids import GameId
 from gateway.game.results import Report
 from gateway.hub.boundary import OnFault, reraise
 from gateway.hub.hub import Hub, Rules
@@ -30,17 +32,18 @@ class Outgoing(Mailbox, Protocol):
 class Dispatcher(Hub):
     """A hub whose news leave when it is done."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         rules: Rules,
         lot: random.Random,
         report: Report = lambda _: None,
         on_fault: OnFault = reraise,
+        games: Iterator[GameId] | None = None,
         *,
         keeps_wire: bool = False,
     ) -> None:
         """`keeps_wire`: whether what is said on either side of a game can be handed in with its receipt."""
-        super().__init__(rules, lot, report, on_fault)
+        super().__init__(rules, lot, report, on_fault, games)
         self.keeps_wire = keeps_wire
         self._unsent: list[Outgoing] = []
 

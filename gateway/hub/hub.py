@@ -10,12 +10,13 @@ one to the next.
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
 from gateway.game.commands import Ask, Command, Enter, Introduce, Leave, Play, Unfit, Unreadable
 from gateway.game.events import Dismissed, Entered, Introduced, Objection, Overlooked, Refused, ToMove, Why
+from gateway.game.ids import GameId, game_ids
 from gateway.game.manners import Illegal, Manners
 from gateway.game.results import Report
 from gateway.game.session import Terms
@@ -38,8 +39,6 @@ class Rules:
     terms: Terms = field(default_factory=Terms)
     games_per_pair: int = 10
     """How often each of two who both stand by opens a game against the other; 0 for no limit."""
-    rejoin: float = 10.0
-    """Seconds that a seat is kept for a player who has to ask again for the next game."""
     house_after: float = 5.0
     """Seconds that a player waits in the lobby before it meets one of the server's own."""
 
@@ -48,17 +47,29 @@ class Hub:
     """All players, and the series that are on."""
 
     def __init__(
-        self, rules: Rules, lot: random.Random, report: Report = lambda _: None, on_fault: OnFault = reraise
+        self,
+        rules: Rules,
+        lot: random.Random,
+        report: Report = lambda _: None,
+        on_fault: OnFault = reraise,
+        games: Iterator[GameId] | None = None,
     ) -> None:
         """`report` hears of each game before its players do; what it returns is the receipt in `Ended`.
 
+        Games get the ids `games`, those of run 0 unless given.
         `on_fault` hears of our own mistakes, each of which has cost no more than one game by then.
         """
         self._timers = Timers()
         self._waiting_room = WaitingRoom(lot, rules.games_per_pair)
         self._house_matching = HouseMatching(rules.house_after, self._timers)
         self._admission = Admission(self._waiting_room, self._house_matching)
-        self._runner = SeriesRunner(rules.terms, rules.rejoin, self._waiting_room, self._timers, report)
+        self._runner = SeriesRunner(
+            rules.terms,
+            self._waiting_room,
+            self._timers,
+            report,
+            games or game_ids(0),
+        )
         self._seats: dict[Seat, None] = {}
         self._boundary = Boundary(self._seats, self._admission, self._runner, self._timers, on_fault)
         self._closed = False

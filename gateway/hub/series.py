@@ -5,12 +5,13 @@ what becomes of the two seats of a series that is over stands in what every step
 hub. A result is reported before anybody hears of it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
 from gateway.game.commands import Play
 from gateway.game.events import Dismissed, Reason, ToMove, Why
+from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards
 from gateway.game.results import Finished, Report
 from gateway.game.session import Broken, Note, Outcome, Phase, Session, Terms
@@ -39,16 +40,17 @@ class SeriesRunner:
     def __init__(
         self,
         terms: Terms,
-        rejoin: float,
         waiting_room: WaitingRoom,
         timers: Timers,
         report: Report,
+        games: Iterator[GameId],
     ) -> None:
+        """Give each game the next id of `games`, and report it when it is over."""
         self._terms = terms
-        self._rejoin = rejoin
         self._waiting_room = waiting_room
         self._timers = timers
         self._report = report
+        self._games = games
         self._numbers = count(1)
 
     def start(self, one: Seat, two: Seat, now: float) -> None:
@@ -66,7 +68,7 @@ class SeriesRunner:
         """Begin the next round, if both are ready for it."""
         one, two = series.seats
         if _is_ready(one) and _is_ready(two):
-            notes = series.session.begin(now)
+            notes = series.session.begin(next(self._games), now)
             self._waiting_room.opened(one, *series.session.names)
             _tell(series, notes)
 
@@ -148,7 +150,7 @@ class SeriesRunner:
         for index, seat in series.numbered:
             if seat.steps_out:
                 seat.situation = Seated(series, index, ready=False)
-                self._timers.rejoins.set(seat, now + self._rejoin)
+                self._timers.rejoins.set(seat, now + self._terms.rejoin)
             elif owed == index:
                 seat.owed, seat.untold = Owed.SOON, ended.receipt
                 self._timers.rests.set(seat, now + CROSSING)

@@ -10,6 +10,8 @@ from adapters.wire_log import FULL, HEAD, LONGEST, SHORT, TAIL, WireLog
 from gateway.game.board import FIRST, SECOND, Board, Side
 from gateway.game.events import Ended, Objection, Overlooked, Reason, Refused, Spoken, Started, ToMove
 
+GAME = "00007-00000a"
+
 NAMES = ("ann", "bob")
 
 
@@ -44,14 +46,14 @@ class Kept:
 
 def begin(wire_log: WireLog, *texts: str, side: Side = FIRST, at: float = 0.0) -> None:
     """Let a game begin, of which the client is told in `texts`."""
-    started = Started(side, NAMES)
+    started = Started(GAME, side, NAMES)
     wire_log.note(started)
     wire_log.mark(0, started)
     wire_log.said(at, texts, None)
 
 
 def over(receipt: Kept | None, winner: Side | None = FIRST, reason: Reason = Reason.FOUR) -> Ended:
-    return Ended(Board(), winner, reason, None, receipt)
+    return Ended(GAME, Board(), winner, reason, None, receipt)
 
 
 def end(wire_log: WireLog, receipt: Kept | None, *texts: str, at: float = 9.0) -> None:
@@ -93,7 +95,7 @@ def test_game_is_recorded_from_what_tells_of_its_beginning_to_what_tells_of_its_
 
 
 def test_what_leaves_together_with_the_beginning_but_before_it_is_no_part_of_the_game() -> None:
-    wire_log, receipt, started = WireLog(), Kept(), Started(FIRST, NAMES)
+    wire_log, receipt, started = WireLog(), Kept(), Started(GAME, FIRST, NAMES)
     wire_log.note(started)
     wire_log.mark(1, started)
     wire_log.said(0.0, ["joined", "new game"], None)
@@ -139,7 +141,7 @@ def test_refusal_while_no_game_is_on_is_nobody_s_evidence() -> None:
 def test_clock_that_is_left_stands_at_the_text_with_which_the_move_is_asked_for(texts: list[str]) -> None:
     wire_log, receipt = WireLog(), Kept()
     begin(wire_log)
-    wire_log.said(1.0, texts, ToMove(Board(), 41.5))
+    wire_log.said(1.0, texts, ToMove(GAME, Board(), 41.5))
     end(wire_log, receipt)
     assert [remark for _, _, _, remark in receipt.lines[:-1]] == [*[None] * (len(texts) - 1), 41.5]
 
@@ -147,7 +149,7 @@ def test_clock_that_is_left_stands_at_the_text_with_which_the_move_is_asked_for(
 def test_move_that_is_asked_for_without_a_clock_has_no_remark() -> None:
     wire_log, receipt = WireLog(), Kept()
     begin(wire_log)
-    wire_log.said(1.0, ["state"], ToMove(Board(), None))
+    wire_log.said(1.0, ["state"], ToMove(GAME, Board(), None))
     end(wire_log, receipt)
     assert receipt.lines[0] == (1.0, "out", "state", None)
 
@@ -171,7 +173,7 @@ def test_end_stands_as_a_note_in_words(side: Side, reason: Reason, winner: Side 
 def test_note_says_who_left_a_game_that_was_aborted(side: Side, who: str) -> None:
     wire_log, receipt = WireLog(), Kept()
     begin(wire_log, side=side)
-    ended = Ended(Board(), None, Reason.ABORTED, None, receipt, FIRST)
+    ended = Ended(GAME, Board(), None, Reason.ABORTED, None, receipt, FIRST)
     wire_log.note(ended)
     wire_log.mark(0, ended)
     wire_log.said(1.0, ["gone"], None)
@@ -219,13 +221,13 @@ def test_while_an_end_waits_to_be_told_what_comes_in_is_of_the_newest_game() -> 
     first = over(one)
     wire_log.note(first)
     wire_log.heard(1.0, "too late")
-    second = Started(SECOND, NAMES)
+    second = Started(GAME, SECOND, NAMES)
     wire_log.note(second)
     wire_log.heard(2.0, "too early")
     wire_log.note(Refused(Objection.NOT_YOUR_TURN, ""))
     wire_log.mark(0, first)
     wire_log.mark(1, second)
-    wire_log.said(3.0, ["lost", "new game", "your move"], ToMove(Board(), 42.0))
+    wire_log.said(3.0, ["lost", "new game", "your move"], ToMove(GAME, Board(), 42.0))
     assert one.texts == ["new game", "too late", "lost"]
     end(wire_log, two, "won")
     assert two.lines[:-1] == [
@@ -248,7 +250,7 @@ def test_each_game_has_its_own_texts_however_they_leave_together(
     batch: list[str] = []
     for game, receipt in zip(games, receipts, strict=True):
         for number, texts in enumerate(game):
-            event = {0: Started(FIRST, NAMES), len(game) - 1: over(receipt)}.get(number)
+            event = {0: Started(GAME, FIRST, NAMES), len(game) - 1: over(receipt)}.get(number)
             if event is not None:
                 wire_log.note(event)
                 wire_log.mark(len(batch), event)
@@ -311,7 +313,7 @@ def test_tape_of_many_long_texts_has_short_ones_and_a_bound_for_all_of_it(length
     assert sum(len(text) for _, _, text, _ in lines) < 1.1 * FULL
     wire_log, receipt = WireLog(), Kept()
     begin(wire_log, *["a" * length] * 299)
-    wire_log.said(1.0, ["a" * length], ToMove(Board(), 41.5))
+    wire_log.said(1.0, ["a" * length], ToMove(GAME, Board(), 41.5))
     end(wire_log, receipt)
     assert receipt.texts[-1] in ("a" * length, "a" * SHORT + "...")
     assert receipt.lines[-2][3] == 41.5

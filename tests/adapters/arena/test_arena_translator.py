@@ -46,6 +46,8 @@ from gateway.game.manners import Afterwards, Illegal
 from gateway.hub.dispatcher import Dispatcher
 from gateway.hub.hub import Rules
 
+GAME = "00007-00000a"
+
 ONLY_START = "Only start messages allowed in current state"
 NO_ID = "You need to include an id"
 WAITING = "Waiting for match"
@@ -74,7 +76,7 @@ def told(translator: ArenaTranslator, *events: Event) -> list[ServerMessage]:
 
 def started(you: Side) -> ArenaTranslator:
     translator = ArenaTranslator()
-    told(translator, Entered("ann"), Started(you, ("ann", "bob")))
+    told(translator, Entered("ann"), Started(GAME, you, ("ann", "bob")))
     return translator
 
 
@@ -159,7 +161,7 @@ def test_table_goes_before_a_wish_wherever_the_two_are_named(table: str) -> None
 def test_receive_is_a_function_of_the_message_alone() -> None:
     translator = started(SECOND)
     before = [translator.receive(message) for message in (START, MOVE, STATE_REQUEST, OTHER)]
-    told(translator, Moved(FIRST, 3, board_of([3])), Refused(NOT_ENTERED, STATE_REQUEST))
+    told(translator, Moved(GAME, FIRST, 3, board_of([3])), Refused(NOT_ENTERED, STATE_REQUEST))
     assert [translator.receive(message) for message in (START, MOVE, STATE_REQUEST, OTHER)] == before
 
 
@@ -274,9 +276,9 @@ def test_state_request_outside_a_game_is_answered_once() -> None:
         Refused(NOT_ENTERED | Objection.UNREADABLE, "{broken"),
         Refused(NOT_ENTERED | Objection.UNFIT, OTHER),
         Entered("ann"),
-        Started(FIRST, ("ann", "bob")),
-        Shown(Board()),
-        Ended(Board(), SECOND, Reason.LEFT),
+        Started(GAME, FIRST, ("ann", "bob")),
+        Shown(GAME, Board()),
+        Ended(GAME, Board(), SECOND, Reason.LEFT),
     ],
 )
 def test_state_request_is_answered_again_after_anything_else(between: Event) -> None:
@@ -292,7 +294,7 @@ def test_nothing_is_said_of_a_move_for_a_game_that_was_over() -> None:
 
 def test_state_request_in_a_game_is_answered_every_time() -> None:
     translator = started(FIRST)
-    assert len(told(translator, Shown(Board()), Shown(Board()), Shown(Board()))) == 3
+    assert len(told(translator, Shown(GAME, Board()), Shown(GAME, Board()), Shown(GAME, Board()))) == 3
 
 
 # What a game looks like.
@@ -300,15 +302,15 @@ def test_state_request_in_a_game_is_answered_every_time() -> None:
 
 @pytest.mark.parametrize("you", [FIRST, SECOND])
 def test_game_starts_with_an_empty_state_and_nothing_for_the_request_to_move(you: Side) -> None:
-    events = (Entered("ann"), Started(you, ("ann", "bob")), ToMove(Board(), None))
+    events = (Entered("ann"), Started(GAME, you, ("ann", "bob")), ToMove(GAME, Board(), None))
     assert told(ArenaTranslator(), *events) == [State(1, you + 1, bytes(CELLS), ())]
 
 
 @pytest.mark.parametrize("you", [FIRST, SECOND])
 def test_every_move_is_told_with_its_column_to_both(you: Side) -> None:
     translator = started(you)
-    [first] = told(translator, Moved(FIRST, 3, board_of([3])))
-    [second] = told(translator, Moved(SECOND, 4, board_of([3, 4])))
+    [first] = told(translator, Moved(GAME, FIRST, 3, board_of([3])))
+    [second] = told(translator, Moved(GAME, SECOND, 4, board_of([3, 4])))
     assert isinstance(first, State)
     assert isinstance(second, State)
     assert (first.turn, first.you, first.moves, first.last_move, first.winner) == (2, you + 1, (3,), 3, None)
@@ -316,7 +318,7 @@ def test_every_move_is_told_with_its_column_to_both(you: Side) -> None:
 
 
 def test_cells_go_column_by_column_from_the_bottom_up() -> None:
-    [state] = told(started(FIRST), Shown(board_of([0, 0, 1, 6, 6])))
+    [state] = told(started(FIRST), Shown(GAME, board_of([0, 0, 1, 6, 6])))
     assert isinstance(state, State)
     cells = [0] * CELLS
     cells[0], cells[1], cells[6], cells[36], cells[37] = 1, 2, 1, 2, 1
@@ -324,7 +326,7 @@ def test_cells_go_column_by_column_from_the_bottom_up() -> None:
 
 
 def test_shown_game_has_no_last_move() -> None:
-    [state] = told(started(SECOND), Shown(board_of([3])))
+    [state] = told(started(SECOND), Shown(GAME, board_of([3])))
     assert isinstance(state, State)
     assert (state.turn, state.you, state.last_move, state.winner) == (2, 2, None, None)
 
@@ -336,14 +338,14 @@ def test_shown_game_has_no_last_move() -> None:
 def test_result_is_told_by_a_state_with_a_winner_and_an_end(
     reason: Reason, column: int | None, winner: Side
 ) -> None:
-    state, end = told(started(FIRST), Ended(board_of([0, 1]), winner, reason, column))
+    state, end = told(started(FIRST), Ended(GAME, board_of([0, 1]), winner, reason, column))
     assert isinstance(state, State)
     assert (state.turn, state.winner, state.last_move) == (0, winner + 1, column)
     assert end == End()
 
 
 def test_draw_has_winner_0() -> None:
-    state, end = told(started(FIRST), Ended(board_of([2]), None, Reason.FULL, 2))
+    state, end = told(started(FIRST), Ended(GAME, board_of([2]), None, Reason.FULL, 2))
     assert isinstance(state, State)
     assert (state.turn, state.winner, state.last_move) == (0, 0, 2)
     assert end == End()
@@ -351,17 +353,17 @@ def test_draw_has_winner_0() -> None:
 
 @pytest.mark.parametrize("winner", [FIRST, SECOND])
 def test_opponent_who_left_is_told_of_by_disconnected_alone(winner: Side) -> None:
-    assert told(started(FIRST), Ended(board_of([3]), winner, Reason.LEFT)) == [Disconnected()]
+    assert told(started(FIRST), Ended(GAME, board_of([3]), winner, Reason.LEFT)) == [Disconnected()]
 
 
 def test_aborted_game_is_told_of_by_disconnected_alone() -> None:
-    assert told(started(FIRST), Ended(Board(), None, Reason.ABORTED, leaver=SECOND)) == [Disconnected()]
+    assert told(started(FIRST), Ended(GAME, Board(), None, Reason.ABORTED, leaver=SECOND)) == [Disconnected()]
 
 
 def test_client_is_the_other_player_in_the_next_game() -> None:
     translator = started(FIRST)
-    told(translator, Ended(Board(), FIRST, Reason.TIME))
-    [state] = told(translator, Started(SECOND, ("bob", "ann")))
+    told(translator, Ended(GAME, Board(), FIRST, Reason.TIME))
+    [state] = told(translator, Started(GAME, SECOND, ("bob", "ann")))
     assert isinstance(state, State)
     assert state.you == 2
 
@@ -393,12 +395,19 @@ boards = st.lists(st.integers(0, COLUMNS - 1), max_size=6).map(board_of)
 events: st.SearchStrategy[Event] = st.one_of(
     st.builds(Introduced, st.text()),
     st.builds(Entered, st.text()),
-    st.builds(Started, sides, st.tuples(st.text(), st.text())),
-    st.builds(ToMove, boards, st.none() | st.floats()),
-    st.builds(Moved, sides, st.integers(0, 6), boards),
-    st.builds(Shown, boards),
+    st.builds(Started, st.just(GAME), sides, st.tuples(st.text(), st.text())),
+    st.builds(ToMove, st.just(GAME), boards, st.none() | st.floats()),
+    st.builds(Moved, st.just(GAME), sides, st.integers(0, 6), boards),
+    st.builds(Shown, st.just(GAME), boards),
     st.builds(Refused, objections, client_messages | anything),
-    st.builds(Ended, boards, sides | st.none(), st.sampled_from(Reason), st.integers(0, 6) | st.none()),
+    st.builds(
+        Ended,
+        st.just(GAME),
+        boards,
+        sides | st.none(),
+        st.sampled_from(Reason),
+        st.integers(0, 6) | st.none(),
+    ),
     st.builds(Dismissed, st.sampled_from(Why), objections),
 )
 

@@ -31,6 +31,8 @@ from gateway.game.events import (
 )
 from gateway.game.manners import Afterwards, Illegal
 
+GAME = "00007-00000a"
+
 NAMES = ("ann", "bob")
 PUT = Put(3)
 JOIN = Join("green")
@@ -60,13 +62,14 @@ client_messages = st.one_of(
 events: st.SearchStrategy[Event] = st.one_of(
     st.builds(Introduced, st.text()),
     st.builds(Entered, st.text()),
-    st.builds(Started, sides, st.just(NAMES)),
-    st.builds(ToMove, boards, st.one_of(st.none(), st.floats(0, 42))),
-    st.builds(Moved, sides, st.integers(0, 6), boards),
-    st.builds(Shown, boards),
+    st.builds(Started, st.just(GAME), sides, st.just(NAMES)),
+    st.builds(ToMove, st.just(GAME), boards, st.one_of(st.none(), st.floats(0, 42))),
+    st.builds(Moved, st.just(GAME), sides, st.integers(0, 6), boards),
+    st.builds(Shown, st.just(GAME), boards),
     st.builds(Refused, objections, st.one_of(client_messages, st.text(), st.none())),
     st.builds(
         Ended,
+        st.just(GAME),
         boards,
         st.one_of(st.none(), sides),
         st.sampled_from(Reason),
@@ -80,7 +83,7 @@ def told(*events: Event, side: Side | None = None) -> list[ServerMessage]:
     """What a client hears of `events`; with a `side`, after a game on that side began."""
     translator = DroidconTranslator()
     if side is not None:
-        list(translator.observe(Started(side, NAMES)))
+        list(translator.observe(Started(GAME, side, NAMES)))
     return [message for event in events for message in translator.observe(event)]
 
 
@@ -164,40 +167,42 @@ def test_what_was_asked_for_and_done_is_a_success(event: Event) -> None:
 
 @given(sides)
 def test_start_is_a_new_game_for_either_side(side: Side) -> None:
-    assert told(Started(side, NAMES)) == [Word.NEW_GAME]
+    assert told(Started(GAME, side, NAMES)) == [Word.NEW_GAME]
 
 
 @given(boards, st.one_of(st.none(), st.floats(0, 42)))
 def test_request_to_move_is_said_without_the_time(board: Board, rest: float | None) -> None:
-    assert told(ToMove(board, rest)) == [Word.YOUR_MOVE]
+    assert told(ToMove(GAME, board, rest)) == [Word.YOUR_MOVE]
 
 
 @given(sides, st.integers(0, 6))
 def test_opponents_move_is_passed_on(side: Side, column: int) -> None:
-    assert told(Moved(other(side), column, Board()), side=side) == [Put(column)]
+    assert told(Moved(GAME, other(side), column, Board()), side=side) == [Put(column)]
 
 
 @given(sides, st.integers(0, 6))
 def test_own_move_is_not_answered(side: Side, column: int) -> None:
-    assert told(Moved(side, column, Board()), side=side) == []
+    assert told(Moved(GAME, side, column, Board()), side=side) == []
 
 
 def test_side_is_that_of_the_latest_game() -> None:
-    moved = Moved(FIRST, 3, Board())
-    assert told(Started(SECOND, NAMES), moved, side=FIRST) == [Word.NEW_GAME, Put(3)]
-    assert told(Started(FIRST, NAMES), moved, side=SECOND) == [Word.NEW_GAME]
+    moved = Moved(GAME, FIRST, 3, Board())
+    assert told(Started(GAME, SECOND, NAMES), moved, side=FIRST) == [Word.NEW_GAME, Put(3)]
+    assert told(Started(GAME, FIRST, NAMES), moved, side=SECOND) == [Word.NEW_GAME]
 
 
 @pytest.mark.parametrize(
-    "event", [Shown(Board()), Overlooked(), Dismissed(Why.STOPPED), Dismissed(Why.SERIES_OVER)]
+    "event", [Shown(GAME, Board()), Overlooked(), Dismissed(Why.STOPPED), Dismissed(Why.SERIES_OVER)]
 )
 def test_nothing_is_said_of_what_the_dialect_has_no_word_for(event: Event) -> None:
     assert told(event, side=FIRST) == []
 
 
-WON_BY_FIRST = Ended(played([0, 1, 0, 1, 0, 1, 0]), FIRST, Reason.FOUR, 0)
-WON_BY_SECOND = Ended(played([0, 1, 2, 1, 0, 1, 2, 1]), SECOND, Reason.FOUR, 1)
-FULL = Ended(played([int(c) for c in "000000111111222222533333344444466666655555"]), None, Reason.FULL, 5)
+WON_BY_FIRST = Ended(GAME, played([0, 1, 0, 1, 0, 1, 0]), FIRST, Reason.FOUR, 0)
+WON_BY_SECOND = Ended(GAME, played([0, 1, 2, 1, 0, 1, 2, 1]), SECOND, Reason.FOUR, 1)
+FULL = Ended(
+    GAME, played([int(c) for c in "000000111111222222533333344444466666655555"]), None, Reason.FULL, 5
+)
 
 
 @pytest.mark.parametrize(
@@ -221,14 +226,14 @@ def test_last_move_is_told_to_the_one_who_did_not_make_it(
 @pytest.mark.parametrize("reason", [Reason.LEFT, Reason.TIME, Reason.ILLEGAL])
 @given(boards, sides)
 def test_end_without_a_move_is_one_word(reason: Reason, board: Board, winner: Side) -> None:
-    ended = Ended(board, winner, reason)
+    ended = Ended(GAME, board, winner, reason)
     assert told(ended, side=winner) == [Word.YOU_WON]
     assert told(ended, side=other(winner)) == [Word.YOU_LOST]
 
 
 @given(sides)
 def test_aborted_game_is_told_as_won_by_who_stayed(leaver: Side) -> None:
-    ended = Ended(Board(), None, Reason.ABORTED, leaver=leaver)
+    ended = Ended(GAME, Board(), None, Reason.ABORTED, leaver=leaver)
     assert told(ended, side=other(leaver)) == [Word.YOU_WON]
     assert told(ended, side=leaver) == [Word.YOU_LOST]
 

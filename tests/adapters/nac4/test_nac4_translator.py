@@ -30,6 +30,8 @@ from gateway.game.events import (
 )
 from gateway.game.manners import Afterwards, Illegal, Manners
 
+GAME = "00007-00000a"
+
 LOBBY = InLobby()
 EMPTY = "." * 42
 NAMES = ("alice", "bob")
@@ -51,7 +53,7 @@ def told(translator: Nac4Translator, *events: Event) -> list[str]:
 def playing(side: Side, *, original: bool = False) -> Nac4Translator:
     """A translator whose client is in a game, on `side`."""
     translator = Nac4Translator(LOBBY, original=original)
-    told(translator, Entered(NAMES[side]), Started(side, NAMES))
+    told(translator, Entered(NAMES[side]), Started(GAME, side, NAMES))
     return translator
 
 
@@ -71,12 +73,14 @@ columns = st.integers(0, 6)
 events: st.SearchStrategy[Event] = st.one_of(
     st.builds(Introduced, st.text()),
     st.builds(Entered, st.text()),
-    st.builds(Started, sides, st.tuples(st.text(), st.text())),
-    st.builds(ToMove, boards(), st.none() | st.floats(0, 1e6)),
-    st.builds(Moved, sides, columns, boards()),
-    st.builds(Shown, boards()),
+    st.builds(Started, st.just(GAME), sides, st.tuples(st.text(), st.text())),
+    st.builds(ToMove, st.just(GAME), boards(), st.none() | st.floats(0, 1e6)),
+    st.builds(Moved, st.just(GAME), sides, columns, boards()),
+    st.builds(Shown, st.just(GAME), boards()),
     st.builds(Refused, objections, client_messages | st.text() | st.none()),
-    st.builds(Ended, boards(), st.none() | sides, st.sampled_from(list(Reason)), st.none() | columns),
+    st.builds(
+        Ended, st.just(GAME), boards(), st.none() | sides, st.sampled_from(list(Reason)), st.none() | columns
+    ),
     st.builds(Dismissed, st.sampled_from(list(Why)), objections),
 )
 
@@ -154,8 +158,8 @@ def test_who_was_let_in_hears_of_no_refusal(refusals: list[Refused]) -> None:
 
 def test_start_names_red_then_yellow() -> None:
     translator = Nac4Translator(LOBBY)
-    assert told(translator, Started(FIRST, NAMES)) == ["newgame alice bob"]
-    assert told(translator, Started(SECOND, NAMES)) == ["newgame alice bob"]
+    assert told(translator, Started(GAME, FIRST, NAMES)) == ["newgame alice bob"]
+    assert told(translator, Started(GAME, SECOND, NAMES)) == ["newgame alice bob"]
 
 
 @pytest.mark.parametrize(
@@ -171,45 +175,47 @@ def test_start_names_red_then_yellow() -> None:
     ],
 )
 def test_foreign_name_is_shown_in_the_alphabet(name: str, shown: str) -> None:
-    assert told(Nac4Translator(LOBBY), Started(FIRST, (name, "bob"))) == [f"newgame {shown} bob"]
-    assert told(Nac4Translator(LOBBY), Started(SECOND, ("bob", name))) == [f"newgame bob {shown}"]
+    assert told(Nac4Translator(LOBBY), Started(GAME, FIRST, (name, "bob"))) == [f"newgame {shown} bob"]
+    assert told(Nac4Translator(LOBBY), Started(GAME, SECOND, ("bob", name))) == [f"newgame bob {shown}"]
 
 
 @given(st.text(), st.text())
 def test_no_name_leaves_the_alphabet_or_makes_a_word_more(red: str, yellow: str) -> None:
-    (text,) = told(Nac4Translator(LOBBY), Started(FIRST, (red, yellow)))
+    (text,) = told(Nac4Translator(LOBBY), Started(GAME, FIRST, (red, yellow)))
     assert re.fullmatch(r"newgame [A-Za-z0-9_-]{1,64} [A-Za-z0-9_-]{1,64}", text)
 
 
 def test_request_shows_board_own_colour_and_rest() -> None:
     red = "R......Y" + "." * 34
-    assert told(playing(FIRST), ToMove(board_after("00"), 41.96)) == [f"genmove {red} R PlayR 42.0"]
+    assert told(playing(FIRST), ToMove(GAME, board_after("00"), 41.96)) == [f"genmove {red} R PlayR 42.0"]
     yellow = "R" + "." * 41
-    assert told(playing(SECOND), ToMove(board_after("0"), 9.0)) == [f"genmove {yellow} Y PlayY 9.0"]
+    assert told(playing(SECOND), ToMove(GAME, board_after("0"), 9.0)) == [f"genmove {yellow} Y PlayY 9.0"]
 
 
 def test_board_has_row_0_first_and_column_0_first_in_each_row() -> None:
     board = board_after("0660" + "0")
     cells = list(EMPTY)
     cells[0], cells[6], cells[13], cells[7], cells[14] = "RYRYR"
-    assert told(playing(SECOND), ToMove(board, 1.0)) == [f"genmove {''.join(cells)} Y PlayY 1.0"]
+    assert told(playing(SECOND), ToMove(GAME, board, 1.0)) == [f"genmove {''.join(cells)} Y PlayY 1.0"]
 
 
 def test_colour_is_that_of_the_latest_game() -> None:
     translator = playing(FIRST)
-    told(translator, Started(SECOND, NAMES))
-    assert told(translator, Ended(Board(), FIRST, Reason.LEFT)) == [f"endgame {EMPTY} Y WinR Disconnected"]
+    told(translator, Started(GAME, SECOND, NAMES))
+    assert told(translator, Ended(GAME, Board(), FIRST, Reason.LEFT)) == [
+        f"endgame {EMPTY} Y WinR Disconnected"
+    ]
 
 
 def test_moves_are_not_told_on_their_own() -> None:
-    moved = Moved(SECOND, 3, board_after("3"))
-    assert told(playing(FIRST), moved, Shown(Board()), Overlooked(), Introduced("alice")) == []
+    moved = Moved(GAME, SECOND, 3, board_after("3"))
+    assert told(playing(FIRST), moved, Shown(GAME, Board()), Overlooked(), Introduced("alice")) == []
 
 
 def test_four_in_a_row_is_ok_for_both_colours() -> None:
     board = board_after("0011223")
     cells = "RRRR...YYY" + "." * 32
-    ended = Ended(board, FIRST, Reason.FOUR, 3)
+    ended = Ended(GAME, board, FIRST, Reason.FOUR, 3)
     assert told(playing(FIRST), ended) == [f"endgame {cells} R WinR Ok"]
     assert told(playing(SECOND), ended) == [f"endgame {cells} Y WinR Ok"]
 
@@ -227,12 +233,12 @@ def test_four_in_a_row_is_ok_for_both_colours() -> None:
     ],
 )
 def test_ending_is_worded_by_winner_and_reason(winner: Side | None, reason: Reason, words: str) -> None:
-    assert told(playing(SECOND), Ended(Board(), winner, reason)) == [f"endgame {EMPTY} Y {words}"]
+    assert told(playing(SECOND), Ended(GAME, Board(), winner, reason)) == [f"endgame {EMPTY} Y {words}"]
 
 
 @pytest.mark.parametrize(("leaver", "status"), [(FIRST, "WinY"), (SECOND, "WinR")])
 def test_aborted_game_is_told_as_won_by_who_stayed(leaver: Side, status: str) -> None:
-    ended = Ended(Board(), None, Reason.ABORTED, leaver=leaver)
+    ended = Ended(GAME, Board(), None, Reason.ABORTED, leaver=leaver)
     assert told(playing(SECOND), ended) == [f"endgame {EMPTY} Y {status} Disconnected"]
 
 
@@ -242,7 +248,7 @@ def test_aborted_game_is_told_as_won_by_who_stayed(leaver: Side, status: str) ->
 )
 def test_client_of_the_originals_making_is_never_told_disconnected(reason: Reason, word: str) -> None:
     translator = playing(FIRST, original=True)
-    assert told(translator, Ended(Board(), FIRST, reason)) == [f"endgame {EMPTY} R WinR {word}"]
+    assert told(translator, Ended(GAME, Board(), FIRST, reason)) == [f"endgame {EMPTY} R WinR {word}"]
 
 
 @pytest.mark.parametrize("why", list(Why))

@@ -13,6 +13,8 @@ from gateway.game.manners import Manners
 from gateway.game.results import Finished, Player
 from gateway.game.session import Ending, Note, Number, Outcome, Phase, Session, Terms, opposite
 
+GAME = "00007-00000a"
+
 TERMS = Terms(clock=10.0, penalty=1.0, idle=60.0)
 
 
@@ -22,7 +24,7 @@ def session_of(one: Manners, two: Manners) -> Session:
 
 def started(one: Manners = STEPPING_OUT, two: Manners = STEPPING_OUT) -> Session:
     session = session_of(one, two)
-    session.begin(0)
+    session.begin(GAME, 0)
     return session
 
 
@@ -81,10 +83,10 @@ def only_end(outcome: Outcome) -> Ended:
 def test_a_game_opens_with_both_told_and_the_first_mover_asked() -> None:
     session = session_of(STEPPING_OUT, STEPPING_OUT)
     assert session.phase is Phase.BETWEEN
-    assert session.begin(0) == [
-        (0, Started(FIRST, ("ann", "bob"))),
-        (1, Started(SECOND, ("ann", "bob"))),
-        (0, ToMove(Board(), None)),
+    assert session.begin(GAME, 0) == [
+        (0, Started(GAME, FIRST, ("ann", "bob"))),
+        (1, Started(GAME, SECOND, ("ann", "bob"))),
+        (0, ToMove(GAME, Board(), None)),
     ]
     assert (session.phase, session.round, session.to_move) == (Phase.PLAYING, 1, 0)
 
@@ -94,9 +96,9 @@ def test_a_legal_move_is_told_to_both_and_the_other_is_asked() -> None:
     board = Board().drop(3)
     outcome = move(session, 0, 3, 0)
     assert list(outcome.notes) == [
-        (0, Moved(FIRST, 3, board)),
-        (1, Moved(FIRST, 3, board)),
-        (1, ToMove(board, None)),
+        (0, Moved(GAME, FIRST, 3, board)),
+        (1, Moved(GAME, FIRST, 3, board)),
+        (1, ToMove(GAME, board, None)),
     ]
     assert outcome.ending is None
 
@@ -122,12 +124,12 @@ def test_the_last_move_is_told_with_the_end_alone() -> None:
 def test_asking_shows_the_board_as_it_stands() -> None:
     session = started()
     play(session, "34")
-    assert session.show() == Shown(Board().drop(3).drop(4))
+    assert session.show() == Shown(GAME, Board().drop(3).drop(4))
 
 
 def test_a_result_tells_who_played_and_how() -> None:
     session = Session((Player("ann", STANDING_BY), Player("bob", STANDING_BY)), TERMS, 17, "round")
-    session.begin(5.0)
+    session.begin(GAME, 5.0)
     game = finished(play(session, FIRST_WINS, 9.0))
     assert [player.name for player in game.players] == ["ann", "bob"]
     assert (game.winner, game.reason, game.round) == (FIRST, Reason.FOUR, 1)
@@ -139,7 +141,7 @@ def test_a_result_tells_who_played_and_how() -> None:
 def test_a_result_names_the_first_mover_first() -> None:
     session = started(HANGING_UP, HANGING_UP)
     play(session, FIRST_WINS)
-    session.begin(3.0)
+    session.begin(GAME, 3.0)
     game = finished(play(session, FIRST_WINS, 4.0))
     assert [player.name for player in game.players] == ["bob", "ann"]
     assert (game.winner, game.round, game.began, game.ended) == (FIRST, 2, 3.0, 4.0)
@@ -147,7 +149,7 @@ def test_a_result_names_the_first_mover_first() -> None:
 
 def test_a_game_of_an_uncounted_player_does_not_count() -> None:
     session = Session((Player("ann", HANGING_UP), Player("TEST", HANGING_UP, counted=False)), TERMS)
-    session.begin(0)
+    session.begin(GAME, 0)
     assert not finished(play(session, FIRST_WINS)).counted
 
 
@@ -174,7 +176,7 @@ def test_the_longer_wish_of_two_counts_the_rounds(one: Manners, two: Manners, ro
     session = session_of(one, two)
     for number in range(rounds):
         assert session.phase is Phase.BETWEEN
-        session.begin(0)
+        session.begin(GAME, 0)
         assert session.round == number + 1
         outcome = play(session, FIRST_WINS)
         assert ending(outcome).broken is None
@@ -185,10 +187,10 @@ def test_first_move_swaps_with_every_round() -> None:
     session = session_of(HANGING_UP, HANGING_UP)
     openers, names = [], []
     for _ in range(4):
-        notes = session.begin(0)
+        notes = session.begin(GAME, 0)
         openers.append(session.to_move)
         names.append(session.names)
-        assert notes[0] == (session.to_move, Started(FIRST, session.names))
+        assert notes[0] == (session.to_move, Started(GAME, FIRST, session.names))
         assert notes[2][0] == session.to_move
         play(session, FIRST_WINS)
     assert openers == [0, 1, 0, 1]
@@ -198,7 +200,7 @@ def test_first_move_swaps_with_every_round() -> None:
 def test_the_winner_is_named_by_its_side_in_that_round() -> None:
     session = started(HANGING_UP, HANGING_UP)
     play(session, FIRST_WINS)
-    session.begin(0)
+    session.begin(GAME, 0)
     play(session, "33")
     assert only_end(session.leave(0, 0.0)).winner == FIRST
 
@@ -224,7 +226,7 @@ def test_refusal_names_the_objection_and_hands_the_message_back(
     play(session, "333333")
     message = object()
     outcome = session.play(0, Play(column, message), 0)
-    assert outcome.notes[0] == (0, Refused(objection, message))
+    assert outcome.notes[0] == (0, Refused(objection, message, GAME))
     assert not [event for event in heard(outcome, 1) if isinstance(event, Refused)]
 
 
@@ -240,12 +242,12 @@ def test_refusal_names_the_objection_and_hands_the_message_back(
 def test_refusal_names_all_that_stands_against_a_move(column: int | None, objection: Objection) -> None:
     session = started()
     play(session, "333333")
-    assert move(session, 1, column, 0) == Outcome([(1, Refused(objection, None))])
+    assert move(session, 1, column, 0) == Outcome([(1, Refused(objection, None, GAME))])
 
 
 def test_refused_move_leaves_board_and_clock_alone() -> None:
     session = session_of(STEPPING_OUT, STANDING_BY)
-    request = request_in(session.begin(0))
+    request = request_in(session.begin(GAME, 0))
     session.handed(request, 0)
     shown = session.show()
     for column in (7, -1, None):
@@ -258,8 +260,8 @@ def test_refused_move_leaves_board_and_clock_alone() -> None:
 def test_out_of_turn_costs_nothing_with_a_player_who_retries_or_pays() -> None:
     for manners in (STEPPING_OUT, STANDING_BY):
         session = session_of(manners, manners)
-        session.handed(request_in(session.begin(0)), 0)
-        assert move(session, 1, 0, 5) == Outcome([(1, Refused(Objection.NOT_YOUR_TURN, None))])
+        session.handed(request_in(session.begin(GAME, 0)), 0)
+        assert move(session, 1, 0, 5) == Outcome([(1, Refused(Objection.NOT_YOUR_TURN, None, GAME))])
         assert session.phase is Phase.PLAYING
         moved = move(session, 0, 0, 6)
         assert request_in(moved).rest in (None, 10.0)
@@ -267,9 +269,9 @@ def test_out_of_turn_costs_nothing_with_a_player_who_retries_or_pays() -> None:
 
 def test_illegal_column_costs_thinking_and_penalty_and_the_same_is_asked_again() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    session.handed(request_in(session.begin(0)), 100)
+    session.handed(request_in(session.begin(GAME, 0)), 100)
     outcome = move(session, 0, 7, 102)
-    assert outcome == Outcome([(0, Refused(Objection.OUTSIDE, None)), (0, ToMove(Board(), 7.0))])
+    assert outcome == Outcome([(0, Refused(Objection.OUTSIDE, None, GAME)), (0, ToMove(GAME, Board(), 7.0))])
     assert session.deadline is None
     session.handed(request_in(outcome), 103)
     assert session.deadline == 110
@@ -277,17 +279,17 @@ def test_illegal_column_costs_thinking_and_penalty_and_the_same_is_asked_again()
 
 def test_a_penalty_that_uses_up_the_rest_is_a_time_loss_at_once() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    session.handed(request_in(session.begin(0)), 0)
+    session.handed(request_in(session.begin(GAME, 0)), 0)
     outcome = move(session, 0, 7, 9)
     end = only_end(outcome)
     assert (end.winner, end.reason, end.column) == (SECOND, Reason.TIME, None)
-    assert list(outcome.notes) == [(0, Refused(Objection.OUTSIDE, None))]
+    assert list(outcome.notes) == [(0, Refused(Objection.OUTSIDE, None, GAME))]
     assert ending(outcome).broken is None
 
 
 def test_a_penalty_that_ends_the_game_leaves_no_move_owed() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    session.handed(request_in(session.begin(0)), 0)
+    session.handed(request_in(session.begin(GAME, 0)), 0)
     assert ending(move(session, 0, 7, 9)).owed is None
 
 
@@ -341,13 +343,13 @@ def test_a_game_has_a_clock_where_one_player_wants_it(
     one: Manners, two: Manners, control: TimeControl
 ) -> None:
     assert TERMS.control((Player("ann", one), Player("bob", two))) == control
-    rest = request_in(session_of(one, two).begin(0)).rest
+    rest = request_in(session_of(one, two).begin(GAME, 0)).rest
     assert rest == (None if control.renewed else 10)
 
 
 def test_the_clock_runs_from_the_handing_over_to_the_reading() -> None:
     session = session_of(STANDING_BY, STEPPING_OUT)
-    request = request_in(session.begin(0))
+    request = request_in(session.begin(GAME, 0))
     assert session.deadline is None
     assert session.handed(request, 5) == 15
     second = request_in(move(session, 0, 0, 7))
@@ -359,7 +361,7 @@ def test_the_clock_runs_from_the_handing_over_to_the_reading() -> None:
 
 def test_a_request_that_is_answered_starts_no_clock() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    stale = request_in(session.begin(0))
+    stale = request_in(session.begin(GAME, 0))
     fresh = request_in(move(session, 0, 0, 1))
     assert session.handed(stale, 2) is None
     assert session.deadline is None
@@ -368,7 +370,7 @@ def test_a_request_that_is_answered_starts_no_clock() -> None:
 
 def test_a_request_withdrawn_by_the_end_starts_no_clock() -> None:
     session = session_of(HANGING_UP, STANDING_BY)
-    request = request_in(session.begin(0))
+    request = request_in(session.begin(GAME, 0))
     session.leave(1, 0.0)
     assert session.handed(request, 2) is None
     assert session.deadline is None
@@ -376,15 +378,15 @@ def test_a_request_withdrawn_by_the_end_starts_no_clock() -> None:
 
 def test_a_request_of_the_round_before_starts_no_clock() -> None:
     session = session_of(HANGING_UP, STANDING_BY)
-    stale = request_in(session.begin(0))
+    stale = request_in(session.begin(GAME, 0))
     play(session, FIRST_WINS)
-    session.begin(0)
+    session.begin(GAME, 0)
     assert session.handed(stale, 2) is None
 
 
 def test_a_request_is_handed_over_once() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    request = request_in(session.begin(0))
+    request = request_in(session.begin(GAME, 0))
     session.handed(request, 0)
     assert session.handed(request, 5) is None
     assert session.deadline == 10
@@ -392,15 +394,15 @@ def test_a_request_is_handed_over_once() -> None:
 
 def test_every_game_has_the_whole_budget() -> None:
     session = session_of(HANGING_UP, STANDING_BY)
-    session.handed(request_in(session.begin(0)), 0)
+    session.handed(request_in(session.begin(GAME, 0)), 0)
     play(session, FIRST_WINS, 5)
-    assert request_in(session.begin(0)).rest == 10
+    assert request_in(session.begin(GAME, 0)).rest == 10
 
 
 @pytest.mark.parametrize("sleeper", [STEPPING_OUT, STANDING_BY])
 def test_the_sleeper_loses_the_round_and_the_series_goes_on(sleeper: Manners) -> None:
     session = session_of(sleeper, HANGING_UP)
-    deadline = session.handed(request_in(session.begin(0)), 0)
+    deadline = session.handed(request_in(session.begin(GAME, 0)), 0)
     assert deadline is not None
     outcome = session.flag(0, deadline)
     end = only_end(outcome)
@@ -412,7 +414,7 @@ def test_the_sleeper_loses_the_round_and_the_series_goes_on(sleeper: Manners) ->
 @pytest.mark.parametrize("opponent", [STEPPING_OUT, STANDING_BY, HANGING_UP])
 def test_a_sleeper_who_hangs_up_ends_the_series(opponent: Manners) -> None:
     session = session_of(HANGING_UP, opponent)
-    deadline = session.handed(request_in(session.begin(0)), 0)
+    deadline = session.handed(request_in(session.begin(GAME, 0)), 0)
     assert deadline is not None
     outcome = session.flag(0, deadline)
     assert only_end(outcome).reason is Reason.TIME
@@ -422,7 +424,7 @@ def test_a_sleeper_who_hangs_up_ends_the_series(opponent: Manners) -> None:
 
 def test_no_flag_falls_before_its_time_or_for_the_wrong_seat() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    request = request_in(session.begin(0))
+    request = request_in(session.begin(GAME, 0))
     assert session.flag(0, 1000) == Outcome()
     session.handed(request, 0)
     assert session.flag(0, 9.9) == Outcome()
@@ -435,7 +437,7 @@ def test_no_flag_falls_before_its_time_or_for_the_wrong_seat() -> None:
 
 def test_a_move_read_after_the_deadline_but_before_the_flag_counts() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    session.handed(request_in(session.begin(0)), 0)
+    session.handed(request_in(session.begin(GAME, 0)), 0)
     move(session, 0, 0, 10.4)
     assert session.phase is Phase.PLAYING
     assert request_in(move(session, 1, 0, 11)).rest == GRACE
@@ -443,7 +445,7 @@ def test_a_move_read_after_the_deadline_but_before_the_flag_counts() -> None:
 
 def test_a_late_winning_move_wins() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    session.begin(0)
+    session.begin(GAME, 0)
     request = request_in(play(session, FIRST_WINS[:-1]))
     session.handed(request, 0)
     assert only_end(move(session, 0, 0, 11)).winner == FIRST
@@ -451,10 +453,10 @@ def test_a_late_winning_move_wins() -> None:
 
 def test_a_result_tells_how_long_each_side_thought() -> None:
     session = session_of(HANGING_UP, STANDING_BY)
-    session.begin(0)
+    session.begin(GAME, 0)
     play(session, FIRST_WINS)
     now = 0.0
-    outcome = Outcome(session.begin(0))
+    outcome = Outcome(session.begin(GAME, 0))
     for column in FIRST_WINS:
         session.handed(request_in(outcome), now)
         now += 1 if session.to_move == 1 else 0.25
@@ -496,7 +498,7 @@ def test_game_that_is_left_before_both_have_moved_is_aborted(number: Number, col
 def test_each_round_is_aborted_or_lost_by_itself(columns: str, reason: Reason) -> None:
     session = started(HANGING_UP, HANGING_UP)
     play(session, FIRST_WINS)
-    session.begin(0)
+    session.begin(GAME, 0)
     play(session, columns)
     end = finished(session.leave(0, 0.0))
     assert (end.round, end.reason, end.leaver) == (2, reason, SECOND)
@@ -508,7 +510,7 @@ def test_only_leaving_aborts_a_game(column: int | None) -> None:
     session = started(HANGING_UP, HANGING_UP)
     assert only_end(session.play(0, Play(column), 0.0)).reason is Reason.ILLEGAL
     session = session_of(HANGING_UP, HANGING_UP)
-    session.handed(request_in(session.begin(0)), 0)
+    session.handed(request_in(session.begin(GAME, 0)), 0)
     assert only_end(session.flag(0, 300)).reason is Reason.TIME
 
 
@@ -532,15 +534,15 @@ def test_nobody_owes_a_move_after_the_last_one() -> None:
 
 def test_a_sleeper_owes_its_move() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    session.handed(request_in(session.begin(0)), 0)
+    session.handed(request_in(session.begin(GAME, 0)), 0)
     assert ending(session.flag(0, 10)).owed == 0
 
 
 def test_a_new_round_forgets_what_was_owed() -> None:
     session = session_of(STANDING_BY, HANGING_UP)
-    session.handed(request_in(session.begin(0)), 0)
+    session.handed(request_in(session.begin(GAME, 0)), 0)
     session.flag(0, 10)
-    session.begin(0)
+    session.begin(GAME, 0)
     assert ending(play(session, FIRST_WINS)).owed is None
 
 
@@ -581,7 +583,7 @@ def test_any_move_is_played_or_refused_and_time_never_grows(
     one: Manners, two: Manners, commands: list[tuple[Number, int | None, float, str]]
 ) -> None:
     session = session_of(one, two)
-    outcome = Outcome(session.begin(0))
+    outcome = Outcome(session.begin(GAME, 0))
     rests: dict[Number, list[float]] = {0: [], 1: []}
     now = 0.0
     for number, column, seconds, way in commands:
@@ -608,7 +610,7 @@ def test_any_move_is_played_or_refused_and_time_never_grows(
 
 def test_no_game_ends_before_it_began() -> None:
     session = session_of(STEPPING_OUT, STEPPING_OUT)
-    session.begin(5.0)
+    session.begin(GAME, 5.0)
     finished = ending(session.leave(0, 4.9)).finished
     assert finished is not None
     assert (finished.began, finished.ended) == (5.0, 5.0)

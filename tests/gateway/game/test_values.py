@@ -25,8 +25,8 @@ class Thing:
 MADE = {
     "Board()": Board(),
     "Play(3)": Play(3),
-    "Moved(0, 3, Board())": Moved(0, 3, Board()),
-    "ToMove(Board(), None)": ToMove(Board(), None),
+    "Moved('', 0, 3, Board())": Moved("", 0, 3, Board()),
+    "ToMove('', Board(), None)": ToMove("", Board(), None),
 }
 """What a move makes, and how."""
 VALUES = st.tuples(st.integers(), st.text(), st.lists(st.integers()).map(tuple))

@@ -74,7 +74,7 @@ def test_an_illegal_move_costs_its_time_and_a_penalty(world: World) -> None:
     ann.hand()
     world.now = 2
     refused, asked = ann.play(9)
-    assert refused == Refused(Objection.OUTSIDE, None)
+    assert refused == Refused(Objection.OUTSIDE, None, ann.last(Started).game)
     assert isinstance(asked, ToMove)
     assert asked.rest == 7.0
     ann.hand()
@@ -338,7 +338,7 @@ def test_who_slept_rests_between_the_rounds_of_its_series(world: World) -> None:
     flag(world, ann)
     ann.news()
     assert ann.games == 1
-    assert ann.play(0) == [Overlooked(), Started(1, ("bob", "ann"))]
+    assert ann.play(0) == [Overlooked(), Started(bob.last(Started).game, 1, ("bob", "ann"))]
     assert bob.request is not None
 
 

@@ -35,6 +35,7 @@ class WallClock:
 def finished(lasted: float) -> Finished:
     now = trio.current_time()
     return Finished(
+        game="00007-00000a",
         players=(Player("ann", CLIENT), Player("bob", CLIENT)),
         board=Board().drop(3).drop(3),
         winner=0,

@@ -49,7 +49,7 @@ def finished(reason: Reason = Reason.FOUR, winner: int | None = FIRST, name: str
     for column in (3, 2, 3):
         board = board.drop(column)
     players = (Player(name, MANNERS), Player("bob", MANNERS))
-    return Finished(players, board, winner, reason, (1.0, 2.0), 1)  # type: ignore[arg-type]
+    return Finished("00007-00000a", players, board, winner, reason, (1.0, 2.0), 1)  # type: ignore[arg-type]
 
 
 def logged(capfd: pytest.CaptureFixture[str]) -> str:

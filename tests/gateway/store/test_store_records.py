@@ -22,6 +22,7 @@ from gateway.store.records import (
 CLIENT = Manners(Illegal.RETRY, Afterwards.STAND_BY, kind="nac4")
 HOUSE = Manners(Illegal.FORFEIT, Afterwards.HANG_UP, house=True, kind="house")
 FINISHED = Finished(
+    game="00007-00000a",
     players=(Player("alice", CLIENT), Player("aima", HOUSE)),
     board=Board().drop(3).drop(0),
     winner=1,

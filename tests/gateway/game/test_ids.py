@@ -1,0 +1,63 @@
+"""Ids of games: short, in the order of their games, and read strictly but from people."""
+
+from itertools import islice
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.game.ids import RUNS, game_ids, parse, typed
+
+RUN = st.integers(0, RUNS - 1)
+
+
+def test_ids_of_a_run_are_its_number_and_the_game_s() -> None:
+    assert [*islice(game_ids(0), 2)] == ["00000-000000", "00000-000001"]
+    assert [*islice(game_ids(33), 31, 34)] == ["00011-00000z", "00011-000010", "00011-000011"]
+    assert next(game_ids(RUNS - 1)) == "zzzzz-000000"
+
+
+@given(RUN, RUN)
+def test_ids_sort_by_run_and_then_by_start(one: int, two: int) -> None:
+    first, second = ([*islice(game_ids(run), 100)] for run in (one, two))
+    assert first == sorted(first)
+    assert len({*first, *second}) == (100 if one == two else 200)
+    assert (first[-1] < second[0]) == (one < two)
+
+
+@pytest.mark.parametrize("run", [-1, RUNS])
+def test_number_that_no_run_has_makes_no_ids(run: int) -> None:
+    with pytest.raises(ValueError, match="not the number of a run"):
+        game_ids(run)
+
+
+@given(RUN, st.integers(0, 2000))
+def test_every_id_is_read(run: int, number: int) -> None:
+    game = next(islice(game_ids(run), number, None))
+    assert parse(game) == game
+    assert len(game) == 12
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "00000", "00000000000", "00000-00000", "00000-0000000", "0000-000000", "00000_000000"),
+        *("0000I-000000", "0000O-000000", "0000i-000000", "0000l-000000", "0000o-000000", "0000u-000000"),
+        *("0000A-000000", " 00000-000000", "00000-000000\n", "00000-00000\u0660"),
+    ],
+)
+def test_what_is_no_id_is_not_read(text: str) -> None:
+    with pytest.raises(ValueError, match="not the id of a game"):
+        parse(text)
+
+
+@given(RUN)
+def test_people_may_type_capitals_and_look_alikes(run: int) -> None:
+    game = next(game_ids(run))
+    for zero in "0oO":
+        for one in "1iIlL":
+            assert typed(f" {game.replace('0', zero).replace('1', one).upper()} ") == game
+
+
+def test_number_of_a_game_from_before_there_were_ids_stays_what_it_is() -> None:
+    assert typed("1205") == "1205"
