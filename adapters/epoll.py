@@ -1,10 +1,8 @@
 """Waiting for bytes on many sockets, with one task.
 
-Knows epoll and trio's way of waiting for a file descriptor. Does not know what is read. A task of its own for
-each socket has to be woken for every move, must look for the socket anew each time (a system call), and is
-one more thing that the processor has forgotten when thousands of games are on. Here a look finds all
-sockets that have something, and what reads them is called at once: in server CPU a move by lines takes 15 us,
-where it takes 28 with a task for each socket.
+Knows epoll and trio's way of waiting for a file descriptor. Does not know what is read. With a task for each
+socket, every move would wake a task and register the socket anew, which is a system call. Here one poll finds
+all readable sockets, and their readers are called at once (docs/performance.md).
 """
 
 import select
@@ -17,39 +15,40 @@ import outcome
 import trio
 
 Ready: TypeAlias = Callable[[], bool]
-"""Reads what there is, without waiting; returns whether to be called again."""
+"""Reads what there is, without waiting; returns whether to call it again."""
 Listener: TypeAlias = tuple[Ready, trio.lowlevel.Task]
 
 
 class EpollReader:
-    """Looks at sockets on behalf of those who listen. Needs a system that has epoll."""
+    """Polls sockets on behalf of the tasks that listen. Needs a system that has epoll."""
 
     def __init__(self) -> None:
         self._epoll = select.epoll()
         self._listeners: dict[int, Listener] = {}
 
     async def run(self) -> None:
-        """Look, until cancelled; then nobody can listen any more."""
+        """Poll until cancelled. After that, no task can listen."""
         with self._epoll:
             while True:
                 await trio.lowlevel.wait_readable(self._epoll.fileno())
-                # All that are ready, however many: what one look leaves out would count as not yet arrived.
+                # All ready sockets, however many: bytes that one poll leaves out would count as not yet
+                # arrived.
                 for number, _ in self._epoll.poll(0, len(self._listeners) or 1):
                     listener = self._listeners.get(number)
-                    if listener is None:  # it went while others were called
+                    if listener is None:  # it was removed while others were called
                         continue
                     try:
                         if not listener[0]():
                             self._end(number, listener, outcome.Value(None))
-                    except Exception as error:  # kept in no variable: its traceback knows this frame
+                    except Exception as error:  # kept in no variable: its traceback refers to this frame
                         self._end(number, listener, outcome.Error(error))
-                listener = None  # or the last one would live until the next look
+                listener = None  # otherwise the last one would live until the next poll
 
     async def listen(self, sock: socket.socket, ready: Ready) -> None:
         """Call `ready` each time there is something to read, until it returns False.
 
-        Raises what `ready` raises, trio.BusyResourceError where somebody listens already, and
-        trio.ClosedResourceError once the socket is about to be closed.
+        Raises what `ready` raises, trio.BusyResourceError if another task listens already, and
+        trio.ClosedResourceError when the socket is about to be closed.
         """
         number = sock.fileno()
         if number in self._listeners:
@@ -64,17 +63,17 @@ class EpollReader:
         await trio.lowlevel.wait_task_rescheduled(give_up)
 
     def closing(self, sock: socket.socket) -> None:
-        """Send away who listens to a socket that is about to be closed."""
+        """End the listening to a socket that is about to be closed."""
         listener = self._listeners.get(sock.fileno())
         if listener is not None:
             self._end(sock.fileno(), listener, outcome.Error(trio.ClosedResourceError()))
 
     def _end(self, number: int, listener: Listener, end: outcome.Outcome[None]) -> None:
-        if self._listeners.get(number) is listener:  # or it was cancelled by what it caused
+        if self._listeners.get(number) is listener:  # otherwise it was cancelled by what it caused
             self._forget(number)
             trio.lowlevel.reschedule(listener[1], end)
 
     def _forget(self, number: int) -> None:
         del self._listeners[number]
-        with suppress(OSError, ValueError):  # once nobody looks any more
+        with suppress(OSError, ValueError):  # after `run` has ended
             self._epoll.unregister(number)

@@ -1,11 +1,11 @@
 """One client's bytes, in and out.
 
-Knows a trio stream, what waits to leave it, and when what was read last arrived. Does not know what the
-bytes mean. What is written leaves at once where the stream can do that, and what does not leave waits here,
-whole and in order, until somebody drains it: so nothing is ever torn, whoever is cancelled.
+Knows a trio stream, the bytes that wait to leave it, and when the last read bytes arrived. Does not know what
+the bytes mean. Written bytes leave at once if the stream takes them. The rest waits here, whole and in order,
+until a task drains it, so a cancelled task never tears a message.
 
-The rule it keeps: what waits for all clients of a server together is bounded. Beyond that the client for whom
-most waits is given up. Whoever writes bounds what waits for one client.
+The rule it keeps: the bytes that wait for all clients of a server together are bounded. Beyond the bound, the
+client with the largest backlog is given up. The writer bounds what waits for one client.
 """
 
 import trio
@@ -15,18 +15,18 @@ from adapters.sockets import duplex, origin_of
 from gateway.server.arrivals import ArrivalTimes
 
 GOODBYE_LIMIT = 1.0
-"""Seconds that a client has for noticing that it is hung up on."""
+"""Seconds that a client has to notice that the server hung up."""
 
 BACKLOG_LIMIT = 64 * 1024 * 1024
 """Bytes that may wait for all clients of a server together."""
 
 _CHUNK = 4096
-"""Bytes read at once: what floods in waits in the system, not here."""
+"""Bytes read at once. The rest of a flood waits in the system, not here."""
 _BUSY_PERIOD = 0.01
 
 
 class Backlogs:
-    """How much waits for the clients of a server, and for whom most."""
+    """How many bytes wait for each client of a server."""
 
     def __init__(self, limit: int = BACKLOG_LIMIT) -> None:
         self._limit = limit
@@ -35,7 +35,10 @@ class Backlogs:
 
     @property
     def total(self) -> int:
-        """Bytes that wait at most: what has left since a wire was noted last counts still."""
+        """An upper bound of the bytes that wait:
+
+        bytes that left since the wire was last noted still count.
+        """
         return self._total
 
     def note(self, wire: "Wire", size: int) -> None:
@@ -50,13 +53,13 @@ class Backlogs:
 
 
 class Turns:
-    """Turns of the loop, each for one of the clients that have sent more than is done at once."""
+    """Turns of the event loop for clients that sent more than is handled at once, one client a turn."""
 
     def __init__(self) -> None:
-        self._lock = trio.Lock()  # which goes to who waits for it in order, to each in a turn of its own
+        self._lock = trio.Lock()  # it is passed on in order, to each waiting task in a turn of its own
 
     async def take(self) -> None:
-        """Return in a turn of the loop that nobody else takes, who came first first."""
+        """Return in a turn that no other client takes, first come, first served."""
         async with self._lock:
             pass
 
@@ -98,13 +101,13 @@ class Wire(trio.abc.Stream):
         self._turns = turns or Turns()
         self.read_at = trio.current_time()
         self.heard = True
-        """Set by every read. Whoever wants to know whether anything comes unsets it."""
+        """Set by every read. A reader that wants to know whether anything arrives clears it first."""
         self._pushed = b""
         self._backlog = bytearray()
         self._drains = False
         self._drained = trio.lowlevel.ParkingLot()
         self._listeners = 0
-        """Two for a moment, when a websocket's reader changes."""
+        """How many tasks listen: two for a moment, when a websocket's reader changes."""
         self._lingers = False
         self._sending = trio.CancelScope()
         self._given_up = False
@@ -116,21 +119,21 @@ class Wire(trio.abc.Stream):
 
     @property
     def is_reachable(self) -> bool:
-        """Whether nothing says that the client has vanished."""
+        """Whether there is no sign that the client has vanished."""
         return self._stream.is_reachable
 
     @property
     def is_quiet(self) -> bool:
-        """Whether all that has arrived was read, and somebody waits for more."""
+        """Whether all bytes that arrived were read, and a task listens for more."""
         return self.is_read and not self._stream.is_readable
 
     @property
     def is_read(self) -> bool:
-        """Whether somebody waits for what arrives."""
+        """Whether a task listens."""
         return self._listeners > 0
 
     async def turn(self) -> None:
-        """Return when it is the turn of this client, of those that have sent more than is done at once."""
+        """Wait for this client's turn; see `Turns`."""
         await self._turns.take()
 
     def push_back(self, data: bytes) -> None:
@@ -140,7 +143,7 @@ class Wire(trio.abc.Stream):
     async def listen(self, ready: Ready) -> None:
         """Call `ready`, which reads, each time there is something to `read`, until it returns False.
 
-        Raises what `ready` raises, as it does from `read`.
+        Raises what `ready` raises, which includes what `read` raises.
         """
         if self._pushed and not ready():
             return
@@ -153,9 +156,9 @@ class Wire(trio.abc.Stream):
             self._listeners -= 1
 
     def read(self) -> bytes | None:
-        """Return what has arrived, no bytes at the end of the stream; None where there is nothing after all.
+        """Return the bytes that arrived: none at the end of the stream; None if there is nothing to read.
 
-        Raises trio.BrokenResourceError where the client has gone, trio.ClosedResourceError where we have.
+        Raises trio.BrokenResourceError if the client is gone, trio.ClosedResourceError if this end is closed.
         """
         if self._pushed:
             data, self._pushed = self._pushed, b""
@@ -167,7 +170,7 @@ class Wire(trio.abc.Stream):
         return self._stream.read(_CHUNK)
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        """Return what has arrived, whatever `max_bytes` is; no bytes at the end of the stream."""
+        """Return the bytes that arrived, whatever `max_bytes` is; no bytes at the end of the stream."""
         data: bytes | None = None
 
         def ready() -> bool:
@@ -180,9 +183,10 @@ class Wire(trio.abc.Stream):
         return data
 
     def write(self, data: bytes) -> bool:
-        """Send `data` behind what waits; return whether all has left, or some waits for `drain`.
+        """Send `data` behind the bytes that wait. Return True if all of it left, False if some waits for
+        `drain`.
 
-        Raises trio.BrokenResourceError where the client has gone, trio.ClosedResourceError where we have.
+        Raises trio.BrokenResourceError if the client is gone, trio.ClosedResourceError if this end is closed.
         """
         if self._given_up:
             raise trio.BrokenResourceError
@@ -194,13 +198,13 @@ class Wire(trio.abc.Stream):
         return False
 
     def give_up(self) -> None:
-        """Drop what waits, and let the client count as gone."""
+        """Drop the backlog and treat the client as gone."""
         self._given_up = True
         self._backlog.clear()
         self._sending.cancel()
 
     async def drain(self) -> None:
-        """Return when all that was written has left. Raises as `write` does."""
+        """Return when all written bytes have left. Raises as `write` does."""
         while self._backlog:
             if self._drains:
                 await self._drained.park()
@@ -231,13 +235,13 @@ class Wire(trio.abc.Stream):
         await self.drain()
 
     async def aclose(self) -> None:
-        """Close the stream, and drop what waits to leave it."""
+        """Close the stream and drop the backlog."""
         self._backlog.clear()
         self._backlogs.note(self, 0)
         await self._stream.aclose()
 
     async def linger(self) -> None:
-        """Close the stream so that what was written still arrives: a reset would overtake it."""
+        """Close the stream so that the written bytes still arrive: a reset would overtake them."""
         self._lingers = True
         try:
             with trio.move_on_after(GOODBYE_LIMIT):
@@ -250,11 +254,11 @@ class Wire(trio.abc.Stream):
             await trio.aclose_forcefully(self)
 
     async def _drop(self) -> None:
-        """Drop what arrives, until no more comes."""
+        """Drop incoming bytes until the stream ends."""
         while True:
             try:
                 await self._stream.listen(lambda: self._stream.read(_CHUNK) != b"")
-            except trio.BusyResourceError:  # whoever still reads drops it, and is soon done
+            except trio.BusyResourceError:  # another task still reads, drops the bytes, and ends soon
                 await trio.sleep(_BUSY_PERIOD)
             else:
                 return

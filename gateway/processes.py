@@ -1,6 +1,6 @@
-"""Processes of the server's own: how one is started, so that it is the server's in every respect.
+"""Starting and ending the server's child processes.
 
-Knows Python's command line and signals; does not know what a process is for.
+Knows Python's command line and signals. Does not know what a process is for.
 """
 
 import os
@@ -11,24 +11,24 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 _DEAF_TO = {signal.SIGINT, signal.SIGTERM}
-"""Who stops the server by them, a terminal or a supervisor, mostly sends them to all its processes."""
+"""Signals that a terminal or a supervisor sends to all processes of the server at once."""
 
 
 def started(module: str, given: Iterable[int], stdin: int = subprocess.DEVNULL) -> "subprocess.Popen[bytes]":
-    """Return a process that runs `module`, told of the file descriptors that it is given.
+    """Start a process that runs `module`, with the inherited file descriptors `given` as its arguments.
 
-    It imports what the server would, writes to the server's stderr, and SIGINT and SIGTERM do not reach it.
-    Raises OSError where the system gives no process.
+    It uses the server's import path, writes to the server's stderr, and ignores SIGINT and SIGTERM. Raises
+    OSError if the system cannot start it.
     """
     numbers = [*given]
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, _DEAF_TO)  # which a new process is born with
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _DEAF_TO)  # a new process inherits the mask
     try:
         return subprocess.Popen(
             [sys.executable, "-P", "-m", module, *map(str, numbers)],
             stdin=stdin,
             stdout=subprocess.DEVNULL,
             pass_fds=numbers,
-            # In the server's order, so that it imports what the server would.
+            # In the server's order, so that it imports the same modules.
             env=os.environ | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
         )
     finally:
@@ -36,7 +36,7 @@ def started(module: str, given: Iterable[int], stdin: int = subprocess.DEVNULL) 
 
 
 def ended(process: "subprocess.Popen[bytes]", limit: float) -> int:
-    """Let a process end by itself, for which it has `limit` seconds, and kill it then; return its status."""
+    """Wait `limit` seconds for a process to end, then kill it. Return its status."""
     try:
         return process.wait(limit)
     except subprocess.TimeoutExpired:
@@ -45,6 +45,6 @@ def ended(process: "subprocess.Popen[bytes]", limit: float) -> int:
 
 
 def give_way(by: int) -> None:
-    """Let others go before this process where a processor is shared: `by` as for nice, 0 to 19."""
-    with suppress(OSError):  # who may not is as fast as the others
+    """Lower this process's priority: `by` as for nice, 0 to 19."""
+    with suppress(OSError):  # without the permission it keeps its priority
         os.nice(by)

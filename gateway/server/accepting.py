@@ -1,18 +1,17 @@
 """Accepting connections.
 
-Knows listeners and what a system says that cannot accept. Does not know what a connection is for. It takes
-all who wait, up to `AT_ONCE`, in one turn of the loop, where trio.serve_listeners takes one: while a
-thousand games are on a turn takes tens of milliseconds, and thousands who come at once would wait for a
-minute.
+Knows listeners and the errors of accept(). Does not know what a connection is for. It accepts up to `AT_ONCE`
+connections in one turn of the event loop, where trio.serve_listeners accepts one: under load a turn takes
+tens of milliseconds, and thousands of clients that connect at once would wait for a minute.
 
-A peer that has vanished without a word is found by the system: one that is sent nothing after 25 seconds, one
-that is sent something 25 seconds after that. So it takes 50 seconds at most, whatever is said meanwhile.
+The system detects a peer that vanished without a word: within 25 seconds if nothing is sent to it, and within
+25 seconds of sending otherwise, so within 50 seconds in any case.
 
-The rule it keeps: no error of accept() ends a listener. One that concerns a single connection is passed over;
-any other may last, so it is logged, now and then, and accept() is tried again after a pause.
+The rule it keeps: no error of accept() ends a listener. An error that concerns a single connection is
+ignored. Any other may last: it is logged, at most once a minute, and accept() is tried again after a pause.
 
-A connection is an open file, of which a process may have so many. Some are kept for what the server opens
-itself, so that clients cannot take them all; further connections wait until another has ended.
+A connection is an open file, and the system limits how many a process may have. Some are reserved for the
+server itself, so that clients cannot take them all. Further connections wait until another one ends.
 """
 
 import errno
@@ -28,18 +27,18 @@ from typing import TypeAlias
 
 import trio
 
-AT_ONCE = 16
-"""Connections taken before others get a turn."""
+AT_ONCE = 8
+"""Connections accepted in one turn of the loop."""
 PAUSE = 0.1
-"""Seconds until the next attempt, where the system cannot accept."""
+"""Seconds until the next attempt after an error."""
 LOG_PERIOD = 60.0
-"""Seconds for which an error is not logged again."""
+"""Seconds before the same error is logged again."""
 RESERVE = 64
-"""Files that are kept for the server: its listeners, its database, its log, its processes."""
+"""Files reserved for the server: listeners, database, log, processes."""
 RESERVE_PER_CORE = 12
-"""Files that are kept for worker processes: one of each of four kinds, with three files each."""
+"""Files reserved for worker processes: one of each of four kinds, with three files each."""
 LEAST = 4
-"""One part in so many of all files is for connections, however many are kept."""
+"""At least one file in so many is for connections, however many are reserved."""
 
 _KEEPALIVE = (
     (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
@@ -82,22 +81,22 @@ logger = logging.getLogger(__name__)
 
 
 def room_for_connections() -> trio.Semaphore:
-    """Return what bounds the connections of all listeners together: how many more may be open."""
+    """Return the bound of all listeners' connections together: how many more may be open."""
     files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return trio.Semaphore(connections_within(sys.maxsize if files == resource.RLIM_INFINITY else files))
 
 
 def connections_within(files: int) -> int:
-    """Return how many connections may be open where the process may have `files` open."""
+    """Return how many connections may be open in a process that may open `files` files."""
     return max(files // LEAST, files - RESERVE - RESERVE_PER_CORE * (os.cpu_count() or 1), 1)
 
 
 async def accept(
     listener: trio.SocketListener, serve: _Serve, nursery: trio.Nursery, room: trio.Semaphore
 ) -> None:
-    """Serve all who connect, each in a task of `nursery`, until cancelled; then close the listener.
+    """Serve each connection in a task of `nursery`, until cancelled; then close the listener.
 
-    A connection takes one of `room` until `serve` returns.
+    A connection holds one slot of `room` until `serve` returns.
     """
     async with listener:
         with socket.socket(fileno=os.dup(listener.socket.fileno())) as listening:
@@ -134,14 +133,14 @@ async def _serve(serve: _Serve, stream: trio.SocketStream, room: trio.Semaphore)
 
 
 class Troubles:
-    """Errors of one listener, each kind of which is logged once in a while."""
+    """Errors of one listener, each kind of which is logged at most once in `LOG_PERIOD`."""
 
     def __init__(self) -> None:
         self._logged: dict[int | None, float] = {}
         """When, by errno."""
 
     def log(self, error: OSError) -> None:
-        """Log it, unless one of its kind was logged a little while ago."""
+        """Log an error, unless one of its kind was logged within `LOG_PERIOD`."""
         now = trio.current_time()
         if now >= self._logged.get(error.errno, -inf) + LOG_PERIOD:
             self._logged[error.errno] = now
@@ -152,16 +151,16 @@ class Troubles:
 
 
 def _next(listening: socket.socket) -> trio.SocketStream:
-    """Return the next connection. Raises OSError, BlockingIOError where there is none."""
+    """Return the next connection. Raises OSError; BlockingIOError if there is none."""
     connection, _ = listening.accept()
     watch(connection)
     return trio.SocketStream(trio.socket.from_stdlib_socket(connection))
 
 
 def watch(connection: socket.socket | trio.socket.SocketType) -> None:
-    """Let the system find out whether the peer has vanished."""
+    """Let the system detect that the peer has vanished."""
     for level, name, value in _KEEPALIVE:
         option = getattr(socket, name, None)
         if option is not None:
-            with suppress(OSError):  # some systems refuse it once the peer has gone
+            with suppress(OSError):  # some systems refuse it after the peer has gone
                 connection.setsockopt(level, option, value)

@@ -1,9 +1,8 @@
 """The one nursery: listeners, timekeeper, connections, shutdown.
 
-Knows trio and the hub. Does not know dialects: a front end is a name, some addresses and something that
-serves a stream. Everything that runs, runs in the nursery of `run`, and nothing outlives it: what lasts
-until the server is stopped, listeners and timekeeper, ends first, and then the connections, which get a
-moment for their good-byes.
+Knows trio and the hub. Does not know dialects: a front end is a name, a port and a function that serves a
+stream. All tasks run in the nursery of `run`, and none outlives it. At the stop, the listeners and the
+timekeeper end first; then the connections, which get a moment to say good-bye.
 """
 
 import logging
@@ -24,11 +23,11 @@ Stop: TypeAlias = Callable[[], Awaitable[None]]
 """Returns when the server is to stop."""
 
 TICK = 0.05
-"""Seconds at most between two looks at what is due."""
+"""The longest time between two ticks of the hub, in seconds."""
 LEAST = 0.001
-"""Seconds at least between two looks."""
+"""The shortest time between two ticks, in seconds."""
 GOODBYE = 3.0
-"""Seconds that all clients together have for noticing that the server stops."""
+"""Seconds that all clients together have to notice that the server stops."""
 
 logger = logging.getLogger(__name__)
 
@@ -41,14 +40,14 @@ class FrontEnd:
     port: int
     """0 for any free one."""
     serve: Callable[[trio.SocketStream], Awaitable[None]]
-    """Serves one connection; returns when it is over, and raises nothing."""
+    """Serves one connection. Returns when it is over and raises nothing."""
 
 
 class Service(Protocol):
-    """What serves beside the game, on connections that the game knows nothing of."""
+    """A server beside the game, such as the web, with connections of its own."""
 
     async def run(self) -> None:
-        """Serve until it is stopped, and raise nothing. Who is cancelled leaves nothing behind."""
+        """Serve until stopped. Raises nothing. Cancelled, it leaves nothing behind."""
 
     def stop(self) -> None:
         """Let `run` return soon."""
@@ -91,10 +90,13 @@ def addresses_of(listeners: Sequence[trio.SocketListener]) -> list[str]:
 
 @asynccontextmanager
 async def stop_asked_for() -> AsyncIterator[Stop]:
-    """Give what waits for SIGINT or SIGTERM. Who asks again gets no other answer, behind the block either."""
+    """Give a function that waits for SIGINT or SIGTERM.
+
+    Further signals have no effect, not even after the block.
+    """
     asked: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, _: asked.append(number))  # before and behind the receiver
+        signal.signal(number, lambda number, _: asked.append(number))  # while there is no receiver
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
 
         async def stop() -> None:
@@ -112,9 +114,9 @@ async def run(
     stop: Stop,
     services: Sequence[Service] = (),
 ) -> None:
-    """Serve until `stop` returns, then say good-bye to everybody and return.
+    """Serve until `stop` returns, then say good-bye to all clients and return.
 
-    `started` is called once connections are accepted. Run `services` as long.
+    Call `started` once connections are accepted. Run `services` for the same time.
     """
     room = room_for_connections()
     async with trio.open_nursery() as nursery:
@@ -134,7 +136,7 @@ async def run(
 
 
 async def keep_time(dispatcher: Dispatcher) -> None:
-    """Let the hub do what is due, and flags fall. Runs until it is cancelled."""
+    """Tick the hub and let flags fall, until cancelled."""
     async with trio.open_nursery() as nursery:
         while True:
             now = trio.current_time()
@@ -145,10 +147,10 @@ async def keep_time(dispatcher: Dispatcher) -> None:
 
 
 async def _let_flag_fall(dispatcher: Dispatcher, seat: Seat) -> None:
-    """Flag a seat once what its client had sent in time has been read."""
+    """Flag a seat after everything that its client sent in time has been read."""
     try:
         await seat.mailbox.settle()
-    except Exception:  # whatever it is, it costs this game alone
+    except Exception:  # it costs this game alone
         dispatcher.fail(seat, trio.current_time())
     else:
         dispatcher.flag(seat, trio.current_time())
@@ -163,7 +165,7 @@ async def _accept(listening: Listening, nursery: trio.Nursery, room: trio.Semaph
 
 def _cause(error: OSError | UnicodeError) -> str:
     if isinstance(error, UnicodeError):
-        return "this is no name of a host"
+        return "not a host name"
     return (error.strerror or str(error)).rpartition(": ")[2]
 
 

@@ -1,8 +1,8 @@
-"""When bytes arrived, as far as one can know, and how long the server kept others waiting.
+"""When bytes arrived, as precisely as can be known, and how long the server kept clients waiting.
 
-Knows trio's loop: it works through what is ready, looks at all sockets, and works again. Bytes that a look
-finds were not there at the look before, so whatever the server did in between is no fault of the client's.
-Does not know games: what the times are good for, the clocks decide (PROTOCOL.md of the dialects, "Time").
+Knows trio's loop: it runs the ready tasks, polls all sockets, and runs tasks again. Bytes that a poll finds
+were not there at the poll before, so the client is not charged for the work in between. Does not know games
+(how clocks use these times: "Time" in each dialect's PROTOCOL.md).
 """
 
 from collections import deque
@@ -10,9 +10,9 @@ from collections import deque
 import trio
 
 SLACK = 0.001
-"""Seconds: a look that takes longer, and longer than the work before it, has waited for what it found."""
+"""Seconds. A poll that takes longer than this, and than the work before it, waited for what it found."""
 OVERDUE = 0.01
-"""Seconds: a look that ends so much later than it was to has been held up by the machine."""
+"""Seconds. A poll that ends this much later than its timeout was delayed by the machine."""
 
 _KEPT = 1000
 
@@ -20,45 +20,45 @@ _KEPT = 1000
 class ArrivalTimes(trio.abc.Instrument):
     """The turns of the loop. All times are trio's, in seconds.
 
-    A turn is some work and then a look at the sockets. Until this is one of trio's instruments, bytes count
+    A turn is some work, then a poll of the sockets. Until this is installed as a trio instrument, bytes count
     as having arrived when they were read.
     """
 
     def __init__(self) -> None:
         self._arrived: float | None = None
         self._seen: float | None = None
-        """What had come by then has been found, by the latest look or one before it."""
+        """All bytes that arrived before this time have been found by a poll."""
         self._asleep = 0.0
         self._awake: float | None = None
         self._delays: deque[tuple[float, float]] = deque(maxlen=_KEPT)
-        """When a delay was over, and how long it was: each shorter than those before it."""
+        """When a delay ended, and how long it was: each shorter than those before it."""
 
     def arrived(self) -> float:
-        """Return when bytes that were read just now came, or the earliest that they can have come."""
+        """Return the earliest time at which bytes that were read just now can have arrived."""
         return trio.current_time() if self._arrived is None else self._arrived
 
     def delay_since(self, then: float) -> float:
-        """Return the longest time, over since `then`, in which the server did not look at its sockets."""
+        """Return the longest time without a poll, in seconds, of those that ended since `then`."""
         return next((delay for over, delay in self._delays if over >= then), 0.0)
 
     def before_io_wait(self, timeout: float) -> None:
-        """Note the end of some work."""
+        """Note the end of the work."""
         self._asleep = trio.current_time()
 
     def after_io_wait(self, timeout: float) -> None:
-        """Note the end of a look, of which `timeout` is the longest that it was to wait."""
+        """Note the end of a poll with this `timeout`."""
         now = trio.current_time()
         awake = self._asleep if self._awake is None else self._awake
         seen = self._asleep if self._seen is None else self._seen
         work, looked = self._asleep - awake, now - self._asleep
         overdue = max(0.0, looked - timeout)
         if timeout > 0 and overdue > OVERDUE:
-            # Stopped and continued, the process may have found nothing of what was there (EINTR).
+            # A process that was stopped and continued may have missed what was there (EINTR).
             self._arrived = self._seen = seen
         elif timeout > 0 and looked > max(SLACK, work):
             self._arrived = self._seen = now
         else:
-            # To find much, as there is after a long turn, takes long too, without any waiting.
+            # A poll that finds much, as after a long turn, takes long without waiting.
             self._arrived, self._seen = seen, self._asleep
         self._note(now, work + overdue)
         self._awake = now
