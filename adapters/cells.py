@@ -1,11 +1,10 @@
 """The cells of a board, as dialects show them.
 
-Knows how the bitboards of a position become 42 marks; does not know what a dialect does with them. The
-rule it keeps: the result is a function of the position alone, whatever the order of play was.
+Knows how the bitboards of a position become 42 marks. Does not know what a dialect does with them. The rule
+it keeps: the result is a function of the position alone, whatever the order of play was.
 
-A column is read from the bitboards as one number: the first mover's discs, below a bit that stands on
-top of the column. It has 127 values, so all columns that there can be are drawn beforehand, and a board
-costs 0.3 us instead of the 3 that it takes disc by disc.
+A column is read from the bitboards as one number: the first mover's discs, below a bit on top of the column.
+It has 127 values, so all possible columns are drawn beforehand.
 """
 
 from gateway.game.board import COLUMNS, ROWS, Board
@@ -25,7 +24,7 @@ class Cells:
         first, second = board.discs
         codes = first + (first | second) + _BOTTOMS
         drawn = self._columns
-        return b"".join(  # seven bits a column; written out, 0.3 us less than a loop
+        return b"".join(  # seven bits a column, written out for speed
             (
                 drawn[codes & 127],
                 drawn[codes >> 7 & 127],

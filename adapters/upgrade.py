@@ -18,7 +18,7 @@ import trio_websocket
 from wsproto import ConnectionType, WSConnection
 from wsproto.events import BytesMessage, Ping, TextMessage
 
-from adapters.websocket import Feed, WebSocketTransport
+from adapters.websocket import LibraryStream, WebSocketTransport
 from adapters.wire import Wire
 
 MESSAGE_LIMIT = 65_536
@@ -82,7 +82,7 @@ def wanted_place(target: str) -> tuple[str | None, str | None]:
 
 
 async def _upgrade(wire: Wire, wanted: _Wanted, endpoint: Endpoint) -> None:
-    feed = Feed(wire)
+    feed = LibraryStream(wire)
     feed.give(wanted.head)
     wire.push_back(wanted.early)
     async with trio.open_nursery() as nursery:
@@ -129,7 +129,7 @@ class _Websocket(trio_websocket.WebSocketConnection):
         await super()._handle_message_event(event)
 
 
-async def _requested(nursery: trio.Nursery, feed: Feed) -> trio_websocket.WebSocketRequest:
+async def _requested(nursery: trio.Nursery, feed: LibraryStream) -> trio_websocket.WebSocketRequest:
     """Do what trio_websocket.wrap_server_stream does, with a websocket of our own."""
     websocket = _Websocket(
         feed,

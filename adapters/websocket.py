@@ -1,12 +1,12 @@
 """Texts over a websocket, each in a frame of its own.
 
-Knows trio-websocket, which does the handshake, pings, fragments, long messages and the closing. Does not
-know dialects. Short text frames, which is all that a game consists of, are read and written here, beside
-the library (`frames.py` says why). The first frame of any other kind, but for pings, makes the library the
-reader for good, so that the order of messages is never in doubt; and so do more pings than it can answer.
+Knows trio-websocket, which implements the handshake, pings, fragments, long messages and closing. Does not
+know dialects. Short text frames, of which games consist, are read and written here, beside the library
+(`frames.py` says why). The first frame of any other kind, except pings, makes the library the reader for
+good, so that the order of messages is never in doubt. More pings than the library can answer do the same.
 
-Anything that arrives is a sign of life, a pong or not. Many clients answer pings only when they read, and do
-not read while they think: then the system alone finds out whether they are there.
+Any data that arrives is a sign of life, a pong or not. Many clients answer pings only while they read, and do
+not read while they think. Then only the system can tell whether they are still there.
 """
 
 from collections.abc import Iterable
@@ -21,26 +21,26 @@ from adapters.transports import HUNG_UP, drained, never, settled
 from adapters.wire import GOODBYE_LIMIT, Wire
 
 PING_PERIOD = 20.0
-"""Seconds between two pings. Where nothing at all comes between them the client is gone."""
+"""Seconds between two pings. A client that sends nothing at all between them is gone."""
 PONG_LIMIT = 5.0
-"""Seconds after a ping when a client from whom nothing came is not to be paired any more."""
+"""Seconds after a ping until a silent client is no longer paired."""
 
 _PING = b"\x89\x00"
 _PIECE = 512
-"""Bytes that trio-websocket reads at once: most frames take it 40 us, and in a read it does not pause."""
+"""Bytes that trio-websocket reads at once. It handles all frames of a read without a pause."""
 _FEW = 256
-"""Bytes that it reads when they come; it has to wait for a turn to read more. A handshake has fewer."""
+"""Bytes that it reads without waiting for a turn. A handshake has fewer."""
 _GIFT_LIMIT = 16_384
-"""Bytes that may lie with trio-websocket: it is behind where the pongs to as many do not leave."""
+"""Bytes that trio-websocket may have unread before it counts as behind."""
 _CLOSE_FRAME = 0x88
 _VANISHED = 1006
 _TOO_LONG = 1009
 
 
-class Feed(trio.abc.Stream):
-    """The part of a wire that trio-websocket gets to see: at first only what it is given.
+class LibraryStream(trio.abc.Stream):
+    """The stream that trio-websocket sees: at first only the bytes that it is given, later the whole wire.
 
-    It never closes the wire, which is for the wire's owner to do, by `linger`.
+    It never closes the wire. The wire's owner does, by `linger`.
     """
 
     def __init__(self, wire: Wire) -> None:
@@ -49,11 +49,11 @@ class Feed(trio.abc.Stream):
         self._gifts = trio.lowlevel.ParkingLot()
         self._is_reader = False
         self.said_goodbye = False
-        """Whether a close frame went out."""
+        """Whether a close frame was sent."""
 
     @property
     def is_behind(self) -> bool:
-        """Whether the library has not got on with much of what it was given."""
+        """Whether the library has much of its input still unread."""
         return len(self._given) > _GIFT_LIMIT
 
     def give(self, data: bytes) -> None:
@@ -62,12 +62,12 @@ class Feed(trio.abc.Stream):
         self._gifts.unpark_all()
 
     def take_over(self, data: bytes = b"") -> None:
-        """Let the library read `data`, and then all that comes over the wire."""
+        """Let the library read `data`, and then everything that arrives."""
         self._is_reader = True
         self.give(data)
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        """Return what is for the library; no bytes at the end of the stream."""
+        """Return the library's next input; no bytes at the end of the stream."""
         while not self._given:
             if self._is_reader:
                 data = await self._wire.receive_some(max_bytes)
@@ -85,7 +85,7 @@ class Feed(trio.abc.Stream):
         return data
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        """Send all of `data`, which is whole frames, or an answer to a handshake."""
+        """Send all of `data`: whole frames, or an answer to a handshake."""
         self.said_goodbye = self.said_goodbye or data[0] == _CLOSE_FRAME
         await self._wire.send_all(data)
 
@@ -94,26 +94,28 @@ class Feed(trio.abc.Stream):
         await self._wire.wait_send_all_might_not_block()
 
     async def aclose(self) -> None:
-        """Do nothing: the wire is not ours."""
+        """Do nothing: the wire has an owner."""
 
 
 class WebSocketTransport:
     """The server's end of a websocket."""
 
-    __slots__ = ("_excused", "_feed", "_pinged", "_reads", "_waits", "_websocket", "_wire", "thinks")
+    __slots__ = ("_excused", "_library", "_pinged", "_reads", "_waits", "_websocket", "_wire", "thinks")
 
-    def __init__(self, websocket: trio_websocket.WebSocketConnection, wire: Wire, feed: Feed) -> None:
+    def __init__(
+        self, websocket: trio_websocket.WebSocketConnection, wire: Wire, stream: LibraryStream
+    ) -> None:
         self._websocket = websocket
         self._wire = wire
-        self._feed = feed
+        self._library = stream
         self.thinks = never
         self._pinged = -inf
-        """When."""
+        """When the latest ping was sent."""
         self._excused = False
-        """Whether the client thought then, and so need not have read the ping until now."""
+        """Whether the client was thinking then, so that it may not have read the ping yet."""
         self._reads = True
         self._waits = False
-        """Whether the next message is waited for, where it is the library's to read."""
+        """Whether this waits for a message from the library."""
 
     @property
     def origin(self) -> str:
@@ -138,14 +140,17 @@ class WebSocketTransport:
 
     @property
     def ended(self) -> str:
-        """How the client ended it, which is not always of its own free will."""
+        """How the connection ended, in words."""
         reason, violation = self._websocket.closed, self._violation
         if reason is not None and reason.code == _TOO_LONG:
             return f"sent a message that is too long ({_TOO_LONG})"
         return HUNG_UP if violation is None else f"broke the websocket protocol ({violation})"
 
     async def listen(self, heard: Heard) -> bool:
-        """Call `heard` with the messages that arrive, a binary one like a text; return whether it stopped."""
+        """Call `heard` with the messages that arrive, binary ones as text.
+
+        Return True if `heard` stopped it.
+        """
         goes_on = True
 
         def ready() -> bool:
@@ -170,17 +175,17 @@ class WebSocketTransport:
         return True
 
     def _usual(self, data: bytes) -> list[str]:
-        """Return the texts that arrived in usual frames; leave everything else to the library."""
+        """Return the texts of usual frames; leave everything else to the library."""
         texts, controls, rest = usual_frames(data)
         if controls:
-            self._feed.give(controls)
-        if rest or not data or self._feed.is_behind:
+            self._library.give(controls)
+        if rest or not data or self._library.is_behind:
             self._leave_reading(rest)
         return texts
 
     def write(self, texts: Iterable[str]) -> bool:
         """Send each text as a frame."""
-        if self._feed.said_goodbye:
+        if self._library.said_goodbye:
             raise PeerGone
         try:
             return self._wire.write(b"".join([text_frame(text) for text in texts]))
@@ -208,16 +213,16 @@ class WebSocketTransport:
             await self._complain(violation)
 
     async def keep_pinging(self) -> None:
-        """Ping now and then.
+        """Send a ping every `PING_PERIOD` seconds.
 
-        Raises PeerGone where a client says nothing to that which thought neither then nor since.
+        Raises PeerGone if a client that was not thinking sent nothing since the latest ping.
         """
-        while not self._feed.said_goodbye:
+        while not self._library.said_goodbye:
             await trio.sleep(PING_PERIOD)
             await self.settle()
             if self._is_silent and not self._excused:
                 raise PeerGone
-            if not self._feed.said_goodbye:
+            if not self._library.said_goodbye:
                 await self._ping()
 
     async def _ping(self) -> None:
@@ -231,32 +236,32 @@ class WebSocketTransport:
 
     @property
     def _is_silent(self) -> bool:
-        """Whether nothing came since the latest ping from a client that is read and should answer it."""
+        """Whether a client that should have answered the latest ping has sent nothing since."""
         return not self._wire.heard and self._wire.is_read and not self.thinks()
 
     def _leave_reading(self, rest: bytes = b"") -> None:
         self._reads = False
-        self._feed.take_over(rest)
+        self._library.take_over(rest)
 
     @property
     def _violation(self) -> int | None:
-        """The close code for what the client did, where trio-websocket knows one but did not send it."""
+        """The close code for a violation by the client that trio-websocket noticed but did not answer."""
         reason = self._websocket.closed
-        if reason is None or reason.code == _VANISHED or self._feed.said_goodbye:
+        if reason is None or reason.code == _VANISHED or self._library.said_goodbye:
             return None
         return int(reason.code)
 
     async def _complain(self, code: int) -> None:
-        """Send the close frame that trio-websocket leaves out where a client breaks the protocol."""
+        """Send the close frame that trio-websocket omits when a client breaks the protocol."""
         try:
             with trio.move_on_after(GOODBYE_LIMIT):
-                await self._feed.send_all(bytes((_CLOSE_FRAME, 2)) + code.to_bytes(2, "big"))
+                await self._library.send_all(bytes((_CLOSE_FRAME, 2)) + code.to_bytes(2, "big"))
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             pass
 
 
 async def next_message(websocket: trio_websocket.WebSocketConnection) -> list[str]:
-    """Return the next message, a binary one like a text; nothing once the websocket is closed."""
+    """Return the next message, a binary one as text; nothing after the websocket was closed."""
     try:
         message = await websocket.get_message()
     except trio_websocket.ConnectionClosed:
@@ -265,7 +270,7 @@ async def next_message(websocket: trio_websocket.WebSocketConnection) -> list[st
 
 
 async def close(websocket: trio_websocket.WebSocketConnection, farewell: Farewell) -> None:
-    """Say good-bye, for `GOODBYE_LIMIT` seconds at most, whatever state the websocket is in."""
+    """Close the websocket, in whatever state it is, within `GOODBYE_LIMIT` seconds."""
     try:
         with trio.move_on_after(GOODBYE_LIMIT):
             await websocket.aclose(farewell.code, farewell.reason)

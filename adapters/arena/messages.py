@@ -65,7 +65,7 @@ ClientMessage: TypeAlias = Start | Move | StateRequest | Other
 class State(NamedTuple):
     """The game as it stands.
 
-    One is made for each player and move, and a NamedTuple takes 0.15 us where a frozen dataclass takes 0.6.
+    A NamedTuple, which is made faster than a frozen dataclass: every move makes one.
     """
 
     turn: int

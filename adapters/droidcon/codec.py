@@ -83,7 +83,7 @@ def _command(text: str) -> ClientMessage:
 
 
 _remembered = lru_cache(maxsize=64)(_command)
-"""Bots say the same seven lines over and over, and a message never changes: 0.1 us instead of 1.5."""
+"""Bots send the same seven lines over and over, and messages are immutable."""
 
 
 @cache

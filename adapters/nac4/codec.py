@@ -69,7 +69,7 @@ def _client_message(text: str) -> ClientMessage:
 
 
 _remembered = lru_cache(maxsize=64)(_client_message)
-"""Bots say the same seven texts over and over, and a message never changes: 0.1 us instead of 1.2."""
+"""Bots send the same seven texts over and over, and messages are immutable."""
 
 
 class Nac4ClientCodec:

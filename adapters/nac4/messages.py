@@ -53,7 +53,7 @@ class NewGame:
 class GenMove(NamedTuple):
     """The receiver's move is asked for.
 
-    One is made for each move, and a NamedTuple takes 0.15 us where a frozen dataclass takes 0.5.
+    A NamedTuple, which is made faster than a frozen dataclass: every move makes one.
     """
 
     board: str

@@ -352,7 +352,7 @@ async def test_library_pauses_for_others_now_and_then() -> None:
         nursery.start_soon(collect, transport, [])
         transport._leave_reading(b"\x8a\x80\0\0\0\0" * 1000)
         turns = 0
-        while transport._feed._given:
+        while transport._library._given:
             await trio.lowlevel.checkpoint()
             turns += 1
         assert turns >= 10
@@ -365,12 +365,12 @@ async def test_library_waits_for_its_turn_to_read_much_but_not_to_read_little() 
         transport._leave_reading(b"\x89\x84\0\0\0\0ping")
         async with transport._wire._turns._lock:
             await trio.testing.wait_all_tasks_blocked()
-            assert len(transport._feed._given) == 0
+            assert len(transport._library._given) == 0
             await client._stream.send_all(b"\x8a\x80\0\0\0\0" * 100)
             await trio.testing.wait_all_tasks_blocked()
-            assert len(transport._feed._given) == 600
+            assert len(transport._library._given) == 600
         await trio.testing.wait_all_tasks_blocked()
-        assert len(transport._feed._given) == 0
+        assert len(transport._library._given) == 0
         nursery.cancel_scope.cancel()
 
 
@@ -386,7 +386,7 @@ async def test_pings_do_not_pile_up_for_a_client_that_reads_no_pongs() -> None:
         for _ in range(1000):
             await client_stream.send_all(b"\x89\xfd" + bytes(129))
             await trio.testing.wait_all_tasks_blocked()
-        assert len(transport._feed._given) < 20_000
+        assert len(transport._library._given) < 20_000
         nursery.cancel_scope.cancel()
 
 
