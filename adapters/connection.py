@@ -25,7 +25,8 @@ from adapters.transports import never
 from adapters.wire import Wire
 from adapters.wire_log import NOTED, TURNING, WireLog
 from gateway.game.commands import Command, Leave, Unreadable
-from gateway.game.events import Dismissed, Ended, Event, Receipt, ToMove
+from gateway.game.events import Dismissed, Ended, Event, Refused, ToMove
+from gateway.game.ids import GameId
 from gateway.hub.dispatcher import Dispatcher
 
 OUTBOX_LIMIT = 256
@@ -57,6 +58,9 @@ class Connection(Generic[C, S]):
         "_failure",
         "_farewell",
         "_holds",
+        "_latest",
+        "_messages",
+        "_number",
         "_nursery",
         "_outbox",
         "_request",
@@ -76,10 +80,17 @@ class Connection(Generic[C, S]):
         self._transport = transport
         self._codec = codec
         self._translator = translator
-        self._wire_log = WireLog() if dispatcher.keeps_wire else None
+        results = dispatcher.results
+        self._wire_log = WireLog(results.enclose) if results.takes_evidence else None
         self._outbox: list[Event] = []
         self._unheard: list[str] = []
         """What the client said, and is to be carried out later."""
+        self._number = 0
+        """How many messages the client has sent that were carried out; that is the number of the latest."""
+        self._latest: C | str = ""
+        """The latest of these; a text where it was none."""
+        self._messages: dict[int, C | str] = {}
+        """Those by number that were carried out while events wait, and refusals perhaps with them."""
         self._unanswered = 0
         """Characters of what it said that was carried out while events wait."""
         self._drained = trio.lowlevel.ParkingLot()
@@ -104,7 +115,7 @@ class Connection(Generic[C, S]):
         """Queue an event for the client. A client too slow to keep up is hung up on."""
         outbox = self._outbox
         if self._wire_log is not None and isinstance(event, NOTED):
-            self._wire_log.note(event)
+            self._wire_log.note(trio.current_time(), event)
         if not outbox:
             self._dispatcher.expect(self)
         elif len(outbox) >= OUTBOX_LIMIT:
@@ -126,20 +137,22 @@ class Connection(Generic[C, S]):
         texts: list[str] = []
         request: ToMove | None = None
         dismissed: Dismissed | None = None
-        receipt: Receipt | None = None
+        asked: C | str | None = None
         try:
             for event in events:
                 if isinstance(event, ToMove):
                     request = event  # an older one has been answered or withdrawn
+                elif isinstance(event, Refused):
+                    asked = self._latest if event.to == self._number else self._messages.get(event.to)
                 elif isinstance(event, Dismissed):
                     dismissed = event
-                elif isinstance(event, Ended) and event.receipt is not None and event.receipt.is_open:
-                    receipt = event.receipt
+                elif isinstance(event, Ended) and self._dispatcher.results.is_open(event.game):
                     self._outbox = [event, *events]
+                    self._hold(event.game)
                     break
                 elif wire_log is not None and isinstance(event, TURNING):
                     wire_log.mark(len(texts), event)
-                for message in self._translator.observe(event):
+                for message in self._translator.observe(event, asked):
                     texts.append(self._codec.encode(message))  # noqa: PERF401  a comprehension is a call more
             now = 0.0 if wire_log is None else trio.current_time()
             left = not texts or self._transport.write(texts)
@@ -149,8 +162,6 @@ class Connection(Generic[C, S]):
                 self._told(request, dismissed)
             else:
                 self._tell_later(request, dismissed)
-            if receipt is not None:
-                self._hold(receipt)
         except Exception as error:
             self._holds = True
             self._failure = error
@@ -176,6 +187,7 @@ class Connection(Generic[C, S]):
             if self._wire_log is not None:
                 self._wire_log.close(now)  # what could not be told any more is handed in
             self._outbox, self._unheard = [], []  # which would wait for the garbage collector
+            self._messages.clear()
             self._transport.thinks = never
             await self._transport.close(self._farewell)
         if self._failure is not None:
@@ -186,7 +198,7 @@ class Connection(Generic[C, S]):
 
     async def _read(self) -> None:
         words = "the connection ended"
-        last: list[Command] = [Leave()]
+        flooded = False
         try:
             more = True
             while more:
@@ -198,11 +210,12 @@ class Connection(Generic[C, S]):
                     self._heard(texts, AT_ONCE)
             words = self._transport.ended
         except Flooded:
-            words, last = "sent too much without an end of the message", [Unreadable(""), Leave()]
+            words, flooded = "sent too much without an end of the message", True
         finally:
             self._note(words)
-        for command in last:
-            self._dispatcher.submit(self._seat, command, self._transport.read_at)
+        if flooded:
+            self._dispatcher.submit(self._seat, self._unreadable(""), self._transport.read_at)
+        self._dispatcher.submit(self._seat, Leave(), self._transport.read_at)
 
     def _heard(self, texts: list[str], limit: int = AT_FIRST) -> bool:
         """Carry out what the client said, and return whether all of it: `limit` texts at most."""
@@ -216,6 +229,7 @@ class Connection(Generic[C, S]):
             self._dispatcher.submit(self._seat, self._command(text), now)
             if self._holds:
                 self._unanswered += len(text)
+                self._messages[self._number] = self._latest
         return True
 
     def _thinks(self) -> bool:
@@ -243,7 +257,7 @@ class Connection(Generic[C, S]):
     def _told(self, request: ToMove | None, dismissed: Dismissed | None) -> None:
         """Do what follows when the client has been told of these."""
         if request is not None:
-            self._dispatcher.handed(self._seat, request, trio.current_time())
+            self._dispatcher.handed(self._seat, request.game, request.number, trio.current_time())
         if dismissed is not None:
             self._farewell = self._translator.farewell(dismissed)
             self._scope.cancel()
@@ -266,17 +280,19 @@ class Connection(Generic[C, S]):
         self._told(request, dismissed)
         self._drained.unpark_all()
 
-    def _hold(self, receipt: Receipt) -> None:
-        """Let all that is queued wait until a result is safe."""
+    def _hold(self, game: GameId) -> None:
+        """Let all that is queued wait until the result of a game is stored."""
         assert self._nursery is not None
         self._holds = True
-        self._nursery.start_soon(self._resume, receipt)
+        self._nursery.start_soon(self._resume, game)
 
-    async def _resume(self, receipt: Receipt) -> None:
-        await receipt.settled()
+    async def _resume(self, game: GameId) -> None:
+        await self._dispatcher.results.stored(game)
         self._holds = False
         self._unanswered = 0
         self.flush()
+        if not self._outbox:
+            self._messages = {}
         self._drained.unpark_all()
 
     def _give_up(self) -> None:
@@ -289,9 +305,16 @@ class Connection(Generic[C, S]):
 
     def _command(self, text: str) -> Command:
         try:
-            return self._translator.receive(self._codec.decode(text))
+            message = self._latest = self._codec.decode(text)
         except WireError:
-            return Unreadable(text)
+            return self._unreadable(text)
+        self._number += 1
+        return self._translator.receive(message, self._number)
+
+    def _unreadable(self, text: str) -> Command:
+        self._latest = text
+        self._number += 1
+        return Unreadable(self._number)
 
 
 async def contained(

@@ -60,11 +60,14 @@ class Translator(Protocol[C_contra, S_co]):
     def manners(self) -> Manners:
         """What the client expects of its server."""
 
-    def receive(self, message: C_contra) -> Command:
-        """Return what the client asks for. A function of the message alone."""
+    def receive(self, message: C_contra, number: int = 0) -> Command:
+        """Return what the client asks for. A function of the message alone; `number` is only passed on."""
 
-    def observe(self, event: Event) -> Iterable[S_co]:
-        """Return what the client is told of `event`. Whatever it remembers is what it has told."""
+    def observe(self, event: Event, asked: C_contra | str | None = None) -> Iterable[S_co]:
+        """Return what the client is told of `event`. Whatever it remembers is what it has told.
+
+        With a refusal comes what the client `asked`: its message, or a text that was none.
+        """
 
     def farewell(self, dismissed: Dismissed) -> Farewell:
         """Return how to hang up on the client."""

@@ -9,13 +9,15 @@ words for what the server thought of it are found later, by whoever keeps it. Th
 - A log is handed in after the client was told of the end of its game, or when it cannot be told any more.
 - The next game may begin while the end of one is still to be told. So what comes in belongs to the newest
   game, and what goes out to the oldest.
+- Times come in by the clock of this machine, and stand in a log as seconds since its game began here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from gateway.game.board import Side
 from gateway.game.events import Ended, Overlooked, Reason, Refused, Remark, Spoken, Started, ToMove, Way
+from gateway.game.ids import GameId
 
 LONGEST = 500
 """Characters that are kept of a text for the client. The longest of a game without mistakes has 300."""
@@ -31,7 +33,7 @@ TAIL = 200
 TURNING = (Started, Ended)
 """Events with which a log begins and ends."""
 NOTED = (*TURNING, Refused, Overlooked)
-"""Events of which a wire_log wants to hear as soon as they are delivered."""
+"""Events of which a wire log wants to hear as soon as they are delivered."""
 
 _ROOM = HEAD + TAIL + 50
 _WON = {
@@ -47,15 +49,19 @@ _LOST = {
     Reason.ILLEGAL: "lost by an illegal move",
 }
 _Mark: TypeAlias = tuple[int, Started | Ended]
+Enclose: TypeAlias = Callable[[GameId, Side, Sequence[Spoken]], object]
+"""Takes the log of one side of a game; as `Results.enclose`."""
 
 
 class GameLog:
     """The record of one game, as one of its players saw it."""
 
-    __slots__ = ("begun", "ended", "left_out", "lines", "side")
+    __slots__ = ("began", "begun", "ended", "game", "left_out", "lines", "side")
 
-    def __init__(self, side: Side) -> None:
-        self.side = side
+    def __init__(self, started: Started, began: float) -> None:
+        self.game = started.game
+        self.side = started.you
+        self.began = began
         self.begun = False
         """Whether the client has been told of the beginning."""
         self.ended: Ended | None = None
@@ -81,6 +87,8 @@ class GameLog:
             self.make_room()
         if sum([len(text) for _, _, text, _ in self.lines]) > FULL:
             self.lines = [_shortened(line) for line in self.lines]
+        if self.lines and self.lines[0][0] < 0:  # it arrived before what began the game was done
+            self.lines[0] = (0.0, *self.lines[0][1:])
         if self.left_out:
             gap: Spoken = (self.lines[HEAD][0], "note", "", f"{self.left_out} lines left out")
             self.lines.insert(HEAD, gap)
@@ -90,20 +98,22 @@ class GameLog:
 class WireLog:
     """Records the games of one client, one after the other."""
 
-    __slots__ = ("_logs", "_marks")
+    __slots__ = ("_enclose", "_logs", "_marks")
 
-    def __init__(self) -> None:
+    def __init__(self, enclose: Enclose) -> None:
+        """Hand each log to `enclose`."""
+        self._enclose = enclose
         self._logs: list[GameLog] = []
         """Those of the games that are on, or whose end is still to be told; mostly one, or none."""
         self._marks: list[_Mark] = []
 
-    def note(self, event: Started | Ended | Refused | Overlooked) -> None:
-        """Note an event that was delivered for the client, and may be told later.
+    def note(self, at: float, event: Started | Ended | Refused | Overlooked) -> None:
+        """Note an event that was delivered for the client at `at`, and may be told later.
 
         A refusal is taken for an answer to what was `heard` last, and that for what was overlooked.
         """
         if isinstance(event, Started):
-            self._logs.append(GameLog(event.you))
+            self._logs.append(GameLog(event, at))
         elif not self._logs:
             pass
         elif isinstance(event, Ended):
@@ -118,7 +128,7 @@ class WireLog:
         if self._logs:
             log = self._logs[-1]
             lines = log.lines
-            lines.append((at, "in", text if len(text) <= SHORT else _cut(text, SHORT), None))
+            lines.append((at - log.began, "in", text if len(text) <= SHORT else _cut(text, SHORT), None))
             if len(lines) > _ROOM:
                 log.make_room()
 
@@ -138,18 +148,18 @@ class WireLog:
     def remark(self, at: float, words: str) -> None:
         """Note something that is no text, while a game is on."""
         if self._logs:
-            self._logs[-1].lines.append((at, "note", "", words))
+            log = self._logs[-1]
+            log.lines.append((at - log.began, "note", "", words))
 
     def close(self, at: float) -> None:
         """Hand in what there is of games whose end the client cannot be told any more."""
         for _ in tuple(self._logs):
             self._hand_in(at)
 
-    # What follows is how.
-
     def _say(self, at: float, texts: Sequence[str]) -> None:
         log = self._logs[0]
         lines = log.lines
+        at -= log.began
         for text in texts:
             lines.append((at, "out", text if len(text) <= LONGEST else _cut(text, LONGEST), None))
         if len(lines) > _ROOM:
@@ -177,9 +187,9 @@ class WireLog:
     def _hand_in(self, at: float) -> None:
         log = self._logs.pop(0)
         ended = log.ended
-        if ended is not None and ended.receipt is not None:
-            log.lines.append((at, "note", "", _outcome(ended, log.side)))
-            ended.receipt.enclose(log.side, log.whole())
+        if ended is not None:
+            log.lines.append((at - log.began, "note", "", _outcome(ended, log.side)))
+            self._enclose(log.game, log.side, log.whole())
 
 
 def _outcome(ended: Ended, side: Side) -> str:

@@ -11,7 +11,7 @@ import secrets
 import select
 import signal
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -26,9 +26,8 @@ from adapters.epoll import EpollReader
 from adapters.house.server import House
 from adapters.house.thinking import Thinker
 from adapters.wire import Backlogs, Turns, Wire
-from gateway.game.events import Receipt
 from gateway.game.ids import RUNS, game_ids
-from gateway.game.results import Finished, Report
+from gateway.game.results import Finished, NoResults
 from gateway.game.session import Terms
 from gateway.hub.dispatcher import Dispatcher
 from gateway.hub.hub import Rules
@@ -98,16 +97,15 @@ async def _serve(options: argparse.Namespace) -> None:
     arrivals = ArrivalTimes()
     trio.lowlevel.add_instrument(arrivals)
     epoll = EpollReader() if hasattr(select, "epoll") else None
-    async with AsyncExitStack() as until_all_is_stored, _kept(options) as archive:
-        keep, place = (_forget, "nowhere") if archive is None else (archive.report, archive.label)
-        keeps_wire = archive is not None and options.keep_wire > 0
+    heard = partial(_log_game, arrivals)
+    async with AsyncExitStack() as until_all_is_stored, _kept(options, heard) as archive:
+        place = "nowhere" if archive is None else archive.label
         dispatcher = Dispatcher(
             rules,
             random.Random(options.seed),
-            partial(_report, arrivals, keep),
+            NoResults(heard) if archive is None else archive.results,
             log_fault,
             game_ids(secrets.randbelow(RUNS)),
-            keeps_wire=keeps_wire,
         )
         front_ends = _front_ends(options, dispatcher, arrivals, epoll)
         listening = [await listen(front_end, options.host) for front_end in front_ends]
@@ -128,24 +126,21 @@ async def _serve(options: argparse.Namespace) -> None:
 
 
 @asynccontextmanager
-async def _kept(options: argparse.Namespace) -> AsyncIterator["Archive | None"]:
+async def _kept(
+    options: argparse.Namespace, heard: Callable[[Finished], object]
+) -> AsyncIterator["Archive | None"]:
     """Give whoever keeps results, if anybody does. Raises OSError where it cannot."""
     if options.db is None:
         yield None
         return
     from gateway.server.archive import keeping  # noqa: PLC0415  costs 0.2 s, which who keeps nothing need not pay
 
-    async with keeping(options.db, options.keep_wire) as kept:
+    async with keeping(options.db, options.keep_wire, heard) as kept:
         yield kept
 
 
-def _forget(_: Finished) -> None:
-    """Keep no result."""
-
-
-def _report(arrivals: ArrivalTimes, keep: Report, game: Finished) -> Receipt | None:
+def _log_game(arrivals: ArrivalTimes, game: Finished) -> None:
     log_game(game, arrivals.delay_since(game.began))
-    return keep(game)
 
 
 def _front_ends(

@@ -11,7 +11,7 @@ from typing import TypeVar
 from gateway.game.commands import AtTable, Command, Enter, InLobby, Introduce, Leave, Place, Play, Wish
 from gateway.game.events import Dismissed, Ended, Event, Moved, Started, ToMove
 from gateway.game.manners import Afterwards, Illegal, Manners
-from gateway.game.results import Finished
+from gateway.game.results import Finished, NoResults
 from gateway.game.session import Terms
 from gateway.hub.hub import Hub, Rules
 
@@ -73,7 +73,7 @@ class Client:
             case Started(_, you):
                 self._you = you
                 self._rest = None
-            case ToMove(_, _, rest):
+            case ToMove(rest=rest):
                 assert self._rest is None or (rest is not None and rest <= self._rest), "time has grown"
                 self.request, self._rest = event, rest
             case Moved(_, mover) if mover == self._you:
@@ -104,7 +104,7 @@ class Client:
     def hand(self) -> None:
         """Let the request to move leave for the client now."""
         assert self.request is not None
-        self._world.hub.handed(self.seat, self.request, self._world.now)
+        self._world.hub.handed(self.seat, self.request.game, self.request.number, self._world.now)
 
     def news(self) -> list[Event]:
         """Return what the player has heard since the last look."""
@@ -145,7 +145,7 @@ class World:
         self.now = 0.0
         self.results: list[Finished] = []
         rules = Rules(Terms(**terms), games_per_pair)
-        self.hub = Hub(rules, random.Random(seed), self.results.append)
+        self.hub = Hub(rules, random.Random(seed), NoResults(self.results.append))
 
     def client(self, manners: Manners, origin: str = "") -> Client:
         """Return a player who has not entered yet."""

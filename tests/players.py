@@ -20,7 +20,7 @@ import adapters.droidcon.server
 import adapters.nac4.server
 from adapters.connection import contained
 from adapters.wire import Wire
-from gateway.game.results import Finished
+from gateway.game.results import Finished, NoResults
 from gateway.game.session import Terms
 from gateway.hub.dispatcher import Dispatcher
 from gateway.hub.hub import Rules
@@ -175,7 +175,7 @@ class Gateway:
     def __init__(self, nursery: trio.Nursery) -> None:
         self.finished: list[Finished] = []
         rules = Rules(Terms(clock=CLOCK, idle=IDLE))
-        self.hub = Dispatcher(rules, random.Random(0), self.finished.append)
+        self.hub = Dispatcher(rules, random.Random(0), NoResults(self.finished.append))
         self._nursery = nursery
         self._serve = {
             "nac4": partial(adapters.nac4.server.serve, dispatcher=self.hub),

@@ -180,8 +180,8 @@ def test_what_all_dialects_share_knows_none_of_them(module: str) -> None:
     assert [word for word in DIALECTS if word in source(f"adapters.{module}").lower()] == []
 
 
-def test_wire_logs_know_board_and_events_alone() -> None:
-    assert ours("adapters.wire_log") == {"gateway.game.board", "gateway.game.events"}
+def test_wire_logs_know_games_and_events_alone() -> None:
+    assert ours("adapters.wire_log") == {f"gateway.game.{name}" for name in ("board", "events", "ids")}
     assert theirs("adapters.wire_log") <= PURE
 
 

@@ -95,22 +95,22 @@ class ArenaTranslator:
         """What arena clients expect."""
         return MANNERS
 
-    def receive(self, message: ClientMessage) -> Command:
+    def receive(self, message: ClientMessage, number: int = 0) -> Command:
         """Return what the client asks for."""
         match message:
             case Move():
-                return Play(_column(message.move), message)
+                return Play(_column(message.move), number)
             case StateRequest():
-                return Ask(message)
+                return Ask(number)
             case Start():
                 if _fault(message) is not None:
-                    return Unfit(message)
-                return Enter(self._wanted(message), str(message.id), message)
+                    return Unfit(number)
+                return Enter(self._wanted(message), str(message.id), number)
             case Other():
-                return Unfit(message)
+                return Unfit(number)
         assert_never(message)
 
-    def observe(self, event: Event) -> Iterable[ServerMessage]:
+    def observe(self, event: Event, asked: ClientMessage | str | None = None) -> Iterable[ServerMessage]:
         """Return what the client is told of `event`."""
         repeated, self._repeated = self._repeated, False
         told: Iterable[ServerMessage] = ()
@@ -126,11 +126,9 @@ class ArenaTranslator:
                 told = (self._state(board),)
             case Ended():
                 told = self._ending(event)
-            case Refused(_, StateRequest()):
-                self._repeated = True  # PROTOCOL.md 5.12
-                told = () if repeated else (_ignored(event),)
-            case Refused():
-                told = (_ignored(event),)
+            case Refused(objections):
+                self._repeated = isinstance(asked, StateRequest)  # PROTOCOL.md 5.12
+                told = () if repeated and self._repeated else (_ignored(objections, asked),)
             case Entered() | Introduced() | Overlooked() | Dismissed():
                 pass
             case _:
@@ -186,14 +184,13 @@ def _fault(start: Start) -> str | None:
     return None
 
 
-def _ignored(refused: Refused) -> Ignored:
-    message = refused.to
-    if not isinstance(message, Start | Move | StateRequest | Other):
-        return Ignored(str(message), _reason(refused.objections | Objection.UNREADABLE))
+def _ignored(objections: Objection, message: ClientMessage | str | None) -> Ignored:
+    if message is None or isinstance(message, str):
+        return Ignored(message or "", _reason(objections | Objection.UNREADABLE))
     fault = _fault(message) if isinstance(message, Start) else None
-    if fault is not None and Objection.NOT_ENTERED in refused.objections:
+    if fault is not None and Objection.NOT_ENTERED in objections:
         return Ignored(message.said, fault)
-    return Ignored(message.said, _reason(refused.objections))
+    return Ignored(message.said, _reason(objections))
 
 
 def _reason(objections: Objection) -> str:

@@ -66,20 +66,20 @@ class DroidconTranslator:
         """What Droidcon clients expect."""
         return self._manners
 
-    def receive(self, message: ClientMessage) -> Command:
+    def receive(self, message: ClientMessage, number: int = 0) -> Command:
         """Return what the client asks for."""
         match message:
             case Put():
-                return Play(message.column, message)
+                return Play(message.column, number)
             case Name(nick):
-                return Introduce(nick, nick.upper() != _TESTER, message)  # PROTOCOL.md 3.9
+                return Introduce(nick, nick.upper() != _TESTER, number)  # PROTOCOL.md 3.9
             case Join(channel) if channel.startswith("@") and not channel[1:].strip():
-                return Unfit(message)  # PROTOCOL.md 3.12
+                return Unfit(number)  # PROTOCOL.md 3.12
             case Join(channel):
-                return Enter(_place(channel), None, message)
+                return Enter(_place(channel), None, number)
         assert_never(message)
 
-    def observe(self, event: Event) -> Iterable[ServerMessage]:
+    def observe(self, event: Event, asked: ClientMessage | str | None = None) -> Iterable[ServerMessage]:
         """Return what the client is told of `event`."""
         told: Iterable[ServerMessage] = ()
         match event:
@@ -95,8 +95,8 @@ class DroidconTranslator:
                 told = self._ending(event)
             case Introduced() | Entered():
                 told = [Word.SUCCESS]
-            case Refused():
-                told = _refusal(event)
+            case Refused(objections):
+                told = _refusal(objections, asked)
             case Shown() | Overlooked() | Dismissed():
                 pass
             case _:
@@ -136,16 +136,16 @@ def _place(channel: str) -> Place:
     return place_for(channel, None)
 
 
-def _refusal(refused: Refused) -> Iterable[ServerMessage]:
-    yield _error(refused)
-    if isinstance(refused.to, Put) and Objection.WAITING in refused.objections:
+def _refusal(objections: Objection, asked: ClientMessage | str | None) -> Iterable[ServerMessage]:
+    yield _error(objections, asked)
+    if isinstance(asked, Put) and Objection.WAITING in objections:
         yield Word.YOU_LOST  # PROTOCOL.md 5.8: there is no game whose end would say so
 
 
-def _error(refused: Refused) -> Error:
-    errors = _PUT_ERRORS if isinstance(refused.to, Put) else _JOIN_ERRORS
-    if isinstance(refused.to, Put | Join):
+def _error(objections: Objection, asked: ClientMessage | str | None) -> Error:
+    errors = _PUT_ERRORS if isinstance(asked, Put) else _JOIN_ERRORS
+    if isinstance(asked, Put | Join):
         for objection, error in errors:
-            if refused.objections & objection:
+            if objections & objection:
                 return error
     return Error.INVALID_COMMAND

@@ -88,7 +88,7 @@ class HousePlayer:
         await trio.lowlevel.checkpoint()
 
     async def _move(self, request: ToMove, search: trio.CancelScope) -> None:
-        self._dispatcher.handed(self.seat, request, trio.current_time())
+        self._dispatcher.handed(self.seat, request.game, request.number, trio.current_time())
         answer: Command = Leave()  # what happens where the engine fails
         try:
             with search:

@@ -81,16 +81,16 @@ class Nac4Translator:
         """What nac4 clients expect."""
         return MANNERS
 
-    def receive(self, message: ClientMessage) -> Command:
+    def receive(self, message: ClientMessage, number: int = 0) -> Command:
         """Return what the client asks for."""
         match message:
             case PlayMove():
-                return Play(message.move, message)
+                return Play(message.move, number)
             case Connect(user):
-                return Enter(self._place, user, message)
+                return Enter(self._place, user, number)
         assert_never(message)
 
-    def observe(self, event: Event) -> Iterable[ServerMessage]:
+    def observe(self, event: Event, asked: ClientMessage | str | None = None) -> Iterable[ServerMessage]:
         """Return what the client is told of `event`."""
         told: Iterable[ServerMessage] = ()
         match event:
@@ -108,8 +108,8 @@ class Nac4Translator:
             case Entered(name):
                 self._entered = True
                 told = (Connected(f"hello {name}"),)
-            case Refused() if not self._entered:
-                told = (NotConnected(_info(event)),)
+            case Refused(objections) if not self._entered:
+                told = (NotConnected(_info(objections, asked)),)
             case Refused() | Overlooked() | Shown() | Introduced() | Dismissed():
                 pass  # PROTOCOL.md 5.5, 5.6
             case _:
@@ -146,13 +146,13 @@ def _user(name: str) -> str:
     return _NOT_A_USER.sub("_", name)[:USER_LIMIT] or "_"  # PROTOCOL.md 7.1
 
 
-def _info(refused: Refused) -> str:
-    if refused.objections & _USED and isinstance(refused.to, Connect):
-        return f"{refused.to.user} already used"
-    if Objection.TABLE_FULL in refused.objections:
+def _info(objections: Objection, asked: ClientMessage | str | None) -> str:
+    if objections & _USED and isinstance(asked, Connect):
+        return f"{asked.user} already used"
+    if Objection.TABLE_FULL in objections:
         return "table is full"
-    if Objection.NOT_AVAILABLE in refused.objections:
+    if Objection.NOT_AVAILABLE in objections:
         return "this player is not available now"
-    if Objection.TOO_LONG in refused.objections:
+    if Objection.TOO_LONG in objections:
         return f"table and against have at most {LONGEST_NAME} characters"
     return _EXPECTED

@@ -1,7 +1,7 @@
 """What a player can ask for.
 
-Commands are imperative and carry in `to` the client's own message, whatever that is: the core hands
-it back with a refusal, so that a dialect can word its answer without remembering anything.
+Commands are imperative. `to` is the number of the client's message that the command comes from, 0 where there
+is none: a refusal names it, so that whoever speaks for the client knows what was refused.
 """
 
 import unicodedata
@@ -82,7 +82,7 @@ class Introduce:
     name: str
     counted: bool = True
     """Whether this player's games count in statistics."""
-    to: object = None
+    to: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Enter:
     place: Place
     name: str | None = None
     """The player's name; None for the one introduced before."""
-    to: object = None
+    to: int = 0
 
 
 @value
@@ -101,28 +101,28 @@ class Play:
 
     column: int | None
     """Any integer, or None where the client named something that is none."""
-    to: object = None
+    to: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
     """Ask to be shown the game."""
 
-    to: object = None
+    to: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Unfit:
     """A message that was understood as far as that it asks for nothing there is."""
 
-    to: object = None
+    to: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
     """Something arrived that is no message of the dialect."""
 
-    to: object = None
+    to: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,9 @@ Events are in the past tense and addressed to one player. They are facts; how, a
 is told of them is its dialect's affair.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, Flag, auto
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 from gateway.game.board import Board, Side, other
 from gateway.game.ids import GameId
@@ -102,6 +101,8 @@ class ToMove:
     """The player's move is asked for. The clock runs from when this has left for the client."""
 
     game: GameId
+    number: int
+    """1 for the first request of a game, and one more for each that follows, to either player."""
     board: Board
     rest: float | None
     """The player's remaining seconds in this game; None where it has no clock."""
@@ -130,8 +131,8 @@ class Refused:
     """A command was not carried out."""
 
     objections: Objection
-    to: object
-    """The client's message."""
+    to: int = 0
+    """The number of the client's message, as in the command."""
     game: GameId | None = None
     """The game that the player is in, where that refused it."""
 
@@ -140,31 +141,18 @@ class Refused:
 class Overlooked:
     """A move was dropped because the game that it was meant for is over. The player is not told."""
 
+    game: GameId
+    """The game that is over."""
+
 
 Way: TypeAlias = Literal["in", "out", "note"]
 """Which way a text went, seen from the server; a note is the server's own remark, without a text."""
 Remark: TypeAlias = Objection | float | str | None
 """What the server thought of a text: why it was refused, the seconds left on a clock, words, or nothing."""
 Spoken: TypeAlias = tuple[float, Way, str, Remark]
-"""One text on a player's wire: when, in seconds on the scale of all times of the core; which way; the text;
-what the server thought of it. A plain tuple, as there are many."""
-
-
-class Receipt(Protocol):
-    """What becomes of a result: whoever tells a client of it does so once it is safe."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the result is not safe yet, and it is worth waiting until it is."""
-
-    async def settled(self) -> object:
-        """Return once the receipt is not open any more. For adapters; the core never calls it."""
-
-    def enclose(self, side: Side, said: Sequence[Spoken]) -> None:
-        """Hand in what was said and heard on one side, once, after that side was told of the end.
-
-        MUST NOT block or fail. `said` must not be changed any more. For adapters, as above.
-        """
+"""One text on a player's wire: when, in seconds since that player's side was given the beginning of the game,
+by the clock of the machine that the wire is on; which way; the text; what the server thought of it. A plain
+tuple, as there are many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +165,6 @@ class Ended:
     reason: Reason
     column: int | None = None
     """The last move, where that ended the game; it was told to nobody before."""
-    receipt: Receipt | None = field(default=None, compare=False)
-    """From whoever keeps results, who had this one before anybody was told of the end; None for nobody."""
     leaver: Side | None = None
     """Who left, where that ended the game."""
 

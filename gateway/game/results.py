@@ -1,14 +1,15 @@
 """What is known of a game when it is over, for those who keep results.
 
 Plain facts in the core's words, times included: it says nothing of how, or whether, anybody stores them.
+`Results` is what the core and the adapters see of those who do.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol
 
 from gateway.game.board import Board, Side
-from gateway.game.events import Ended, Reason, Receipt
+from gateway.game.events import Ended, Reason, Spoken
 from gateway.game.ids import GameId
 from gateway.game.manners import Manners
 
@@ -44,9 +45,9 @@ class Finished:
     table: str | None = None
     """The table where it was played; None for the lobby."""
     began: float = 0.0
-    """When it was announced, in seconds of the monotonic scale that all times of the core are on."""
+    """When it was announced, in seconds of the hub's clock: the `now` of its commands."""
     ended: float = 0.0
-    """When what ended it arrived, or was due, on the same scale."""
+    """When what ended it arrived, or was due, by the same clock."""
     leaver: Side | None = None
     """Who left, where that ended the game."""
 
@@ -55,12 +56,58 @@ class Finished:
         """Whether the game belongs into statistics."""
         return self.reason not in WITHOUT_RESULT and all(player.counted for player in self.players)
 
-    def told(self, receipt: Receipt | None) -> Ended:
-        """Return the event that tells of it, with the `receipt` of whoever keeps results."""
+    def told(self) -> Ended:
+        """Return the event that tells of it."""
         by_move = self.reason in (Reason.FOUR, Reason.FULL)
         column = self.board.moves[-1] if by_move else None
-        return Ended(self.game, self.board, self.winner, self.reason, column, receipt, self.leaver)
+        return Ended(self.game, self.board, self.winner, self.reason, column, self.leaver)
 
 
-Report: TypeAlias = Callable[[Finished], Receipt | None]
-"""Whoever keeps results: it hears of each game before the players, and what it returns is in `Ended`."""
+class Results(Protocol):
+    """Keeps results, and knows which are stored. For the event loop's thread.
+
+    The core calls `keep` and `is_open` alone; the others are for those who speak for a client.
+    """
+
+    @property
+    def takes_evidence(self) -> bool:
+        """Whether anybody wants what `enclose` takes; otherwise it need not be recorded."""
+
+    def keep(self, finished: Finished) -> None:
+        """Take in a game that is over, before its players hear of the end. MUST NOT block or fail."""
+
+    def is_open(self, game: GameId) -> bool:
+        """Whether a game that was taken in is not stored yet, and it is worth waiting until it is."""
+
+    async def stored(self, game: GameId) -> None:
+        """Return once a game is not open any more. A client is told of the end only then."""
+
+    def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
+        """Take in what was said and heard on one side, once, after that side was told of the end.
+
+        MUST NOT block or fail. `said` must not be changed any more.
+        """
+
+
+class NoResults:
+    """Keeps no results."""
+
+    takes_evidence = False
+
+    def __init__(self, heard: Callable[[Finished], object] = lambda _: None) -> None:
+        """Tell `heard` of each game that is over."""
+        self._heard = heard
+
+    def keep(self, finished: Finished) -> None:
+        """Tell of the game, and forget it."""
+        self._heard(finished)
+
+    def is_open(self, _: GameId) -> bool:
+        """Return that nothing is worth waiting for."""
+        return False
+
+    async def stored(self, _: GameId) -> None:
+        """Return at once."""
+
+    def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
+        """Drop evidence."""

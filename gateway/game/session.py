@@ -144,7 +144,8 @@ class Session:
         self._clocked = any(player.manners.clocked for player in players)
         self._control = terms.control(players)
         self._clock = Clock(self._control)
-        self._request: ToMove | None = None
+        self._request = 0
+        """The number of the latest request to move; 0 where no move is awaited."""
 
     @property
     def deadline(self) -> float | None:
@@ -178,12 +179,12 @@ class Session:
             (first, self._ask(first, FIRST)),
         ]
 
-    def handed(self, request: ToMove, now: float) -> float | None:
-        """Note that a request to move left for its client at `now`; return when its flag falls.
+    def handed(self, game: GameId, number: int, now: float) -> float | None:
+        """Note that a request to move, by its number, left for its client at `now`.
 
-        A request that has been answered or withdrawn is passed over, with None.
+        Return when its flag falls. A request that has been answered or withdrawn is passed over, with None.
         """
-        if request is not self._request or self._clock.running is not None:
+        if number != self._request or game != self.game or self._clock.running is not None:
             return None
         return self._clock.start(self._turn, now)
 
@@ -199,7 +200,7 @@ class Session:
         self._clock.stop(now)
         self._board = board
         if board.winner is not None or len(board.moves) == CELLS:
-            self._request = None
+            self._request = 0
             reason = Reason.FULL if board.winner is None else Reason.FOUR
             return Outcome(ending=self._end(board.winner, reason, now))
         mover = self._turn
@@ -226,15 +227,14 @@ class Session:
         self.phase = Phase.OVER
         return None if ending is None else ending.finished
 
-    # What follows is how.
-
     def _side(self, number: Number) -> Side:
         return number if self.round & 1 else other(number)
 
     def _ask(self, number: Number, side: Side) -> ToMove:
         self.to_move, self._turn = number, side
-        self._request = ToMove(self.game, self._board, self._clock.rest(side) if self._clocked else None)
-        return self._request
+        self._request += 1
+        rest = self._clock.rest(side) if self._clocked else None
+        return ToMove(self.game, self._request, self._board, rest)
 
     def _objections(self, number: Number, column: int | None) -> Objection:
         objections = NOTHING
@@ -261,8 +261,8 @@ class Session:
 
     def _punish(self, number: Number, note: Note, now: float) -> Outcome:
         self._clock.stop(now)
-        self._request = None
         if self._clock.charge(self._turn, self._terms.penalty):
+            self._request = 0
             return Outcome([note], self._out_of_time(number, now))
         return Outcome([note, (number, self._ask(number, self._turn))])
 
@@ -284,8 +284,8 @@ class Session:
 
     def _end(self, winner: Side | None, reason: Reason, now: float, broken: Broken | None = None) -> Ending:
         self._clock.stop(now)
-        owed = None if self._request is None else self.to_move
-        self._request = self.to_move = None
+        owed = self.to_move if self._request else None
+        self._request, self.to_move = 0, None
         self.phase = Phase.OVER if self.round >= self._rounds else Phase.BETWEEN
         first, second = self.order
         finished = Finished(

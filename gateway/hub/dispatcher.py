@@ -13,7 +13,7 @@ from typing import Protocol
 
 from gateway.game.commands import Command
 from gateway.game.ids import GameId
-from gateway.game.results import Report
+from gateway.game.results import Results
 from gateway.hub.boundary import OnFault, reraise
 from gateway.hub.hub import Hub, Rules
 from gateway.hub.seat import Mailbox, Seat
@@ -32,19 +32,15 @@ class Outgoing(Mailbox, Protocol):
 class Dispatcher(Hub):
     """A hub whose news leave when it is done."""
 
-    def __init__(  # noqa: PLR0913
+    def __init__(
         self,
         rules: Rules,
         lot: random.Random,
-        report: Report = lambda _: None,
+        results: Results | None = None,
         on_fault: OnFault = reraise,
         games: Iterator[GameId] | None = None,
-        *,
-        keeps_wire: bool = False,
     ) -> None:
-        """`keeps_wire`: whether what is said on either side of a game can be handed in with its receipt."""
-        super().__init__(rules, lot, report, on_fault, games)
-        self.keeps_wire = keeps_wire
+        super().__init__(rules, lot, results, on_fault, games)
         self._unsent: list[Outgoing] = []
 
     def expect(self, mailbox: Outgoing) -> None:

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from gateway.game.commands import Ask, Command, Enter, Introduce, Leave, Play, Unfit, Unreadable
-from gateway.game.events import Dismissed, Entered, Introduced, Objection, Overlooked, Refused, ToMove, Why
+from gateway.game.events import Dismissed, Entered, Introduced, Objection, Overlooked, Refused, Why
 from gateway.game.ids import GameId, game_ids
 from gateway.game.manners import Illegal, Manners
-from gateway.game.results import Report
+from gateway.game.results import NoResults, Results
 from gateway.game.session import Terms
 from gateway.hub.admission import Admission, standing, unfitness
 from gateway.hub.boundary import Boundary, OnFault, reraise
@@ -50,15 +50,16 @@ class Hub:
         self,
         rules: Rules,
         lot: random.Random,
-        report: Report = lambda _: None,
+        results: Results | None = None,
         on_fault: OnFault = reraise,
         games: Iterator[GameId] | None = None,
     ) -> None:
-        """`report` hears of each game before its players do; what it returns is the receipt in `Ended`.
+        """`results` is given each game that is over before its players hear of that. By default none is kept.
 
         Games get the ids `games`, those of run 0 unless given.
         `on_fault` hears of our own mistakes, each of which has cost no more than one game by then.
         """
+        self.results = results or NoResults()
         self._timers = Timers()
         self._waiting_room = WaitingRoom(lot, rules.games_per_pair)
         self._house_matching = HouseMatching(rules.house_after, self._timers)
@@ -67,7 +68,7 @@ class Hub:
             rules.terms,
             self._waiting_room,
             self._timers,
-            report,
+            self.results,
             games or game_ids(0),
         )
         self._seats: dict[Seat, None] = {}
@@ -115,10 +116,10 @@ class Hub:
             case _:
                 assert_never(command)
 
-    def handed(self, seat: Seat, request: ToMove, now: float) -> None:
-        """Note that a request to move left for the seat's client at `now`, and so its time runs."""
+    def handed(self, seat: Seat, game: GameId, number: int, now: float) -> None:
+        """Note that the request to move of that number left for the seat's client at `now`: its time runs."""
         try:
-            self._runner.handed(seat, request, now)
+            self._runner.handed(seat, game, number, now)
         except Exception:
             self._boundary.cut_off((seat,), now)
 
@@ -174,7 +175,7 @@ class Hub:
     def _play(self, seat: Seat, command: Play, now: float) -> None:
         situation = seat.situation
         if seat.owed is not None:
-            seat.deliver(Overlooked())
+            seat.deliver(Overlooked(seat.owed_game))
             self._rested(seat, None, now)
         elif isinstance(situation, Seated) and situation.series.is_playing:
             partings = self._runner.play(situation, command, now)

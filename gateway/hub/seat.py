@@ -11,7 +11,8 @@ from math import inf
 from typing import Protocol, TypeAlias
 
 from gateway.game.commands import Place
-from gateway.game.events import Dismissed, Event, Receipt
+from gateway.game.events import Dismissed, Event
+from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards, Manners
 from gateway.game.results import Player
 from gateway.game.session import Number, Session
@@ -125,8 +126,8 @@ class Seat:
     manners: Manners
     situation: Situation = Out()
     owed: Owed | None = None
-    untold: Receipt | None = None
-    """Of the game that a move is owed for: while it is open, the client does not know of the end."""
+    owed_game: GameId = ""
+    """The game that a move was owed for last. While its result is open, its end is not told yet."""
     name: str | None = None
     counted: bool = True
     place: Place | None = None

@@ -2,7 +2,7 @@
 
 Knows seats, their sessions and who is ready. Does not know who waits for what: `WaitingRoom` pairs, and
 what becomes of the two seats of a series that is over stands in what every step here returns, for the
-hub. A result is reported before anybody hears of it.
+hub. A result is given to those who keep results before anybody hears of it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from gateway.game.commands import Play
 from gateway.game.events import Dismissed, Reason, ToMove, Why
 from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards
-from gateway.game.results import Finished, Report
+from gateway.game.results import Finished, Results
 from gateway.game.session import Broken, Note, Outcome, Phase, Session, Terms
 from gateway.hub.seat import Out, Owed, Seat, Seated, Series
 from gateway.hub.timers import Timers
@@ -42,14 +42,14 @@ class SeriesRunner:
         terms: Terms,
         waiting_room: WaitingRoom,
         timers: Timers,
-        report: Report,
+        results: Results,
         games: Iterator[GameId],
     ) -> None:
-        """Give each game the next id of `games`, and report it when it is over."""
+        """Give each game the next id of `games`, and `results` each that is over."""
         self._terms = terms
         self._waiting_room = waiting_room
         self._timers = timers
-        self._report = report
+        self._results = results
         self._games = games
         self._numbers = count(1)
 
@@ -90,7 +90,7 @@ class SeriesRunner:
 
     def rests_on(self, seat: Seat, now: float) -> bool:
         """Let a seat that owed a move rest longer, if its client has not heard of the end yet."""
-        if seat.untold is None or not seat.untold.is_open:
+        if not self._results.is_open(seat.owed_game):
             return False
         self._timers.rests.set(seat, now + CROSSING)
         return True
@@ -109,11 +109,11 @@ class SeriesRunner:
         series = seat.situation.series
         return self._follow(series, series.session.flag(seat.situation.number, now), now)
 
-    def handed(self, seat: Seat, request: ToMove, now: float) -> None:
+    def handed(self, seat: Seat, game: GameId, number: int, now: float) -> None:
         """Let a seat's time run, if the request to move is still open."""
         if isinstance(seat.situation, Seated):
             series = seat.situation.series
-            deadline = series.session.handed(request, now)
+            deadline = series.session.handed(game, number, now)
             if deadline is not None and deadline < series.watched:
                 self._timers.flags.watch(series, deadline)
 
@@ -122,7 +122,7 @@ class SeriesRunner:
         finished = series.session.stop(now)
         self._timers.flags.forget(series)
         if finished is not None:
-            self._report(finished)
+            self._results.keep(finished)
 
     def forget(self, series: Series) -> None:
         """Let the two names of a series not be busy with each other any more."""
@@ -143,7 +143,8 @@ class SeriesRunner:
         return ()
 
     def _game_over(self, series: Series, finished: Finished, owed: int | None, now: float) -> None:
-        ended = finished.told(self._report(finished))
+        self._results.keep(finished)
+        ended = finished.told()
         for number in series.session.order:
             series.seats[number].deliver(ended)
         self._timers.flags.forget(series)
@@ -152,7 +153,7 @@ class SeriesRunner:
                 seat.situation = Seated(series, index, ready=False)
                 self._timers.rejoins.set(seat, now + self._terms.rejoin)
             elif owed == index:
-                seat.owed, seat.untold = Owed.SOON, ended.receipt
+                seat.owed, seat.owed_game = Owed.SOON, finished.game
                 self._timers.rests.set(seat, now + CROSSING)
 
     def _part(self, series: Series, broken: Broken | None) -> Sequence[Parting]:

@@ -5,19 +5,21 @@ Knows both, and the wall clock. Does not know options, nor what else is done wit
 
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 
 import trio
 
-from gateway.game.results import Finished, Report
+from gateway.game.board import Side
+from gateway.game.events import Spoken
+from gateway.game.ids import GameId
+from gateway.game.results import Finished, Results
 from gateway.store.database import Place, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.ledger import Cleared
 from gateway.store.reader import Reader
-from gateway.store.receipts import Receipt
 from gateway.store.records import record_of
 from gateway.store.scribe import Scribe
 from gateway.store.writer import Request, Writer
@@ -32,8 +34,7 @@ logger = logging.getLogger(__name__)
 class Archive:
     """An open store, in use."""
 
-    report: Report
-    """What games are to be reported to."""
+    results: Results
     label: str
     """What to call the database to people."""
     place: Place
@@ -43,9 +44,51 @@ class Archive:
     """Asks for all games and players to be removed. Raises StoreError, as its request does."""
 
 
+class StoredResults:
+    """Keeps results with a writer, by the number that a game's id says."""
+
+    def __init__(self, writer: Writer, heard: Callable[[Finished], object], *, takes_evidence: bool) -> None:
+        self.takes_evidence = takes_evidence
+        self._writer = writer
+        self._heard = heard
+
+    def keep(self, finished: Finished) -> None:
+        """Take in a game that is over; never blocks."""
+        self._heard(finished)
+        epoch = time.time() - trio.current_time()  # anew, for the wall clock may have been set meanwhile
+        self._writer.put(record_of(finished, epoch), number=_number(finished.game))
+
+    def is_open(self, game: GameId) -> bool:
+        """Whether the game is not stored yet, and it is worth waiting until it is."""
+        receipt = self._writer.receipt(_number(game))
+        return receipt is not None and receipt.is_open
+
+    async def stored(self, game: GameId) -> None:
+        """Return once the game is stored, or it is not worth waiting any more."""
+        receipt = self._writer.receipt(_number(game))
+        if receipt is not None:
+            await receipt.settled()
+
+    def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
+        """Take in what was said and heard on one side; never blocks."""
+        self._writer.enclose(_number(game), 0.0, side, said)
+
+
+_DIGITS = str.maketrans("0123456789abcdefghjkmnpqrstvwxyz", "0123456789abcdefghijklmnopqrstuv")
+
+
+def _number(game: GameId) -> int:
+    """Return the number of a game within its run."""
+    return int(game[6:].translate(_DIGITS), 32)
+
+
 @asynccontextmanager
-async def keeping(where: str, keep_wire: float) -> AsyncIterator[Archive]:
+async def keeping(
+    where: str, keep_wire: float, heard: Callable[[Finished], object]
+) -> AsyncIterator[Archive]:
     """Open a database, and have it written to; evidence stays there for `keep_wire` days.
+
+    `heard` is told of each game that is over.
 
     At the end wait a moment for the games that are not stored yet, and close it. Raises OSError, with one
     line, where the database cannot be opened; then it is as it was.
@@ -58,13 +101,10 @@ async def keeping(where: str, keep_wire: float) -> AsyncIterator[Archive]:
     writer = Writer(scribe)
     reader = Reader(database)
 
-    def report(game: Finished) -> Receipt:
-        epoch = time.time() - trio.current_time()  # anew, for the wall clock may have been set meanwhile
-        return writer.put(record_of(game, epoch), game.began)
-
     try:
         clear = partial(writer.request, partial(_cleared, reader))
-        yield Archive(report, database.label, database.place, writer, clear)
+        results = StoredResults(writer, heard, takes_evidence=keep_wire > 0)
+        yield Archive(results, database.label, database.place, writer, clear)
     finally:
         try:
             await writer.close()

@@ -103,11 +103,12 @@ class Writer:
         oldest = next(iter(self._open.values()), None)
         return oldest is not None and not oldest.is_open
 
-    def put(self, record: GameRecord, began: float = 0.0) -> Receipt:
-        """Hand in a game that began at `began`, in trio's time; never blocks."""
-        number = self._numbers = self._numbers + 1
+    def put(self, record: GameRecord, began: float = 0.0, number: int | None = None) -> Receipt:
+        """Hand in a game that began at `began`, in trio's time, under a number of its own; never blocks."""
+        if number is None:
+            number = self._numbers = self._numbers + 1
         until = trio.current_time() + self._bounds.patience
-        receipt = Receipt(until, self._note_late, partial(self._enclose, number, began))
+        receipt = Receipt(until, self._note_late, partial(self.enclose, number, began))
         if self._closed or len(self._open) >= self._bounds.waiting:
             log_unstored([record])
             receipt.settle(Outcome.LOGGED)
@@ -115,6 +116,19 @@ class Writer:
         self._open[number] = receipt
         self._clerk.store(Submission(number, record))
         return receipt
+
+    def receipt(self, number: int) -> Receipt | None:
+        """Return the receipt for a game, by its number; None where it is stored, or was not handed in."""
+        return self._open.get(number)
+
+    def enclose(self, number: int, began: float, side: Side, said: Sequence[Spoken]) -> None:
+        """Hand in evidence of the game of that number."""
+        enclosure = Enclosure(number, side, said, began, size(said))
+        if self._closed or self._evidence + enclosure.size > self._bounds.evidence:
+            self._bare.one_more(trio.current_time())
+        else:
+            self._evidence += enclosure.size
+            self._clerk.store(enclosure)
 
     async def ask(self, work: Callable[[], T]) -> T:
         """Let the writing thread do `work`, after the games that were put before; return what comes of it.
@@ -141,15 +155,6 @@ class Writer:
             count.close()
 
     # What follows is how.
-
-    def _enclose(self, number: int, began: float, side: Side, said: Sequence[Spoken]) -> None:
-        """Hand in evidence of the game of that number."""
-        enclosure = Enclosure(number, side, said, began, size(said))
-        if self._closed or self._evidence + enclosure.size > self._bounds.evidence:
-            self._bare.one_more(trio.current_time())
-        else:
-            self._evidence += enclosure.size
-            self._clerk.store(enclosure)
 
     def _settled(self, items: Sequence[Item], stored: bool) -> None:
         """Pass on, from the clerk's thread, what became of games and evidence."""

@@ -14,7 +14,7 @@ from adapters.transports import never, received
 from adapters.upgrade import Endpoint, serve_websocket
 from adapters.wire import Turns, Wire
 from gateway.game.commands import AtTable, Command, Enter, Play, Unfit
-from gateway.game.events import Dismissed, Event, Refused, ToMove
+from gateway.game.events import Dismissed, Event, Introduced, Refused, ToMove
 from gateway.game.manners import Afterwards, Illegal, Manners
 
 
@@ -176,18 +176,20 @@ class ToyTranslator:
 
     manners = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
 
-    def receive(self, message: str) -> Command:
+    def receive(self, message: str, number: int = 0) -> Command:
         match message.split():
             case ["enter", name]:
-                return Enter(AtTable("table"), name, message)
+                return Enter(AtTable("table"), name, number)
             case ["play", column]:
-                return Play(int(column), message)
-        return Unfit(message)
+                return Play(int(column), number)
+        return Unfit(number)
 
-    def observe(self, event: Event) -> Iterator[str]:
+    def observe(self, event: Event, asked: str | None = None) -> Iterator[str]:
         match event:
-            case Refused(objections, to):
-                yield f"Refused {objections.name} {to}"
+            case Refused(objections):
+                yield f"Refused {objections.name} {asked}"
+            case Introduced(name):
+                yield name
             case ToMove() | Dismissed():
                 pass
             case _:

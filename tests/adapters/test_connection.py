@@ -28,22 +28,62 @@ from adapters.connection import (
 from adapters.contract import Farewell, Flooded, Heard, PeerGone
 from adapters.wire import Turns, Wire
 from gateway.game.board import FIRST, SECOND, Side
-from gateway.game.events import Dismissed, Entered, Event, Objection, Refused, Remark, Spoken, Why
+from gateway.game.events import Dismissed, Entered, Event, Introduced, Objection, Refused, Remark, Spoken, Why
+from gateway.game.ids import GameId
+from gateway.game.results import Finished
 from gateway.game.session import Terms
 from gateway.hub.dispatcher import Dispatcher
 from gateway.hub.hub import Rules
 
 pytestmark = pytest.mark.trio
-NOISE = Refused(Objection.UNFIT, "x" * 1000)
+NOISE = Introduced("x" * 1000)
+
+
+class FakeResults:
+    """Stores results at once, or, from `hold` on, when the test says so."""
+
+    def __init__(self, *, takes_evidence: bool = False) -> None:
+        self.takes_evidence = takes_evidence
+        self.kept: dict[GameId, Finished] = {}
+        self._safe = trio.Event()
+        self._safe.set()
+        self._enclosed: dict[tuple[GameId, Side], list[str]] = {}
+
+    def keep(self, finished: Finished) -> None:
+        self.kept[finished.game] = finished
+
+    def is_open(self, game: GameId) -> bool:
+        assert game in self.kept
+        return not self._safe.is_set()
+
+    async def stored(self, game: GameId) -> None:
+        assert game in self.kept
+        await self._safe.wait()
+
+    def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
+        assert (game, side) not in self._enclosed
+        self._enclosed[game, side] = [_word(*line) for line in said]
+
+    def hold(self) -> None:
+        """Let no result be stored."""
+        self._safe = trio.Event()
+
+    def store(self) -> None:
+        """Let all results be stored."""
+        self._safe.set()
+
+    def enclosed(self, number: int = 0) -> dict[Side, list[str]]:
+        """Return the evidence of the game that was over as the number given, from 0."""
+        game = [*self.kept][number]
+        return {side: said for (of, side), said in self._enclosed.items() if of == game}
 
 
 class House:
     """A hub and the connections to it."""
 
     def __init__(self, nursery: trio.Nursery, *, keeps_wire: bool = False) -> None:
-        self.results: FakeReceipt | None = None
-        rules = Rules(Terms(idle=30))
-        self.hub = Dispatcher(rules, random.Random(0), lambda _: self.results, keeps_wire=keeps_wire)
+        self.results = FakeResults(takes_evidence=keeps_wire)
+        self.hub = Dispatcher(Rules(Terms(idle=30)), random.Random(0), self.results)
         self.connections: list[Connection[str, str]] = []
         self._nursery = nursery
         self._turns = Turns()
@@ -129,11 +169,11 @@ async def test_client_thinks_until_its_move_is_accepted() -> None:
 
 async def test_client_thinks_no_longer_once_it_has_heard_of_the_end() -> None:
     async with game() as (home, ann, bob):
-        home.results = FakeReceipt()
+        home.results.hold()
         bob.ends()
         await quiet()
         assert (ann.sent, ann.thinks()) == ([], True)
-        home.results.settle()
+        home.results.store()
         await quiet()
         assert (ann.sent, ann.thinks()) == (["Ended"], False)
 
@@ -328,13 +368,13 @@ async def test_client_that_stops_reading_is_dropped_and_nobody_else_is_touched(
 
 async def test_full_outbox_is_no_reason_yet() -> None:
     async with game() as (home, ann, bob):
-        home.results = FakeReceipt()
+        home.results.hold()
         ann.ends()
         await quiet()
         for _ in range(OUTBOX_LIMIT - 1):
             home.tell(1, Entered("noise"))
         await quiet()
-        home.results.settle()
+        home.results.store()
         await quiet()
         assert len(bob.sent) == OUTBOX_LIMIT
         assert bob.farewell is None
@@ -342,7 +382,7 @@ async def test_full_outbox_is_no_reason_yet() -> None:
 
 async def test_outbox_that_waits_for_a_result_is_bounded() -> None:
     async with game() as (home, ann, bob):
-        home.results = FakeReceipt()
+        home.results.hold()
         ann.ends()
         await quiet()
         for _ in range(OUTBOX_LIMIT):
@@ -364,7 +404,7 @@ async def test_what_waits_for_a_slow_client_is_bytes_and_nothing_that_events_ref
 
 async def test_little_of_a_client_is_heard_while_its_events_wait_for_a_result() -> None:
     async with game() as (home, ann, bob):
-        home.results = FakeReceipt()
+        home.results.hold()
         ann.ends()
         await quiet()
         for number in range(100):
@@ -372,9 +412,10 @@ async def test_little_of_a_client_is_heard_while_its_events_wait_for_a_result() 
         await quiet()
         heard = [event for event in home.connections[1]._outbox if isinstance(event, Refused)]
         assert len(heard) * 1000 <= UNREAD + 1000
-        home.results.settle()
+        home.results.store()
         await quiet()
         assert [text.split()[2] for text in bob.sent if "Refused" in text] == [str(n) for n in range(100)]
+        assert home.connections[1]._messages == {}
 
 
 async def test_connection_that_is_over_keeps_nothing_for_the_garbage_collector() -> None:
@@ -438,28 +479,6 @@ async def test_order_is_kept_however_slowly_the_client_lets_things_in() -> None:
 # Results.
 
 
-class FakeReceipt:
-    """A result that is safe when the test says so."""
-
-    def __init__(self) -> None:
-        self._safe = trio.Event()
-        self.enclosed: dict[Side, list[str]] = {}
-
-    def enclose(self, side: Side, said: Sequence[Spoken]) -> None:
-        assert side not in self.enclosed
-        self.enclosed[side] = [_word(*line) for line in said]
-
-    @property
-    def is_open(self) -> bool:
-        return not self._safe.is_set()
-
-    async def settled(self) -> None:
-        await self._safe.wait()
-
-    def settle(self) -> None:
-        self._safe.set()
-
-
 def _word(_: float, way: str, text: str, remark: Remark) -> str:
     name = remark.name if isinstance(remark, Objection) else remark
     return {"in": f"> {text}", "out": f"< {text}", "note": "--"}[way] + ("" if name is None else f" ({name})")
@@ -467,36 +486,31 @@ def _word(_: float, way: str, text: str, remark: Remark) -> str:
 
 async def test_nobody_hears_of_a_result_before_it_is_safe() -> None:
     async with game() as (home, ann, bob):
-        receipt = FakeReceipt()
-        home.results = receipt
+        home.results.hold()
         ann.arrives("play 3")
         ann.ends()
         await quiet()
         assert (ann.sent, bob.sent) == (["Moved"], ["Moved"])
-        receipt.settle()
+        home.results.store()
         await quiet()
         assert bob.sent == ["Moved", "Ended"]
 
 
 async def test_what_is_behind_a_result_waits_with_it_in_order() -> None:
     async with game() as (home, ann, bob):
-        receipt = FakeReceipt()
-        home.results = receipt
+        home.results.hold()
         ann.ends()
         await quiet()
         bob.arrives("x", "y")
         await quiet()
         assert bob.sent == []
-        receipt.settle()
+        home.results.store()
         await quiet()
         assert [text.split()[-1] for text in bob.sent] == ["Ended", "x", "y"]
 
 
 async def test_result_that_is_safe_waits_for_nothing() -> None:
-    async with game() as (home, ann, bob):
-        receipt = FakeReceipt()
-        receipt.settle()
-        home.results = receipt
+    async with game() as (_, ann, bob):
         ann.ends()
         await quiet()
         assert bob.sent == ["Ended"]
@@ -504,13 +518,12 @@ async def test_result_that_is_safe_waits_for_nothing() -> None:
 
 async def test_what_the_client_lets_in_slowly_goes_before_the_wait_for_a_result() -> None:
     async with game() as (home, ann, bob):
-        receipt = FakeReceipt()
-        home.results = receipt
+        home.results.hold()
         bob.letting_in = trio.Event()
         ann.arrives("play 3")
         ann.ends()
         await quiet()
-        receipt.settle()
+        home.results.store()
         await quiet()
         assert bob.sent == []
         bob.letting_in.set()
@@ -520,7 +533,7 @@ async def test_what_the_client_lets_in_slowly_goes_before_the_wait_for_a_result(
 
 async def test_client_that_leaves_while_a_result_is_kept_leaves_at_once() -> None:
     async with game() as (home, ann, bob):
-        home.results = FakeReceipt()
+        home.results.hold()
         ann.ends()
         await quiet()
         bob.arrives("gone")
@@ -551,16 +564,14 @@ async def test_clock_runs_from_when_the_request_left_not_from_when_it_was_queued
 async def test_clock_stops_when_the_bytes_were_read_not_when_the_hub_got_to_them(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    finished: list[float] = []
     async with game() as (home, ann, bob):
-        home.hub._runner._report = lambda game: finished.extend(game.thought)
         await trio.sleep(2)
         ann.arrives("play 3")
         await quiet()
         await trio.sleep(3)
         bob.ends()
         await quiet()
-        assert finished == [2, 0]
+        assert [finished.thought for finished in home.results.kept.values()] == [(2, 0)]
 
 
 async def test_settled_connection_has_settled_its_transport(autojump_clock: trio.testing.MockClock) -> None:
@@ -579,25 +590,25 @@ async def test_settled_connection_has_settled_its_transport(autojump_clock: trio
 
 
 @asynccontextmanager
-async def recorded_game() -> AsyncIterator[tuple[House, FakeReceipt, FakeTransport, FakeTransport]]:
-    """Give a game as `game` does, of which is recorded what goes over the wires, and its receipt."""
+async def recorded_game() -> AsyncIterator[tuple[House, FakeTransport, FakeTransport]]:
+    """Give a game as `game` does, of which is recorded what goes over the wires."""
     async with game(keeps_wire=True) as (home, ann, bob):
-        receipt = home.results = FakeReceipt()
-        yield home, receipt, ann, bob
+        home.results.hold()
+        yield home, ann, bob
 
 
 async def test_evidence_is_handed_in_after_the_end_was_told_and_holds_that_too() -> None:
-    async with recorded_game() as (_, receipt, ann, bob):
+    async with recorded_game() as (home, ann, bob):
         ann.arrives("play 3", "x!", "play 9")
         await quiet()
         bob.arrives("play 9")
         await quiet()
         ann.ends()
         await quiet()
-        assert receipt.enclosed == {}
-        receipt.settle()
+        assert home.results.enclosed() == {}
+        home.results.store()
         await quiet()
-        assert receipt.enclosed == {
+        assert home.results.enclosed() == {
             FIRST: [
                 "< Started",
                 "> play 3",
@@ -622,25 +633,25 @@ async def test_evidence_is_handed_in_after_the_end_was_told_and_holds_that_too()
 
 
 async def test_evidence_of_a_client_that_vanished_is_handed_in_without_an_end() -> None:
-    async with recorded_game() as (_, receipt, ann, _):
-        receipt.settle()
+    async with recorded_game() as (home, ann, _):
+        home.results.store()
         ann.arrives("gone")
         await quiet()
-        assert receipt.enclosed[FIRST] == [
+        assert home.results.enclosed()[FIRST] == [
             "< Started",
             "-- (the connection ended)",
             "-- (aborted: this player left before both had moved)",
         ]
-        assert receipt.enclosed[SECOND][-1] == "-- (aborted: the opponent left before both had moved)"
+        assert home.results.enclosed()[SECOND][-1] == "-- (aborted: the opponent left before both had moved)"
 
 
 async def test_evidence_has_no_text_that_never_left() -> None:
-    async with recorded_game() as (_, receipt, ann, bob):
-        receipt.settle()
+    async with recorded_game() as (home, ann, bob):
+        home.results.store()
         bob.gone = True
         ann.arrives("play 3")
         await quiet()
-        assert receipt.enclosed[SECOND] == [
+        assert home.results.enclosed()[SECOND] == [
             "< Started",
             "-- (the connection ended)",
             "-- (aborted: this player left before both had moved)",
@@ -648,13 +659,13 @@ async def test_evidence_has_no_text_that_never_left() -> None:
 
 
 async def test_evidence_says_once_how_a_client_left_that_cannot_be_told_of_the_end() -> None:
-    async with recorded_game() as (_, receipt, ann, _):
+    async with recorded_game() as (home, ann, _):
         ann.ends()
         await quiet()
         ann.gone = True
-        receipt.settle()
+        home.results.store()
         await quiet()
-        assert receipt.enclosed[FIRST] == [
+        assert home.results.enclosed()[FIRST] == [
             "< Started",
             "-- (hung up)",
             "-- (aborted: this player left before both had moved)",
@@ -662,25 +673,25 @@ async def test_evidence_says_once_how_a_client_left_that_cannot_be_told_of_the_e
 
 
 async def test_evidence_says_how_the_transport_ended() -> None:
-    async with recorded_game() as (_, receipt, ann, _):
-        receipt.settle()
+    async with recorded_game() as (home, ann, _):
+        home.results.store()
         ann.ended = "broke the rules"
         ann.ends()
         await quiet()
-        assert receipt.enclosed[FIRST][1] == "-- (broke the rules)"
+        assert home.results.enclosed()[FIRST][1] == "-- (broke the rules)"
 
 
 async def test_evidence_says_who_stopped_reading() -> None:
-    async with recorded_game() as (home, receipt, ann, bob):
-        receipt.settle()
+    async with recorded_game() as (home, ann, bob):
+        home.results.store()
         bob.letting_in = trio.Event()
         ann.arrives("play 3")
         await quiet()
         for _ in range(BACKLOG_LIMIT // 1000 + 1):
             home.tell(1, NOISE)
         await quiet()
-        assert receipt.enclosed[SECOND][:2] == ["< Started", "< Moved"]
-        assert receipt.enclosed[SECOND][-3:] == [
+        assert home.results.enclosed()[SECOND][:2] == ["< Started", "< Moved"]
+        assert home.results.enclosed()[SECOND][-3:] == [
             "-- (stopped reading)",
             "-- (the connection ended)",
             "-- (aborted: this player left before both had moved)",
@@ -688,12 +699,10 @@ async def test_evidence_says_who_stopped_reading() -> None:
 
 
 async def test_each_round_has_evidence_of_its_own() -> None:
-    async with recorded_game() as (home, receipt, ann, bob):
-        receipt.settle()
+    async with recorded_game() as (home, ann, bob):
+        home.results.store()
         bob.ends()
         await quiet()
-        home.results = FakeReceipt()
-        home.results.settle()
         cid = home.visit(FakeTransport())
         ann.arrives("enter ann")
         cid.arrives("enter cid")
@@ -702,12 +711,12 @@ async def test_each_round_has_evidence_of_its_own() -> None:
         await quiet()
         cid.ends()
         await quiet()
-        assert receipt.enclosed[FIRST] == [
+        assert home.results.enclosed()[FIRST] == [
             "< Started",
             "< Ended",
             "-- (aborted: the opponent left before both had moved)",
         ]
-        assert home.results.enclosed[FIRST] == [
+        assert home.results.enclosed(1)[FIRST] == [
             "< Started",
             "> play 3",
             "< Moved",
@@ -718,12 +727,10 @@ async def test_each_round_has_evidence_of_its_own() -> None:
 
 async def test_without_anybody_who_keeps_it_nothing_is_recorded() -> None:
     async with game() as (home, ann, bob):
-        receipt = home.results = FakeReceipt()
-        receipt.settle()
         ann.ends()
         await quiet()
         assert bob.sent == ["Ended"]
-        assert receipt.enclosed == {}
+        assert home.results.enclosed() == {}
 
 
 # The boundary.
@@ -732,7 +739,7 @@ async def test_without_anybody_who_keeps_it_nothing_is_recorded() -> None:
 class BrokenTranslator(ToyTranslator):
     """Fails at what is neither an entrance nor a refusal."""
 
-    def observe(self, event: Event) -> Iterator[str]:
+    def observe(self, event: Event, asked: str | None = None) -> Iterator[str]:
         if not isinstance(event, Entered):
             raise ZeroDivisionError
         yield "Entered"
@@ -741,10 +748,10 @@ class BrokenTranslator(ToyTranslator):
 class BrokenReader(ToyTranslator):
     """Fails at the word ``boom``."""
 
-    def receive(self, message: str) -> object:  # type: ignore[override]
+    def receive(self, message: str, number: int = 0) -> object:  # type: ignore[override]
         if message == "boom":
             raise ZeroDivisionError
-        return super().receive(message)
+        return super().receive(message, number)
 
 
 async def test_broken_translator_kills_only_its_own_connection(caplog: pytest.LogCaptureFixture) -> None:

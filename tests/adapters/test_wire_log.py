@@ -9,30 +9,26 @@ from hypothesis import strategies as st
 from adapters.wire_log import FULL, HEAD, LONGEST, SHORT, TAIL, WireLog
 from gateway.game.board import FIRST, SECOND, Board, Side
 from gateway.game.events import Ended, Objection, Overlooked, Reason, Refused, Spoken, Started, ToMove
+from gateway.game.ids import GameId
 
-GAME = "00007-00000a"
+GAME, NEXT = "00007-00000a", "00007-00000b"
 
 NAMES = ("ann", "bob")
 
 
 class Kept:
-    """A receipt that keeps what is handed in with it."""
-
-    is_open = False
+    """Keeps what is handed in."""
 
     def __init__(self) -> None:
-        self.enclosed: list[tuple[Side, list[Spoken]]] = []
+        self.enclosed: list[tuple[GameId, Side, list[Spoken]]] = []
 
-    async def settled(self) -> None:
-        pass
-
-    def enclose(self, side: Side, said: Sequence[Spoken]) -> None:
-        self.enclosed.append((side, [*said]))
+    def __call__(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
+        self.enclosed.append((game, side, [*said]))
 
     @property
     def lines(self) -> list[Spoken]:
         """What was handed in, which was handed in once."""
-        ((_, said),) = self.enclosed
+        ((_, _, said),) = self.enclosed
         return said
 
     @property
@@ -44,22 +40,27 @@ class Kept:
         return [remark for _, way, _, remark in self.lines if way == "note"]
 
 
-def begin(wire_log: WireLog, *texts: str, side: Side = FIRST, at: float = 0.0) -> None:
+def recording() -> tuple[WireLog, Kept]:
+    kept = Kept()
+    return WireLog(kept), kept
+
+
+def begin(wire_log: WireLog, *texts: str, game: GameId = GAME, side: Side = FIRST, at: float = 0.0) -> None:
     """Let a game begin, of which the client is told in `texts`."""
-    started = Started(GAME, side, NAMES)
-    wire_log.note(started)
+    started = Started(game, side, NAMES)
+    wire_log.note(at, started)
     wire_log.mark(0, started)
     wire_log.said(at, texts, None)
 
 
-def over(receipt: Kept | None, winner: Side | None = FIRST, reason: Reason = Reason.FOUR) -> Ended:
-    return Ended(GAME, Board(), winner, reason, None, receipt)
+def over(game: GameId = GAME, winner: Side | None = FIRST, reason: Reason = Reason.FOUR) -> Ended:
+    return Ended(game, Board(), winner, reason)
 
 
-def end(wire_log: WireLog, receipt: Kept | None, *texts: str, at: float = 9.0) -> None:
+def end(wire_log: WireLog, *texts: str, game: GameId = GAME, at: float = 9.0) -> None:
     """Let the game end, of which the client is told in `texts`."""
-    ended = over(receipt)
-    wire_log.note(ended)
+    ended = over(game)
+    wire_log.note(at, ended)
     wire_log.mark(0, ended)
     wire_log.said(at, texts, None)
 
@@ -68,51 +69,61 @@ def end(wire_log: WireLog, receipt: Kept | None, *texts: str, at: float = 9.0) -
 
 
 def test_game_is_recorded_from_what_tells_of_its_beginning_to_what_tells_of_its_end() -> None:
-    wire_log, receipt = WireLog(), Kept()
+    wire_log, kept = recording()
     wire_log.heard(0.1, "join")
     wire_log.said(0.2, ["joined"], None)
     begin(wire_log, "new game", "your move", side=SECOND, at=1.0)
     wire_log.heard(1.5, "put 3")
     wire_log.said(2.0, ["put 4", "your move"], None)
-    end(wire_log, receipt, "lost", at=3.0)
+    end(wire_log, "lost", at=3.0)
     wire_log.heard(3.5, "join again")
     wire_log.said(4.0, ["joined"], None)
     wire_log.close(5.0)
-    assert receipt.enclosed == [
+    assert kept.enclosed == [
         (
+            GAME,
             SECOND,
             [
-                (1.0, "out", "new game", None),
+                (0.0, "out", "new game", None),
+                (0.0, "out", "your move", None),
+                (0.5, "in", "put 3", None),
+                (1.0, "out", "put 4", None),
                 (1.0, "out", "your move", None),
-                (1.5, "in", "put 3", None),
-                (2.0, "out", "put 4", None),
-                (2.0, "out", "your move", None),
-                (3.0, "out", "lost", None),
-                (3.0, "note", "", "lost: the opponent has four in a row"),
+                (2.0, "out", "lost", None),
+                (2.0, "note", "", "lost: the opponent has four in a row"),
             ],
         )
     ]
 
 
+def test_text_that_arrived_before_the_game_began_here_is_at_its_beginning() -> None:
+    wire_log, kept = recording()
+    wire_log.note(1.0, Started(GAME, FIRST, NAMES))
+    wire_log.heard(0.9, "put 3")
+    wire_log.note(2.0, over())
+    wire_log.close(2.0)
+    assert kept.lines[0] == (0.0, "in", "put 3", None)
+
+
 def test_what_leaves_together_with_the_beginning_but_before_it_is_no_part_of_the_game() -> None:
-    wire_log, receipt, started = WireLog(), Kept(), Started(GAME, FIRST, NAMES)
-    wire_log.note(started)
+    (wire_log, kept), started = recording(), Started(GAME, FIRST, NAMES)
+    wire_log.note(1.0, started)
     wire_log.mark(1, started)
     wire_log.said(0.0, ["joined", "new game"], None)
-    end(wire_log, receipt)
-    assert receipt.texts == ["new game"]
+    end(wire_log)
+    assert kept.texts == ["new game"]
 
 
 def test_refusal_stands_at_the_text_that_it_answers() -> None:
-    wire_log, receipt = WireLog(), Kept()
+    wire_log, kept = recording()
     begin(wire_log)
     for text in ("a", "b"):
         wire_log.heard(1.0, text)
-    wire_log.note(Refused(Objection.COLUMN_FULL, "b"))
+    wire_log.note(1.0, Refused(Objection.COLUMN_FULL))
     wire_log.said(1.0, ["no"], None)
-    wire_log.note(Refused(Objection.UNREADABLE, ""))
-    end(wire_log, receipt)
-    assert receipt.lines[:3] == [
+    wire_log.note(1.0, Refused(Objection.UNREADABLE))
+    end(wire_log)
+    assert kept.lines[:3] == [
         (1.0, "in", "a", None),
         (1.0, "in", "b", Objection.COLUMN_FULL),
         (1.0, "out", "no", None),
@@ -120,92 +131,83 @@ def test_refusal_stands_at_the_text_that_it_answers() -> None:
 
 
 def test_move_that_was_meant_for_an_earlier_game_is_marked() -> None:
-    wire_log, receipt = WireLog(), Kept()
-    wire_log.note(Overlooked())
+    wire_log, kept = recording()
+    wire_log.note(1.0, Overlooked(NEXT))
     begin(wire_log)
     wire_log.heard(1.0, "a")
-    wire_log.note(Overlooked())
-    end(wire_log, receipt)
-    assert receipt.lines[0] == (1.0, "in", "a", "dropped: for a game that was over")
+    wire_log.note(1.0, Overlooked(NEXT))
+    end(wire_log)
+    assert kept.lines[0] == (1.0, "in", "a", "dropped: for a game that was over")
 
 
 def test_refusal_while_no_game_is_on_is_nobody_s_evidence() -> None:
-    wire_log, receipt = WireLog(), Kept()
-    wire_log.note(Refused(Objection.WAITING, ""))
+    wire_log, kept = recording()
+    wire_log.note(1.0, Refused(Objection.WAITING))
     begin(wire_log)
-    end(wire_log, receipt)
-    assert [remark for *_, remark in receipt.lines] == ["won: four in a row"]
+    end(wire_log)
+    assert [remark for *_, remark in kept.lines] == ["won: four in a row"]
 
 
 @pytest.mark.parametrize("texts", [["state"], ["put 3", "your move"]])
 def test_clock_that_is_left_stands_at_the_text_with_which_the_move_is_asked_for(texts: list[str]) -> None:
-    wire_log, receipt = WireLog(), Kept()
+    wire_log, kept = recording()
     begin(wire_log)
-    wire_log.said(1.0, texts, ToMove(GAME, Board(), 41.5))
-    end(wire_log, receipt)
-    assert [remark for _, _, _, remark in receipt.lines[:-1]] == [*[None] * (len(texts) - 1), 41.5]
+    wire_log.said(1.0, texts, ToMove(GAME, 1, Board(), 41.5))
+    end(wire_log)
+    assert [remark for _, _, _, remark in kept.lines[:-1]] == [*[None] * (len(texts) - 1), 41.5]
 
 
 def test_move_that_is_asked_for_without_a_clock_has_no_remark() -> None:
-    wire_log, receipt = WireLog(), Kept()
+    wire_log, kept = recording()
     begin(wire_log)
-    wire_log.said(1.0, ["state"], ToMove(GAME, Board(), None))
-    end(wire_log, receipt)
-    assert receipt.lines[0] == (1.0, "out", "state", None)
+    wire_log.said(1.0, ["state"], ToMove(GAME, 1, Board(), None))
+    end(wire_log)
+    assert kept.lines[0] == (1.0, "out", "state", None)
 
 
 @pytest.mark.parametrize("side", [FIRST, SECOND])
 @pytest.mark.parametrize("reason", [reason for reason in Reason if reason is not Reason.ABORTED])
 @pytest.mark.parametrize("winner", [None, FIRST, SECOND])
 def test_end_stands_as_a_note_in_words(side: Side, reason: Reason, winner: Side | None) -> None:
-    wire_log, receipt = WireLog(), Kept()
+    wire_log, kept = recording()
     begin(wire_log, side=side)
-    ended = over(receipt, winner, reason)
-    wire_log.note(ended)
+    ended = over(GAME, winner, reason)
+    wire_log.note(1.0, ended)
     wire_log.mark(0, ended)
     wire_log.said(1.0, (), None)
-    (note,) = receipt.notes
+    (note,) = kept.notes
     assert str(note).startswith("nobody won" if winner is None else "won" if winner == side else "lost")
     assert len(str(note)) > 8
 
 
 @pytest.mark.parametrize(("side", "who"), [(FIRST, "this player"), (SECOND, "the opponent")])
 def test_note_says_who_left_a_game_that_was_aborted(side: Side, who: str) -> None:
-    wire_log, receipt = WireLog(), Kept()
+    wire_log, kept = recording()
     begin(wire_log, side=side)
-    ended = Ended(GAME, Board(), None, Reason.ABORTED, None, receipt, FIRST)
-    wire_log.note(ended)
+    ended = Ended(GAME, Board(), None, Reason.ABORTED, None, FIRST)
+    wire_log.note(1.0, ended)
     wire_log.mark(0, ended)
     wire_log.said(1.0, ["gone"], None)
-    assert receipt.notes == [f"aborted: {who} left before both had moved"]
-
-
-def test_game_that_nobody_keeps_is_forgotten() -> None:
-    wire_log, receipt = WireLog(), Kept()
-    begin(wire_log, "one")
-    end(wire_log, None)
-    begin(wire_log, "two")
-    end(wire_log, receipt)
-    assert receipt.texts == ["two"]
+    assert kept.notes == [f"aborted: {who} left before both had moved"]
 
 
 # Ends that cannot be told.
 
 
 def test_client_that_is_gone_has_what_there_is_handed_in() -> None:
-    wire_log, receipt = WireLog(), Kept()
+    wire_log, kept = recording()
     begin(wire_log, "new game")
     wire_log.remark(1.0, "hung up")
-    wire_log.note(over(receipt, SECOND, Reason.LEFT))
-    assert receipt.enclosed == []
+    wire_log.note(1.0, over(GAME, SECOND, Reason.LEFT))
+    assert kept.enclosed == []
     wire_log.close(2.0)
     wire_log.close(3.0)
-    assert receipt.texts == ["new game"]
-    assert receipt.notes == ["hung up", "lost by leaving"]
+    assert kept.texts == ["new game"]
+    assert kept.notes == ["hung up", "lost by leaving"]
 
 
 def test_game_without_a_result_is_forgotten_with_its_client() -> None:
-    wire_log = WireLog()
+    wire_log, _ = recording()
     begin(wire_log, "new game")
     wire_log.close(1.0)
     wire_log.remark(2.0, "nobody is there")
@@ -216,25 +218,27 @@ def test_game_without_a_result_is_forgotten_with_its_client() -> None:
 
 
 def test_while_an_end_waits_to_be_told_what_comes_in_is_of_the_newest_game() -> None:
-    wire_log, one, two = WireLog(), Kept(), Kept()
+    wire_log, kept = recording()
     begin(wire_log, "new game")
-    first = over(one)
-    wire_log.note(first)
+    first = over()
+    wire_log.note(1.0, first)
     wire_log.heard(1.0, "too late")
-    second = Started(GAME, SECOND, NAMES)
-    wire_log.note(second)
+    second = Started(NEXT, SECOND, NAMES)
+    wire_log.note(1.5, second)
     wire_log.heard(2.0, "too early")
-    wire_log.note(Refused(Objection.NOT_YOUR_TURN, ""))
+    wire_log.note(2.0, Refused(Objection.NOT_YOUR_TURN))
     wire_log.mark(0, first)
     wire_log.mark(1, second)
-    wire_log.said(3.0, ["lost", "new game", "your move"], ToMove(GAME, Board(), 42.0))
-    assert one.texts == ["new game", "too late", "lost"]
-    end(wire_log, two, "won")
-    assert two.lines[:-1] == [
-        (2.0, "in", "too early", Objection.NOT_YOUR_TURN),
-        (3.0, "out", "new game", None),
-        (3.0, "out", "your move", 42.0),
-        (9.0, "out", "won", None),
+    wire_log.said(3.0, ["lost", "new game", "your move"], ToMove(NEXT, 1, Board(), 42.0))
+    end(wire_log, "won", game=NEXT)
+    (one, _, first_lines), (two, _, second_lines) = kept.enclosed
+    assert (one, two) == (GAME, NEXT)
+    assert [text for _, way, text, _ in first_lines if way != "note"] == ["new game", "too late", "lost"]
+    assert second_lines[:-1] == [
+        (0.5, "in", "too early", Objection.NOT_YOUR_TURN),
+        (1.5, "out", "new game", None),
+        (1.5, "out", "your move", 42.0),
+        (7.5, "out", "won", None),
     ]
 
 
@@ -246,20 +250,20 @@ def test_each_game_has_its_own_texts_however_they_leave_together(
     games: list[list[list[str]]], data: st.DataObject
 ) -> None:
     """Each game is the texts of its events, the first and last of which are its beginning and its end."""
-    wire_log, receipts = WireLog(), [Kept() for _ in games]
+    wire_log, kept = recording()
     batch: list[str] = []
-    for game, receipt in zip(games, receipts, strict=True):
+    for game in games:
         for number, texts in enumerate(game):
-            event = {0: Started(GAME, FIRST, NAMES), len(game) - 1: over(receipt)}.get(number)
+            event = {0: Started(GAME, FIRST, NAMES), len(game) - 1: over()}.get(number)
             if event is not None:
-                wire_log.note(event)
+                wire_log.note(1.0, event)
                 wire_log.mark(len(batch), event)
             batch += texts
             if data.draw(st.booleans()):
                 wire_log.said(0.0, batch, None)
                 batch = []
     wire_log.said(0.0, batch, None)
-    assert [receipt.texts for receipt in receipts] == [
+    assert [[text for _, way, text, _ in lines if way != "note"] for _, _, lines in kept.enclosed] == [
         [text for texts in game for text in texts] for game in games
     ]
 
@@ -268,15 +272,15 @@ def test_each_game_has_its_own_texts_however_they_leave_together(
 
 
 def recorded(count: int, text: str = "x") -> list[Spoken]:
-    wire_log, receipt = WireLog(), Kept()
+    wire_log, kept = recording()
     begin(wire_log)
     for at in range(count):
         if at % 2:
             wire_log.said(at, [text], None)
         else:
             wire_log.heard(at, text)
-    end(wire_log, receipt)
-    return receipt.lines
+    end(wire_log)
+    return kept.lines
 
 
 def test_lines_come_in_the_order_of_their_times() -> None:
@@ -301,28 +305,28 @@ def test_long_text_is_cut_when_it_is_recorded_and_its_length_told(way: int, limi
 
 def test_game_without_mistakes_is_kept_whole() -> None:
     assert {text for _, way, text, _ in recorded(140, "a" * SHORT) if way != "note"} == {"a" * SHORT}
-    wire_log, receipt = WireLog(), Kept()
+    wire_log, kept = recording()
     begin(wire_log, *["a" * 300] * 70)
-    end(wire_log, receipt)
-    assert receipt.texts == ["a" * 300] * 70
+    end(wire_log)
+    assert kept.texts == ["a" * 300] * 70
 
 
 @pytest.mark.parametrize("length", [SHORT + 1, LONGEST, 5000])
 def test_tape_of_many_long_texts_has_short_ones_and_a_bound_for_all_of_it(length: int) -> None:
     lines = recorded(2000, "\u4e00" * length)
     assert sum(len(text) for _, _, text, _ in lines) < 1.1 * FULL
-    wire_log, receipt = WireLog(), Kept()
+    wire_log, kept = recording()
     begin(wire_log, *["a" * length] * 299)
-    wire_log.said(1.0, ["a" * length], ToMove(GAME, Board(), 41.5))
-    end(wire_log, receipt)
-    assert receipt.texts[-1] in ("a" * length, "a" * SHORT + "...")
-    assert receipt.lines[-2][3] == 41.5
-    assert sum(map(len, receipt.texts)) < 1.1 * FULL
+    wire_log.said(1.0, ["a" * length], ToMove(GAME, 1, Board(), 41.5))
+    end(wire_log)
+    assert kept.texts[-1] in ("a" * length, "a" * SHORT + "...")
+    assert kept.lines[-2][3] == 41.5
+    assert sum(map(len, kept.texts)) < 1.1 * FULL
 
 
 @pytest.mark.parametrize(("said", "heard"), [(1, 0), (0, 3), (1, 3)])
 def test_no_client_makes_a_tape_grow_beyond_its_bound(said: int, heard: int) -> None:
-    wire_log = WireLog()
+    wire_log, _ = recording()
     begin(wire_log)
     (log,) = wire_log._logs
     for at in range(2000):

@@ -6,6 +6,7 @@ from operator import or_
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Told, observed, refused
 
 from adapters.arena.messages import (
     ClientMessage,
@@ -36,7 +37,6 @@ from gateway.game.events import (
     Objection,
     Overlooked,
     Reason,
-    Refused,
     Shown,
     Started,
     ToMove,
@@ -70,8 +70,8 @@ def board_of(columns: Iterable[int]) -> Board:
     return board
 
 
-def told(translator: ArenaTranslator, *events: Event) -> list[ServerMessage]:
-    return [message for event in events for message in translator.observe(event)]
+def told(translator: ArenaTranslator, *events: Told) -> list[ServerMessage]:
+    return [message for event in events for message in observed(translator, event)]
 
 
 def started(you: Side) -> ArenaTranslator:
@@ -81,7 +81,7 @@ def started(you: Side) -> ArenaTranslator:
 
 
 def reason_for(message: object, objections: Objection) -> str:
-    [ignored] = told(ArenaTranslator(), Refused(objections, message))
+    [ignored] = told(ArenaTranslator(), refused(objections, message))
     assert isinstance(ignored, Ignored)
     return ignored.reason
 
@@ -95,30 +95,30 @@ def place_of(translator: ArenaTranslator, start: Start) -> object:
 # What a client asks for.
 
 
-def test_start_enters_under_its_id_and_keeps_the_message() -> None:
-    assert ArenaTranslator().receive(START) == Enter(InLobby(), "ann", START)
+def test_start_enters_under_its_id() -> None:
+    assert ArenaTranslator().receive(START, 5) == Enter(InLobby(), "ann", 5)
 
 
 def test_id_is_the_name_as_it_is_spelled() -> None:
     start = Start(SAID, " Ann\n\u2603 ")
-    assert ArenaTranslator().receive(start) == Enter(InLobby(), " Ann\n\u2603 ", start)
+    assert ArenaTranslator().receive(start, 5) == Enter(InLobby(), " Ann\n\u2603 ", 5)
 
 
 def test_state_request_asks_and_other_maps_are_unfit() -> None:
-    assert ArenaTranslator().receive(STATE_REQUEST) == Ask(STATE_REQUEST)
-    assert ArenaTranslator().receive(OTHER) == Unfit(OTHER)
+    assert ArenaTranslator().receive(STATE_REQUEST, 5) == Ask(5)
+    assert ArenaTranslator().receive(OTHER, 5) == Unfit(5)
 
 
 @pytest.mark.parametrize("move", [0, 6, 7, -1, 10**30])
 def test_move_plays_any_integer(move: int) -> None:
     message = Move(SAID, move)
-    assert ArenaTranslator().receive(message) == Play(move, message)
+    assert ArenaTranslator().receive(message, 5) == Play(move, 5)
 
 
 @pytest.mark.parametrize("move", [None, "3", 3.0, 1.5, True, False, [3], {}])
 def test_move_that_is_no_integer_plays_no_column(move: object) -> None:
     message = Move(SAID, move)
-    assert ArenaTranslator().receive(message) == Play(None, message)
+    assert ArenaTranslator().receive(message, 5) == Play(None, 5)
 
 
 def test_against_is_a_wish_that_minds_the_case() -> None:
@@ -161,7 +161,7 @@ def test_table_goes_before_a_wish_wherever_the_two_are_named(table: str) -> None
 def test_receive_is_a_function_of_the_message_alone() -> None:
     translator = started(SECOND)
     before = [translator.receive(message) for message in (START, MOVE, STATE_REQUEST, OTHER)]
-    told(translator, Moved(GAME, FIRST, 3, board_of([3])), Refused(NOT_ENTERED, STATE_REQUEST))
+    told(translator, Moved(GAME, FIRST, 3, board_of([3])), refused(NOT_ENTERED, STATE_REQUEST))
     assert [translator.receive(message) for message in (START, MOVE, STATE_REQUEST, OTHER)] == before
 
 
@@ -188,7 +188,7 @@ BAD_STARTS: list[tuple[Start, str]] = [
 
 @pytest.mark.parametrize(("start", "reason"), BAD_STARTS)
 def test_bad_start_is_unfit_and_told_what_is_wrong_with_it(start: Start, reason: str) -> None:
-    assert ArenaTranslator().receive(start) == Unfit(start)
+    assert ArenaTranslator().receive(start, 5) == Unfit(5)
     assert reason_for(start, NOT_ENTERED | Objection.UNFIT) == reason
 
 
@@ -247,41 +247,41 @@ def test_reason_is_the_first_of_all_that_apply(
 
 @pytest.mark.parametrize("standing", [NOT_ENTERED, Objection.WAITING, PLAYING])
 def test_unreadable_text_is_malformed_in_whatever_state(standing: Objection) -> None:
-    refused = Refused(standing | Objection.UNREADABLE, "{broken")
-    assert told(ArenaTranslator(), refused) == [Ignored("{broken", MALFORMED)]
+    no = refused(standing | Objection.UNREADABLE, "{broken")
+    assert told(ArenaTranslator(), no) == [Ignored("{broken", MALFORMED)]
 
 
 @pytest.mark.parametrize("message", [START, MOVE, STATE_REQUEST, OTHER])
 def test_ignored_carries_what_was_said(message: ClientMessage) -> None:
-    [ignored] = told(ArenaTranslator(), Refused(NOT_ENTERED, message))
+    [ignored] = told(ArenaTranslator(), refused(NOT_ENTERED, message))
     assert isinstance(ignored, Ignored)
     assert ignored.said is SAID
 
 
 # The repeated state_request.
 
-REPEATED = Refused(NOT_ENTERED, STATE_REQUEST)
+REPEATED = refused(NOT_ENTERED, STATE_REQUEST)
 
 
 def test_state_request_outside_a_game_is_answered_once() -> None:
     translator = ArenaTranslator()
     assert len(told(translator, REPEATED)) == 1
-    assert told(translator, REPEATED, REPEATED, Refused(NOT_ENTERED, StateRequest(Said("{}")))) == []
+    assert told(translator, REPEATED, REPEATED, refused(NOT_ENTERED, StateRequest(Said("{}")))) == []
 
 
 @pytest.mark.parametrize(
     "between",
     [
-        Refused(NOT_ENTERED, MOVE),
-        Refused(NOT_ENTERED | Objection.UNREADABLE, "{broken"),
-        Refused(NOT_ENTERED | Objection.UNFIT, OTHER),
+        refused(NOT_ENTERED, MOVE),
+        refused(NOT_ENTERED | Objection.UNREADABLE, "{broken"),
+        refused(NOT_ENTERED | Objection.UNFIT, OTHER),
         Entered("ann"),
         Started(GAME, FIRST, ("ann", "bob")),
         Shown(GAME, Board()),
         Ended(GAME, Board(), SECOND, Reason.LEFT),
     ],
 )
-def test_state_request_is_answered_again_after_anything_else(between: Event) -> None:
+def test_state_request_is_answered_again_after_anything_else(between: Told) -> None:
     translator = ArenaTranslator()
     told(translator, REPEATED, REPEATED, between)
     assert len(told(translator, REPEATED)) == 1
@@ -289,7 +289,7 @@ def test_state_request_is_answered_again_after_anything_else(between: Event) -> 
 
 
 def test_nothing_is_said_of_a_move_for_a_game_that_was_over() -> None:
-    assert told(started(FIRST), Overlooked()) == []
+    assert told(started(FIRST), Overlooked(GAME)) == []
 
 
 def test_state_request_in_a_game_is_answered_every_time() -> None:
@@ -302,7 +302,7 @@ def test_state_request_in_a_game_is_answered_every_time() -> None:
 
 @pytest.mark.parametrize("you", [FIRST, SECOND])
 def test_game_starts_with_an_empty_state_and_nothing_for_the_request_to_move(you: Side) -> None:
-    events = (Entered("ann"), Started(GAME, you, ("ann", "bob")), ToMove(GAME, Board(), None))
+    events = (Entered("ann"), Started(GAME, you, ("ann", "bob")), ToMove(GAME, 1, Board(), None))
     assert told(ArenaTranslator(), *events) == [State(1, you + 1, bytes(CELLS), ())]
 
 
@@ -392,14 +392,14 @@ client_messages: st.SearchStrategy[ClientMessage] = st.one_of(
 )
 sides: st.SearchStrategy[Side] = st.sampled_from((FIRST, SECOND))
 boards = st.lists(st.integers(0, COLUMNS - 1), max_size=6).map(board_of)
-events: st.SearchStrategy[Event] = st.one_of(
+events: st.SearchStrategy[Told] = st.one_of(
     st.builds(Introduced, st.text()),
     st.builds(Entered, st.text()),
     st.builds(Started, st.just(GAME), sides, st.tuples(st.text(), st.text())),
-    st.builds(ToMove, st.just(GAME), boards, st.none() | st.floats()),
+    st.builds(ToMove, st.just(GAME), st.integers(1), boards, st.none() | st.floats()),
     st.builds(Moved, st.just(GAME), sides, st.integers(0, 6), boards),
     st.builds(Shown, st.just(GAME), boards),
-    st.builds(Refused, objections, client_messages | anything),
+    st.builds(refused, objections, client_messages | st.text() | st.none()),
     st.builds(
         Ended,
         st.just(GAME),
@@ -413,7 +413,7 @@ events: st.SearchStrategy[Event] = st.one_of(
 
 
 @given(st.lists(events))
-def test_no_order_of_events_is_too_much(happened: list[Event]) -> None:
+def test_no_order_of_events_is_too_much(happened: list[Told]) -> None:
     translator = ArenaTranslator()
     for message in told(translator, *happened):
         assert isinstance(message, State | Ignored | Disconnected | End)
@@ -423,9 +423,9 @@ def test_no_order_of_events_is_too_much(happened: list[Event]) -> None:
 def test_every_message_asks_for_something(
     message: ClientMessage, table: str | None, against: str | None
 ) -> None:
-    command = ArenaTranslator(table, against).receive(message)
+    command = ArenaTranslator(table, against).receive(message, 5)
     assert isinstance(command, Enter | Play | Ask | Unfit)
-    assert command.to is message
+    assert command.to == 5
 
 
 class Client:
@@ -437,16 +437,18 @@ class Client:
         self.hub = hub
         self.translator = ArenaTranslator()
         self.heard: list[ServerMessage] = []
+        self._asked: ClientMessage | str = ""
         self.seat = hub.open(self, self.translator.manners, 0.0)
 
     def deliver(self, event: Event) -> None:
-        self.heard += self.translator.observe(event)
+        self.heard += self.translator.observe(event, self._asked)
 
     async def settle(self) -> None:
         raise AssertionError
 
     def say(self, message: ClientMessage | str) -> None:
-        command = Unreadable(message) if isinstance(message, str) else self.translator.receive(message)
+        self._asked = message
+        command = Unreadable() if isinstance(message, str) else self.translator.receive(message)
         self.hub.submit(self.seat, command, 0.0)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Told, observed, refused
 
 from adapters.contract import Farewell
 from adapters.droidcon.codec import DroidconCodec
@@ -59,14 +60,14 @@ objections = st.lists(st.sampled_from(Objection)).map(joined)
 client_messages = st.one_of(
     st.text().map(Name), st.text().map(Join), st.one_of(st.none(), st.integers()).map(Put)
 )
-events: st.SearchStrategy[Event] = st.one_of(
+events: st.SearchStrategy[Told] = st.one_of(
     st.builds(Introduced, st.text()),
     st.builds(Entered, st.text()),
     st.builds(Started, st.just(GAME), sides, st.just(NAMES)),
-    st.builds(ToMove, st.just(GAME), boards, st.one_of(st.none(), st.floats(0, 42))),
+    st.builds(ToMove, st.just(GAME), st.integers(1), boards, st.one_of(st.none(), st.floats(0, 42))),
     st.builds(Moved, st.just(GAME), sides, st.integers(0, 6), boards),
     st.builds(Shown, st.just(GAME), boards),
-    st.builds(Refused, objections, st.one_of(client_messages, st.text(), st.none())),
+    st.builds(refused, objections, st.one_of(client_messages, st.text(), st.none())),
     st.builds(
         Ended,
         st.just(GAME),
@@ -79,12 +80,12 @@ events: st.SearchStrategy[Event] = st.one_of(
 )
 
 
-def told(*events: Event, side: Side | None = None) -> list[ServerMessage]:
+def told(*events: Told, side: Side | None = None) -> list[ServerMessage]:
     """What a client hears of `events`; with a `side`, after a game on that side began."""
     translator = DroidconTranslator()
     if side is not None:
         list(translator.observe(Started(GAME, side, NAMES)))
-    return [message for event in events for message in translator.observe(event)]
+    return [message for event in events for message in observed(translator, event)]
 
 
 # Manners.
@@ -114,12 +115,12 @@ def test_client_brings_no_clock_and_shares_its_name() -> None:
 
 
 def test_name_introduces() -> None:
-    assert DroidconTranslator().receive(Name("Ann")) == Introduce("Ann", True, Name("Ann"))
+    assert DroidconTranslator().receive(Name("Ann"), 5) == Introduce("Ann", True, 5)
 
 
 @pytest.mark.parametrize("nick", ["TEST", "test", "TeSt"])
 def test_games_of_a_tester_do_not_count(nick: str) -> None:
-    assert DroidconTranslator().receive(Name(nick)) == Introduce(nick, False, Name(nick))
+    assert DroidconTranslator().receive(Name(nick), 5) == Introduce(nick, False, 5)
 
 
 @pytest.mark.parametrize(
@@ -135,25 +136,25 @@ def test_games_of_a_tester_do_not_count(nick: str) -> None:
     ],
 )
 def test_join_enters_under_the_name_given_before(channel: str, place: Place) -> None:
-    assert DroidconTranslator().receive(Join(channel)) == Enter(place, None, Join(channel))
+    assert DroidconTranslator().receive(Join(channel), 5) == Enter(place, None, 5)
 
 
 def test_wish_that_names_nobody_asks_for_nothing() -> None:
-    assert DroidconTranslator().receive(Join("@")) == Unfit(Join("@"))
+    assert DroidconTranslator().receive(Join("@"), 5) == Unfit(5)
 
 
 @given(st.one_of(st.none(), st.integers()))
 def test_put_plays_whatever_column_it_names(column: int | None) -> None:
-    assert DroidconTranslator().receive(Put(column)) == Play(column, Put(column))
+    assert DroidconTranslator().receive(Put(column), 5) == Play(column, 5)
 
 
 @given(st.lists(events), client_messages)
 def test_what_a_client_asks_for_does_not_depend_on_what_it_was_told(
-    before: list[Event], message: Name | Join | Put
+    before: list[Told], message: Name | Join | Put
 ) -> None:
     translator = DroidconTranslator()
     for event in before:
-        list(translator.observe(event))
+        list(observed(translator, event))
     assert translator.receive(message) == DroidconTranslator().receive(message)
 
 
@@ -172,7 +173,7 @@ def test_start_is_a_new_game_for_either_side(side: Side) -> None:
 
 @given(boards, st.one_of(st.none(), st.floats(0, 42)))
 def test_request_to_move_is_said_without_the_time(board: Board, rest: float | None) -> None:
-    assert told(ToMove(GAME, board, rest)) == [Word.YOUR_MOVE]
+    assert told(ToMove(GAME, 1, board, rest)) == [Word.YOUR_MOVE]
 
 
 @given(sides, st.integers(0, 6))
@@ -192,7 +193,7 @@ def test_side_is_that_of_the_latest_game() -> None:
 
 
 @pytest.mark.parametrize(
-    "event", [Shown(GAME, Board()), Overlooked(), Dismissed(Why.STOPPED), Dismissed(Why.SERIES_OVER)]
+    "event", [Shown(GAME, Board()), Overlooked(GAME), Dismissed(Why.STOPPED), Dismissed(Why.SERIES_OVER)]
 )
 def test_nothing_is_said_of_what_the_dialect_has_no_word_for(event: Event) -> None:
     assert told(event, side=FIRST) == []
@@ -266,7 +267,7 @@ TABLE_FULL = Objection.TABLE_FULL
     ],
 )
 def test_refused_put_is_an_error_and_its_loss_is_the_games(against: Objection, error: Error) -> None:
-    assert told(Refused(against, PUT), side=FIRST) == [error]
+    assert told(refused(against, PUT), side=FIRST) == [error]
 
 
 @pytest.mark.parametrize(
@@ -278,7 +279,7 @@ def test_refused_put_is_an_error_and_its_loss_is_the_games(against: Objection, e
     ],
 )
 def test_put_without_a_game_loses_though_there_is_none(against: Objection, error: Error) -> None:
-    assert told(Refused(against, PUT)) == [error, Word.YOU_LOST]
+    assert told(refused(against, PUT)) == [error, Word.YOU_LOST]
 
 
 @pytest.mark.parametrize(
@@ -294,37 +295,37 @@ def test_put_without_a_game_loses_though_there_is_none(against: Objection, error
     ],
 )
 def test_refused_join_is_an_error_and_no_loss(against: Objection, error: Error) -> None:
-    assert told(Refused(against, JOIN)) == [error]
+    assert told(refused(against, JOIN)) == [error]
 
 
 @pytest.mark.parametrize("against", [Objection.NAME_RESERVED, Objection.TOO_LONG])
 def test_refused_name_is_an_invalid_command(against: Objection) -> None:
-    assert told(Refused(against, Name("aima"))) == [Error.INVALID_COMMAND]
+    assert told(refused(against, Name("aima"))) == [Error.INVALID_COMMAND]
 
 
 @pytest.mark.parametrize("standing", [NOTHING, WAITING, PLAYING, NO_NAME])
 def test_channel_that_is_too_long_is_an_invalid_command(standing: Objection) -> None:
-    assert told(Refused(standing | Objection.TOO_LONG, JOIN)) == [Error.INVALID_COMMAND]
+    assert told(refused(standing | Objection.TOO_LONG, JOIN)) == [Error.INVALID_COMMAND]
 
 
 @pytest.mark.parametrize("standing", [NOT_ENTERED, WAITING, PLAYING])
 def test_wish_that_names_nobody_is_an_invalid_command_at_any_time(standing: Objection) -> None:
-    assert told(Refused(standing | Objection.UNFIT, Join("@"))) == [Error.INVALID_COMMAND]
+    assert told(refused(standing | Objection.UNFIT, Join("@"))) == [Error.INVALID_COMMAND]
 
 
 @pytest.mark.parametrize("standing", [NOT_ENTERED, WAITING, PLAYING])
 def test_unreadable_line_is_an_invalid_command_at_any_time(standing: Objection) -> None:
-    assert told(Refused(standing | Objection.UNREADABLE, "hello"), side=FIRST) == [Error.INVALID_COMMAND]
+    assert told(refused(standing | Objection.UNREADABLE, "hello"), side=FIRST) == [Error.INVALID_COMMAND]
 
 
 # Whatever comes.
 
 
 @given(st.lists(events, max_size=30))
-def test_events_in_any_order_are_worded_as_whole_lines(some: list[Event]) -> None:
+def test_events_in_any_order_are_worded_as_whole_lines(some: list[Told]) -> None:
     translator, codec = DroidconTranslator(), DroidconCodec()
     for event in some:
-        for message in translator.observe(event):
+        for message in observed(translator, event):
             assert "\n" not in codec.encode(message)
 
 

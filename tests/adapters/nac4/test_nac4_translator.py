@@ -5,6 +5,7 @@ from operator import or_
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from refusals import Told, observed, refused
 
 from adapters.nac4.codec import Nac4ClientCodec, Nac4Codec
 from adapters.nac4.messages import Connect, NewGame, PlayMove
@@ -16,13 +17,11 @@ from gateway.game.events import (
     Dismissed,
     Ended,
     Entered,
-    Event,
     Introduced,
     Moved,
     Objection,
     Overlooked,
     Reason,
-    Refused,
     Shown,
     Started,
     ToMove,
@@ -43,10 +42,10 @@ def board_after(columns: str) -> Board:
     return reduce(lambda board, digit: board.drop(int(digit)), columns, Board())
 
 
-def told(translator: Nac4Translator, *events: Event) -> list[str]:
+def told(translator: Nac4Translator, *events: Told) -> list[str]:
     """What a client reads of `events`, message by message, without CRLF."""
     codec = Nac4Codec()
-    texts = [codec.encode(message) for event in events for message in translator.observe(event)]
+    texts = [codec.encode(message) for event in events for message in observed(translator, event)]
     return [text.removesuffix("\r\n") for text in texts]
 
 
@@ -70,14 +69,14 @@ sides: st.SearchStrategy[Side] = st.sampled_from((FIRST, SECOND))
 objections = st.lists(st.sampled_from(list(Objection))).map(lambda found: reduce(or_, found, NOTHING))
 client_messages = st.builds(Connect, st.text()) | st.builds(PlayMove, st.integers())
 columns = st.integers(0, 6)
-events: st.SearchStrategy[Event] = st.one_of(
+events: st.SearchStrategy[Told] = st.one_of(
     st.builds(Introduced, st.text()),
     st.builds(Entered, st.text()),
     st.builds(Started, st.just(GAME), sides, st.tuples(st.text(), st.text())),
-    st.builds(ToMove, st.just(GAME), boards(), st.none() | st.floats(0, 1e6)),
+    st.builds(ToMove, st.just(GAME), st.integers(1), boards(), st.none() | st.floats(0, 1e6)),
     st.builds(Moved, st.just(GAME), sides, columns, boards()),
     st.builds(Shown, st.just(GAME), boards()),
-    st.builds(Refused, objections, client_messages | st.text() | st.none()),
+    st.builds(refused, objections, client_messages | st.text() | st.none()),
     st.builds(
         Ended, st.just(GAME), boards(), st.none() | sides, st.sampled_from(list(Reason)), st.none() | columns
     ),
@@ -100,13 +99,12 @@ def test_manners_are_those_of_the_dialect() -> None:
 
 @pytest.mark.parametrize("place", [LOBBY, InLobby(Wish("bob")), AtTable("green")])
 def test_connect_asks_to_enter_where_the_url_said(place: Place) -> None:
-    assert Nac4Translator(place).receive(ALICE) == Enter(place, "alice", ALICE)
+    assert Nac4Translator(place).receive(ALICE, 5) == Enter(place, "alice", 5)
 
 
 @given(st.integers())
 def test_playmove_asks_to_play_whatever_the_integer(move: int) -> None:
-    message = PlayMove(move)
-    assert Nac4Translator(LOBBY).receive(message) == Play(move, message)
+    assert Nac4Translator(LOBBY).receive(PlayMove(move), 5) == Play(move, 5)
 
 
 def test_who_is_let_in_is_greeted_by_name() -> None:
@@ -114,45 +112,45 @@ def test_who_is_let_in_is_greeted_by_name() -> None:
 
 
 def test_name_in_use_is_said_to_be() -> None:
-    refused = Refused(Objection.NOT_ENTERED | Objection.NAME_TAKEN, ALICE)
-    assert told(Nac4Translator(LOBBY), refused) == ["not-connected alice already used"]
+    no = refused(Objection.NOT_ENTERED | Objection.NAME_TAKEN, ALICE)
+    assert told(Nac4Translator(LOBBY), no) == ["not-connected alice already used"]
 
 
 def test_full_table_is_said_to_be() -> None:
-    assert told(Nac4Translator(AtTable("x")), Refused(Objection.TABLE_FULL, ALICE)) == [
+    assert told(Nac4Translator(AtTable("x")), refused(Objection.TABLE_FULL, ALICE)) == [
         "not-connected table is full"
     ]
 
 
 def test_name_in_use_is_said_before_full_table() -> None:
-    refused = Refused(Objection.NAME_TAKEN | Objection.TABLE_FULL, ALICE)
-    assert told(Nac4Translator(LOBBY), refused) == ["not-connected alice already used"]
+    no = refused(Objection.NAME_TAKEN | Objection.TABLE_FULL, ALICE)
+    assert told(Nac4Translator(LOBBY), no) == ["not-connected alice already used"]
 
 
 @pytest.mark.parametrize(
-    "refused",
+    "no",
     [
-        Refused(Objection.NOT_ENTERED, PlayMove(3)),
-        Refused(Objection.NOT_ENTERED | Objection.UNREADABLE, "garbage"),
-        Refused(Objection.UNREADABLE, "\r\nconnected hello eve"),
+        refused(Objection.NOT_ENTERED, PlayMove(3)),
+        refused(Objection.NOT_ENTERED | Objection.UNREADABLE, "garbage"),
+        refused(Objection.UNREADABLE, "\r\nconnected hello eve"),
     ],
 )
-def test_any_other_first_message_is_told_what_was_expected(refused: Refused) -> None:
-    assert told(Nac4Translator(LOBBY), refused) == [EXPECTED]
+def test_any_other_first_message_is_told_what_was_expected(no: Told) -> None:
+    assert told(Nac4Translator(LOBBY), no) == [EXPECTED]
 
 
 def test_name_of_a_house_player_is_in_use() -> None:
-    refused = Refused(Objection.NAME_RESERVED, Connect("Aima"))
-    assert told(Nac4Translator(LOBBY), refused) == ["not-connected Aima already used"]
+    no = refused(Objection.NAME_RESERVED, Connect("Aima"))
+    assert told(Nac4Translator(LOBBY), no) == ["not-connected Aima already used"]
 
 
 def test_place_that_is_too_long_is_told_the_limit() -> None:
     words = "not-connected table and against have at most 256 characters"
-    assert told(Nac4Translator(LOBBY), Refused(Objection.TOO_LONG, ALICE)) == [words]
+    assert told(Nac4Translator(LOBBY), refused(Objection.TOO_LONG, ALICE)) == [words]
 
 
-@given(st.lists(st.builds(Refused, objections, client_messages | st.text())))
-def test_who_was_let_in_hears_of_no_refusal(refusals: list[Refused]) -> None:
+@given(st.lists(st.builds(refused, objections, client_messages | st.text())))
+def test_who_was_let_in_hears_of_no_refusal(refusals: list[Told]) -> None:
     assert told(playing(FIRST), *refusals) == []
 
 
@@ -187,16 +185,16 @@ def test_no_name_leaves_the_alphabet_or_makes_a_word_more(red: str, yellow: str)
 
 def test_request_shows_board_own_colour_and_rest() -> None:
     red = "R......Y" + "." * 34
-    assert told(playing(FIRST), ToMove(GAME, board_after("00"), 41.96)) == [f"genmove {red} R PlayR 42.0"]
+    assert told(playing(FIRST), ToMove(GAME, 1, board_after("00"), 41.96)) == [f"genmove {red} R PlayR 42.0"]
     yellow = "R" + "." * 41
-    assert told(playing(SECOND), ToMove(GAME, board_after("0"), 9.0)) == [f"genmove {yellow} Y PlayY 9.0"]
+    assert told(playing(SECOND), ToMove(GAME, 1, board_after("0"), 9.0)) == [f"genmove {yellow} Y PlayY 9.0"]
 
 
 def test_board_has_row_0_first_and_column_0_first_in_each_row() -> None:
     board = board_after("0660" + "0")
     cells = list(EMPTY)
     cells[0], cells[6], cells[13], cells[7], cells[14] = "RYRYR"
-    assert told(playing(SECOND), ToMove(GAME, board, 1.0)) == [f"genmove {''.join(cells)} Y PlayY 1.0"]
+    assert told(playing(SECOND), ToMove(GAME, 1, board, 1.0)) == [f"genmove {''.join(cells)} Y PlayY 1.0"]
 
 
 def test_colour_is_that_of_the_latest_game() -> None:
@@ -209,7 +207,7 @@ def test_colour_is_that_of_the_latest_game() -> None:
 
 def test_moves_are_not_told_on_their_own() -> None:
     moved = Moved(GAME, SECOND, 3, board_after("3"))
-    assert told(playing(FIRST), moved, Shown(GAME, Board()), Overlooked(), Introduced("alice")) == []
+    assert told(playing(FIRST), moved, Shown(GAME, Board()), Overlooked(GAME), Introduced("alice")) == []
 
 
 def test_four_in_a_row_is_ok_for_both_colours() -> None:
@@ -282,7 +280,7 @@ def test_close_reason_fits_into_a_close_frame(found: Objection, why: Why) -> Non
 
 @given(st.lists(events), st.booleans())
 def test_events_in_any_order_are_told_so_that_a_client_can_read_them(
-    found: list[Event], original: bool
+    found: list[Told], original: bool
 ) -> None:
     translator = Nac4Translator(LOBBY, original=original)
     client = Nac4ClientCodec()

@@ -55,6 +55,11 @@ def request_in(outcome: Outcome | list[Note]) -> ToMove:
     return request
 
 
+def handed(session: Session, request: ToMove, now: float) -> float | None:
+    """Let a request leave for its client."""
+    return session.handed(request.game, request.number, now)
+
+
 def heard(outcome: Outcome, number: Number) -> list[Event]:
     return [event for to, event in outcome.notes if to == number]
 
@@ -74,7 +79,7 @@ def finished(outcome: Outcome) -> Finished:
 
 def only_end(outcome: Outcome) -> Ended:
     """Return what both seats are told of the end of the game."""
-    return finished(outcome).told(None)
+    return finished(outcome).told()
 
 
 # A game.
@@ -86,7 +91,7 @@ def test_a_game_opens_with_both_told_and_the_first_mover_asked() -> None:
     assert session.begin(GAME, 0) == [
         (0, Started(GAME, FIRST, ("ann", "bob"))),
         (1, Started(GAME, SECOND, ("ann", "bob"))),
-        (0, ToMove(GAME, Board(), None)),
+        (0, ToMove(GAME, 1, Board(), None)),
     ]
     assert (session.phase, session.round, session.to_move) == (Phase.PLAYING, 1, 0)
 
@@ -98,7 +103,7 @@ def test_a_legal_move_is_told_to_both_and_the_other_is_asked() -> None:
     assert list(outcome.notes) == [
         (0, Moved(GAME, FIRST, 3, board)),
         (1, Moved(GAME, FIRST, 3, board)),
-        (1, ToMove(GAME, board, None)),
+        (1, ToMove(GAME, 2, board, None)),
     ]
     assert outcome.ending is None
 
@@ -153,9 +158,9 @@ def test_a_game_of_an_uncounted_player_does_not_count() -> None:
     assert not finished(play(session, FIRST_WINS)).counted
 
 
-def test_the_end_is_told_with_the_receipt_of_the_result() -> None:
-    receipt = object()
-    assert finished(play(started(), FIRST_WINS)).told(receipt).receipt is receipt
+def test_result_and_end_name_their_game() -> None:
+    result = finished(play(started(), FIRST_WINS))
+    assert (result.game, result.told().game) == (GAME, GAME)
 
 
 # Rounds.
@@ -219,12 +224,12 @@ def test_the_winner_is_named_by_its_side_in_that_round() -> None:
         (3, Objection.COLUMN_FULL),
     ],
 )
-def test_refusal_names_the_objection_and_hands_the_message_back(
+def test_refusal_names_the_objection_and_names_the_message(
     manners: Manners, column: int | None, objection: Objection
 ) -> None:
     session = started(manners, manners)
     play(session, "333333")
-    message = object()
+    message = 17
     outcome = session.play(0, Play(column, message), 0)
     assert outcome.notes[0] == (0, Refused(objection, message, GAME))
     assert not [event for event in heard(outcome, 1) if isinstance(event, Refused)]
@@ -242,13 +247,13 @@ def test_refusal_names_the_objection_and_hands_the_message_back(
 def test_refusal_names_all_that_stands_against_a_move(column: int | None, objection: Objection) -> None:
     session = started()
     play(session, "333333")
-    assert move(session, 1, column, 0) == Outcome([(1, Refused(objection, None, GAME))])
+    assert move(session, 1, column, 0) == Outcome([(1, Refused(objection, 0, GAME))])
 
 
 def test_refused_move_leaves_board_and_clock_alone() -> None:
     session = session_of(STEPPING_OUT, STANDING_BY)
     request = request_in(session.begin(GAME, 0))
-    session.handed(request, 0)
+    handed(session, request, 0)
     shown = session.show()
     for column in (7, -1, None):
         assert len(move(session, 0, column, 3).notes) == 1
@@ -260,8 +265,8 @@ def test_refused_move_leaves_board_and_clock_alone() -> None:
 def test_out_of_turn_costs_nothing_with_a_player_who_retries_or_pays() -> None:
     for manners in (STEPPING_OUT, STANDING_BY):
         session = session_of(manners, manners)
-        session.handed(request_in(session.begin(GAME, 0)), 0)
-        assert move(session, 1, 0, 5) == Outcome([(1, Refused(Objection.NOT_YOUR_TURN, None, GAME))])
+        handed(session, request_in(session.begin(GAME, 0)), 0)
+        assert move(session, 1, 0, 5) == Outcome([(1, Refused(Objection.NOT_YOUR_TURN, 0, GAME))])
         assert session.phase is Phase.PLAYING
         moved = move(session, 0, 0, 6)
         assert request_in(moved).rest in (None, 10.0)
@@ -269,27 +274,27 @@ def test_out_of_turn_costs_nothing_with_a_player_who_retries_or_pays() -> None:
 
 def test_illegal_column_costs_thinking_and_penalty_and_the_same_is_asked_again() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    session.handed(request_in(session.begin(GAME, 0)), 100)
+    handed(session, request_in(session.begin(GAME, 0)), 100)
     outcome = move(session, 0, 7, 102)
-    assert outcome == Outcome([(0, Refused(Objection.OUTSIDE, None, GAME)), (0, ToMove(GAME, Board(), 7.0))])
+    assert outcome == Outcome([(0, Refused(Objection.OUTSIDE, 0, GAME)), (0, ToMove(GAME, 2, Board(), 7.0))])
     assert session.deadline is None
-    session.handed(request_in(outcome), 103)
+    handed(session, request_in(outcome), 103)
     assert session.deadline == 110
 
 
 def test_a_penalty_that_uses_up_the_rest_is_a_time_loss_at_once() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    session.handed(request_in(session.begin(GAME, 0)), 0)
+    handed(session, request_in(session.begin(GAME, 0)), 0)
     outcome = move(session, 0, 7, 9)
     end = only_end(outcome)
     assert (end.winner, end.reason, end.column) == (SECOND, Reason.TIME, None)
-    assert list(outcome.notes) == [(0, Refused(Objection.OUTSIDE, None, GAME))]
+    assert list(outcome.notes) == [(0, Refused(Objection.OUTSIDE, 0, GAME))]
     assert ending(outcome).broken is None
 
 
 def test_a_penalty_that_ends_the_game_leaves_no_move_owed() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    session.handed(request_in(session.begin(GAME, 0)), 0)
+    handed(session, request_in(session.begin(GAME, 0)), 0)
     assert ending(move(session, 0, 7, 9)).owed is None
 
 
@@ -351,10 +356,10 @@ def test_the_clock_runs_from_the_handing_over_to_the_reading() -> None:
     session = session_of(STANDING_BY, STEPPING_OUT)
     request = request_in(session.begin(GAME, 0))
     assert session.deadline is None
-    assert session.handed(request, 5) == 15
+    assert handed(session, request, 5) == 15
     second = request_in(move(session, 0, 0, 7))
     assert second.rest == 10
-    assert session.handed(second, 20) == 30
+    assert handed(session, second, 20) == 30
     assert request_in(move(session, 1, 0, 24)).rest == 8
     assert session.to_move == 0
 
@@ -363,16 +368,16 @@ def test_a_request_that_is_answered_starts_no_clock() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
     stale = request_in(session.begin(GAME, 0))
     fresh = request_in(move(session, 0, 0, 1))
-    assert session.handed(stale, 2) is None
+    assert handed(session, stale, 2) is None
     assert session.deadline is None
-    assert session.handed(fresh, 3) == 13
+    assert handed(session, fresh, 3) == 13
 
 
 def test_a_request_withdrawn_by_the_end_starts_no_clock() -> None:
     session = session_of(HANGING_UP, STANDING_BY)
     request = request_in(session.begin(GAME, 0))
     session.leave(1, 0.0)
-    assert session.handed(request, 2) is None
+    assert handed(session, request, 2) is None
     assert session.deadline is None
 
 
@@ -381,20 +386,20 @@ def test_a_request_of_the_round_before_starts_no_clock() -> None:
     stale = request_in(session.begin(GAME, 0))
     play(session, FIRST_WINS)
     session.begin(GAME, 0)
-    assert session.handed(stale, 2) is None
+    assert handed(session, stale, 2) is None
 
 
 def test_a_request_is_handed_over_once() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
     request = request_in(session.begin(GAME, 0))
-    session.handed(request, 0)
-    assert session.handed(request, 5) is None
+    handed(session, request, 0)
+    assert handed(session, request, 5) is None
     assert session.deadline == 10
 
 
 def test_every_game_has_the_whole_budget() -> None:
     session = session_of(HANGING_UP, STANDING_BY)
-    session.handed(request_in(session.begin(GAME, 0)), 0)
+    handed(session, request_in(session.begin(GAME, 0)), 0)
     play(session, FIRST_WINS, 5)
     assert request_in(session.begin(GAME, 0)).rest == 10
 
@@ -402,7 +407,7 @@ def test_every_game_has_the_whole_budget() -> None:
 @pytest.mark.parametrize("sleeper", [STEPPING_OUT, STANDING_BY])
 def test_the_sleeper_loses_the_round_and_the_series_goes_on(sleeper: Manners) -> None:
     session = session_of(sleeper, HANGING_UP)
-    deadline = session.handed(request_in(session.begin(GAME, 0)), 0)
+    deadline = handed(session, request_in(session.begin(GAME, 0)), 0)
     assert deadline is not None
     outcome = session.flag(0, deadline)
     end = only_end(outcome)
@@ -414,7 +419,7 @@ def test_the_sleeper_loses_the_round_and_the_series_goes_on(sleeper: Manners) ->
 @pytest.mark.parametrize("opponent", [STEPPING_OUT, STANDING_BY, HANGING_UP])
 def test_a_sleeper_who_hangs_up_ends_the_series(opponent: Manners) -> None:
     session = session_of(HANGING_UP, opponent)
-    deadline = session.handed(request_in(session.begin(GAME, 0)), 0)
+    deadline = handed(session, request_in(session.begin(GAME, 0)), 0)
     assert deadline is not None
     outcome = session.flag(0, deadline)
     assert only_end(outcome).reason is Reason.TIME
@@ -426,7 +431,7 @@ def test_no_flag_falls_before_its_time_or_for_the_wrong_seat() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
     request = request_in(session.begin(GAME, 0))
     assert session.flag(0, 1000) == Outcome()
-    session.handed(request, 0)
+    handed(session, request, 0)
     assert session.flag(0, 9.9) == Outcome()
     assert session.flag(1, 1000) == Outcome()
     move(session, 0, 0, 10)
@@ -437,7 +442,7 @@ def test_no_flag_falls_before_its_time_or_for_the_wrong_seat() -> None:
 
 def test_a_move_read_after_the_deadline_but_before_the_flag_counts() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    session.handed(request_in(session.begin(GAME, 0)), 0)
+    handed(session, request_in(session.begin(GAME, 0)), 0)
     move(session, 0, 0, 10.4)
     assert session.phase is Phase.PLAYING
     assert request_in(move(session, 1, 0, 11)).rest == GRACE
@@ -447,7 +452,7 @@ def test_a_late_winning_move_wins() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
     session.begin(GAME, 0)
     request = request_in(play(session, FIRST_WINS[:-1]))
-    session.handed(request, 0)
+    handed(session, request, 0)
     assert only_end(move(session, 0, 0, 11)).winner == FIRST
 
 
@@ -458,7 +463,7 @@ def test_a_result_tells_how_long_each_side_thought() -> None:
     now = 0.0
     outcome = Outcome(session.begin(GAME, 0))
     for column in FIRST_WINS:
-        session.handed(request_in(outcome), now)
+        handed(session, request_in(outcome), now)
         now += 1 if session.to_move == 1 else 0.25
         outcome = move(session, session.to_move, int(column), now)
     assert finished(outcome).thought == (4.0, 0.75)
@@ -502,7 +507,7 @@ def test_each_round_is_aborted_or_lost_by_itself(columns: str, reason: Reason) -
     play(session, columns)
     end = finished(session.leave(0, 0.0))
     assert (end.round, end.reason, end.leaver) == (2, reason, SECOND)
-    assert end.told(None).victor == FIRST
+    assert end.told().victor == FIRST
 
 
 @pytest.mark.parametrize("column", [None, 7])
@@ -510,7 +515,7 @@ def test_only_leaving_aborts_a_game(column: int | None) -> None:
     session = started(HANGING_UP, HANGING_UP)
     assert only_end(session.play(0, Play(column), 0.0)).reason is Reason.ILLEGAL
     session = session_of(HANGING_UP, HANGING_UP)
-    session.handed(request_in(session.begin(GAME, 0)), 0)
+    handed(session, request_in(session.begin(GAME, 0)), 0)
     assert only_end(session.flag(0, 300)).reason is Reason.TIME
 
 
@@ -534,13 +539,13 @@ def test_nobody_owes_a_move_after_the_last_one() -> None:
 
 def test_a_sleeper_owes_its_move() -> None:
     session = session_of(STANDING_BY, STANDING_BY)
-    session.handed(request_in(session.begin(GAME, 0)), 0)
+    handed(session, request_in(session.begin(GAME, 0)), 0)
     assert ending(session.flag(0, 10)).owed == 0
 
 
 def test_a_new_round_forgets_what_was_owed() -> None:
     session = session_of(STANDING_BY, HANGING_UP)
-    session.handed(request_in(session.begin(GAME, 0)), 0)
+    handed(session, request_in(session.begin(GAME, 0)), 0)
     session.flag(0, 10)
     session.begin(GAME, 0)
     assert ending(play(session, FIRST_WINS)).owed is None
@@ -593,7 +598,7 @@ def test_any_move_is_played_or_refused_and_time_never_grows(
                 if event.rest is not None:
                     rests[to].append(event.rest)
                 if way != "keep":
-                    session.handed(event, now)
+                    handed(session, event, now)
         now += seconds
         outcome = session.flag(session.to_move, now) if way == "flag" else Outcome()
         if session.phase is Phase.PLAYING:

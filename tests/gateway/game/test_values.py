@@ -26,7 +26,7 @@ MADE = {
     "Board()": Board(),
     "Play(3)": Play(3),
     "Moved('', 0, 3, Board())": Moved("", 0, 3, Board()),
-    "ToMove('', Board(), None)": ToMove("", Board(), None),
+    "ToMove('', 1, Board(), None)": ToMove("", 1, Board(), None),
 }
 """What a move makes, and how."""
 VALUES = st.tuples(st.integers(), st.text(), st.lists(st.integers()).map(tuple))

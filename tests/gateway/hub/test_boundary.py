@@ -33,7 +33,7 @@ from gateway.game.events import (
     Why,
 )
 from gateway.game.manners import Afterwards, Illegal, Manners
-from gateway.game.results import Finished
+from gateway.game.results import Finished, NoResults
 from gateway.game.session import Terms
 from gateway.hub.dispatcher import Dispatcher
 from gateway.hub.hub import Rules
@@ -94,16 +94,16 @@ class Field(World):
         super().__init__()
         self.faults: list[tuple[list[str | None], str]] = []
         rules = Rules(Terms(clock=10.0, idle=10.0))
-        self.hub = Dispatcher(rules, lot or random.Random(0), self.report, self.on_fault)
+        self.hub = Dispatcher(rules, lot or random.Random(0), NoResults(self.keep), self.on_fault)
         self.games: list[tuple[Fragile, Fragile]] = []
-        self.unreportable = ""
+        self.unkeepable = ""
 
     def on_fault(self, names: Sequence[str | None]) -> None:
         self.faults.append(([*names], traceback.format_exc()))
 
-    def report(self, finished: Finished) -> None:
-        if finished.players[0].name == self.unreportable:
-            raise Mistake("report")
+    def keep(self, finished: Finished) -> None:
+        if finished.players[0].name == self.unkeepable:
+            raise Mistake("keep")
         self.results.append(finished)
 
     def client(self, manners: Manners) -> Fragile:
@@ -273,7 +273,7 @@ def test_mistake_at_the_beginning_of_a_round_costs_its_series(field: Field) -> N
 
 def test_result_that_cannot_be_reported_is_told_to_nobody(field: Field) -> None:
     field.sit()
-    field.unreportable = "a57"
+    field.unkeepable = "a57"
     field.play_all(FIRST_WINS)
     field.assert_only_one_game_was_hit()
     assert not any(client.all(Ended) for client in field.hit)

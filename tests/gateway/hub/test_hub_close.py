@@ -2,7 +2,7 @@ import pytest
 from hub_world import FIRST_WINS, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, World
 
 from gateway.game.commands import Ask, Enter, Leave, Play
-from gateway.game.events import Dismissed, Ended, Reason, Why
+from gateway.game.events import Dismissed, Ended, Reason, ToMove, Why
 
 
 @pytest.fixture
@@ -65,7 +65,8 @@ def test_a_flag_that_was_named_before_the_close_falls_nowhere(world: World) -> N
     (seat,) = world.hub.tick(10)
     world.hub.close(world.now)
     world.hub.flag(seat, 10)
-    world.hub.handed(mover.seat, mover.request, 11) if mover.request is not None else None
+    late = mover.last(ToMove)
+    world.hub.handed(mover.seat, late.game, late.number, 11)
     assert world.hub.tick(100) == []
 
 

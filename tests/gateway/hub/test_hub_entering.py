@@ -36,7 +36,7 @@ def test_who_was_introduced_enters_under_that_name(world: World) -> None:
 
 def test_nobody_enters_without_a_name(world: World) -> None:
     client = world.client(HANGING_UP)
-    message = object()
+    message = 17
     assert client.say(Enter(LOBBY, None, message)) == [Refused(Objection.NO_NAME, message)]
     client.say(Introduce("ann"))
     assert client.enter() == [Entered("ann")]
@@ -53,12 +53,12 @@ def test_the_hub_counts_who_is_here(world: World) -> None:
 # Before entering.
 
 
-@pytest.mark.parametrize("command", [Play(3, "m"), Ask("m"), Unfit("m")])
+@pytest.mark.parametrize("command", [Play(3, 7), Ask(7), Unfit(7)])
 def test_who_has_not_entered_is_told_so(world: World, command: Command) -> None:
     (refused,) = world.client(STEPPING_OUT).say(command)
     assert isinstance(refused, Refused)
     assert Objection.NOT_ENTERED in refused.objections
-    assert refused.to == "m"
+    assert refused.to == 7
 
 
 def test_a_move_before_entering_is_no_forfeit(world: World) -> None:
@@ -71,8 +71,8 @@ def test_a_move_before_entering_is_no_forfeit(world: World) -> None:
 def test_an_unreadable_message_is_refused_in_any_state(world: World) -> None:
     client = world.client(STEPPING_OUT)
     for standing in (Objection.NOT_ENTERED, Objection.WAITING, Objection.PLAYING):
-        assert client.say(Unreadable("?")) == [Refused(standing | Objection.UNREADABLE, "?")]
-        assert client.say(Unfit("!")) == [Refused(standing | Objection.UNFIT, "!")]
+        assert client.say(Unreadable(8)) == [Refused(standing | Objection.UNREADABLE, 8)]
+        assert client.say(Unfit(9)) == [Refused(standing | Objection.UNFIT, 9)]
         if standing is Objection.NOT_ENTERED:
             client.enter(LOBBY, "ann")
         else:
@@ -151,7 +151,7 @@ def test_a_name_of_one_bearer_is_refused_to_a_second(world: World) -> None:
     first = world.nac4("ann")
     second = world.client(STANDING_BY)
     refused, dismissed = second.enter(LOBBY, "ann")
-    assert refused == Refused(Objection.NAME_TAKEN, None)
+    assert refused == Refused(Objection.NAME_TAKEN, 0)
     assert dismissed == Dismissed(Why.REFUSED, Objection.NAME_TAKEN)
     assert not first.gone
     world.nac4("bob")
@@ -238,7 +238,7 @@ def test_the_name_comes_before_the_table_and_the_table_before_the_channel(world:
     assert isinstance(refused, Refused)
     assert refused.objections == Objection.NO_NAME | Objection.TABLE_FULL
     client.say(Introduce("cid"))
-    assert client.enter(TABLE) == [Refused(Objection.TABLE_FULL, None)]
+    assert client.enter(TABLE) == [Refused(Objection.TABLE_FULL, 0)]
     assert client.enter(AtTable("other")) == [Entered("cid")]
     (refused,) = client.enter(TABLE)
     assert isinstance(refused, Refused)
@@ -287,13 +287,13 @@ def test_who_asks_in_a_game_is_shown_it(world: World) -> None:
 
 
 def test_who_asks_while_it_waits_is_told_that_it_waits(world: World) -> None:
-    assert world.arena("ann").say(Ask("m")) == [Refused(Objection.WAITING, "m")]
+    assert world.arena("ann").say(Ask(7)) == [Refused(Objection.WAITING, 7)]
 
 
 def test_who_asks_after_its_game_is_told_that_it_has_not_entered(world: World) -> None:
     ann, bob = world.arena("ann"), world.arena("bob")
     bob.leave()
-    assert ann.say(Ask("m")) == [Refused(Objection.NOT_ENTERED, "m")]
+    assert ann.say(Ask(7)) == [Refused(Objection.NOT_ENTERED, 7)]
 
 
 # Wishes.

@@ -159,7 +159,7 @@ def test_name_of_a_house_player_lets_nobody_in(manners: Manners, name: str) -> N
     world = World()
     impostor = world.client(manners)
     (refused, *rest) = impostor.enter(LOBBY, name)
-    assert refused == Refused(Objection.NAME_RESERVED, None)
+    assert refused == Refused(Objection.NAME_RESERVED, 0)
     assert rest == ([Dismissed(Why.REFUSED, Objection.NAME_RESERVED)] if manners.strict_entry else [])
     assert impostor.seat.name is None
     assert world.client(manners).enter(LOBBY, "ann") == [Entered("ann")]
@@ -169,10 +169,10 @@ def test_name_of_a_house_player_is_not_taken_and_the_one_before_stays() -> None:
     world = World()
     ann = world.client(HANGING_UP)
     ann.say(Introduce("ann", counted=False))
-    assert ann.say(Introduce("Aima")) == [Refused(Objection.NAME_RESERVED, None)]
+    assert ann.say(Introduce("Aima")) == [Refused(Objection.NAME_RESERVED, 0)]
     assert (ann.seat.name, ann.seat.counted) == ("ann", False)
     assert ann.enter(LOBBY) == [Entered("ann")]
-    assert ann.say(Introduce("perfect")) == [Refused(Objection.NAME_RESERVED, None)]
+    assert ann.say(Introduce("perfect")) == [Refused(Objection.NAME_RESERVED, 0)]
     world.arena("bob")
     assert ann.last(Started).names in (("ann", "bob"), ("bob", "ann"))
 

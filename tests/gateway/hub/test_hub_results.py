@@ -1,8 +1,9 @@
-"""What is reported of a game, and when: before anybody hears of its end."""
+"""What those who keep results get of a game, and when: before anybody hears of its end."""
 
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import groupby
 
 import pytest
 from hub_world import (
@@ -17,31 +18,30 @@ from hub_world import (
 )
 
 from gateway.game.commands import AtTable
-from gateway.game.events import Ended, Reason
+from gateway.game.events import Ended, Moved, Reason, Started, ToMove
+from gateway.game.ids import GameId
 from gateway.game.manners import Manners
-from gateway.game.results import Finished
+from gateway.game.results import Finished, NoResults
 from gateway.game.session import Terms
 from gateway.hub.hub import Hub, Rules
 
 Way = Callable[[World, Client, Client], None]
 
 
-class Dispatcher:
-    """Gives receipts, and notes what the players had heard of the end when it was told."""
+class Watch:
+    """Notes each result, and what the players had heard of the end when it was taken in."""
 
     def __init__(self) -> None:
         self.world = World(clock=10.0, idle=10.0)
-        self.world.hub = Hub(Rules(Terms(clock=10.0, idle=10.0)), random.Random(0), self.report)
+        results = NoResults(self.keep)
+        self.world.hub = Hub(Rules(Terms(clock=10.0, idle=10.0)), random.Random(0), results)
         self.clients: list[Client] = []
         self.results: list[Finished] = []
-        self.receipts: list[object] = []
 
-    def report(self, finished: Finished) -> object:
+    def keep(self, finished: Finished) -> None:
         told = [len(client.all(Ended)) for client in self.clients]
-        assert told == [len(self.receipts)] * len(self.clients), "somebody heard of the end before"
+        assert told == [len(self.results)] * len(self.clients), "somebody heard of the end before"
         self.results.append(finished)
-        self.receipts.append(object())
-        return self.receipts[-1]
 
     def client(self, manners: Manners, name: str) -> Client:
         self.clients.append(self.world.client(manners))
@@ -67,43 +67,43 @@ def by_an_illegal_move(world: World, one: Client, two: Client) -> None:
 
 
 @pytest.mark.parametrize("way", [by_four, by_leaving, by_time, by_an_illegal_move])
-def test_a_result_is_reported_before_its_end_is_told_with_the_receipt(way: Way) -> None:
-    dispatcher = Dispatcher()
-    one, two = dispatcher.client(HANGING_UP, "ann"), dispatcher.client(HANGING_UP, "bob")
-    way(dispatcher.world, one, two)
+def test_a_result_is_taken_in_before_its_end_is_told(way: Way) -> None:
+    watch = Watch()
+    one, two = watch.client(HANGING_UP, "ann"), watch.client(HANGING_UP, "bob")
+    way(watch.world, one, two)
     for client in (one, two):
-        assert [ended.receipt for ended in client.all(Ended)] == dispatcher.receipts
-    assert len(dispatcher.receipts) == 1
+        assert [ended.game for ended in client.all(Ended)] == [watch.results[0].game]
+    assert len(watch.results) == 1
 
 
-def test_each_round_has_a_receipt_of_its_own() -> None:
-    dispatcher = Dispatcher()
-    one, two = dispatcher.client(HANGING_UP, "ann"), dispatcher.client(HANGING_UP, "bob")
+def test_each_round_is_a_game_of_its_own_and_all_that_is_told_of_it_names_it() -> None:
+    watch = Watch()
+    one, two = watch.client(HANGING_UP, "ann"), watch.client(HANGING_UP, "bob")
     for _ in range(4):
-        dispatcher.world.play(FIRST_WINS, (one, two))
-    assert [ended.receipt for ended in one.all(Ended)] == dispatcher.receipts
-    assert len({*dispatcher.receipts}) == 4
+        watch.world.play(FIRST_WINS, (one, two))
+    games = [result.game for result in watch.results]
+    assert games == sorted({*games})
+    assert len(games) == 4
+    for client in (one, two):
+        told = [event.game for event in client.heard if isinstance(event, Started | Moved | ToMove | Ended)]
+        assert [game for game, _ in groupby(told)] == games
 
 
-def test_the_receipt_makes_no_difference_between_two_ends() -> None:
-    dispatcher = Dispatcher()
-    one, two = dispatcher.client(STEPPING_OUT, "ann"), dispatcher.client(STEPPING_OUT, "bob")
-    dispatcher.world.play(FIRST_WINS, (one, two))
-    assert one.last(Ended) == replace(one.last(Ended), receipt=None)
+class Slow(NoResults):
+    """Stores a result when the test says so."""
 
+    waits = True
 
-class Slow:
-    """A receipt for a result that is safe when the test says so."""
+    def is_open(self, _: GameId) -> bool:
+        return self.waits
 
-    is_open = True
-
-    async def settled(self) -> None:
+    async def stored(self, _: GameId) -> None:
         raise AssertionError("the core does not wait")
 
 
 def test_who_owed_a_move_gets_no_new_game_before_it_could_hear_of_the_end() -> None:
-    world, receipt = World(), Slow()
-    world.hub = Hub(Rules(), random.Random(0), lambda _: receipt)
+    world, results = World(), Slow()
+    world.hub = Hub(Rules(), random.Random(0), results)
     ann, bob = world.nac4("ann"), world.arena("bob")
     if ann.request is None:
         bob.play(0)
@@ -111,25 +111,17 @@ def test_who_owed_a_move_gets_no_new_game_before_it_could_hear_of_the_end() -> N
     world.arena("cid")
     world.wait(1.8)
     assert ann.games == 1
-    receipt.is_open = False
+    results.waits = False
     world.wait(0.6)
     assert ann.games == 2
 
 
-def test_without_anybody_who_keeps_results_there_is_no_receipt() -> None:
-    world = World()
-    world.hub = Hub(Rules(), random.Random(0))
-    ann, bob = world.arena("ann", TABLE), world.arena("bob", TABLE)
-    world.play(FIRST_WINS, (ann, bob))
-    assert bob.last(Ended).receipt is None
-
-
-def test_a_game_that_the_close_cuts_off_is_reported_though_nobody_is_told() -> None:
-    dispatcher = Dispatcher()
-    one, two = dispatcher.client(STEPPING_OUT, "ann"), dispatcher.client(STEPPING_OUT, "bob")
-    dispatcher.world.now = 4.0
-    dispatcher.world.hub.close(dispatcher.world.now)
-    assert [(result.reason, result.ended) for result in dispatcher.results] == [(Reason.STOPPED, 4.0)]
+def test_a_game_that_the_close_cuts_off_is_kept_though_nobody_is_told() -> None:
+    watch = Watch()
+    one, two = watch.client(STEPPING_OUT, "ann"), watch.client(STEPPING_OUT, "bob")
+    watch.world.now = 4.0
+    watch.world.hub.close(watch.world.now)
+    assert [(result.reason, result.ended) for result in watch.results] == [(Reason.STOPPED, 4.0)]
     assert one.all(Ended) == two.all(Ended) == []
 
 

@@ -194,7 +194,7 @@ def test_a_full_table_is_refused_and_the_series_waits_on(world: World) -> None:
     other = AtTable("other")
     world.droidcon("x", other)
     world.droidcon("y", other)
-    assert bob.enter(other, "bob") == [Refused(Objection.TABLE_FULL, None)]
+    assert bob.enter(other, "bob") == [Refused(Objection.TABLE_FULL, 0)]
     bob.enter(TABLE, "bob")
     assert ann.games == 2
 
@@ -222,7 +222,7 @@ def test_who_hangs_up_may_leave_between_rounds(world: World) -> None:
 
 def test_a_move_between_rounds_is_a_move_out_of_turn(world: World) -> None:
     ann, bob = with_arena(world)
-    assert ann.play(0) == [Refused(Objection.WAITING, None), Dismissed(Why.FORFEIT)]
+    assert ann.play(0) == [Refused(Objection.WAITING, 0), Dismissed(Why.FORFEIT)]
     assert len(world.results) == 1
     bob.enter(TABLE, "bob")
     assert not bob.plays
@@ -230,7 +230,7 @@ def test_a_move_between_rounds_is_a_move_out_of_turn(world: World) -> None:
 
 def test_who_has_not_asked_for_the_next_round_has_not_entered(world: World) -> None:
     _, bob = with_arena(world)
-    assert bob.play(0) == [Refused(Objection.NOT_ENTERED, None)]
+    assert bob.play(0) == [Refused(Objection.NOT_ENTERED, 0)]
 
 
 # Leaving.
@@ -300,14 +300,14 @@ def test_a_move_out_of_turn_forfeits(world: World) -> None:
 def test_a_move_while_alone_forfeits(world: World, place: AtTable) -> None:
     ann = world.droidcon("ann", place)
     (refused, farewell) = ann.play(0)
-    assert refused == Refused(Objection.WAITING, None)
+    assert refused == Refused(Objection.WAITING, 0)
     assert farewell == Dismissed(Why.FORFEIT)
     assert not world.arena("bob", place).plays
 
 
 def test_while_alone_what_is_no_integer_is_told_so(world: World) -> None:
     (refused, _) = world.droidcon("ann").play(None)
-    assert refused == Refused(Objection.WAITING | Objection.NOT_A_COLUMN, None)
+    assert refused == Refused(Objection.WAITING | Objection.NOT_A_COLUMN, 0)
 
 
 def test_who_steps_out_stays_when_the_other_forfeits(world: World) -> None:

@@ -50,7 +50,7 @@ def test_a_full_table_refuses_a_third(world: World) -> None:
     world.arena("ann", TABLE)
     world.arena("bob", TABLE)
     third = world.arena("cid", TABLE)
-    assert third.last(Refused) == Refused(Objection.TABLE_FULL, None)
+    assert third.last(Refused) == Refused(Objection.TABLE_FULL, 0)
     assert third.enter(AtTable("other"), "cid") == [Entered("cid")]
 
 
@@ -119,7 +119,7 @@ def test_a_seat_is_free_once_it_was_kept_long_enough(world: World) -> None:
     cid = world.arena("cid", TABLE)
     assert bob.opponent == "cid"
     assert cid.moves_first
-    assert ann.enter(TABLE, "ann") == [Refused(Objection.TABLE_FULL, None)]
+    assert ann.enter(TABLE, "ann") == [Refused(Objection.TABLE_FULL, 0)]
 
 
 def test_a_seat_is_kept_when_the_other_left(world: World) -> None:

@@ -74,7 +74,7 @@ def test_an_illegal_move_costs_its_time_and_a_penalty(world: World) -> None:
     ann.hand()
     world.now = 2
     refused, asked = ann.play(9)
-    assert refused == Refused(Objection.OUTSIDE, None, ann.last(Started).game)
+    assert refused == Refused(Objection.OUTSIDE, 0, ann.last(Started).game)
     assert isinstance(asked, ToMove)
     assert asked.rest == 7.0
     ann.hand()
@@ -191,11 +191,12 @@ def test_stale_requests_start_no_clock(world: World) -> None:
     ann, bob = at_table(world, STANDING_BY, STANDING_BY)
     stale = ann.last(ToMove)
     ann.play(0)
-    world.hub.handed(ann.seat, stale, 1)
-    world.hub.handed(bob.seat, stale, 1)
+    world.hub.handed(ann.seat, stale.game, stale.number, 1)
+    world.hub.handed(bob.seat, stale.game, stale.number, 1)
     assert tick(world, 1000) == []
     bob.leave()
-    world.hub.handed(bob.seat, bob.last(ToMove), 1000)
+    last = bob.last(ToMove)
+    world.hub.handed(bob.seat, last.game, last.number, 1000)
     assert tick(world, 2000) == []
 
 
@@ -254,15 +255,15 @@ def test_a_move_that_crosses_the_end_is_dropped_and_the_next_game_may_begin(
 
 def test_a_move_that_crosses_the_end_is_dropped_and_noted_once(world: World) -> None:
     ann = crossed(world, HANGING_UP, STEPPING_OUT)
-    assert ann.play(9) == [Overlooked()]
-    assert ann.play(9) == [Refused(Objection.WAITING, None), Dismissed(Why.FORFEIT)]
+    assert ann.play(9) == [Overlooked(ann.last(Ended).game)]
+    assert ann.play(9) == [Refused(Objection.WAITING, 0), Dismissed(Why.FORFEIT)]
 
 
 @pytest.mark.parametrize("waited", [0.0, 0.3, 2.0])
 def test_a_move_before_the_next_request_is_dropped_once(world: World, waited: float) -> None:
     ann = crossed(world, HANGING_UP, STEPPING_OUT)
     world.wait(waited)
-    assert ann.play(0) == [Overlooked()]
+    assert ann.play(0) == [Overlooked(ann.last(Ended).game)]
     ann.play(0)
     assert ann.gone
 
@@ -276,7 +277,7 @@ def test_a_late_move_is_dropped_while_the_opponent_of_the_next_game_thinks(world
     cid = world.arena("cid", TABLE)
     assert cid.moves_first
     ann.news()
-    assert ann.play(0) == [Overlooked()]
+    assert ann.play(0) == [Overlooked(ann.last(Ended).game)]
     cid.play(0)
     ann.play(9)
     assert ann.gone
@@ -317,7 +318,7 @@ def test_a_late_move_does_not_cost_the_place_in_the_queue(world: World) -> None:
 
 def test_who_steps_out_does_not_rest(world: World) -> None:
     ann = crossed(world, STEPPING_OUT, STEPPING_OUT)
-    assert ann.play(0) == [Refused(Objection.NOT_ENTERED, None)]
+    assert ann.play(0) == [Refused(Objection.NOT_ENTERED, 0)]
     world.arena("cid", TABLE)
     ann.enter(TABLE, "ann")
     assert ann.games == 2
@@ -338,7 +339,10 @@ def test_who_slept_rests_between_the_rounds_of_its_series(world: World) -> None:
     flag(world, ann)
     ann.news()
     assert ann.games == 1
-    assert ann.play(0) == [Overlooked(), Started(bob.last(Started).game, 1, ("bob", "ann"))]
+    assert ann.play(0) == [
+        Overlooked(ann.last(Ended).game),
+        Started(bob.last(Started).game, 1, ("bob", "ann")),
+    ]
     assert bob.request is not None
 
 

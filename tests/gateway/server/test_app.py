@@ -24,7 +24,7 @@ from adapters.wire import Wire
 from gateway.game.commands import AtTable, Enter, Play
 from gateway.game.events import Dismissed, Ended, Event, Reason, ToMove, Why
 from gateway.game.manners import Afterwards, Illegal, Manners
-from gateway.game.results import Finished
+from gateway.game.results import Finished, NoResults
 from gateway.game.session import Terms
 from gateway.hub.dispatcher import Dispatcher
 from gateway.hub.hub import Rules
@@ -287,7 +287,7 @@ class Box:
     def hand(self) -> None:
         """Let the request to move leave for the client."""
         requests = [event for _, event in self.events if isinstance(event, ToMove)]
-        self._hub.handed(self.seat, requests[-1], trio.current_time())
+        self._hub.handed(self.seat, requests[-1].game, requests[-1].number, trio.current_time())
 
     def ended(self) -> float | None:
         """Return when the game ended; None while it is on."""
@@ -443,7 +443,7 @@ class Results(list[Finished]):
 @asynccontextmanager
 async def server(results: Results, clock: float) -> AsyncIterator[dict[str, int]]:
     """Give the ports of a gateway on real sockets, by dialect."""
-    hub = Dispatcher(Rules(Terms(clock=clock, idle=clock)), random.Random(0), results.note)
+    hub = Dispatcher(Rules(Terms(clock=clock, idle=clock)), random.Random(0), NoResults(results.note))
     serve = {
         "nac4": partial(adapters.nac4.server.serve, dispatcher=hub),
         "arena": partial(adapters.arena.server.serve, dispatcher=hub),

@@ -53,11 +53,14 @@ async def test_times_are_the_wall_clocks_at_the_end_of_the_game(
 ) -> None:
     clock = WallClock()
     monkeypatch.setattr(archive, "time", clock)
-    async with archive.keeping(str(tmp_path / "c4.db"), 0) as kept:
+    heard: list[Finished] = []
+    async with archive.keeping(str(tmp_path / "c4.db"), 0, heard.append) as kept:
         clock.set_later(3600)
-        receipt = kept.report(finished(lasted=90))
-        assert receipt is not None
-        await receipt.settled()
+        over = finished(lasted=90)
+        kept.results.keep(over)
+        assert heard == [over]
+        await kept.results.stored(over.game)
+        assert not kept.results.is_open(over.game)
     database = open_to_read(str(tmp_path / "c4.db"))
     (game,) = Reader(database).every(Filter())
     database.close()
