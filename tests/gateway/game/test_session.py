@@ -385,7 +385,7 @@ def test_a_request_of_the_round_before_starts_no_clock() -> None:
     session = session_of(HANGING_UP, STANDING_BY)
     stale = request_in(session.begin(GAME, 0))
     play(session, FIRST_WINS)
-    session.begin(GAME, 0)
+    session.begin("00007-00000b", 0)
     assert handed(session, stale, 2) is None
 
 

@@ -1,0 +1,201 @@
+"""Events and commands as bytes, and back: so a seat may be on another machine than its game.
+
+A value is one object of JSON: its version, its kind, and each of its fields under the field's name. Both
+directions go by the fields of the dataclasses, so a new kind needs nothing here. The rule it keeps: a field
+too few or too many, of a wrong type or out of its range is an `EncodingError`. So is a value that could not
+be read back, such as one with a name that is too long: whoever speaks for a client refuses that itself.
+A name may hold halves of surrogate pairs, which a client can send; they cross as they are.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache, partial, reduce
+from math import isfinite
+from operator import or_
+from types import NoneType
+from typing import Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
+
+from gateway.game.board import COLUMNS, Board
+from gateway.game.commands import LONGEST_NAME, Command
+from gateway.game.events import NOTHING, Event, Objection
+from gateway.game.ids import parse
+
+VERSION = 1
+LONGEST = 16_384
+"""Bytes of a value at most. Two names of the greatest length, all escapes, take 3,072."""
+
+_Kinds: TypeAlias = Mapping[str, type]
+E = TypeVar("E", bound=Enum)
+T = TypeVar("T")
+
+
+class EncodingError(ValueError):
+    """Bytes that are no event or command, or one that has no bytes."""
+
+
+def encode(value: Event | Command) -> bytes:
+    """Return the bytes of an event or a command. Raises EncodingError, and only that."""
+    try:
+        text = json.dumps({"version": VERSION, **_written(value)}, ensure_ascii=False)
+    except ValueError as error:  # an integer with more digits than Python writes
+        raise EncodingError(str(error)) from error
+    data = text.encode("utf-8", "surrogatepass")
+    if _read(data, {type(value).__name__: type(value)}) != value:
+        raise EncodingError("it would be read back as something else")
+    return data
+
+
+def decode_event(data: bytes) -> Event:
+    """Return the event that `data` is. Raises EncodingError, and only that."""
+    event: Event = _read(data, _EVENTS)
+    return event
+
+
+def decode_command(data: bytes) -> Command:
+    """Return the command that `data` is. Raises EncodingError, and only that."""
+    command: Command = _read(data, _COMMANDS)
+    return command
+
+
+def _written(value: Any) -> Any:
+    match value:
+        case Board():
+            return "".join(map(str, value.moves))
+        case Objection():
+            return [each.name for each in value]
+        case Enum():
+            return value.name
+        case tuple():
+            return [_written(each) for each in value]
+        case _ if is_dataclass(value):
+            own = {each.name: _written(getattr(value, each.name)) for each in fields(value)}
+            return {"kind": type(value).__name__, **own}
+        case _:
+            return value
+
+
+def _read(data: bytes, kinds: _Kinds) -> Any:
+    try:
+        if len(data) > LONGEST:
+            raise ValueError("too long")
+        found = json.loads(data.decode("utf-8", "surrogatepass"), object_pairs_hook=_unique)
+        version = found.pop("version", None) if isinstance(found, dict) else None
+        if type(version) is not int or version != VERSION:
+            raise ValueError("not of a version that is known")
+        return _of_kind(kinds, found)
+    except (ValueError, RecursionError) as error:
+        raise EncodingError(str(error)) from error
+
+
+def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a field stands twice")
+    return found
+
+
+def _of_kind(kinds: _Kinds, found: Any) -> Any:
+    """Return a dataclass, one of `kinds`, from what was written of it."""
+    name = found.pop("kind", None) if isinstance(found, dict) else None
+    kind = kinds.get(name) if isinstance(name, str) else None
+    if kind is None or found.keys() != _types(kind).keys():
+        raise ValueError("not of a kind that is known here, or not its fields")
+    values = {each: _of_type(wanted, found[each]) for each, wanted in _types(kind).items()}
+    for each, value in values.items():
+        is_in_range = _RANGES.get(each) or _RANGES.get(f"{name}.{each}")
+        if is_in_range is not None and value is not None and not is_in_range(value):
+            raise ValueError(f"{each} is out of its range")
+    return kind(**values)
+
+
+@cache
+def _types(kind: type) -> Mapping[str, Any]:
+    hints = get_type_hints(kind)
+    return {each.name: hints[each.name] for each in fields(kind)}
+
+
+def _of_type(wanted: Any, found: Any) -> Any:
+    """Return a value of the type `wanted` from what was written of it."""
+    origin, options = get_origin(wanted), get_args(wanted)
+    if wanted in _READERS:
+        value = _READERS[wanted](found)
+    elif origin is tuple:
+        parts = zip(options, _checked(list, found), strict=True)
+        value = tuple(_of_type(each, part) for each, part in parts)
+    elif origin is Literal:
+        value = options[options.index(_checked(int, found))]
+    elif origin is not None:
+        value = _of_union(options, found)
+    elif issubclass(wanted, Enum):
+        value = _member(wanted, found)
+    else:
+        value = _of_kind({wanted.__name__: wanted}, found)
+    return value
+
+
+def _of_union(options: Sequence[Any], found: Any) -> Any:
+    kinds = [each for each in options if each is not NoneType]
+    if found is None and len(kinds) < len(options):
+        return None
+    if len(kinds) == 1:
+        return _of_type(kinds[0], found)
+    return _of_kind({each.__name__: each for each in kinds}, found)
+
+
+def _checked(wanted: type[T], found: Any) -> T:
+    """Return what was found, if it is of this very type: True is no integer."""
+    if type(found) is not wanted:
+        raise ValueError(f"not of type {wanted.__name__}")
+    return found
+
+
+def _member(wanted: type[E], found: Any) -> E:
+    member = wanted.__members__.get(_checked(str, found))
+    if member is None:
+        raise ValueError(f"not a word for a {wanted.__name__}")
+    return member
+
+
+def _text(found: Any) -> str:
+    text = _checked(str, found)
+    if len(text) > LONGEST_NAME:
+        raise ValueError("a name that is too long")
+    return text
+
+
+def _seconds(found: Any) -> float:
+    value = float(found) if type(found) is int else _checked(float, found)
+    if not isfinite(value) or value < 0:
+        raise ValueError("not a time")
+    return value
+
+
+def _board(found: Any) -> Board:
+    if not _checked(str, found).isascii():
+        raise ValueError("not a column")
+    return reduce(Board.drop, map(int, found), Board())
+
+
+def _objections(found: Any) -> Objection:
+    return reduce(or_, [_member(Objection, each) for each in _checked(list, found)], NOTHING)
+
+
+_READERS: Mapping[Any, Callable[[Any], Any]] = {
+    int: partial(_checked, int),
+    bool: partial(_checked, bool),
+    float: _seconds,
+    str: _text,
+    Board: _board,
+    Objection: _objections,
+}
+_RANGES: Mapping[str, Callable[[Any], object]] = {
+    "game": parse,  # which raises ValueError itself
+    "number": lambda number: number > 0,
+    "to": lambda number: number >= 0,
+    "Moved.column": range(COLUMNS).__contains__,
+    "Ended.column": range(COLUMNS).__contains__,
+}
+_EVENTS = {each.__name__: each for each in get_args(Event)}
+_COMMANDS = {each.__name__: each for each in get_args(Command)}

@@ -1,0 +1,272 @@
+"""Every event and command goes through bytes and back, and nothing else comes out of them."""
+
+import json
+from functools import reduce
+from operator import or_
+from typing import get_args
+
+import pytest
+from hub_world import DRAWN, FIRST_WINS
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gateway.game.board import FIRST, Board
+from gateway.game.commands import (
+    LONGEST_NAME,
+    Ask,
+    AtTable,
+    Command,
+    Enter,
+    InLobby,
+    Introduce,
+    Leave,
+    Play,
+    Unfit,
+    Unreadable,
+    Wish,
+)
+from gateway.game.encoding import LONGEST, EncodingError, decode_command, decode_event, encode
+from gateway.game.events import (
+    NOTHING,
+    Dismissed,
+    Ended,
+    Entered,
+    Event,
+    Introduced,
+    Moved,
+    Objection,
+    Overlooked,
+    Reason,
+    Refused,
+    Shown,
+    Started,
+    ToMove,
+    Why,
+)
+from gateway.game.ids import RUNS, game_ids
+
+GAME = "00007-00000a"
+games = st.integers(0, RUNS - 1).map(lambda run: next(game_ids(run)))
+sides = st.sampled_from((0, 1))
+columns = st.integers(0, 6)
+numbers = st.integers(min_value=0)
+names = st.text(st.characters(), max_size=LONGEST_NAME) | st.text(
+    st.sampled_from("\ud800\udcff\udbff\udc00\x00"), max_size=9
+)
+seconds = st.floats(0, 1e9)
+boards = st.sampled_from([DRAWN, FIRST_WINS]).flatmap(
+    lambda game: st.integers(0, len(game)).map(
+        lambda count: reduce(Board.drop, map(int, game[:count]), Board())
+    )
+)
+objections = st.lists(st.sampled_from(Objection)).map(lambda some: reduce(or_, some, NOTHING))
+wishes = st.none() | st.builds(Wish, names, st.booleans())
+places = st.builds(InLobby, wishes) | st.builds(AtTable, names)
+
+EVENTS: dict[type, st.SearchStrategy[Event]] = {
+    Introduced: st.builds(Introduced, names),
+    Entered: st.builds(Entered, names),
+    Started: st.builds(Started, games, sides, st.tuples(names, names)),
+    ToMove: st.builds(ToMove, games, st.integers(1), boards, st.none() | seconds),
+    Moved: st.builds(Moved, games, sides, columns, boards),
+    Shown: st.builds(Shown, games, boards),
+    Refused: st.builds(Refused, objections, numbers, st.none() | games),
+    Overlooked: st.builds(Overlooked, games),
+    Ended: st.builds(
+        Ended,
+        games,
+        boards,
+        st.none() | sides,
+        st.sampled_from(Reason),
+        st.none() | columns,
+        st.none() | sides,
+    ),
+    Dismissed: st.builds(Dismissed, st.sampled_from(Why), objections),
+}
+COMMANDS: dict[type, st.SearchStrategy[Command]] = {
+    Introduce: st.builds(Introduce, names, st.booleans(), numbers),
+    Enter: st.builds(Enter, places, st.none() | names, numbers),
+    Play: st.builds(Play, st.none() | st.integers(), numbers),
+    Ask: st.builds(Ask, numbers),
+    Unfit: st.builds(Unfit, numbers),
+    Unreadable: st.builds(Unreadable, numbers),
+    Leave: st.builds(Leave),
+}
+
+
+def test_every_kind_is_tried() -> None:
+    assert set(get_args(Event)) == set(EVENTS)
+    assert set(get_args(Command)) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("kind", EVENTS)
+@given(data=st.data())
+def test_event_is_read_back_as_it_was(kind: type, data: st.DataObject) -> None:
+    event = data.draw(EVENTS[kind])
+    written = encode(event)
+    assert decode_event(written) == event
+    assert len(written) <= LONGEST
+    with pytest.raises(EncodingError):
+        decode_command(written)
+
+
+@pytest.mark.parametrize("kind", COMMANDS)
+@given(data=st.data())
+def test_command_is_read_back_as_it_was(kind: type, data: st.DataObject) -> None:
+    command = data.draw(COMMANDS[kind])
+    written = encode(command)
+    assert decode_command(written) == command
+    with pytest.raises(EncodingError):
+        decode_event(written)
+
+
+def test_form_is_one_object_with_a_version_the_kind_and_the_fields() -> None:
+    assert json.loads(encode(ToMove(GAME, 3, Board().drop(3), 41.5))) == {
+        "version": 1,
+        "kind": "ToMove",
+        "game": GAME,
+        "number": 3,
+        "board": "3",
+        "rest": 41.5,
+    }
+    place = {"kind": "InLobby", "wish": {"kind": "Wish", "name": "bob", "any_case": False}}
+    about = {"version": 1, "kind": "Enter", "place": place, "name": None, "to": 5}
+    assert json.loads(encode(Enter(InLobby(Wish("bob")), None, 5))) == about
+    refused = {"version": 1, "kind": "Refused", "objections": ["WAITING", "UNFIT"], "to": 2, "game": None}
+    assert json.loads(encode(Refused(Objection.UNFIT | Objection.WAITING, 2))) == refused
+
+
+# What is not read.
+
+GOOD = {
+    "Moved": {"game": GAME, "mover": 0, "column": 3, "board": "3"},
+    "ToMove": {"game": GAME, "number": 1, "board": "", "rest": 1.5},
+    "Ended": {"game": GAME, "board": "", "winner": 1, "reason": "LEFT", "column": None, "leaver": 0},
+    "Started": {"game": GAME, "you": 1, "names": ["ann", "bob"]},
+    "Refused": {"objections": ["UNFIT"], "to": 1, "game": None},
+    "Dismissed": {"why": "LEFT", "objections": []},
+}
+
+
+def written(of: str, **about: object) -> bytes:
+    return json.dumps({"version": 1, "kind": of, **GOOD[of], **about}).encode()
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_fields_are_all_there_and_no_others(kind: str) -> None:
+    decode_event(written(kind))
+    with pytest.raises(EncodingError):
+        decode_event(written(kind, more=1))
+    for name in ("version", "kind", *GOOD[kind]):
+        found = json.loads(written(kind))
+        del found[name]
+        with pytest.raises(EncodingError):
+            decode_event(json.dumps(found).encode())
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value"),
+    [
+        *(("Moved", "version", value) for value in (0, 2, True, 1.0, "1", None, [])),
+        *(("Moved", "kind", value) for value in ("", "moved", "Play", "Wish", 5, None, ["Moved"])),
+        *(("Moved", "game", value) for value in ("", "12", GAME.upper(), GAME + " ", 7, None)),
+        *(("Moved", "mover", value) for value in (-1, 2, True, 0.0, "0", None)),
+        *(("Moved", "column", value) for value in (-1, 7, 10**30, True, 3.0, "3", None, [3])),
+        *(("Moved", "board", value) for value in ("7", "-", "3333333", "01010106", "\u0663", "3 ", 3, [3])),
+        *(("ToMove", "number", value) for value in (0, -1, True, 1.0, "1", None)),
+        *(("ToMove", "rest", value) for value in (-0.1, True, "1", float("nan"), float("inf"), [])),
+        *(("Ended", "reason", value) for value in ("", "left", "four in a row", "name", 1, None, ["LEFT"])),
+        *(("Ended", "leaver", value) for value in (2, True, "0")),
+        *(("Started", "names", value) for value in ([], ["a"], ["a", "b", "c"], ["a", 1], "ab", None)),
+        ("Started", "names", ["ann", "b" * (LONGEST_NAME + 1)]),
+        *(("Refused", "objections", value) for value in (1, "UNFIT", ["unfit"], [1], [["UNFIT"]], None, {})),
+        *(("Refused", "to", value) for value in (-1, True, 1.0, "1", None)),
+        *(("Dismissed", "why", value) for value in ("STEPPED", 1, None, {})),
+    ],
+)
+def test_value_of_a_wrong_type_or_out_of_its_range_is_not_read(kind: str, name: str, value: object) -> None:
+    with pytest.raises(EncodingError):
+        decode_event(written(kind, **{name: value}))
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        *(None, "lobby", {}, {"kind": "Wish", "name": "a", "any_case": True}, {"kind": "InLobby"}),
+        *({"kind": "AtTable", "name": name} for name in (None, 5, "a" * (LONGEST_NAME + 1))),
+        *({"kind": "InLobby", "wish": wish} for wish in (5, {}, {"kind": "Wish", "name": "a"})),
+    ],
+)
+def test_place_that_is_none_is_not_read(place: object) -> None:
+    found = {"version": 1, "kind": "Enter", "place": place, "name": None, "to": 0}
+    with pytest.raises(EncodingError):
+        decode_command(json.dumps(found).encode())
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(
+            b"",
+            b"{",
+            b"null",
+            b"[]",
+            b"1",
+            b'"Leave"',
+            b"\xff",
+            b'{"version": 1, "kind": "L\xe9ave"}',
+        ),
+        b'{"version": 1, "kind": "Leave", "kind": "Leave"}',
+        b'{"version": 1, "kind": "Leave"} ' + b" " * LONGEST,
+        *(b"[" * 10_000, b'{"a":' * 3_000, b'{"version": %s}' % (b"9" * 5_000)),
+    ],
+)
+def test_what_is_no_object_of_this_form_is_not_read(data: bytes) -> None:
+    for decode in (decode_event, decode_command):
+        with pytest.raises(EncodingError):
+            decode(data)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+    max_leaves=9,
+)
+changes = st.dictionaries(
+    st.sampled_from(sorted({name for about in GOOD.values() for name in about})), json_values, max_size=3
+)
+
+
+@given(st.binary() | json_values.map(lambda value: json.dumps(value).encode()))
+def test_garbage_raises_only_encoding_error(data: bytes) -> None:
+    for decode in (decode_event, decode_command):
+        with pytest.raises(EncodingError):
+            decode(data)
+
+
+@given(st.sampled_from(sorted(GOOD)), changes)
+def test_what_is_read_is_written_as_it_was_or_not_read(kind: str, about: dict[str, object]) -> None:
+    data = written(kind, **about)
+    try:
+        event = decode_event(data)
+    except EncodingError:
+        return
+    assert decode_event(encode(event)) == event
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        Introduce("a" * (LONGEST_NAME + 1)),
+        Entered("a" * (LONGEST_NAME + 1)),
+        Play(10**5000),
+        Play(3, -1),
+        Moved(GAME, FIRST, 9, Board()),
+        Moved("12", FIRST, 3, Board()),
+        ToMove(GAME, 1, Board(), float("nan")),
+        Shown(GAME, Board((3,))),
+    ],
+)
+def test_value_that_could_not_be_read_back_is_not_written(value: Event | Command) -> None:
+    with pytest.raises(EncodingError):
+        encode(value)
