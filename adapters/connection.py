@@ -1,15 +1,19 @@
 """One client's connection: a reader, an outbox, and codec and translator between them and the hub.
 
-The transport hands it what arrives; from there to what the other players' sockets are told, everything is
-synchronous, in the task that found the bytes. A task that writes there is only while a client is slow to let
-something in, so that most moves need none. Knows no dialect.
+The transport calls it with what arrives. From there to the sockets of other players everything is
+synchronous, in the task that found the bytes. A task writes only while a client is slow to take something, so
+most moves need none. Knows no dialect.
 
-What waits for a client is bounded. Events become bytes at once, unless they have to wait for a result to be
-safe, so that they can be counted, and nothing that they refer to stays. A client that does not let in what it
-is told is not read any more, and is hung up on when that takes too long or becomes too much.
+What waits for a client is bounded. Events become bytes at once, so that they can be counted, unless a result
+is still to be stored. A client that does not take what it is told is not read any more; the connection hangs
+up when that takes too long or becomes too much.
 
-Whatever happens to one connection stays its own: it is the mailbox of its seat, which never blocks and
-never calls the hub, and the one boundary behind which our own mistakes end is here.
+The connection numbers the client's messages. A refusal comes back with such a number, and then the translator
+gets the message: the latest one, or one of the few that were carried out while a result was still to be
+stored.
+
+What happens to one connection stays its own: it is the mailbox of its seat, never blocks and never calls the
+hub from there. The boundary where our own mistakes end is here.
 """
 
 import logging
@@ -30,17 +34,17 @@ from gateway.game.ids import GameId
 from gateway.hub.dispatcher import Dispatcher
 
 OUTBOX_LIMIT = 256
-"""Events that may wait for a result, and with it for a client; one more, and the client is hung up on."""
+"""Events that may wait for a result; with one more the connection hangs up."""
 BACKLOG_LIMIT = 256 * 1024
-"""Bytes that may wait for a client; behind more nothing is put, and it is hung up on."""
+"""Bytes that may wait for a client; the connection hangs up when there are more."""
 FULL = 32 * 1024
-"""Bytes that wait for a client beyond which it is not read."""
+"""While more bytes wait for a client it is not read."""
 UNREAD = 4096
 """Characters of a client's that are carried out while its events wait for a result."""
 AT_FIRST = 4
-"""Texts of one client that are carried out when they arrive."""
+"""Texts of one client that are carried out as soon as they arrive."""
 AT_ONCE = 64
-"""Texts of all clients that sent more than that which are carried out in one turn of the loop."""
+"""Texts that are carried out in one turn of the loop, of all clients that sent more than `AT_FIRST`."""
 
 logger = logging.getLogger(__name__)
 _ids = count(1)
@@ -84,22 +88,22 @@ class Connection(Generic[C, S]):
         self._wire_log = WireLog(results.enclose) if results.takes_evidence else None
         self._outbox: list[Event] = []
         self._unheard: list[str] = []
-        """What the client said, and is to be carried out later."""
+        """Texts of the client that are to be carried out later."""
         self._number = 0
-        """How many messages the client has sent that were carried out; that is the number of the latest."""
+        """The number of the latest message that was carried out."""
         self._latest: C | str = ""
-        """The latest of these; a text where it was none."""
+        """That message; the text, if it was not a message."""
         self._messages: dict[int, C | str] = {}
-        """Those by number that were carried out while events wait, and refusals perhaps with them."""
+        """Messages by number that were carried out while events wait: refusals of them may wait too."""
         self._unanswered = 0
-        """Characters of what it said that was carried out while events wait."""
+        """Characters of these messages."""
         self._drained = trio.lowlevel.ParkingLot()
         self._drains = False
-        """Whether bytes wait, and with them what follows when the client has been told of these two."""
+        """Whether bytes wait, and with them what follows once the client was told of the next two."""
         self._request: ToMove | None = None
         self._dismissed: Dismissed | None = None
         self._holds = True
-        """Whether events wait: for a result to be safe, or because nobody serves the client."""
+        """Whether events wait: for a result to be stored, or because no task serves the client."""
         self._nursery: trio.Nursery | None = None
         self._scope = trio.CancelScope()
         self._failure: Exception | None = None
@@ -112,7 +116,7 @@ class Connection(Generic[C, S]):
         return self._transport.is_reachable
 
     def deliver(self, event: Event) -> None:
-        """Queue an event for the client. A client too slow to keep up is hung up on."""
+        """Queue an event for the client. Hang up on a client that is too slow."""
         outbox = self._outbox
         if self._wire_log is not None and isinstance(event, NOTED):
             self._wire_log.note(trio.current_time(), event)
@@ -124,11 +128,11 @@ class Connection(Generic[C, S]):
         outbox.append(event)
 
     def flush(self) -> None:
-        """Tell the client what has been queued, as far as that leaves at once; the rest later, in order.
+        """Tell the client of the queued events, now or later, in order.
 
-        The end of a game, and what is behind it, waits until the result is safe.
+        The end of a game, and what is behind it, waits until the result is stored.
 
-        Runs in the task of whoever caused the events, so whatever goes wrong is kept for this client's own.
+        This runs in the task that caused the events; so an error is kept for the client's own task.
         """
         if self._holds:
             return
@@ -172,7 +176,7 @@ class Connection(Generic[C, S]):
         await self._transport.settle()
 
     async def run(self) -> None:
-        """Serve the client until it leaves or is dismissed. Raises PeerGone where it just vanished."""
+        """Serve the client until it leaves or is dismissed. Raises PeerGone where it vanished."""
         self._transport.thinks = self._thinks
         try:
             with self._scope:
@@ -185,7 +189,7 @@ class Connection(Generic[C, S]):
             now = trio.current_time()
             self._dispatcher.submit(self._seat, Leave(), now)
             if self._wire_log is not None:
-                self._wire_log.close(now)  # what could not be told any more is handed in
+                self._wire_log.close(now)  # with what could not be told any more
             self._outbox, self._unheard = [], []  # which would wait for the garbage collector
             self._messages.clear()
             self._transport.thinks = never
@@ -218,7 +222,7 @@ class Connection(Generic[C, S]):
         self._dispatcher.submit(self._seat, Leave(), self._transport.read_at)
 
     def _heard(self, texts: list[str], limit: int = AT_FIRST) -> bool:
-        """Carry out what the client said, and return whether all of it: `limit` texts at most."""
+        """Carry out at most `limit` texts of the client; return whether these were all."""
         now, wire_log = self._transport.read_at, self._wire_log
         for number, text in enumerate(texts):
             if number == limit or ((self._drains or self._holds) and self._is_full):
@@ -233,7 +237,7 @@ class Connection(Generic[C, S]):
         return True
 
     def _thinks(self) -> bool:
-        """Return whether a move is asked of the client, or it may not know yet that none is any more."""
+        """Return whether the client may think about a move: it is to move, or may not know that it is not."""
         return self._holds or self._seat.is_asked
 
     def _note(self, words: str) -> None:
@@ -242,7 +246,7 @@ class Connection(Generic[C, S]):
 
     @property
     def _is_full(self) -> bool:
-        """Whether so much waits for the client that it has to let that in before it is read again."""
+        """Whether so much waits for the client that it is not read for now."""
         return (
             self._transport.waiting > FULL
             or len(self._outbox) > OUTBOX_LIMIT // 2
@@ -255,7 +259,7 @@ class Connection(Generic[C, S]):
             await self._drained.park()
 
     def _told(self, request: ToMove | None, dismissed: Dismissed | None) -> None:
-        """Do what follows when the client has been told of these."""
+        """Do what follows now that the client was told of these."""
         if request is not None:
             self._dispatcher.handed(self._seat, request.game, request.number, trio.current_time())
         if dismissed is not None:
@@ -263,7 +267,7 @@ class Connection(Generic[C, S]):
             self._scope.cancel()
 
     def _tell_later(self, request: ToMove | None, dismissed: Dismissed | None) -> None:
-        """Let the client have been told of these when all that waits has left."""
+        """Count the client as told of these once all that waits has left."""
         self._request = request or self._request
         self._dismissed = dismissed or self._dismissed
         if self._transport.waiting > BACKLOG_LIMIT:
@@ -281,7 +285,7 @@ class Connection(Generic[C, S]):
         self._drained.unpark_all()
 
     def _hold(self, game: GameId) -> None:
-        """Let all that is queued wait until the result of a game is stored."""
+        """Hold the queued events until the result of a game is stored."""
         assert self._nursery is not None
         self._holds = True
         self._nursery.start_soon(self._resume, game)
@@ -323,7 +327,7 @@ async def contained(
     wired: Callable[[trio.abc.Stream], Wire],
     stream: trio.abc.Stream,
 ) -> None:
-    """Serve a client's stream until it is closed, and let nothing that goes wrong reach anyone else."""
+    """Serve a client's stream until it is closed; let no error reach any other client."""
     wire = wired(stream)
     try:
         await guarded(name, partial(serve, wire))
@@ -332,7 +336,7 @@ async def contained(
 
 
 async def guarded(name: str, work: Callable[[], Awaitable[None]]) -> None:
-    """Do what one player needs, and let nothing that goes wrong there reach anyone else."""
+    """Do the work of one player; let no error reach any other."""
     number = next(_ids)
     about = {"front_end": name, "connection": number}
     logger.debug("%s connection %d opened", name, number, extra={"event": "connection_opened", **about})

@@ -61,12 +61,12 @@ class Translator(Protocol[C_contra, S_co]):
         """What the client expects of its server."""
 
     def receive(self, message: C_contra, number: int = 0) -> Command:
-        """Return what the client asks for. A function of the message alone; `number` is only passed on."""
+        """Return what the client asks for, with the `number` of its message. It depends on nothing else."""
 
     def observe(self, event: Event, asked: C_contra | str | None = None) -> Iterable[S_co]:
-        """Return what the client is told of `event`. Whatever it remembers is what it has told.
+        """Return what the client is told of `event`. The translator remembers only what it has told.
 
-        With a refusal comes what the client `asked`: its message, or a text that was none.
+        Of a refusal, `asked` is the message that was refused, or the text if it was not a message.
         """
 
     def farewell(self, dismissed: Dismissed) -> Farewell:

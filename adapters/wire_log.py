@@ -1,15 +1,15 @@
-"""What goes over one client's wire while it plays, recorded game by game for whoever keeps it as evidence.
+"""A record of what goes over one client's wire, game by game, to be kept as evidence.
 
-Knows the events with which a game begins and ends; does not know dialects, or what becomes of a log that
-was handed in. All of it runs while others wait for their moves, so a text costs an append to a list, and
-words for what the server thought of it are found later, by whoever keeps it. The rules it keeps:
+Knows the events with which a game begins and ends. Does not know dialects, or what becomes of a log that was
+handed in. Others wait for their moves while this runs, so a text costs an append to a list; the words for
+what the server thought of it are found later, where the log is kept. The rules it keeps:
 
-- No client can make a log grow: a text that is too long is cut when it is recorded, and where there are too
-  many, those in the middle make room, because a game is mostly lost at its end.
-- A log is handed in after the client was told of the end of its game, or when it cannot be told any more.
-- The next game may begin while the end of one is still to be told. So what comes in belongs to the newest
-  game, and what goes out to the oldest.
-- Times come in by the clock of this machine, and stand in a log as seconds since its game began here.
+- No client can make a log grow. A text that is too long is cut, and texts in the middle of a long game make
+  room, because most games are lost at the end.
+- A log is handed in when the client was told of the end of its game, or cannot be told any more.
+- The next game may begin before the client is told of the end of the last one. So a text that comes in belongs
+  to the newest game, and one that goes out to the oldest.
+- Times come in by the clock of this machine. In a log they are seconds since its game began here.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,20 +20,20 @@ from gateway.game.events import Ended, Overlooked, Reason, Refused, Remark, Spok
 from gateway.game.ids import GameId
 
 LONGEST = 500
-"""Characters that are kept of a text for the client. The longest of a game without mistakes has 300."""
+"""Characters that are kept of a text to the client. In a game without mistakes a text has at most 300."""
 SHORT = 100
-"""Characters that are kept of a text from the client, all of which have fewer in a game without mistakes."""
+"""Characters that are kept of a text from the client. In a game without mistakes every text has fewer."""
 FULL = 30_000
-"""Characters of a log, beyond which every text is `SHORT`. A game without mistakes has 21,000 at most."""
+"""Characters of a log; in a longer one every text is `SHORT`. A game without mistakes has at most 21,000."""
 HEAD = 50
-"""Texts that are kept from the beginning of a game. One without mistakes has 70 in all."""
+"""Texts that are kept from the beginning of a game. A game without mistakes has 70 in all."""
 TAIL = 200
-"""Texts that are kept up to its end."""
+"""Texts that are kept from its end."""
 
 TURNING = (Started, Ended)
 """Events with which a log begins and ends."""
 NOTED = (*TURNING, Refused, Overlooked)
-"""Events of which a wire log wants to hear as soon as they are delivered."""
+"""Events that a wire log has to note as soon as they are delivered."""
 
 _ROOM = HEAD + TAIL + 50
 _WON = {
@@ -54,7 +54,7 @@ Enclose: TypeAlias = Callable[[GameId, Side, Sequence[Spoken]], object]
 
 
 class GameLog:
-    """The record of one game, as one of its players saw it."""
+    """The record of one side of a game."""
 
     __slots__ = ("began", "begun", "ended", "game", "left_out", "lines", "side")
 
@@ -65,9 +65,9 @@ class GameLog:
         self.begun = False
         """Whether the client has been told of the beginning."""
         self.ended: Ended | None = None
-        """The end, told or not."""
+        """The end, whether or not the client was told of it."""
         self.lines: list[Spoken] = []
-        """Beginning and end of what was recorded, oldest first; whoever adds to it looks after its length."""
+        """What was recorded, oldest first. Each method that adds to it keeps its length."""
         self.left_out = 0
         """Lines that are missing behind the first `HEAD`."""
 
@@ -77,12 +77,12 @@ class GameLog:
         del self.lines[HEAD:-TAIL]
 
     def remark(self, way: Way, remark: Remark) -> None:
-        """Say what the server thought of the latest text, if it went that way."""
+        """Note what the server thought of the latest text, if it went that way."""
         if self.lines and self.lines[-1][1] == way:
             self.lines[-1] = (*self.lines[-1][:3], remark)
 
     def whole(self) -> Sequence[Spoken]:
-        """Return what was recorded; a note stands in for what was left out."""
+        """Return what was recorded, with a note in place of what was left out."""
         if len(self.lines) > HEAD + TAIL:
             self.make_room()
         if sum([len(text) for _, _, text, _ in self.lines]) > FULL:
@@ -104,13 +104,13 @@ class WireLog:
         """Hand each log to `enclose`."""
         self._enclose = enclose
         self._logs: list[GameLog] = []
-        """Those of the games that are on, or whose end is still to be told; mostly one, or none."""
+        """The logs of games whose end the client was not told of; mostly one, or none."""
         self._marks: list[_Mark] = []
 
     def note(self, at: float, event: Started | Ended | Refused | Overlooked) -> None:
         """Note an event that was delivered for the client at `at`, and may be told later.
 
-        A refusal is taken for an answer to what was `heard` last, and that for what was overlooked.
+        A refusal answers the text that was `heard` last; `Overlooked` is about that text too.
         """
         if isinstance(event, Started):
             self._logs.append(GameLog(event, at))
@@ -133,7 +133,7 @@ class WireLog:
                 log.make_room()
 
     def mark(self, index: int, event: Started | Ended) -> None:
-        """Note that of the texts that will be `said` next those from number `index` on tell of `event`."""
+        """Note that the texts from number `index` on, of those `said` next, tell of `event`."""
         self._marks.append((index, event))
 
     def said(self, at: float, texts: Sequence[str], request: ToMove | None) -> None:
@@ -152,7 +152,7 @@ class WireLog:
             log.lines.append((at - log.began, "note", "", words))
 
     def close(self, at: float) -> None:
-        """Hand in what there is of games whose end the client cannot be told any more."""
+        """Hand in the logs of games whose end the client cannot be told any more."""
         for _ in tuple(self._logs):
             self._hand_in(at)
 
@@ -166,7 +166,7 @@ class WireLog:
             log.make_room()
 
     def _turn(self, at: float, texts: Sequence[str]) -> None:
-        """Part the texts among the games that they tell of. A game has all up to the next one's beginning."""
+        """Divide the texts among their games. A game has all texts before the beginning of the next one."""
         start, over = 0, False
         for index, event in self._marks:
             if isinstance(event, Ended):

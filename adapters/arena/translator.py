@@ -1,9 +1,8 @@
 """The arena dialect in the terms of the hub, and back.
 
-Knows which column a `move` means, where a `start` wants to play, and the word for each objection. Does
-not know how a map is written, nor whose turn it is: the hub does. Of what this client has been told it
-remembers two things, which player the client is and whether it has just been told that its
-`state_request` is ignored.
+Knows which column a `move` means, where a `start` wants to play, and the word for each objection. Does not
+know how a map is written, nor whose turn it is. It remembers two things that the client was told: which
+player the client is, and whether the latest was that its `state_request` is ignored.
 """
 
 from collections.abc import Iterable
@@ -88,7 +87,7 @@ class ArenaTranslator:
         """Whom to play unless a `start` says otherwise."""
         self._side: Side = FIRST
         self._repeated = False
-        """Whether the latest that was said to the client is that its state_request is ignored."""
+        """Whether the client was told last that its state_request is ignored."""
 
     @property
     def manners(self) -> Manners:

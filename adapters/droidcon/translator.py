@@ -1,8 +1,7 @@
 """The Droidcon dialect in the terms of the hub, and back.
 
-Knows what clients of this dialect expect, and which of several objections is named first. Does not know
-how a line is written, nor who the opponent is. All it remembers is the side that the client was last
-told to play.
+Knows what clients of this dialect expect, and which of several objections is named first. Does not know how a
+line is written, nor who the opponent is. It remembers only the side that the client was told last.
 """
 
 from collections.abc import Iterable

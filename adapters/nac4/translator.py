@@ -1,8 +1,8 @@
 """The nac4 dialect in the terms of the hub, and back.
 
 Knows what a client of this dialect asks for, what it is told of each event, and its manners. Does not know
-text, sockets, or what its opponent speaks. The rule it keeps: all that it remembers is whether the
-client was let in and which colour it has, both as the client was told.
+text, sockets, or what its opponent speaks. The rule it keeps: it remembers only what the client was told,
+whether it was let in and which colour it has.
 """
 
 import re

@@ -1,7 +1,7 @@
 """The board and its rules: drop, win, tie.
 
-Knows seven columns, six rows and who moved first. Does not know players, time or clients. A board
-is immutable; a drop makes a new one, so that one board can be handed to everybody who watches.
+Knows seven columns, six rows and which side moved first. Does not know players, time or clients. A board is
+immutable: a drop makes a new one, so all who watch can share one board.
 
 Both players' discs are kept as bitboards: bit ``column * 7 + row``, row 0 at the bottom. The seventh
 bit of each column stays empty and keeps lines from wrapping into the next column.
@@ -68,11 +68,11 @@ class Board:
         Raises ValueError where the column is not 0 to 6, is full, or the game is over.
         """
         first, second = self.discs
-        # The lowest free cell; of a full column the carry leaves the mask, and nothing remains.
+        # The lowest free cell. In a full column the carry leaves the mask, and nothing remains.
         disc = ((first | second) + _BOTTOMS[column]) & _MASKS[column] if 0 <= column < COLUMNS else 0
         if not disc or self.winner is not None:
             raise ValueError(f"column {column} cannot be played")
-        moves = self.moves + (column,)  # noqa: RUF005, unpacking takes 0.13 us, not 0.05
+        moves = self.moves + (column,)  # noqa: RUF005, unpacking is slower
         if len(moves) & 1:
             first |= disc
             return Board(moves, (first, second), FIRST if _has_four(first) else None)
@@ -90,7 +90,7 @@ class Board:
 
 
 def _has_four(discs: int) -> bool:
-    """Whether one side has four in a row. Written out: 0.21 us, where a loop takes 0.27."""
+    """Whether one side has four in a row. Written out, because a loop is slower."""
     pairs = discs & discs >> 7
     if pairs & pairs >> 14:
         return True

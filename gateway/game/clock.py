@@ -1,7 +1,7 @@
-"""The time of one game, two sides.
+"""The time of the two sides in one game.
 
-Arithmetic only: it reads no clock, the time comes in as `now`, in seconds of any monotonic scale. A
-side's time runs from the moment its request to move has left to the moment its move arrived.
+Arithmetic only: it reads no clock. The time comes in as `now`, in seconds of the hub's clock, whose zero does
+not matter. A side's time runs from when its request to move has left until its move arrived.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gateway.game.board import Side
 
 GRACE = 0.1
-"""Seconds that remain to a player whose move had arrived, but was read only after its deadline."""
+"""Seconds that a player has left whose move arrived in time, but was read after the deadline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Clock:
 
     @property
     def deadline(self) -> float | None:
-        """When the flag of the side whose time runs falls; None while nobody's time runs."""
+        """When the flag of the running side falls; None while no side's time runs."""
         return None if self.running is None else self._since + self._rest[self.running]
 
     def rest(self, side: Side) -> float:
@@ -45,7 +45,7 @@ class Clock:
         return self._rest[side]
 
     def spent(self, side: Side) -> float:
-        """Seconds that `side` has thought so far in this game, penalties left out."""
+        """Seconds that `side` has thought in this game so far, without penalties."""
         return self._spent[side]
 
     def start(self, side: Side, now: float) -> float:
@@ -57,7 +57,7 @@ class Clock:
         return now + self._rest[side]
 
     def stop(self, now: float) -> None:
-        """Let nobody's time run. A move that was read late counts as in time: `GRACE` remains."""
+        """Stop the running side's time. A move that was read late counts as in time: `GRACE` remains."""
         side = self.running
         if side is None:
             return
@@ -69,6 +69,6 @@ class Clock:
             self._rest[side] = left if left > 0 else min(GRACE, self._rest[side])
 
     def charge(self, side: Side, seconds: float) -> bool:
-        """Take `seconds` from `side` as a penalty; return whether that used up the rest."""
+        """Take `seconds` from `side` as a penalty; return whether nothing is left."""
         self._rest[side] = max(0.0, self._rest[side] - seconds)
         return self._rest[side] == 0

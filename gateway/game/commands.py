@@ -1,7 +1,8 @@
 """What a player can ask for.
 
-Commands are imperative. `to` is the number of the client's message that the command comes from, 0 where there
-is none: a refusal names it, so that whoever speaks for the client knows what was refused.
+Commands are imperative, and plain values as events are. `to` is the number of the client's message from which
+the command comes, 0 where there is none. A refusal names that number, so the connection knows what was
+refused.
 """
 
 import unicodedata
@@ -12,7 +13,7 @@ from gateway.game.text import is_visible
 from gateway.game.values import value
 
 HOUSE_PLAYERS = frozenset({"random", "aima", "aimafast", "aima10", "perfect"})
-"""Names that mean a player of the server's own. Nobody else may bear them."""
+"""The names of the house players. No other player may have them."""
 LONGEST_NAME = 256
 """Characters that the name of a player, of a table or in a wish may have."""
 
@@ -27,11 +28,11 @@ class Wish:
 
     @property
     def is_for_house(self) -> bool:
-        """Whether a player of the server's own is wished for; case makes no difference there."""
+        """Whether the wish is for a house player; case makes no difference there."""
         return self.name.casefold() in HOUSE_PLAYERS
 
     def grants(self, name: str) -> bool:
-        """Whether a player called `name` is the one wished for."""
+        """Whether the wish is for a player called `name`."""
         if self.any_case or self.is_for_house:
             return name.casefold() == self.name.casefold()
         return name == self.name
@@ -63,14 +64,14 @@ LOBBY = InLobby()
 def is_house_name(name: str) -> bool:
     """Whether `name`, which is not too long, is one of `HOUSE_PLAYERS` or looks like one.
 
-    Neither case nor width makes a difference, nor do blanks around it, nor characters that cannot be seen.
+    Case, width, blanks around it and invisible characters make no difference.
     """
     folded = unicodedata.normalize("NFKC", name).casefold()
     return "".join(filter(is_visible, folded)).strip() in HOUSE_PLAYERS
 
 
 def is_too_long(name: str | None, place: Place) -> bool:
-    """Whether a name, or one that says where a player wants to play, is longer than `LONGEST_NAME`."""
+    """Whether a player's name, or a name in its place, is longer than `LONGEST_NAME`."""
     wanted = place.name if isinstance(place, AtTable) else None if place.wish is None else place.wish.name
     return any(each is not None and len(each) > LONGEST_NAME for each in (name, wanted))
 
@@ -81,7 +82,7 @@ class Introduce:
 
     name: str
     counted: bool = True
-    """Whether this player's games count in statistics."""
+    """Whether the player's games count in statistics."""
     to: int = 0
 
 
@@ -100,7 +101,7 @@ class Play:
     """Drop a disc."""
 
     column: int | None
-    """Any integer, or None where the client named something that is none."""
+    """Any integer; None where the client gave something else."""
     to: int = 0
 
 
@@ -113,14 +114,14 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Unfit:
-    """A message that was understood as far as that it asks for nothing there is."""
+    """A message of the dialect that asks for nothing there is."""
 
     to: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """Something arrived that is no message of the dialect."""
+    """A text that is not a message of the dialect."""
 
     to: int = 0
 
@@ -134,10 +135,10 @@ Command: TypeAlias = Introduce | Enter | Play | Ask | Unfit | Unreadable | Leave
 
 
 def place_for(table: str | None, wish: Wish | None) -> Place:
-    """Return where a player who named a table, an opponent, both or neither wants to be.
+    """Return the place for a player that named a table, an opponent, both or neither.
 
-    A table outranks a wish. Blanks around its name count for nothing, and a blank name is none. The table
-    called ``lobby``, in whatever case, is the lobby.
+    A table outranks a wish. Blanks around its name do not count, and a blank name is none. The table called
+    ``lobby``, in any case, is the lobby.
     """
     name = "" if table is None else table.strip()
     if not name:

@@ -1,7 +1,12 @@
-"""What a player can hear of.
+"""What a player is told of.
 
-Events are in the past tense and addressed to one player. They are facts; how, and whether, a client
-is told of them is its dialect's affair.
+Events are in the past tense and addressed to one player. A dialect decides how, and whether, its client is
+told of them. An event is a plain value, names the game that it belongs to, and refers to nothing else but by
+number; so it can be written down (`encoding.py`), and the player may be on another machine.
+
+A time in an event is a number of seconds, never a reading of a clock. The readings that the hub takes, in the
+`now` of its methods, are of its own clock: what speaks for a player there takes them, and for a player on
+another machine it adds the seconds that passed there, as that machine counted them.
 """
 
 from dataclasses import dataclass
@@ -14,7 +19,7 @@ from gateway.game.values import value
 
 
 class Objection(Flag):
-    """Everything that stands against a command; a dialect names the one it looks at first."""
+    """Every reason to refuse a command; a dialect names the one that it looks at first."""
 
     NOT_ENTERED = auto()
     """The player has not asked for an opponent."""
@@ -24,7 +29,7 @@ class Objection(Flag):
     """The player is in a game."""
     NOT_YOUR_TURN = auto()
     NOT_A_COLUMN = auto()
-    """What was to be played is no integer."""
+    """The column is not an integer."""
     OUTSIDE = auto()
     """The column is an integer, but not 0 to 6."""
     COLUMN_FULL = auto()
@@ -35,12 +40,12 @@ class Objection(Flag):
     NO_NAME = auto()
     NAME_TAKEN = auto()
     NAME_RESERVED = auto()
-    """The name is that of a player of the server's own."""
+    """The name is one of a house player."""
     TOO_LONG = auto()
-    """The name, or that of the table or of the opponent that is wished for, is too long."""
+    """The name of the player, of the table or of the wished opponent is too long."""
     TABLE_FULL = auto()
     NOT_AVAILABLE = auto()
-    """The player of the server's own that is wished for cannot come."""
+    """The wished house player cannot come."""
 
 
 NOTHING = Objection(0)
@@ -60,7 +65,7 @@ class Reason(Enum):
 
 
 class Why(Enum):
-    """Why a player was hung up on."""
+    """Why the server hung up on a player."""
 
     SERIES_OVER = "series over"
     FORFEIT = "illegal move"
@@ -74,14 +79,14 @@ class Why(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Introduced:
-    """The name was taken."""
+    """The player has this name from now on."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Entered:
-    """The player was let in and waits for an opponent, or for the next round."""
+    """The player may play, and waits for an opponent or for the next round."""
 
     name: str
 
@@ -98,7 +103,7 @@ class Started:
 
 @value
 class ToMove:
-    """The player's move is asked for. The clock runs from when this has left for the client."""
+    """The player is to move. Its clock runs from when this has left for the client."""
 
     game: GameId
     number: int
@@ -110,7 +115,7 @@ class ToMove:
 
 @value
 class Moved:
-    """Someone dropped a disc, and the game goes on."""
+    """One of the two dropped a disc, and the game goes on."""
 
     game: GameId
     mover: Side
@@ -139,20 +144,20 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Overlooked:
-    """A move was dropped because the game that it was meant for is over. The player is not told."""
+    """A move was dropped because its game is over. The player is not told."""
 
     game: GameId
     """The game that is over."""
 
 
 Way: TypeAlias = Literal["in", "out", "note"]
-"""Which way a text went, seen from the server; a note is the server's own remark, without a text."""
+"""Which way a text went, seen from the server. A note is a remark of the server's own, without a text."""
 Remark: TypeAlias = Objection | float | str | None
 """What the server thought of a text: why it was refused, the seconds left on a clock, words, or nothing."""
 Spoken: TypeAlias = tuple[float, Way, str, Remark]
-"""One text on a player's wire: when, in seconds since that player's side was given the beginning of the game,
-by the clock of the machine that the wire is on; which way; the text; what the server thought of it. A plain
-tuple, as there are many."""
+"""One text on a player's wire: when, in seconds since the player's side of the wire got the event `Started`,
+by the clock of that machine; which way; the text; what the server thought of it. A plain tuple, as there are
+many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +169,14 @@ class Ended:
     winner: Side | None
     reason: Reason
     column: int | None = None
-    """The last move, where that ended the game; it was told to nobody before."""
+    """The last move, where that ended the game; nobody was told of it before."""
     leaver: Side | None = None
-    """Who left, where that ended the game."""
+    """The side that left, where that ended the game."""
 
     @property
     def victor(self) -> Side | None:
-        """Who is told to have won. No dialect has a word for an aborted game: there it is who stayed."""
+        """The side that clients are told has won; the one that stayed, in a game that was aborted."""
+        # No dialect has a word for an aborted game.
         if self.reason is Reason.ABORTED and self.leaver is not None:
             return other(self.leaver)
         return self.winner
@@ -178,7 +184,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Dismissed:
-    """The player is hung up on. Nothing follows, and its commands are void."""
+    """The server hangs up on the player. No event follows, and its commands are void."""
 
     why: Why
     objections: Objection = NOTHING

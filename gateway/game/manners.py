@@ -1,7 +1,7 @@
 """What a dialect expects of its server, as data.
 
-Each client brings its dialect's manners with it, and they stay its own whomever it plays. The
-core decides by them and never asks which dialect a client speaks.
+Each client brings the manners of its dialect, and keeps them against every opponent. The core decides by them
+and never asks which dialect a client speaks.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from enum import Enum, auto
 
 
 class Illegal(Enum):
-    """What an illegal move costs the one who made it."""
+    """What an illegal move costs the player."""
 
     RETRY = auto()
     """Nothing; the clock runs on."""
@@ -23,11 +23,11 @@ class Afterwards(Enum):
     """What a player does when a game is over."""
 
     STAND_BY = auto()
-    """Is ready for the next round, and for the next opponent, by itself."""
+    """Is ready for the next round and the next opponent without asking."""
     STEP_OUT = auto()
-    """Plays again only after asking again, for a round as for a series."""
+    """Plays again only after asking again, within a series too."""
     HANG_UP = auto()
-    """Is ready for the next round by itself, and leaves with the end of its series."""
+    """Is ready for the next round without asking, and leaves at the end of its series."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +37,18 @@ class Manners:
     illegal: Illegal
     afterwards: Afterwards
     rounds: int = 1
-    """Games in a series, 1 or more; the longer wish of two players counts."""
+    """Games in a series, 1 or more; of two players the higher number counts."""
     clocked: bool = False
-    """Whether the player's games are played on a clock, for both sides."""
+    """Whether the player's games are on a clock, for both sides."""
     hears_itself: bool = True
-    """Whether the player is told of its own moves; not to tell spares a tenth of a move's time."""
+    """Whether the player is told of its own moves. Not to tell takes less time."""
     unique_name: bool = False
-    """Whether no other player with this manner may bear the same name at the same time."""
+    """Whether players with this manner need different names."""
     strict_entry: bool = False
-    """Whether a first message that does not let the player in ends the connection."""
+    """Whether the connection ends if the first message does not let the player in."""
     house: bool = False
-    """Whether the player is one of the server's own, and here for one series only."""
+    """Whether this is a house player, which plays one series."""
     kind: str = ""
-    """What those who keep results call players of these manners; the core decides nothing by it."""
+    """What results call a player with these manners; the core decides nothing by it."""
     entry_limit: float | None = None
-    """Seconds within which the player must have entered; None for ever."""
+    """Seconds within which the player must have entered; None for no limit."""

@@ -1,7 +1,6 @@
-"""What is known of a game when it is over, for those who keep results.
+"""What is known of a game when it is over, and the service that keeps it.
 
-Plain facts in the core's words, times included: it says nothing of how, or whether, anybody stores them.
-`Results` is what the core and the adapters see of those who do.
+Knows plain facts in the core's words. Does not know how, or whether, a service stores them.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +18,7 @@ WITHOUT_RESULT = (Reason.ABORTED, Reason.STOPPED)
 
 @dataclass(frozen=True, slots=True)
 class Player:
-    """Who sits on a seat, for the whole series."""
+    """The player on a seat, for the whole series."""
 
     name: str
     manners: Manners
@@ -41,19 +40,19 @@ class Finished:
     round: int
     """1 for the first game of a series."""
     series: int = 0
-    """The number of the series, from 1 on, another one for each series of a server's life."""
+    """The number of the series, from 1 on, within one run of the server."""
     table: str | None = None
-    """The table where it was played; None for the lobby."""
+    """The name of the table; None for the lobby."""
     began: float = 0.0
     """When it was announced, in seconds of the hub's clock: the `now` of its commands."""
     ended: float = 0.0
     """When what ended it arrived, or was due, by the same clock."""
     leaver: Side | None = None
-    """Who left, where that ended the game."""
+    """The side that left, where that ended the game."""
 
     @property
     def counted(self) -> bool:
-        """Whether the game belongs into statistics."""
+        """Whether the game counts in statistics."""
         return self.reason not in WITHOUT_RESULT and all(player.counted for player in self.players)
 
     def told(self) -> Ended:
@@ -66,12 +65,12 @@ class Finished:
 class Results(Protocol):
     """Keeps results, and knows which are stored. For the event loop's thread.
 
-    The core calls `keep` and `is_open` alone; the others are for those who speak for a client.
+    The core calls only `keep` and `is_open`; connections call the others.
     """
 
     @property
     def takes_evidence(self) -> bool:
-        """Whether anybody wants what `enclose` takes; otherwise it need not be recorded."""
+        """Whether `enclose` keeps what it takes; otherwise nobody need record it."""
 
     def keep(self, finished: Finished) -> None:
         """Take in a game that is over, before its players hear of the end. MUST NOT block or fail."""

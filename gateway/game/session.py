@@ -1,9 +1,8 @@
 """One series of games between two seats.
 
-Knows the rules, whose turn it is and what each player's manners make of a refused move. Does not know
-the network, or what a client looks like, and reads no clock. Give it a command and the current time
-and it tells you what happened, all of it in what it returns: which of its two seats hears of which event,
-and what has come to an end. It remembers nothing that somebody would have to fetch.
+Knows the rules, whose turn it is and what a refused move costs by a player's manners. Does not know the
+network or clients, and reads no clock. Give it a command and the current time, and what it returns tells all
+that happened: which of its two seats hears of which event, and which game or series has ended.
 
 Seats are numbered 0 and 1 for the whole series; seat 0 moves first in round 1, and the first move
 swaps with every round. A *side* is who moves first or second within one round.
@@ -36,7 +35,7 @@ Number: TypeAlias = Literal[0, 1]
 """A seat's number in its session."""
 Note: TypeAlias = tuple[Number, Event]
 Broken: TypeAlias = tuple[Number, Reason]
-"""The seat that ended a series before its time, and how."""
+"""The seat that ended a series early, and how."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What has come to an end: a game, the whole series, or both."""
+    """What ended: a game, the whole series, or both."""
 
     finished: Finished | None
     """The game; None where the series ended between two rounds."""
@@ -75,19 +74,19 @@ class Outcome:
     """What came of a command, or of time."""
 
     notes: Sequence[Note] = ()
-    """Who hears of what; of the end of a game both hear after these (`Finished.told`)."""
+    """Which seat hears of what. Both hear of the end of a game after these (`Finished.told`)."""
     ending: Ending | None = None
 
 
 NOTHING_CAME = Outcome()
 BOTH_MOVED = 2
-"""Discs on the board, with fewer of which a game that a player leaves is aborted."""
+"""A game that a player leaves is aborted while fewer discs are on the board."""
 _OTHER: tuple[Literal[1], Literal[0]] = (1, 0)
 
 Step: TypeAlias = tuple[Moved, ToMove]
-"""What comes of nearly every move: both hear of it, and then the other one is asked to move.
+"""What comes of nearly every move: both hear of it, and then the other one is to move.
 
-A kind of its own, since an `Outcome` with its notes takes 0.45 us longer to make and to deliver, of 2.4.
+It is a kind of its own because an `Outcome` with its notes takes longer to make and to deliver.
 """
 
 
@@ -127,10 +126,10 @@ class Session:
     ) -> None:
         self.players = players
         self.game: GameId = ""
-        """The id of the game that is on, or was last; empty before the first."""
+        """The id of the present or the latest game; empty before the first."""
         self.phase = Phase.BETWEEN
         self.round = 0
-        """The round that is on, or was last; 0 before the first."""
+        """The number of the present or the latest round; 0 before the first."""
         self.to_move: Number | None = None
         """The seat whose move is asked for; None while no game is on."""
         self._terms = terms
@@ -145,7 +144,7 @@ class Session:
         self._control = terms.control(players)
         self._clock = Clock(self._control)
         self._request = 0
-        """The number of the latest request to move; 0 where no move is awaited."""
+        """The number of the open request to move; 0 where none is open."""
 
     @property
     def deadline(self) -> float | None:
@@ -180,9 +179,9 @@ class Session:
         ]
 
     def handed(self, game: GameId, number: int, now: float) -> float | None:
-        """Note that a request to move, by its number, left for its client at `now`.
+        """Let the clock of the seat to move run from `now`: the request to move has left for its client.
 
-        Return when its flag falls. A request that has been answered or withdrawn is passed over, with None.
+        Return when the flag falls; None where that request is not open any more, or was handed already.
         """
         if number != self._request or game != self.game or self._clock.running is not None:
             return None
@@ -211,7 +210,7 @@ class Session:
         return Shown(self.game, self._board)
 
     def leave(self, number: Number, now: float) -> Outcome:
-        """Let a seat leave the series, which ends it. In a game the other one wins, once both have moved."""
+        """Let a seat leave the series, which ends it. The other one wins a game in which both have moved."""
         return Outcome(ending=self._break(number, Reason.LEFT, now))
 
     def flag(self, number: Number, now: float) -> Outcome:

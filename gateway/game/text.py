@@ -1,8 +1,7 @@
-"""Text that somebody else made up, as it may be shown to people.
+"""Text from clients, as it may be shown to people.
 
-Pure. What is shown is one line, in which every character can be seen: a terminal obeys none of it, it hides
-nothing, and it turns nothing round. The rule it keeps: two texts that differ differ in what `printable` makes
-of them too.
+What is shown is one line of visible characters: it controls no terminal, hides nothing and reverses nothing.
+The rule it keeps: `printable` makes different texts of different texts.
 """
 
 import json
@@ -10,15 +9,15 @@ import json
 _UNSEEN = frozenset(
     map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0x180B, 0x1810)))
 ) | frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
-"""Characters that Python takes for printable, though nothing is to be seen of them: fillers, joiners, and
-selectors of variants (most of Unicode's Default_Ignorable_Code_Point), and the blank of Braille."""
+"""Characters that Python takes for printable, though they are invisible: fillers, joiners and variation
+selectors (most of Unicode's Default_Ignorable_Code_Point), and the blank of Braille."""
 
 
 def is_visible(character: str) -> bool:
     """Whether a character may be shown as it is: a sign, or an ordinary blank.
 
-    None are control characters, marks of direction, separators of lines, halves of surrogate pairs, and
-    characters without width.
+    Control characters, marks of direction, line separators, halves of surrogate pairs and characters without
+    width may not.
     """
     return character.isprintable() and character not in _UNSEEN
 
@@ -31,18 +30,18 @@ def visible(text: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return the text as `visible` does, with each backslash doubled: so an escape is always one of ours."""
+    """Return the text as `visible` does, with each backslash doubled, so that each escape is one of ours."""
     return visible(text.replace("\\", "\\\\"))
 
 
 def quoted(text: str) -> str:
-    """Return the text as `printable` does, between two apostrophes; those in it have a backslash before."""
+    """Return the text as `printable` does, between apostrophes, with a backslash before each one in it."""
     return "'" + printable(text).replace("'", "\\'") + "'"
 
 
 def json_text(value: object, indent: int | None = None) -> str:
     """Return a value as JSON in visible ASCII, in one line unless there is an `indent`.
 
-    What JSON has no word for is said as a string.
+    A value of a type that JSON does not have becomes a string.
     """
     return json.dumps(value, indent=indent, default=str).replace("\x7f", "\\u007f")
