@@ -7,8 +7,8 @@ what the server thought of it are found later, where the log is kept. The rules 
 - No client can make a log grow. A text that is too long is cut, and texts in the middle of a long game make
   room, because most games are lost at the end.
 - A log is handed in when the client was told of the end of its game, or cannot be told any more.
-- The next game may begin before the client is told of the end of the last one. So a text that comes in belongs
-  to the newest game, and one that goes out to the oldest.
+- The next game may begin before the client is told of the end of the last one. So a text that comes in
+  belongs to the newest game, and one that goes out to the oldest.
 - Times come in by the clock of this machine. In a log they are seconds since its game began here.
 """
 

@@ -34,8 +34,10 @@ PURE = {
     "itertools",
     "json",
     "math",
+    "operator",
     "random",
     "re",
+    "types",
     "typing",
     "unicodedata",
 }
