@@ -31,7 +31,7 @@ from adapters.wire_log import NOTED, TURNING, WireLog
 from gateway.game.commands import Command, Leave, Unreadable
 from gateway.game.events import Dismissed, Ended, Event, Refused, ToMove
 from gateway.game.ids import GameId
-from gateway.hub.dispatcher import Dispatcher
+from gateway.hub.interfaces import HubForPlayers
 
 OUTBOX_LIMIT = 256
 """Events that may wait for a result; with one more the connection hangs up."""
@@ -56,12 +56,12 @@ class Connection(Generic[C, S]):
     __slots__ = (
         "_codec",
         "_dismissed",
-        "_dispatcher",
         "_drained",
         "_drains",
         "_failure",
         "_farewell",
         "_holds",
+        "_hub",
         "_latest",
         "_messages",
         "_number",
@@ -78,13 +78,13 @@ class Connection(Generic[C, S]):
     )
 
     def __init__(
-        self, dispatcher: Dispatcher, transport: Transport, codec: Codec[C, S], translator: Translator[C, S]
+        self, hub: HubForPlayers, transport: Transport, codec: Codec[C, S], translator: Translator[C, S]
     ) -> None:
-        self._dispatcher = dispatcher
+        self._hub = hub
         self._transport = transport
         self._codec = codec
         self._translator = translator
-        results = dispatcher.results
+        results = hub.results
         self._wire_log = WireLog(results.enclose) if results.takes_evidence else None
         self._outbox: list[Event] = []
         self._unheard: list[str] = []
@@ -108,7 +108,7 @@ class Connection(Generic[C, S]):
         self._scope = trio.CancelScope()
         self._failure: Exception | None = None
         self._farewell = Farewell(1011, "internal error")
-        self._seat = dispatcher.open(self, translator.manners, trio.current_time(), transport.origin)
+        self._seat = hub.open(self, translator.manners, trio.current_time(), transport.origin)
 
     @property
     def is_reachable(self) -> bool:
@@ -121,7 +121,7 @@ class Connection(Generic[C, S]):
         if self._wire_log is not None and isinstance(event, NOTED):
             self._wire_log.note(trio.current_time(), event)
         if not outbox:
-            self._dispatcher.expect(self)
+            self._hub.expect(self)
         elif len(outbox) >= OUTBOX_LIMIT:
             self._give_up()
             return
@@ -150,7 +150,7 @@ class Connection(Generic[C, S]):
                     asked = self._latest if event.to == self._number else self._messages.get(event.to)
                 elif isinstance(event, Dismissed):
                     dismissed = event
-                elif isinstance(event, Ended) and self._dispatcher.results.is_open(event.game):
+                elif isinstance(event, Ended) and self._hub.results.is_open(event.game):
                     self._outbox = [event, *events]
                     self._hold(event.game)
                     break
@@ -171,6 +171,10 @@ class Connection(Generic[C, S]):
             self._failure = error
             self._scope.cancel()
 
+    def resume(self) -> None:
+        """Read the client again."""
+        self._drained.unpark_all()
+
     async def settle(self) -> None:
         """Return when everything the client had sent before the call has been carried out."""
         await self._transport.settle()
@@ -187,7 +191,7 @@ class Connection(Generic[C, S]):
         finally:
             self._holds = True
             now = trio.current_time()
-            self._dispatcher.submit(self._seat, Leave(), now)
+            self._hub.submit(self._seat, Leave(), now)
             if self._wire_log is not None:
                 self._wire_log.close(now)  # with what could not be told any more
             self._outbox, self._unheard = [], []  # which would wait for the garbage collector
@@ -207,7 +211,7 @@ class Connection(Generic[C, S]):
             more = True
             while more:
                 more = await self._transport.listen(self._heard)
-                while self._unheard:
+                while self._unheard or self._seat.is_held:
                     await self._room()
                     await self._transport.turn()
                     texts, self._unheard = self._unheard, []
@@ -218,8 +222,8 @@ class Connection(Generic[C, S]):
         finally:
             self._note(words)
         if flooded:
-            self._dispatcher.submit(self._seat, self._unreadable(""), self._transport.read_at)
-        self._dispatcher.submit(self._seat, Leave(), self._transport.read_at)
+            self._hub.submit(self._seat, self._unreadable(""), self._transport.read_at)
+        self._hub.submit(self._seat, Leave(), self._transport.read_at)
 
     def _heard(self, texts: list[str], limit: int = AT_FIRST) -> bool:
         """Carry out at most `limit` texts of the client; return whether these were all."""
@@ -230,10 +234,13 @@ class Connection(Generic[C, S]):
                 return False
             if wire_log is not None:
                 wire_log.heard(now, text)
-            self._dispatcher.submit(self._seat, self._command(text), now)
+            waits = self._hub.submit(self._seat, self._command(text), now)
             if self._holds:
                 self._unanswered += len(text)
                 self._messages[self._number] = self._latest
+            if waits:
+                self._unheard = texts[number + 1 :]
+                return False
         return True
 
     def _thinks(self) -> bool:
@@ -246,11 +253,16 @@ class Connection(Generic[C, S]):
 
     @property
     def _is_full(self) -> bool:
-        """Whether so much waits for the client that it is not read for now."""
+        """Whether the client is not to be read.
+
+        Either so much waits for it that it has to let that in first, or nobody has decided yet whether it may
+        enter.
+        """
         return (
             self._transport.waiting > FULL
             or len(self._outbox) > OUTBOX_LIMIT // 2
             or self._unanswered > UNREAD
+            or self._seat.is_held
         )
 
     async def _room(self) -> None:
@@ -261,7 +273,7 @@ class Connection(Generic[C, S]):
     def _told(self, request: ToMove | None, dismissed: Dismissed | None) -> None:
         """Do what follows now that the client was told of these."""
         if request is not None:
-            self._dispatcher.handed(self._seat, request.game, request.number, trio.current_time())
+            self._hub.handed(self._seat, request.game, request.number, trio.current_time())
         if dismissed is not None:
             self._farewell = self._translator.farewell(dismissed)
             self._scope.cancel()
@@ -291,7 +303,7 @@ class Connection(Generic[C, S]):
         self._nursery.start_soon(self._resume, game)
 
     async def _resume(self, game: GameId) -> None:
-        await self._dispatcher.results.stored(game)
+        await self._hub.results.stored(game)
         self._holds = False
         self._unanswered = 0
         self.flush()

@@ -29,8 +29,9 @@ from adapters.wire import Backlogs, Turns, Wire
 from gateway.game.ids import RUNS, game_ids
 from gateway.game.results import Finished, NoResults
 from gateway.game.session import Terms
-from gateway.hub.dispatcher import Dispatcher
-from gateway.hub.hub import Rules
+from gateway.hub.hub import Hub
+from gateway.hub.interfaces import HubForPlayers
+from gateway.matchmaking.standard import LobbyAndTables
 from gateway.server.app import FrontEnd, Service, addresses_of, listen, open_port, run, stop_asked_for
 from gateway.server.arguments import in_one_line, let_output_take_any_text
 from gateway.server.arrivals import ArrivalTimes
@@ -93,21 +94,22 @@ def _wait_for_no_thread() -> None:
 
 async def _serve(options: argparse.Namespace) -> None:
     terms = Terms(options.clock, options.penalty, options.idle, options.rejoin)
-    rules = Rules(terms, options.games_per_pair, options.house_after)
+    lot = random.Random(options.seed)
+    matchmaker = LobbyAndTables(lot, options.games_per_pair, options.house_after)
     arrivals = ArrivalTimes()
     trio.lowlevel.add_instrument(arrivals)
     epoll = EpollReader() if hasattr(select, "epoll") else None
     heard = partial(_log_game, arrivals)
     async with AsyncExitStack() as until_all_is_stored, _kept(options, heard) as archive:
         place = "nowhere" if archive is None else archive.label
-        dispatcher = Dispatcher(
-            rules,
-            random.Random(options.seed),
+        hub = Hub(
+            terms,
+            matchmaker,
             NoResults(heard) if archive is None else archive.results,
             log_fault,
             game_ids(secrets.randbelow(RUNS)),
         )
-        front_ends = _front_ends(options, dispatcher, arrivals, epoll)
+        front_ends = _front_ends(options, hub, arrivals, epoll)
         listening = [await listen(front_end, options.host) for front_end in front_ends]
         doors = [(each.front_end.name, each.addresses()) for each in listening]
         services: list[Service] = []
@@ -119,9 +121,9 @@ async def _serve(options: argparse.Namespace) -> None:
             thinker = Thinker(options.house_workers, terms)
             if epoll is not None:
                 nursery.start_soon(epoll.run)
-            dispatcher.engage(House(dispatcher, nursery, thinker, options.house))
+            hub.engage(House(hub, nursery, thinker, options.house))
             stop = await until_all_is_stored.enter_async_context(stop_asked_for())
-            await run(dispatcher, listening, partial(_announce, doors, place), stop, services)
+            await run(hub, listening, partial(_announce, doors, place), stop, services)
             nursery.cancel_scope.cancel()
 
 
@@ -144,11 +146,11 @@ def _log_game(arrivals: ArrivalTimes, game: Finished) -> None:
 
 
 def _front_ends(
-    options: argparse.Namespace, dispatcher: Dispatcher, arrivals: ArrivalTimes, epoll: EpollReader | None
+    options: argparse.Namespace, hub: HubForPlayers, arrivals: ArrivalTimes, epoll: EpollReader | None
 ) -> list[FrontEnd]:
-    nac4 = partial(adapters.nac4.server.serve, dispatcher=dispatcher, original=options.nac4_original)
-    arena = partial(adapters.arena.server.serve, dispatcher=dispatcher)
-    droidcon = partial(adapters.droidcon.server.serve, dispatcher=dispatcher, rounds=options.rounds)
+    nac4 = partial(adapters.nac4.server.serve, hub=hub, original=options.nac4_original)
+    arena = partial(adapters.arena.server.serve, hub=hub)
+    droidcon = partial(adapters.droidcon.server.serve, hub=hub, rounds=options.rounds)
     services = (
         ("nac4", options.nac4, nac4),
         ("arena", options.arena, arena),

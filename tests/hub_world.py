@@ -13,7 +13,8 @@ from gateway.game.events import Dismissed, Ended, Event, Moved, Started, ToMove
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, NoResults
 from gateway.game.session import Terms
-from gateway.hub.hub import Hub, Rules
+from gateway.hub.hub import Hub
+from gateway.matchmaking.standard import LobbyAndTables
 
 E = TypeVar("E")
 
@@ -58,6 +59,8 @@ class Client:
         self.request: ToMove | None = None
         """The request to move that waits for an answer."""
         self.gone = False
+        self.held = False
+        """Whether it has to wait with its commands."""
         self._world = world
         self._read = 0
         self._you = 0
@@ -83,13 +86,16 @@ class Client:
             case Dismissed():
                 self.gone = True
 
+    def resume(self) -> None:
+        self.held = False
+
     async def settle(self) -> None:
         raise AssertionError("the hub does not settle anything")
 
     def say(self, command: Command) -> list[Event]:
         """Submit a command; return what the player hears at once."""
         before = len(self.heard)
-        self._world.hub.submit(self.seat, command, self._world.now)
+        self.held = self._world.hub.submit(self.seat, command, self._world.now)
         return self.heard[before:]
 
     def enter(self, place: Place = LOBBY, name: str | None = None) -> list[Event]:
@@ -144,8 +150,8 @@ class World:
     def __init__(self, *, seed: int = 0, games_per_pair: int = 10, **terms: float) -> None:
         self.now = 0.0
         self.results: list[Finished] = []
-        rules = Rules(Terms(**terms), games_per_pair)
-        self.hub = Hub(rules, random.Random(seed), NoResults(self.results.append))
+        matchmaker = LobbyAndTables(random.Random(seed), games_per_pair)
+        self.hub = Hub(Terms(**terms), matchmaker, NoResults(self.results.append))
 
     def client(self, manners: Manners, origin: str = "") -> Client:
         """Return a player who has not entered yet."""

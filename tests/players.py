@@ -22,8 +22,8 @@ from adapters.connection import contained
 from adapters.wire import Wire
 from gateway.game.results import Finished, NoResults
 from gateway.game.session import Terms
-from gateway.hub.dispatcher import Dispatcher
-from gateway.hub.hub import Rules
+from gateway.hub.hub import Hub
+from gateway.matchmaking.standard import LobbyAndTables
 from gateway.server.app import keep_time
 
 CLOCK = 42.0
@@ -174,13 +174,13 @@ class Gateway:
 
     def __init__(self, nursery: trio.Nursery) -> None:
         self.finished: list[Finished] = []
-        rules = Rules(Terms(clock=CLOCK, idle=IDLE))
-        self.hub = Dispatcher(rules, random.Random(0), NoResults(self.finished.append))
+        terms = Terms(clock=CLOCK, idle=IDLE)
+        self.hub = Hub(terms, LobbyAndTables(random.Random(0)), NoResults(self.finished.append))
         self._nursery = nursery
         self._serve = {
-            "nac4": partial(adapters.nac4.server.serve, dispatcher=self.hub),
-            "arena": partial(adapters.arena.server.serve, dispatcher=self.hub),
-            "droidcon": partial(adapters.droidcon.server.serve, dispatcher=self.hub, rounds=4),
+            "nac4": partial(adapters.nac4.server.serve, hub=self.hub),
+            "arena": partial(adapters.arena.server.serve, hub=self.hub),
+            "droidcon": partial(adapters.droidcon.server.serve, hub=self.hub, rounds=4),
         }
         nursery.start_soon(keep_time, self.hub)
 

@@ -363,7 +363,7 @@ async def test_mistake_of_ours_is_told_to_both_by_hanging_up_alone(
 
     async with table(dialects) as seated:
         hub, faults = seated.room.hub, list[Sequence[str | None]]()
-        hub._boundary._on_fault = faults.append
+        hub.boundary._on_fault = faults.append
         hub._runner.play = fail  # type: ignore[method-assign, assignment]
         await seated.players[0].play(3)
         words = ["closed" if dialect == "droidcon" else "closed 1011" for dialect in dialects]

@@ -26,8 +26,8 @@ from adapters.connection import contained
 from adapters.epoll import EpollReader
 from adapters.wire import Wire
 from gateway.game.session import Terms
-from gateway.hub.dispatcher import Dispatcher
-from gateway.hub.hub import Rules
+from gateway.hub.hub import Hub
+from gateway.matchmaking.standard import LobbyAndTables
 from gateway.server.accepting import accept
 from gateway.server.app import keep_time
 
@@ -110,7 +110,7 @@ class Server:
     """A gateway in this process, and clients of it on both sides of the network."""
 
     def __init__(self, network: Network, nursery: trio.Nursery) -> None:
-        self.dispatcher = Dispatcher(Rules(Terms()), random.Random(0))
+        self.dispatcher = Hub(Terms(), LobbyAndTables(random.Random(0)))
         self.ports: dict[str, int] = {}
         self._network = network
         self._nursery = nursery
@@ -120,9 +120,9 @@ class Server:
         self._nursery.start_soon(epoll.run)
         self._nursery.start_soon(keep_time, self.dispatcher)
         services: dict[str, Callable[[Wire], Awaitable[None]]] = {
-            "nac4": partial(adapters.nac4.server.serve, dispatcher=self.dispatcher),
-            "arena": partial(adapters.arena.server.serve, dispatcher=self.dispatcher),
-            "droidcon": partial(adapters.droidcon.server.serve, dispatcher=self.dispatcher, rounds=1),
+            "nac4": partial(adapters.nac4.server.serve, hub=self.dispatcher),
+            "arena": partial(adapters.arena.server.serve, hub=self.dispatcher),
+            "droidcon": partial(adapters.droidcon.server.serve, hub=self.dispatcher, rounds=1),
         }
         for name, service in services.items():
             (listener,) = await trio.open_tcp_listeners(0, host=self._network.here)

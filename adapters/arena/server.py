@@ -9,7 +9,7 @@ from adapters.connection import Connection
 from adapters.upgrade import Endpoint, serve_websocket, wanted_place
 from adapters.websocket import WebSocketTransport
 from adapters.wire import Wire
-from gateway.hub.dispatcher import Dispatcher
+from gateway.hub.interfaces import HubForPlayers
 
 PAGE = (
     "This is the arena port of a Connect-Four gateway.\n"
@@ -18,11 +18,11 @@ PAGE = (
 )
 
 
-async def serve(wire: Wire, dispatcher: Dispatcher) -> None:
+async def serve(wire: Wire, hub: HubForPlayers) -> None:
     """Serve one connection."""
 
     async def talk(transport: WebSocketTransport, target: str) -> None:
         table, against = wanted_place(target)
-        await Connection(dispatcher, transport, ArenaCodec(), ArenaTranslator(table, against)).run()
+        await Connection(hub, transport, ArenaCodec(), ArenaTranslator(table, against)).run()
 
     await serve_websocket(wire, Endpoint(talk, PAGE))

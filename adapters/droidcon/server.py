@@ -9,10 +9,10 @@ from adapters.droidcon.codec import DroidconCodec
 from adapters.droidcon.translator import DroidconTranslator
 from adapters.transports import LineTransport
 from adapters.wire import Wire
-from gateway.hub.dispatcher import Dispatcher
+from gateway.hub.interfaces import HubForPlayers
 
 
-async def serve(wire: Wire, dispatcher: Dispatcher, *, rounds: int) -> None:
+async def serve(wire: Wire, hub: HubForPlayers, *, rounds: int) -> None:
     """Serve one connection; a series in which such a client plays has `rounds` games."""
     transport = LineTransport(wire)
-    await Connection(dispatcher, transport, DroidconCodec(), DroidconTranslator(rounds)).run()
+    await Connection(hub, transport, DroidconCodec(), DroidconTranslator(rounds)).run()

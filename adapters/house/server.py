@@ -17,8 +17,9 @@ from gateway.engines.catalogue import engine_named
 from gateway.game.commands import HOUSE_PLAYERS, Command, Leave, Play
 from gateway.game.events import Dismissed, Ended, Event, ToMove
 from gateway.game.manners import Afterwards, Illegal, Manners
-from gateway.hub.dispatcher import Dispatcher
-from gateway.hub.seat import Opponent, Seat
+from gateway.hub.interfaces import HubForPlayers
+from gateway.hub.seat import Seat
+from gateway.matchmaking.matchmaker import Opponent
 
 MANNERS = Manners(
     kind="house", illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, hears_itself=False, house=True
@@ -29,9 +30,9 @@ class House:
     """All house players of a server."""
 
     def __init__(
-        self, dispatcher: Dispatcher, nursery: trio.Nursery, thinker: Thinker, lobby: Sequence[str] = ()
+        self, hub: HubForPlayers, nursery: trio.Nursery, thinker: Thinker, lobby: Sequence[str] = ()
     ) -> None:
-        self._dispatcher = dispatcher
+        self._hub = hub
         self._nursery = nursery
         self._thinker = thinker
         self._lobby = deque(lobby)
@@ -43,7 +44,7 @@ class House:
     def summon(self, name: str, opponent: Opponent, now: float) -> Seat:
         """Open a seat in the hub for the player called `name`, who is to play `opponent`, and return it."""
         game = self._thinker.begin(name, opponent)
-        return HousePlayer(game, self._thinker, self._dispatcher, self._nursery, now).seat
+        return HousePlayer(game, self._thinker, self._hub, self._nursery, now).seat
 
     def lobby_player(self, opponent: Opponent) -> str | None:
         """Return who is to meet a player whom nobody else meets, somebody else each time, or nobody."""
@@ -60,14 +61,14 @@ class HousePlayer:
     is_reachable = True
 
     def __init__(
-        self, game: Game, thinker: Thinker, dispatcher: Dispatcher, nursery: trio.Nursery, now: float
+        self, game: Game, thinker: Thinker, hub: HubForPlayers, nursery: trio.Nursery, now: float
     ) -> None:
         self._game = game
         self._thinker = thinker
-        self._dispatcher = dispatcher
+        self._hub = hub
         self._nursery = nursery
         self._search = trio.CancelScope()
-        self.seat = dispatcher.open(self, MANNERS, now)
+        self.seat = hub.open(self, MANNERS, now)
 
     def deliver(self, event: Event) -> None:
         """Start to think when a move is asked for; stop when the game is over."""
@@ -83,19 +84,22 @@ class HousePlayer:
             case _:
                 pass
 
+    def resume(self) -> None:
+        """Do nothing: a house player never asks to enter."""
+
     async def settle(self) -> None:
         """Return at once: a house player's move is submitted the moment it is found."""
         await trio.lowlevel.checkpoint()
 
     async def _move(self, request: ToMove, search: trio.CancelScope) -> None:
-        self._dispatcher.handed(self.seat, request.game, request.number, trio.current_time())
+        self._hub.handed(self.seat, request.game, request.number, trio.current_time())
         answer: Command = Leave()  # what happens where the engine fails
         try:
             with search:
                 answer = Play(await self._thinker.column(self._game, request.board, request.rest))
         finally:
             if not search.cancelled_caught:
-                self._dispatcher.submit(self.seat, answer, trio.current_time())
+                self._hub.submit(self.seat, answer, trio.current_time())
 
 
 def is_installed(name: str) -> bool:

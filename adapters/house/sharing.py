@@ -16,7 +16,7 @@ from itertools import count
 
 import trio
 
-from gateway.hub.seat import Opponent
+from gateway.matchmaking.matchmaker import Opponent
 
 
 @dataclass(eq=False, slots=True)

@@ -23,7 +23,7 @@ from adapters.house.worker import think
 from gateway.engines.catalogue import SECONDS, engine_named
 from gateway.game.board import Board
 from gateway.game.session import Terms
-from gateway.hub.seat import Opponent
+from gateway.matchmaking.matchmaker import Opponent
 
 INSTANT = frozenset({"random"})
 """Engines that take no time worth a worker."""

@@ -11,7 +11,7 @@ from adapters.upgrade import Endpoint, serve_websocket, wanted_place
 from adapters.websocket import WebSocketTransport
 from adapters.wire import Wire
 from gateway.game.commands import Wish, place_for
-from gateway.hub.dispatcher import Dispatcher
+from gateway.hub.interfaces import HubForPlayers
 
 PAGE = (
     "This is the nac4 port of a Connect-Four gateway.\n"
@@ -19,12 +19,12 @@ PAGE = (
 )
 
 
-async def serve(wire: Wire, dispatcher: Dispatcher, *, original: bool = False) -> None:
+async def serve(wire: Wire, hub: HubForPlayers, *, original: bool = False) -> None:
     """Serve one connection; `original` words endings for clients that know no ``Disconnected``."""
 
     async def talk(transport: WebSocketTransport, target: str) -> None:
         table, against = wanted_place(target)
         place = place_for(table, None if against is None else Wish(against))
-        await Connection(dispatcher, transport, Nac4Codec(), Nac4Translator(place, original=original)).run()
+        await Connection(hub, transport, Nac4Codec(), Nac4Translator(place, original=original)).run()
 
     await serve_websocket(wire, Endpoint(talk, PAGE))

@@ -122,8 +122,14 @@ class Session:
     )
 
     def __init__(
-        self, players: tuple[Player, Player], terms: Terms, series: int = 0, table: str | None = None
+        self,
+        players: tuple[Player, Player],
+        terms: Terms,
+        series: int = 0,
+        table: str | None = None,
+        rounds: int | None = None,
     ) -> None:
+        """`rounds`: how many games, 1 or more; None for the longer wish of the two."""
         self.players = players
         self.game: GameId = ""
         """The id of the present or the latest game; empty before the first."""
@@ -135,7 +141,7 @@ class Session:
         self._terms = terms
         self._series = series
         self._table = table
-        self._rounds = max(player.manners.rounds for player in players)
+        self._rounds = rounds or max(player.manners.rounds for player in players)
         self._began = 0.0
         self._board = Board()
         self._turn: Side = FIRST

@@ -1,83 +1,112 @@
-"""The boundary behind which a mistake of ours ends: it costs one game, and nobody else anything.
+"""The boundary at which a mistake of ours ends: it costs one game, and nobody else anything.
 
-Knows which seats a step of the hub is about, their series, and where else the hub remembers them. Does not
-know what went wrong. The rules it keeps: what a fault has hit is not to be trusted, so its game ends without
-a winner and both players are hung up on; each part of that is done even where another one fails; and nothing
-is tried twice.
+Each step of the hub that is about one game or one player is `contained`. Nothing else in this package catches
+an exception. What a mistake has hit is not to be trusted, so its game ends without a winner and both players
+are hung up on; each part of that is done even if another one fails; and nothing is tried twice.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from functools import partial, wraps
+from typing import Protocol, TypeAlias, TypeVar
 
 from gateway.game.events import Dismissed, Why
-from gateway.hub.admission import Admission
-from gateway.hub.seat import Gone, Seat, Seated, Series
+from gateway.hub.seat import Gone, Mailbox, Seat, Seated
 from gateway.hub.series import SeriesRunner
 from gateway.hub.timers import Timers
+from gateway.matchmaking.matchmaker import Matchmaker
 
 OnFault: TypeAlias = Callable[[Sequence[str | None]], object]
-"""Told of a fault while its exception is handled, with the names of those who were hung up on."""
+"""Told of a mistake while its exception is handled, with the names of those who were hung up on."""
+Subject: TypeAlias = Seat | Mailbox | Matchmaker
+"""What a step is about: a seat, a seat's mailbox, or the seat that the matchmaker suspects."""
+
+
+class Bounded(Protocol):
+    """Whatever has steps that are contained."""
+
+    boundary: "Boundary"
+
+
+B = TypeVar("B", bound=Bounded)
+S = TypeVar("S", bound=Subject)
+A = TypeVar("A")
+
+
+def contained(step: Callable[[B, S, A, float], object]) -> Callable[[B, S, A, float], bool]:
+    """Let a mistake in a step cost its subject the game and the connection, and the opponent likewise.
+
+    The step returns whether a mistake has hit anybody.
+    """
+
+    @wraps(step)
+    def run(hub: B, subject: S, about: A, now: float) -> bool:
+        try:
+            step(hub, subject, about, now)
+        except Exception:
+            return hub.boundary.cut_off(subject, now)
+        return False
+
+    return run
 
 
 def reraise(_: Sequence[str | None]) -> None:
-    """Raise the exception that is being handled: for who would rather know than go on."""
-    raise  # noqa: PLE0704  there is one wherever a fault is told of
+    """Raise the exception that is being handled: for those who want to know rather than go on."""
+    raise  # noqa: PLE0704  there is one wherever a mistake is told of
 
 
 class Boundary:
-    """Ends what a fault has hit."""
+    """Ends what a mistake has hit."""
 
     def __init__(
         self,
-        seats: dict[Seat, None],
-        admission: Admission,
+        seats: dict[int, Seat],
+        matchmaker: Matchmaker,
         runner: SeriesRunner,
         timers: Timers,
         on_fault: OnFault,
     ) -> None:
         """`seats` are those of the hub."""
         self._seats = seats
-        self._admission = admission
+        self._matchmaker = matchmaker
         self._runner = runner
         self._timers = timers
         self._on_fault = on_fault
 
-    @contextmanager
-    def around(self, now: float, *seats: Seat) -> Iterator[None]:
-        """Let an exception in the block cost these seats their connections and their games, and end here."""
-        try:
-            yield
-        except Exception:
-            self.cut_off(seats, now)
+    def cut_off(self, subject: Subject, now: float) -> bool:
+        """Hang up on whoever a step was about, and on the opponent; return whether that was anybody.
 
-    def cut_off(self, seats: Sequence[Seat], now: float) -> None:
-        """Hang up on seats that a fault has hit, and on whom they play. To be called while it is handled."""
-        series = dict.fromkeys(found for seat in seats if (found := _series_of(seat)) is not None)
+        To be called while the exception is handled.
+        """
+        seats = self._seats_of(subject)
+        series = dict.fromkeys(seat.situation.series for seat in seats if isinstance(seat.situation, Seated))
         hit = dict.fromkeys((*seats, *(seat for each in series for seat in each.seats)))
         going = [seat for seat in hit if not isinstance(seat.situation, Gone)]
         for each in series:
             self._attempt(partial(self._timers.flags.forget, each))
-            self._attempt(partial(self._runner.forget, each))
+            self._attempt(partial(self._matchmaker.finished, each.match))
             self._attempt(partial(self._runner.stop, each, now))
         for seat in going:
             self.let_go(seat, Dismissed(Why.FAULT))
         self._on_fault([seat.name for seat in going])
+        return bool(going)
 
     def let_go(self, seat: Seat, farewell: Dismissed) -> None:
         """Hang up on a seat that is in no series, or was cut off."""
-        self._attempt(partial(self._admission.let_out, seat))
+        self._attempt(partial(self._matchmaker.leave, seat.number))
         self._attempt(partial(self._timers.forget, seat))
-        self._seats.pop(seat, None)
+        self._seats.pop(seat.number, None)
         self._attempt(partial(seat.dismiss, farewell))
+
+    def _seats_of(self, subject: Subject) -> list[Seat]:
+        if isinstance(subject, Seat):
+            return [subject]
+        if subject is self._matchmaker:
+            number = self._matchmaker.suspect()
+            return [seat for seat in self._seats.values() if seat.number == number]
+        return [seat for seat in self._seats.values() if seat.mailbox is subject]
 
     def _attempt(self, step: Callable[[], object]) -> None:
         try:
             step()
         except Exception:
             self._on_fault(())
-
-
-def _series_of(seat: Seat) -> Series | None:
-    return seat.situation.series if isinstance(seat.situation, Seated) else None

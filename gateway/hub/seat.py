@@ -1,23 +1,23 @@
-"""A player's place in the hub, and its situation.
+"""A player's place in the hub, and the state that it is in.
 
-A seat is a mailbox, not a socket: the hub cannot tell a client on a wire from a player inside this
-process. The hub and what it is made of alone change what stands here. What a player is about is one of
-four situations, and what belongs to one of them alone is kept in it.
+A seat is a mailbox, not a socket: the hub cannot tell a client on a wire from a player inside this process.
+What a seat is about is one of four situations, and what belongs to one of them alone is kept in it. Beside
+that a seat may owe a move (`Owed`), and may have asked to enter and have no answer yet (`Question`). Every
+change of a seat is a method here, and no other module assigns to its fields.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from math import inf
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, assert_never
 
-from gateway.game.commands import Place
-from gateway.game.events import Dismissed, Event
+from gateway.game.commands import AtTable, Enter, InLobby, Place
+from gateway.game.events import Dismissed, Event, Objection
 from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards, Manners
 from gateway.game.results import Player
-from gateway.game.session import Number, Session
-from gateway.matchmaking.pool import Guest
-from gateway.matchmaking.tables import Table
+from gateway.game.session import Number, Session, opposite
+from gateway.matchmaking.matchmaker import Entry, Match, Turn
 
 NEVER = inf
 """A time that does not come."""
@@ -33,6 +33,9 @@ class Mailbox(Protocol):
     def deliver(self, event: Event) -> None:
         """Queue an event. MUST NOT block, MUST keep order, MUST NOT call the hub."""
 
+    def resume(self) -> None:
+        """Submit commands again, after `submit` has returned True. MUST NOT block, MUST NOT call the hub."""
+
     async def settle(self) -> None:
         """Return when all that the player had sent before the call has been submitted.
 
@@ -41,39 +44,18 @@ class Mailbox(Protocol):
 
 
 class Nowhere:
-    """The mailbox of one who is gone. Drops whatever comes."""
+    """The mailbox of a player who is gone. Drops whatever comes."""
 
     is_reachable = False
 
     def deliver(self, event: Event) -> None:
         """Drop an event."""
 
+    def resume(self) -> None:
+        """Do nothing."""
+
     async def settle(self) -> None:
         """Return at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class Opponent:
-    """Whom a player of the server's own is to play."""
-
-    origin: str
-    """Where the opponent comes from; see `Seat.origin`."""
-    name: str
-    clocked: bool
-    """Whether the opponent's games are played on a clock."""
-
-
-class House(Protocol):
-    """Where the server's own players come from."""
-
-    def has(self, name: str, opponent: Opponent) -> bool:
-        """Whether the player called `name` can come to `opponent`, and would find the time to think."""
-
-    def summon(self, name: str, opponent: Opponent, now: float) -> "Seat":
-        """Open a seat in the hub for the player called `name`, who is to play `opponent`, and return it."""
-
-    def lobby_player(self, opponent: Opponent) -> str | None:
-        """Return who is to meet a player whom nobody else meets, somebody else each time, or nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +66,9 @@ class Out:
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """Waits for an opponent."""
+
+    turn: Turn
+    since: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,45 +103,39 @@ class Owed(Enum):
     """It was waited for in vain; should it still come, it is dropped."""
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A player's request to enter, while the matchmaker has not decided on it."""
+
+    command: Enter
+    entry: Entry
+
+
 @dataclass(eq=False, slots=True)
 class Seat:
     """A player as the hub knows it."""
 
+    number: int
+    """What the matchmaker knows the seat by."""
     mailbox: Mailbox
     manners: Manners
-    situation: Situation = Out()
-    owed: Owed | None = None
-    owed_game: GameId = ""
-    """The game that a move was owed for last. While its result is open, its end is not told yet."""
+    origin: str = ""
+    """Where the client comes from: what clients have in common that may be one and the same."""
     name: str | None = None
     counted: bool = True
     place: Place | None = None
-    """Where it asked to play; None before it has entered."""
-    guest: Guest | None = None
-    """Its stay in the lobby."""
-    table: "Table[Seat] | None" = None
-    """The table where a seat is kept for it."""
-    origin: str = ""
-    """Where the client comes from: what clients have in common that may be one and the same."""
+    """Where it was let in last; None before it has entered."""
+    is_kept: bool = False
+    """Whether it has its place there still."""
+    situation: Situation = Out()
+    question: Question | None = None
+    is_held: bool = False
+    """Whether `submit` has returned True, and the mailbox waits for `resume`."""
+    owed: Owed | None = None
+    owed_game: GameId = ""
+    """The game that a move was owed for last. While its result is open, its end is not told yet."""
 
-    def deliver(self, event: Event) -> None:
-        """Tell the player of an event."""
-        self.mailbox.deliver(event)
-
-    def dismiss(self, farewell: Dismissed) -> None:
-        """Tell the player of its going, after which it hears nothing more.
-
-        Mailbox and seat mostly know each other. The seat lets go, or every connection would leave a heap of
-        things that only the cyclic garbage collector clears away, which looks for them seldom.
-        """
-        self.situation = Gone()
-        mailbox, self.mailbox = self.mailbox, Nowhere()
-        mailbox.deliver(farewell)
-
-    def player(self) -> Player:
-        """Return who plays here; a series keeps the name that it began with."""
-        assert self.name is not None
-        return Player(self.name, self.manners, self.counted)
+    # What it is.
 
     @property
     def waits(self) -> bool:
@@ -169,23 +148,122 @@ class Seat:
         situation = self.situation
         return isinstance(situation, Seated) and situation.series.session.to_move == situation.number
 
+    def standing(self) -> Objection:
+        """Return what the seat's own situation says against anything but a move."""
+        match self.situation:
+            case Seated(series, _, ready):
+                if series.is_playing:
+                    return Objection.PLAYING
+                return Objection.WAITING if ready else Objection.NOT_ENTERED
+            case Waiting():
+                return Objection.WAITING
+            case Out() | Gone():
+                return Objection.NOT_ENTERED
+            case _:
+                assert_never(self.situation)
+
     @property
     def steps_out(self) -> bool:
         """Whether the player must ask again for each game."""
         return self.manners.afterwards is Afterwards.STEP_OUT
 
-    @property
-    def stands_by(self) -> bool:
-        """Whether the player takes any opponent that the server finds, for as long as it stays."""
-        return self.manners.afterwards is Afterwards.STAND_BY
+    def player(self) -> Player:
+        """Return who plays here; a series keeps the name that it began with."""
+        assert self.name is not None
+        return Player(self.name, self.manners, self.counted)
+
+    def wants_next_round(self, name: str, place: Place) -> bool:
+        """Whether a player who asks to enter as `name` wants the next round of the series that it is in."""
+        if not isinstance(self.situation, Seated) or not self.is_kept:
+            return False
+        players, number = self.situation.series.session.players, self.situation.number
+        if name != players[number].name:
+            return False
+        match place, self.place:
+            case AtTable(), AtTable() as here:
+                return place.key == here.key
+            case InLobby(wish), InLobby():
+                return wish is None or wish.grants(players[opposite(number)].name)
+            case _:
+                return False
+
+    # What becomes of it.
+
+    def introduce(self, name: str, *, counted: bool) -> None:
+        """Take a name for the series to come."""
+        self.name, self.counted = name, counted
+
+    def ask(self, question: Question) -> None:
+        """Wait for the matchmaker's decision."""
+        self.question = question
+
+    def hold(self) -> None:
+        """Let the mailbox wait until the question has been answered."""
+        self.is_held = True
+
+    def answered(self) -> Question | None:
+        """Return the question that has been answered, and let it be open no more."""
+        question, self.question, self.is_held = self.question, None, False
+        return question
+
+    def enter(self, name: str, place: Place) -> None:
+        """Have a place."""
+        self.name, self.place, self.is_kept = name, place, True
+
+    def give_up_place(self) -> None:
+        """Have no place any more."""
+        self.is_kept = False
+
+    def wait(self, turn: int, since: float) -> Turn:
+        """Wait for an opponent, in a turn of the number `turn`."""
+        waiting = Waiting(Turn(self.number, turn), since)
+        self.situation = waiting
+        return waiting.turn
+
+    def join(self, series: "Series", number: Number) -> None:
+        """Be in a series, and ready for its next round."""
+        self.situation = Seated(series, number)
+
+    def step_out(self, series: "Series", number: Number) -> None:
+        """Be in a series still, and not ready for its next round."""
+        self.situation = Seated(series, number, ready=False)
+
+    def part(self) -> None:
+        """Be in no series any more."""
+        self.situation = Out()
+
+    def owe(self, game: GameId) -> None:
+        """Owe a move for a game that is over, and get none before it has come or has been waited for."""
+        self.owed, self.owed_game = Owed.SOON, game
+
+    def rest(self, owed: Owed | None) -> bool:
+        """Let a move be owed no more, or only later on; return whether it has kept the player from a game."""
+        rests, self.owed = self.owed is Owed.SOON, owed
+        return rests
+
+    def deliver(self, event: Event) -> None:
+        """Tell the player of an event."""
+        self.mailbox.deliver(event)
+
+    def dismiss(self, farewell: Dismissed) -> None:
+        """Tell the player of its going, after which it hears nothing more.
+
+        Mailbox and seat mostly know each other. The seat lets go, or every connection would leave a heap of
+        things that only the cyclic garbage collector clears away, which looks for them seldom.
+        """
+        self.situation, self.question = Gone(), None
+        mailbox, self.mailbox = self.mailbox, Nowhere()
+        mailbox.deliver(farewell)
 
 
 @dataclass(eq=False, slots=True)
 class Series:
     """A series that is on, and the seats of its session by their numbers."""
 
-    session: Session
+    match: Match
     seats: tuple[Seat, Seat]
+    session: Session = field(init=False)
+    """Set when the series starts, at once after both seats have joined it."""
     watched: float = NEVER
     """When the timers look at its clock; no later than its flag falls."""
 

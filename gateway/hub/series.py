@@ -1,8 +1,9 @@
-"""Where series are played: how they start, what is told of them, how they end.
+"""Plays series: how they start, what is told of them, how they end.
 
-Knows seats, their sessions and who is ready. Does not know who waits for what: `WaitingRoom` pairs, and
-what becomes of the two seats of a series that is over stands in what every step here returns, for the
-hub. A result is given to those who keep results before anybody hears of it.
+Knows seats, their sessions and who is ready. Does not know who waits for whom: the matchmaker pairs, and
+hears of each game that begins and each series that ends. Every step returns what becomes of the two seats of
+a series that is over, for the hub to carry out. A result is given to those who keep results before anybody
+hears of it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,9 +16,9 @@ from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards
 from gateway.game.results import Finished, Results
 from gateway.game.session import Broken, Note, Outcome, Phase, Session, Terms
-from gateway.hub.seat import Out, Owed, Seat, Seated, Series
+from gateway.hub.seat import Owed, Seat, Seated, Series
 from gateway.hub.timers import Timers
-from gateway.hub.waiting import WaitingRoom
+from gateway.matchmaking.matchmaker import Matchmaker, Pair
 
 CROSSING = 0.5
 """Seconds that a player who owed a move gets no new game, so that the move finds none to hit."""
@@ -40,28 +41,26 @@ class SeriesRunner:
     def __init__(
         self,
         terms: Terms,
-        waiting_room: WaitingRoom,
+        matchmaker: Matchmaker,
         timers: Timers,
         results: Results,
         games: Iterator[GameId],
     ) -> None:
         """Give each game the next id of `games`, and `results` each that is over."""
         self._terms = terms
-        self._waiting_room = waiting_room
+        self._matchmaker = matchmaker
         self._timers = timers
         self._results = results
         self._games = games
         self._numbers = count(1)
 
-    def start(self, one: Seat, two: Seat, now: float) -> None:
-        """Start a series of two seats, which `one` opens."""
+    def start(self, series: Series, now: float) -> None:
+        """Start a series that both its seats have joined."""
+        one, two = series.seats
+        match = series.match
+        table = match.table if isinstance(match, Pair) else None
         players = one.player(), two.player()
-        table = None if one.table is None else one.table.name
-        series = Series(Session(players, self._terms, next(self._numbers), table), (one, two))
-        self._waiting_room.playing(players[0].name, players[1].name)  # as long as they are seated
-        one.situation, two.situation = Seated(series, 0), Seated(series, 1)
-        for seat in series.seats:
-            self._timers.lonely.cancel(seat)
+        series.session = Session(players, self._terms, next(self._numbers), table, rounds=match.rounds)
         self.go_on(series, now)
 
     def go_on(self, series: Series, now: float) -> None:
@@ -69,7 +68,7 @@ class SeriesRunner:
         one, two = series.seats
         if _is_ready(one) and _is_ready(two):
             notes = series.session.begin(next(self._games), now)
-            self._waiting_room.opened(one, *series.session.names)
+            self._matchmaker.began(series.match, series.session.round)
             _tell(series, notes)
 
     def play(self, seated: Seated, command: Play, now: float) -> Sequence[Parting]:
@@ -81,7 +80,8 @@ class SeriesRunner:
         moved, request = outcome
         one, two = series.seats
         mover, asked = (one, two) if seated.number == 0 else (two, one)
-        asked.owed = None
+        if asked.owed is not None:
+            asked.rest(None)
         if mover.manners.hears_itself:
             mover.mailbox.deliver(moved)
         asked.mailbox.deliver(moved)
@@ -124,11 +124,6 @@ class SeriesRunner:
         if finished is not None:
             self._results.keep(finished)
 
-    def forget(self, series: Series) -> None:
-        """Let the two names of a series not be busy with each other any more."""
-        one, two = series.session.players
-        self._waiting_room.played(one.name, two.name)
-
     def _follow(self, series: Series, outcome: Outcome, now: float) -> Sequence[Parting]:
         """Tell what happened in a session, and do what follows from it."""
         _tell(series, outcome.notes)
@@ -150,10 +145,10 @@ class SeriesRunner:
         self._timers.flags.forget(series)
         for index, seat in series.numbered:
             if seat.steps_out:
-                seat.situation = Seated(series, index, ready=False)
+                seat.step_out(series, index)
                 self._timers.rejoins.set(seat, now + self._terms.rejoin)
             elif owed == index:
-                seat.owed, seat.owed_game = Owed.SOON, finished.game
+                seat.owe(finished.game)
                 self._timers.rests.set(seat, now + CROSSING)
 
     def _part(self, series: Series, broken: Broken | None) -> Sequence[Parting]:
@@ -163,9 +158,9 @@ class SeriesRunner:
             assert isinstance(seat.situation, Seated)
             waits = seat.situation.ready and broken != (number, Reason.LEFT)
             partings.append(Parting(seat, _farewell(series, number, broken), waits))
-        self.forget(series)
+        self._matchmaker.finished(series.match)
         for seat in series.seats:
-            seat.situation = Out()
+            seat.part()
         return partings
 
 
@@ -177,7 +172,7 @@ def _tell(series: Series, notes: Sequence[Note]) -> None:
     for number, event in notes:
         seat = series.seats[number]
         if isinstance(event, ToMove):
-            seat.owed = None
+            seat.rest(None)
         seat.deliver(event)
 
 

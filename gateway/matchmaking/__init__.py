@@ -1,4 +1,4 @@
-"""Pairing: the lobby, wishes and tables.
+"""Pairing: the protocol `Matchmaker`, and lobby, tables and house players, which are the standard one.
 
-Knows `gateway.game` and nothing else of ours. Pure, like it.
+May import `gateway.game`. Pure, like it. Others use `matchmaking.matchmaker` and `matchmaking.standard`.
 """

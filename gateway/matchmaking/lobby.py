@@ -1,16 +1,16 @@
-"""Who waits in the open pool, and who meets whom.
+"""The lobby: guests that wait for any opponent or for a certain one, and how they are paired.
 
-Knows names, wishes, who met whom how often, and since when someone has been waiting. Does not know
+Knows names, wishes, how often two have met, and since when a guest has been waiting. Does not know
 seats, games or dialects. Pairing is by name: *a player is its name*, so all rules about who may meet
 whom are questions about two names, and guests of one name are a queue.
 
-Nothing looks through all guests: those who would meet anyone leave the pool as soon as two of them may
-meet, so they are few; of those who wish for one and the same, the first come are looked at.
+Nothing looks through all guests. Guests that would meet anyone leave the pool as soon as two of them may
+meet, so they are few. Of the guests that wish for the same one, the first are looked at.
 """
 
 import random
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from gateway.matchmaking.pool import Guest, Pool
@@ -20,27 +20,21 @@ MEETINGS_LIMIT = 100_000
 LONGEST_KEY = 32
 """Characters of the longest name that is remembered as it is."""
 CHOICE = 100
-"""Partners at most among whom the one met least is looked for; who waits is called in by and by."""
+"""Partners at most among which the one met least is looked for. The others get their turn later."""
 REMATCH_HOLD = 1.0
 """Seconds for which two who have just met wait for somebody they met less often."""
 
 
-IsHere: TypeAlias = Callable[[Guest], bool]
-"""Whether a guest could play at once."""
 _Key: TypeAlias = str | int
 """What stands for a name: itself, or its hash."""
 
 
-def _always(_: Guest) -> bool:
-    return True
-
-
 class Meetings:
-    """How often who met whom, over the life of the server.
+    """How often two names have met, over the life of the server.
 
-    What was longest ago is forgotten first, where there are more names than a server should remember. Of a
-    long name its hash is remembered, so a name takes 204 bytes at most. Nobody can look for names of the same
-    hash, which depends on a secret of the process.
+    If there are more than `limit` pairs, the one that met longest ago is forgotten first. A long name is
+    remembered by its hash, which bounds the memory for a name. Nobody can look for names of the same hash,
+    because it depends on a secret of the process.
     """
 
     def __init__(self, limit: int = MEETINGS_LIMIT) -> None:
@@ -89,7 +83,7 @@ class Lobby:
         self._held: dict[Guest, float] = {}
         """Until when."""
         self.considered: Guest | None = None
-        """For whom a partner is looked for; where that comes to grief, it is about this one."""
+        """The guest that a partner is looked for; a mistake that is made there is about this one."""
 
     def admit(self, guest: Guest, now: float) -> None:
         """Let a guest wait from `now` on, be it new in the lobby or back from a game."""
@@ -100,7 +94,7 @@ class Lobby:
         self._unsettled.append(guest)
 
     def take_back(self, guest: Guest) -> None:
-        """Let a guest that was set aside wait where it has waited before."""
+        """Let a guest whose pair was not started wait where it has waited before."""
         if guest.waiting:
             return
         self._playing.discard(guest)
@@ -135,24 +129,18 @@ class Lobby:
             del self._busy[pair]
             self._freed.append((one, two))
 
-    def pair(self, now: float, is_here: IsHere = _always) -> Iterator[tuple[Guest, Guest]]:
-        """Yield the pairs that are to play now, the first mover first, and let them wait no longer.
-
-        A guest that would play and is not here, as `is_here` says, waits no longer either: it is set aside.
-        """
+    def pair(self, now: float) -> Iterator[tuple[Guest, Guest]]:
+        """Yield the pairs that are to play now, the first mover first, and let them wait no longer."""
         self._unsettled.extend(self._held)
         self._held.clear()
         while self._unsettled and (pair := self._least_met((*self._unsettled,), now)):
-            if self._are_here(pair, is_here):
-                yield self._unseated(*pair)
+            yield self._unseated(*pair)
         self._unsettled.clear()
         while self._freed:
-            # Only these two names can have become a pair, and one pair makes them busy again.
+            # Only these two names can have become a pair, and a pair that is started makes them busy again.
             names = self._freed.popleft()
             while pair := next(self._matched(self._waiting.bearers(*names), now), None):
-                if self._are_here(pair, is_here):
-                    yield self._unseated(*pair)
-                    break
+                yield self._unseated(*pair)
         self.considered = None
 
     def entertained(self, guest: Guest, name: str) -> bool | None:
@@ -187,17 +175,6 @@ class Lobby:
             ),
             default=None,
         )
-
-    def _are_here(self, pair: tuple[Guest, Guest], is_here: IsHere) -> bool:
-        """Whether both of a pair are here; set those aside who are not."""
-        absent = []
-        for guest in pair:
-            self.considered = guest
-            if not is_here(guest):
-                absent.append(guest)
-        for guest in absent:
-            self._unseat(guest)
-        return not absent
 
     def _unseated(self, one: Guest, two: Guest) -> tuple[Guest, Guest]:
         self.considered = one

@@ -1,9 +1,9 @@
-"""Guests of the lobby, and how those who may suit each other find one another.
+"""Guests of the lobby, filed so that those who may suit each other are found quickly.
 
-Guests are of a kind who have the same name, wish and standing: who may meet one of them may meet any. They
-make a queue, and its head speaks for all. Queues are filed by all that somebody can look for: whom the
-guests wish for, what they themselves are called, or both. So finding partners costs as much as there
-are queues that suit, however many guests there are. Does not know who met whom, or who plays.
+Guests of one kind have the same name, wish and standing: a guest that may meet one of them may meet any. They
+make a queue, and only its head is looked at. Queues are filed by everything that a guest can look for: the
+name that their guests wish for, their own name, or both. So the cost of finding partners grows with the
+number of queues that suit and not with the number of guests. Does not know who has met or who plays.
 """
 
 from collections import OrderedDict
@@ -20,7 +20,7 @@ own, whom nobody here is, after ``@``. A text, because its hash is kept."""
 
 
 class Kind(NamedTuple):
-    """What guests have in common who are interchangeable."""
+    """What interchangeable guests have in common."""
 
     name: str
     wanted: Wanted | None
@@ -41,6 +41,8 @@ class Guest:
     since: float = 0.0
     """When it began to wait."""
     waiting: bool = False
+    seat: int = 0
+    """The number of its seat, for whoever asked for a pair."""
     kind: Kind = field(init=False, repr=False)
     answers: tuple[Wanted, Wanted] = field(init=False, repr=False)
     """All that can be wanted by which the guest is found."""

@@ -1,7 +1,7 @@
 """Tables: two seats under a name, for players who agreed on it.
 
-Knows who sits where and who opens the next game. Does not know when a player is ready, nor whether it
-is still there: the hub tells it who sits down and who gets up.
+Knows who sits where and who opens the next game. Does not know when a player is ready, or whether it is
+still there.
 
 Whoever sits at position 0 opens the first game of two players, and the opening swaps with every game
 that they play on. A newcomer takes the position that the one who left had in their last game, and the two

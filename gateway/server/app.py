@@ -15,7 +15,7 @@ from typing import Protocol, TypeAlias
 
 import trio
 
-from gateway.hub.dispatcher import Dispatcher
+from gateway.hub.interfaces import HubForTime
 from gateway.hub.seat import Seat
 from gateway.server.accepting import accept, room_for_connections
 
@@ -108,7 +108,7 @@ async def stop_asked_for() -> AsyncIterator[Stop]:
 
 
 async def run(
-    dispatcher: Dispatcher,
+    hub: HubForTime,
     listening: Sequence[Listening],
     started: Callable[[], None],
     stop: Stop,
@@ -121,7 +121,7 @@ async def run(
     room = room_for_connections()
     async with trio.open_nursery() as nursery:
         async with trio.open_nursery() as until_stopped:
-            until_stopped.start_soon(keep_time, dispatcher)
+            until_stopped.start_soon(keep_time, hub)
             for each in listening:
                 until_stopped.start_soon(_accept, each, nursery, room)
             for service in services:
@@ -129,31 +129,31 @@ async def run(
             started()
             await stop()
             until_stopped.cancel_scope.cancel()
-        dispatcher.close(trio.current_time())
+        hub.close(trio.current_time())
         for service in services:
             service.stop()
         nursery.cancel_scope.deadline = trio.current_time() + GOODBYE
 
 
-async def keep_time(dispatcher: Dispatcher) -> None:
+async def keep_time(hub: HubForTime) -> None:
     """Tick the hub and let flags fall, until cancelled."""
     async with trio.open_nursery() as nursery:
         while True:
             now = trio.current_time()
-            for seat in dispatcher.tick(now):
-                nursery.start_soon(_let_flag_fall, dispatcher, seat)
-            alarm = dispatcher.next_alarm()
+            for seat in hub.tick(now):
+                nursery.start_soon(_let_flag_fall, hub, seat)
+            alarm = hub.next_alarm()
             await trio.sleep_until(now + TICK if alarm is None else min(max(alarm, now + LEAST), now + TICK))
 
 
-async def _let_flag_fall(dispatcher: Dispatcher, seat: Seat) -> None:
+async def _let_flag_fall(hub: HubForTime, seat: Seat) -> None:
     """Flag a seat after everything that its client sent in time has been read."""
     try:
         await seat.mailbox.settle()
     except Exception:  # it costs this game alone
-        dispatcher.fail(seat, trio.current_time())
+        hub.fail(seat, trio.current_time())
     else:
-        dispatcher.flag(seat, trio.current_time())
+        hub.flag(seat, trio.current_time())
 
 
 async def _accept(listening: Listening, nursery: trio.Nursery, room: trio.Semaphore) -> None:

@@ -5,7 +5,7 @@ On a hub of the real kind, a toy dialect, and transports that the test holds bot
 
 import logging
 import random
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from itertools import pairwise
@@ -32,8 +32,9 @@ from gateway.game.events import Dismissed, Entered, Event, Introduced, Objection
 from gateway.game.ids import GameId
 from gateway.game.results import Finished
 from gateway.game.session import Terms
-from gateway.hub.dispatcher import Dispatcher
-from gateway.hub.hub import Rules
+from gateway.hub.hub import Hub
+from gateway.matchmaking.matchmaker import Answer
+from gateway.matchmaking.standard import LobbyAndTables
 
 pytestmark = pytest.mark.trio
 NOISE = Introduced("x" * 1000)
@@ -78,12 +79,22 @@ class FakeResults:
         return {side: said for (of, side), said in self._enclosed.items() if of == game}
 
 
+class Thoughtful(LobbyAndTables):
+    """A matchmaker that answers later while it thinks."""
+
+    thinks = False
+
+    def answers(self, now: float) -> Iterable[Answer]:
+        return () if self.thinks else super().answers(now)
+
+
 class House:
     """A hub and the connections to it."""
 
     def __init__(self, nursery: trio.Nursery, *, keeps_wire: bool = False) -> None:
         self.results = FakeResults(takes_evidence=keeps_wire)
-        self.hub = Dispatcher(Rules(Terms(idle=30)), random.Random(0), self.results)
+        self.matchmaker = Thoughtful(random.Random(0))
+        self.hub = Hub(Terms(idle=30), self.matchmaker, self.results)
         self.connections: list[Connection[str, str]] = []
         self._nursery = nursery
         self._turns = Turns()
@@ -192,6 +203,35 @@ async def test_text_that_is_no_message_is_answered_through_the_outbox() -> None:
         ann.arrives("enter ann", "what!", "x")
         await quiet()
         assert ann.sent == ["Entered", "Refused WAITING|UNREADABLE what!", "Refused WAITING|UNFIT x"]
+
+
+@pytest.mark.parametrize("packets", [["enter ann", "x", "y"], ["enter ann"]])
+async def test_client_is_not_read_until_it_is_decided_whether_it_may_enter(packets: list[str]) -> None:
+    async with house() as home:
+        ann, bob = home.visit(FakeTransport()), home.visit(FakeTransport())
+        home.matchmaker.thinks = True
+        ann.arrives(*packets)
+        await quiet()
+        ann.arrives("z")
+        bob.arrives("what!")
+        await quiet()
+        assert (ann.sent, len(bob.sent)) == ([], 1)
+        home.matchmaker.thinks = False
+        home.hub.tick(trio.current_time())
+        await quiet()
+        assert [text.split()[-1] for text in ann.sent] == ["Entered", *packets[1:], "z"]
+
+
+async def test_client_that_is_hung_up_on_while_nobody_has_decided_on_it_is_gone() -> None:
+    async with house() as home:
+        ann = home.visit(FakeTransport())
+        home.matchmaker.thinks = True
+        ann.arrives("enter ann", "x")
+        await quiet()
+        home.hub.close(trio.current_time())
+        await quiet()
+        assert (ann.sent, ann.farewell is not None) == ([], True)
+        assert len(home.hub) == 0
 
 
 async def test_what_happened_at_once_is_sent_at_once() -> None:

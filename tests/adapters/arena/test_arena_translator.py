@@ -43,8 +43,9 @@ from gateway.game.events import (
     Why,
 )
 from gateway.game.manners import Afterwards, Illegal
-from gateway.hub.dispatcher import Dispatcher
-from gateway.hub.hub import Rules
+from gateway.game.session import Terms
+from gateway.hub.hub import Hub
+from gateway.matchmaking.standard import LobbyAndTables
 
 GAME = "00007-00000a"
 
@@ -433,7 +434,7 @@ class Client:
 
     is_reachable = True
 
-    def __init__(self, hub: Dispatcher) -> None:
+    def __init__(self, hub: Hub) -> None:
         self.hub = hub
         self.translator = ArenaTranslator()
         self.heard: list[ServerMessage] = []
@@ -463,7 +464,7 @@ sentences = st.one_of(
 def test_whatever_two_clients_say_each_hears_of_whole_games_in_order(
     said: list[tuple[int, ClientMessage | str | None]],
 ) -> None:
-    hub = Dispatcher(Rules(), random.Random(1))
+    hub = Hub(Terms(), LobbyAndTables(random.Random(1)))
     clients = (Client(hub), Client(hub))
     for number, message in ((0, None), (1, None), *said):
         clients[number].say(message or Start(SAID, f"client {number}"))

@@ -23,9 +23,9 @@ from gateway.game.commands import Enter, InLobby, Leave, Play, Wish
 from gateway.game.events import Dismissed, Ended, Event, Objection, Refused, Started, ToMove
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.session import Terms
-from gateway.hub.dispatcher import Dispatcher
-from gateway.hub.hub import Rules
-from gateway.hub.seat import Opponent
+from gateway.hub.hub import Hub
+from gateway.matchmaking.matchmaker import Opponent
+from gateway.matchmaking.standard import LobbyAndTables
 
 CLOCKED = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT, clocked=True)
 UNHURRIED = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
@@ -78,12 +78,10 @@ class FakeThinker(Thinker):
 
 
 @asynccontextmanager
-async def visited(
-    manners: Manners, thinker: Thinker, seed: int = 0
-) -> AsyncIterator[tuple[Dispatcher, Visitor]]:
+async def visited(manners: Manners, thinker: Thinker, seed: int = 0) -> AsyncIterator[tuple[Hub, Visitor]]:
     """Let a visitor play `aima`; which of them moves first is up to the seed."""
     async with trio.open_nursery() as nursery:
-        hub = Dispatcher(Rules(Terms(clock=40.0)), random.Random(seed))
+        hub = Hub(Terms(clock=40.0), LobbyAndTables(random.Random(seed)))
         hub.engage(House(hub, nursery, thinker))
         visitor = Visitor()
         seat = hub.open(visitor, manners, trio.current_time())
@@ -130,7 +128,7 @@ async def test_house_player_that_would_not_find_the_time_is_refused_until_a_game
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     async with trio.open_nursery() as nursery:
-        hub = Dispatcher(Rules(), random.Random(0))
+        hub = Hub(Terms(), LobbyAndTables(random.Random(0)))
         hub.engage(House(hub, nursery, FakeThinker()))
         seats = []
         for number in range(4):
@@ -152,7 +150,7 @@ async def test_of_those_in_the_lobby_one_comes_that_finds_the_time(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     async with trio.open_nursery() as nursery:
-        hub, thinker = Dispatcher(Rules(), random.Random(0)), FakeThinker()
+        hub, thinker = Hub(Terms(), LobbyAndTables(random.Random(0))), FakeThinker()
         house = House(hub, nursery, thinker, ["aima10", "random"])
         ann = Opponent("192.0.2.1", "ann", clocked=False)
         assert [house.lobby_player(ann) for _ in range(3)] == ["aima10", "random", "aima10"]

@@ -5,7 +5,7 @@ import trio
 import trio.testing
 
 from adapters.house.sharing import Claim, Lane
-from gateway.hub.seat import Opponent
+from gateway.matchmaking.matchmaker import Opponent
 
 
 class Queue:

@@ -16,7 +16,7 @@ from adapters.house.thinking import LOG_PERIOD, LONGEST, TRIES, Game, Thinker
 from gateway.game.board import Board
 from gateway.game.commands import HOUSE_PLAYERS
 from gateway.game.session import Terms
-from gateway.hub.seat import Opponent
+from gateway.matchmaking.matchmaker import Opponent
 
 LONG = 1e6
 OURS = Opponent("192.0.2.1", "ann", clocked=False)

@@ -35,9 +35,10 @@ from gateway.game.events import (
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, NoResults
 from gateway.game.session import Terms
-from gateway.hub.dispatcher import Dispatcher
-from gateway.hub.hub import Rules
+from gateway.hub.hub import Hub
 from gateway.hub.seat import Gone, Seat, Seated
+from gateway.matchmaking.matchmaker import Opponent
+from gateway.matchmaking.standard import LobbyAndTables
 
 GAMES = 100
 HIT = 57
@@ -76,7 +77,7 @@ class Fragile(Client):
             raise Mistake(event)
         super().deliver(event)
         hub = self._world.hub
-        assert isinstance(hub, Dispatcher)
+        assert isinstance(hub, Hub)
         hub.expect(self)
 
     def flush(self) -> None:
@@ -93,8 +94,8 @@ class Field(World):
     def __init__(self, lot: random.Random | None = None) -> None:
         super().__init__()
         self.faults: list[tuple[list[str | None], str]] = []
-        rules = Rules(Terms(clock=10.0, idle=10.0))
-        self.hub = Dispatcher(rules, lot or random.Random(0), NoResults(self.keep), self.on_fault)
+        terms, matchmaker = Terms(clock=10.0, idle=10.0), LobbyAndTables(lot or random.Random(0))
+        self.hub = Hub(terms, matchmaker, NoResults(self.keep), self.on_fault)
         self.games: list[tuple[Fragile, Fragile]] = []
         self.unkeepable = ""
 
@@ -157,9 +158,10 @@ class Field(World):
     def assert_nothing_is_left_of(self, *clients: Client) -> None:
         hub = self.hub
         seats = {client.seat for client in clients}
-        assert not seats & {*hub._seats}
-        assert not any(seat.guest or seat.table for seat in seats)
-        assert not seats & {*hub._waiting_room._guests.values()}
+        numbers = {seat.number for seat in seats}
+        assert not numbers & {*hub._seats}
+        assert not numbers & {*hub._matchmaker._players}
+        assert not any(numbers & {*table._seats} for table in hub._matchmaker._tables.values())
         for deadlines in hub._timers._all():
             assert not seats & {*deadlines._when}
         for series in hub._timers.flags._deadlines._when:
@@ -170,15 +172,16 @@ class Field(World):
         for pair in self.games:
             for client in pair:
                 client.leave()
-        hub, lobby = self.hub, self.hub._waiting_room._lobby
+        hub, matchmaker = self.hub, self.hub._matchmaker
         self.wait(1)
         assert len(hub) == 0
         for leftover in (
-            hub._waiting_room._tables,
-            hub._waiting_room._guests,
-            hub._admission._unique,
-            lobby._busy,
-            lobby._unsettled,
+            matchmaker._tables,
+            matchmaker._players,
+            matchmaker._unique,
+            matchmaker._series,
+            matchmaker._lobby._busy,
+            matchmaker._lobby._unsettled,
         ):
             assert not leftover
 
@@ -369,23 +372,23 @@ def test_mistake_in_one_good_bye_keeps_nobody_from_theirs(field: Field) -> None:
 def test_mistake_in_keeping_a_seat_costs_that_seat(field: Field) -> None:
     field.sit()
     field.play_all(FIRST_WINS)
-    seat = field.hit[0].seat
-    seat.table = Broken(seat.table, "rise")  # type: ignore[assignment]
+    player = field.hub._matchmaker._players[field.hit[0].seat.number]
+    player.table = Broken(player.table, "rise")  # type: ignore[assignment]
     field.wait(11)
     assert field.hit[0].heard[-1] == CUT_OFF
     assert not any(client.gone for pair in field.others for client in pair)
-    assert [key for key in field.hub._waiting_room._tables if key != str(HIT)] == []
+    assert [key for key in field.hub._matchmaker._tables if key != str(HIT)] == []
 
 
 def test_player_that_a_mistake_hits_on_its_way_elsewhere_is_let_in_nowhere(field: Field) -> None:
     ann, bob = field.arena("ann"), field.droidcon("bob")
     field.play(FIRST_WINS, (ann, bob) if ann.moves_first else (bob, ann))
     assert isinstance(ann.seat.situation, Seated)
-    field.hub._waiting_room = Broken(field.hub._waiting_room, "leave")  # type: ignore[assignment]
+    field.hub._runner._matchmaker = Broken(field.hub._matchmaker, "finished")  # type: ignore[assignment]
     ann.enter(AtTable("elsewhere"), "ann")
     assert ann.heard[-1] == CUT_OFF
     assert isinstance(ann.seat.situation, Gone)
-    assert not field.hub._waiting_room._tables
+    assert not field.hub._matchmaker._tables
 
 
 def test_mistake_behind_a_rest_costs_its_game(field: Field) -> None:
@@ -447,7 +450,7 @@ def test_pairing_that_always_fails_ends_all_the_same() -> None:
 
 def test_pairing_that_fails_for_nobody_in_particular_is_said_and_no_more(field: Field) -> None:
     field.sit()
-    field.hub._waiting_room._stirred = {None: None}  # type: ignore[dict-item]
+    field.hub._matchmaker._stirred = {None: None}  # type: ignore[dict-item]
     field.hub.tick(field.now)
     assert [names for names, _ in field.faults] == [[]]
     assert not any(client.gone for pair in field.games for client in pair)
@@ -461,17 +464,17 @@ class House:
         self._fails_at = fails_at
         self.players: list[Fragile] = []
 
-    def has(self, name: str) -> bool:
+    def has(self, name: str, opponent: Opponent) -> bool:
         return True
 
-    def summon(self, name: str, now: float) -> Seat:
+    def summon(self, name: str, opponent: Opponent, now: float) -> Seat:
         if self._fails_at is None:
             raise Mistake("summon")
         self.players.append(self._field.client(HOUSE))
         self.players[-1].fails_at = self._fails_at
         return self.players[-1].seat
 
-    def lobby_player(self) -> str | None:
+    def lobby_player(self, opponent: Opponent) -> str | None:
         return "random"
 
 
@@ -512,7 +515,7 @@ def test_mistake_in_the_stop_keeps_nobody_from_its_good_bye(field: Field) -> Non
 
 def test_without_anybody_to_tell_a_mistake_is_raised() -> None:
     world = World()
-    world.hub = Dispatcher(Rules(), random.Random(0))
+    world.hub = Hub(Terms(), LobbyAndTables(random.Random(0)))
     ann = Client(world, STEPPING_OUT)
     ann.seat.mailbox = Broken(ann, "deliver")  # type: ignore[assignment]
     with pytest.raises(Mistake):

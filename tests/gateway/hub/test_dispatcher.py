@@ -9,8 +9,8 @@ from gateway.game.commands import AtTable, Enter, Leave, Play
 from gateway.game.events import Dismissed, Ended, Event, Moved, ToMove
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.session import Terms
-from gateway.hub.dispatcher import Dispatcher
-from gateway.hub.hub import Rules
+from gateway.hub.hub import Hub
+from gateway.matchmaking.standard import LobbyAndTables
 
 MANNERS = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STAND_BY)
 
@@ -20,7 +20,7 @@ class Box:
 
     is_reachable = True
 
-    def __init__(self, dispatcher: Dispatcher) -> None:
+    def __init__(self, dispatcher: Hub) -> None:
         self.held: list[Event] = []
         self.passed: list[Event] = []
         self.flushes = 0
@@ -43,15 +43,15 @@ class Box:
 
 
 @pytest.fixture
-def dispatcher() -> Dispatcher:
-    return Dispatcher(Rules(Terms(idle=10)), random.Random(0))
+def dispatcher() -> Hub:
+    return Hub(Terms(idle=10), LobbyAndTables(random.Random(0)))
 
 
 def kinds(events: list[Event]) -> list[type[Event]]:
     return [type(event) for event in events]
 
 
-def test_all_who_were_told_something_pass_it_on_once(dispatcher: Dispatcher) -> None:
+def test_all_who_were_told_something_pass_it_on_once(dispatcher: Hub) -> None:
     boxes = [Box(dispatcher), Box(dispatcher)]
     seats = [dispatcher.open(box, MANNERS, 0) for box in boxes]
     for seat, name in zip(seats, ("ann", "bob"), strict=True):
@@ -64,7 +64,7 @@ def test_all_who_were_told_something_pass_it_on_once(dispatcher: Dispatcher) -> 
     assert [box.flushes for box in boxes] == [1, 1]
 
 
-def test_nothing_is_passed_on_before_everybody_was_told(dispatcher: Dispatcher) -> None:
+def test_nothing_is_passed_on_before_everybody_was_told(dispatcher: Hub) -> None:
     boxes = [Box(dispatcher), Box(dispatcher)]
     seats = [dispatcher.open(box, MANNERS, 0) for box in boxes]
     for seat, name in zip(seats, ("ann", "bob"), strict=True):
@@ -76,7 +76,7 @@ def test_nothing_is_passed_on_before_everybody_was_told(dispatcher: Dispatcher) 
     assert sorted(map(str, held[0])) == sorted(map(str, [Moved, Moved, ToMove]))
 
 
-def test_what_the_timekeeper_causes_is_passed_on(dispatcher: Dispatcher) -> None:
+def test_what_the_timekeeper_causes_is_passed_on(dispatcher: Hub) -> None:
     boxes = [Box(dispatcher), Box(dispatcher)]
     seats = [dispatcher.open(box, MANNERS, 0) for box in boxes]
     for seat, name in zip(seats, ("ann", "bob"), strict=True):
@@ -88,7 +88,7 @@ def test_what_the_timekeeper_causes_is_passed_on(dispatcher: Dispatcher) -> None
     assert kinds(boxes[1].passed)[-1] is Ended
 
 
-def test_good_byes_are_passed_on(dispatcher: Dispatcher) -> None:
+def test_good_byes_are_passed_on(dispatcher: Hub) -> None:
     box = Box(dispatcher)
     seat = dispatcher.open(box, MANNERS, 0)
     dispatcher.close(1)

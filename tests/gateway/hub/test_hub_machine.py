@@ -20,7 +20,7 @@ from gateway.game.commands import (
     Unreadable,
 )
 from gateway.game.events import Dismissed, Ended
-from gateway.game.manners import Manners
+from gateway.game.manners import Afterwards, Manners
 from gateway.hub.seat import Seat, Seated, Series
 
 T = TypeVar("T")
@@ -198,8 +198,7 @@ class AnythingGoes(RuleBasedStateMachine):
             if client.seat.waits
             and client.is_reachable
             and isinstance(client.seat.place, InLobby)
-            and client.seat.guest is not None
-            and client.seat.guest.since < self.world.now - 1.001
+            and client.seat.situation.since < self.world.now - 1.001
         ]
         for number, one in enumerate(waiting):
             for two in waiting[number + 1 :]:
@@ -218,13 +217,16 @@ class AnythingGoes(RuleBasedStateMachine):
         playing = [{player.name for player in each.session.players} for each in series]
         if one.name != two.name and {one.name, two.name} in playing:
             return False
-        ordered = self.world.hub._waiting_room._lobby.meetings.ordered
+        ordered = self.world.hub._matchmaker._lobby.meetings.ordered
         capped = min(ordered(one.name, two.name), ordered(two.name, one.name)) >= CAP
-        asked = any(not seat.stands_by or seat.place != LOBBY for seat in (one, two))
+        asked = any(
+            seat.manners.afterwards is not Afterwards.STAND_BY or seat.place != LOBBY for seat in (one, two)
+        )
         return asked or not capped
 
     def teardown(self) -> None:
-        hub, lobby = self.world.hub, self.world.hub._waiting_room._lobby
+        hub, matchmaker = self.world.hub, self.world.hub._matchmaker
+        lobby = matchmaker._lobby
         self.flags_fall()
         if len(self.clients) % 2:
             hub.close(self.world.now)
@@ -233,13 +235,15 @@ class AnythingGoes(RuleBasedStateMachine):
             assert len(client.all(Dismissed)) == 1
         self.world.wait(1)
         assert len(hub) == 0
-        waiting_room = hub._waiting_room
         for leftover in (
-            hub._admission._unique,
-            waiting_room._tables,
-            waiting_room._guests,
-            waiting_room._stirred,
-            waiting_room._absent,
+            hub._actions.pairing.decisions,
+            matchmaker._unique,
+            matchmaker._tables,
+            matchmaker._players,
+            matchmaker._stirred,
+            matchmaker._decisions,
+            matchmaker._calling,
+            matchmaker._lonely._when,
         ):
             assert not leftover
         assert not lobby._held
@@ -252,6 +256,7 @@ class AnythingGoes(RuleBasedStateMachine):
         assert not hub._timers.flags._deadlines._when
         if not len(self.clients) % 2:
             assert not lobby._busy
+            assert not matchmaker._series
             assert all(client.games == len(client.all(Ended)) for client in self.clients)
         assert len(self.world.results) * 2 == sum(client.games for client in self.clients)
 

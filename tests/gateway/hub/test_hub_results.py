@@ -23,7 +23,8 @@ from gateway.game.ids import GameId
 from gateway.game.manners import Manners
 from gateway.game.results import Finished, NoResults
 from gateway.game.session import Terms
-from gateway.hub.hub import Hub, Rules
+from gateway.hub.hub import Hub
+from gateway.matchmaking.standard import LobbyAndTables
 
 Way = Callable[[World, Client, Client], None]
 
@@ -33,8 +34,8 @@ class Watch:
 
     def __init__(self) -> None:
         self.world = World(clock=10.0, idle=10.0)
-        results = NoResults(self.keep)
-        self.world.hub = Hub(Rules(Terms(clock=10.0, idle=10.0)), random.Random(0), results)
+        matchmaker, results = LobbyAndTables(random.Random(0)), NoResults(self.keep)
+        self.world.hub = Hub(Terms(clock=10.0, idle=10.0), matchmaker, results)
         self.clients: list[Client] = []
         self.results: list[Finished] = []
 
@@ -103,7 +104,7 @@ class Slow(NoResults):
 
 def test_who_owed_a_move_gets_no_new_game_before_it_could_hear_of_the_end() -> None:
     world, results = World(), Slow()
-    world.hub = Hub(Rules(), random.Random(0), results)
+    world.hub = Hub(Terms(), LobbyAndTables(random.Random(0)), results)
     ann, bob = world.nac4("ann"), world.arena("bob")
     if ann.request is None:
         bob.play(0)

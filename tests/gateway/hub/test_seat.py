@@ -1,7 +1,14 @@
+"""A seat changes by its own methods alone, and is let go of by whoever is gone."""
+
+import ast
+from dataclasses import fields
+from pathlib import Path
+
 from hub_world import STANDING_BY, STEPPING_OUT, World
 
 from gateway.game.commands import Leave
 from gateway.game.events import Dismissed, Entered, Why
+from gateway.hub.seat import Seat
 
 
 def test_who_is_gone_hears_nothing_more() -> None:
@@ -27,3 +34,33 @@ def test_a_seat_lets_go_of_whoever_leaves_or_comes_too_late() -> None:
     for client in (ann, bob, cid):
         assert client.gone
         assert client.seat.mailbox is not client
+
+
+ROOT = Path(__file__).parents[3]
+SOURCES = [path for place in ("gateway", "adapters") for path in sorted((ROOT / place).rglob("*.py"))]
+
+
+def assigned(path: Path) -> list[str]:
+    """Return the attributes that a module assigns to, but for those of `self`."""
+    attributes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)]
+    changed = [node for node in attributes if not isinstance(node.ctx, ast.Load)]
+    return [node.attr for node in changed if ast.unparse(node.value) != "self"]
+
+
+def test_nothing_but_a_seat_assigns_to_the_fields_of_a_seat() -> None:
+    names = {field.name for field in fields(Seat)}
+    assert names >= {"situation", "owed", "question", "mailbox"}
+    for path in SOURCES:
+        if "hub" in path.parts or "gateway.hub" in path.read_text():
+            assert not names & {*assigned(path)}, path
+
+
+def test_mistakes_end_in_one_place() -> None:
+    for path in sorted((ROOT / "gateway/hub").glob("*.py")):
+        handlers = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Try)]
+        assert not handlers or path.name == "boundary.py"
+
+
+def test_composition_root_alone_names_the_hub_s_class() -> None:
+    named = [str(path.relative_to(ROOT)) for path in SOURCES if "gateway.hub.hub" in path.read_text()]
+    assert named == ["gateway/cli.py"]

@@ -26,9 +26,9 @@ from gateway.game.events import Dismissed, Ended, Event, Reason, ToMove, Why
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, NoResults
 from gateway.game.session import Terms
-from gateway.hub.dispatcher import Dispatcher
-from gateway.hub.hub import Rules
+from gateway.hub.hub import Hub
 from gateway.hub.seat import Seat
+from gateway.matchmaking.standard import LobbyAndTables
 from gateway.server.app import TICK, FrontEnd, Listening, Service, keep_time, listen, run, stop_asked_for
 from gateway.server.arrivals import ArrivalTimes
 
@@ -132,7 +132,7 @@ def handlers() -> Iterator[None]:
 
 
 async def run_until_asked(
-    dispatcher: Dispatcher,
+    dispatcher: Hub,
     listening: Listening,
     started: Callable[[], None],
     services: Sequence[Service] = (),
@@ -158,7 +158,7 @@ async def test_signal_stops_the_server_once_everybody_has_gone(
     bell = Doorbell()
     listening = await listen(FrontEnd("x", 0, bell.serve), ["127.0.0.1"])
     port = listening.listeners[0].socket.getsockname()[1]
-    hub = Dispatcher(Rules(), random.Random(0))
+    hub = Hub(Terms(), LobbyAndTables(random.Random(0)))
     started = trio.Event()
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
@@ -183,7 +183,7 @@ async def test_front_ends_have_room_for_so_many_connections_together(
     bells = [Doorbell(), Doorbell()]
     doors = [await listen(FrontEnd("x", 0, bell.serve), ["127.0.0.1"]) for bell in bells]
     one, two = (admission.listeners[0].socket.getsockname()[1] for admission in doors)
-    dispatcher = Dispatcher(Rules(), random.Random(0))
+    dispatcher = Hub(Terms(), LobbyAndTables(random.Random(0)))
     enough = trio.Event()
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
@@ -226,7 +226,7 @@ async def test_service_hears_of_the_stop_while_connections_are_still_there(handl
     port = listening.listeners[0].socket.getsockname()[1]
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
-            started, dispatcher = trio.Event(), Dispatcher(Rules(), random.Random(0))
+            started, dispatcher = trio.Event(), Hub(Terms(), LobbyAndTables(random.Random(0)))
             nursery.start_soon(run_until_asked, dispatcher, listening, started.set, [beside])
             await started.wait()
             async with await trio.open_tcp_stream("127.0.0.1", port):
@@ -255,7 +255,7 @@ async def test_nobody_holds_up_the_stop_for_long(handlers: None) -> None:
 
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
-            hub = Dispatcher(Rules(), random.Random(0))
+            hub = Hub(Terms(), LobbyAndTables(random.Random(0)))
             await run_until_asked(hub, listening, partial(nursery.start_soon, visit))
             assert time.monotonic() - begin < 5
 
@@ -268,7 +268,7 @@ class Box:
 
     is_reachable = True
 
-    def __init__(self, hub: Dispatcher, name: str, settling: float = 0) -> None:
+    def __init__(self, hub: Hub, name: str, settling: float = 0) -> None:
         self.events: list[tuple[float, Event]] = []
         self.on_settle: Play | None = None
         self._settling = settling
@@ -295,7 +295,7 @@ class Box:
 
 
 @asynccontextmanager
-async def timekeeping(hub: Dispatcher) -> AsyncIterator[None]:
+async def timekeeping(hub: Hub) -> AsyncIterator[None]:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(keep_time, hub)
         yield
@@ -303,7 +303,7 @@ async def timekeeping(hub: Dispatcher) -> AsyncIterator[None]:
 
 
 async def test_flag_falls_when_time_is_up_and_not_before(autojump_clock: trio.testing.MockClock) -> None:
-    hub = Dispatcher(Rules(Terms(idle=10)), random.Random(0))
+    hub = Hub(Terms(idle=10), LobbyAndTables(random.Random(0)))
     async with timekeeping(hub):
         ann, _ = Box(hub, "ann"), Box(hub, "bob")
         await trio.sleep(7)
@@ -316,7 +316,7 @@ async def test_flag_falls_when_time_is_up_and_not_before(autojump_clock: trio.te
 
 
 async def test_flag_waits_until_the_stream_has_settled(autojump_clock: trio.testing.MockClock) -> None:
-    hub = Dispatcher(Rules(Terms(idle=10)), random.Random(0))
+    hub = Hub(Terms(idle=10), LobbyAndTables(random.Random(0)))
     async with timekeeping(hub):
         ann, bob = Box(hub, "ann", settling=0.5), Box(hub, "bob", settling=0.5)
         ann.on_settle = Play(3)
@@ -332,7 +332,7 @@ async def test_flag_waits_until_the_stream_has_settled(autojump_clock: trio.test
 async def test_one_stream_that_settles_slowly_holds_up_no_other_flag(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    hub = Dispatcher(Rules(Terms(idle=10)), random.Random(0))
+    hub = Hub(Terms(idle=10), LobbyAndTables(random.Random(0)))
     async with timekeeping(hub):
         slow, _ = Box(hub, "ann", settling=5), Box(hub, "bob", settling=5)
         quick, _ = Box(hub, "cid"), Box(hub, "dan")
@@ -358,7 +358,7 @@ async def test_stream_that_cannot_be_settled_costs_its_game_and_no_other_flag(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     faults: list[Sequence[str | None]] = []
-    hub = Dispatcher(Rules(Terms(idle=10)), random.Random(0), on_fault=faults.append)
+    hub = Hub(Terms(idle=10), LobbyAndTables(random.Random(0)), on_fault=faults.append)
     async with timekeeping(hub):
         broken, other = Unsettled(hub, "ann", 5), Unsettled(hub, "bob", 5)
         sound, _ = Box(hub, "cid"), Box(hub, "dan")
@@ -443,11 +443,11 @@ class Results(list[Finished]):
 @asynccontextmanager
 async def server(results: Results, clock: float) -> AsyncIterator[dict[str, int]]:
     """Give the ports of a gateway on real sockets, by dialect."""
-    hub = Dispatcher(Rules(Terms(clock=clock, idle=clock)), random.Random(0), NoResults(results.note))
+    hub = Hub(Terms(clock=clock, idle=clock), LobbyAndTables(random.Random(0)), NoResults(results.note))
     serve = {
-        "nac4": partial(adapters.nac4.server.serve, dispatcher=hub),
-        "arena": partial(adapters.arena.server.serve, dispatcher=hub),
-        "droidcon": partial(adapters.droidcon.server.serve, dispatcher=hub, rounds=4),
+        "nac4": partial(adapters.nac4.server.serve, hub=hub),
+        "arena": partial(adapters.arena.server.serve, hub=hub),
+        "droidcon": partial(adapters.droidcon.server.serve, hub=hub, rounds=4),
     }
     ports: dict[str, int] = {}
     arrivals = ArrivalTimes()

@@ -2,7 +2,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from gateway.hub.deadlines import Deadlines
+from gateway.game.deadlines import Deadlines
 
 KEYS = st.integers(0, 7)
 TIMES = st.integers(0, 50)

@@ -1,8 +1,8 @@
-"""When what is due, for any number of things at once.
+"""Alarms for any number of keys, in the order in which they are due.
 
-Setting an alarm is the hot path: each move moves one. An alarm that is moved to a later time keeps
-its old place in the queue and finds its new one only when the old time has come, so most moves cost
-a dictionary entry and nothing else, and the queue holds a few entries for each thing, not for each move.
+An alarm that is moved to a later time keeps its old place in the queue, and gets its new one only when the
+old time has come. So moving an alarm costs a dictionary entry, and the queue holds a few entries for each key
+and not one for each move of an alarm.
 """
 
 import heapq
@@ -55,7 +55,7 @@ class Deadlines(Generic[K]):
             yield key
 
     def _sweep(self) -> None:
-        """Forget the places of deadlines that were cancelled, lest the queue keep their keys alive."""
+        """Drop the entries of alarms that were cancelled, which would keep their keys alive."""
         self._queue.clear()
         self._queued.clear()
         for key, when in self._when.items():

@@ -1,0 +1,74 @@
+"""The hub as those outside it see it: connections, house players and the timekeeper.
+
+They name these protocols and never the class behind them. A seat is for them a token that they hand back: of
+its properties they read `is_asked` and `mailbox`, and change nothing.
+"""
+
+from typing import Protocol
+
+from gateway.game.commands import Command
+from gateway.game.ids import GameId
+from gateway.game.manners import Manners
+from gateway.game.results import Results
+from gateway.hub.seat import Mailbox, Seat
+from gateway.matchmaking.matchmaker import Opponent, Visitors
+
+
+class Outgoing(Mailbox, Protocol):
+    """A mailbox that can pass on at once what it holds."""
+
+    def flush(self) -> None:
+        """Pass on what leaves without waiting. MUST NOT block or raise.
+
+        Of the hub it MAY call `handed` alone.
+        """
+
+
+class HubForPlayers(Protocol):
+    """What connections and house players need. All times are seconds of the hub's clock."""
+
+    @property
+    def results(self) -> Results:
+        """Where results are kept, and the evidence of a connection with them."""
+
+    def open(self, mailbox: Mailbox, manners: Manners, now: float, origin: str = "") -> Seat:
+        """Return a seat for a player who has just come, from `origin`, and has not entered yet."""
+
+    def expect(self, mailbox: Outgoing) -> None:
+        """Flush `mailbox` when the hub is done: it has just got something."""
+
+    def submit(self, seat: Seat, command: Command, now: float) -> bool:
+        """Carry out or refuse a command that arrived at `now`. One of a seat that is gone is void.
+
+        Return whether the caller has to wait until `Mailbox.resume` before it submits another command than
+        `Leave` for this seat.
+        """
+
+    def handed(self, seat: Seat, game: GameId, number: int, now: float) -> None:
+        """Note that the request to move of that number left for the seat's client at `now`: its time runs."""
+
+
+class HubForTime(Protocol):
+    """What the timekeeper needs."""
+
+    def tick(self, now: float) -> list[Seat]:
+        """Do what is due, and return the seats whose time is up. These lose nothing before `flag`."""
+
+    def flag(self, seat: Seat, now: float) -> None:
+        """Let the seat lose on time, unless its move has been read meanwhile."""
+
+    def fail(self, seat: Seat, now: float) -> None:
+        """Hang up on a seat and its opponent, for a mistake of ours: the one that is being handled."""
+
+    def next_alarm(self) -> float | None:
+        """Return a time before which `tick` has nothing to do; None if nothing is due at all."""
+
+    def close(self, now: float) -> None:
+        """Say good-bye to everybody, those who come later too. A game that is on ends without a winner."""
+
+
+class House(Visitors, Protocol):
+    """Where house players come from."""
+
+    def summon(self, name: str, opponent: Opponent, now: float) -> Seat:
+        """Open a seat in the hub for the player called `name`, who is to play `opponent`, and return it."""

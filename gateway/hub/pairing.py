@@ -1,0 +1,127 @@
+"""What passes between the hub and the matchmaker.
+
+Tells the matchmaker who waits, and carries out its answers as far as they are not out of date. Does not know
+commands, and does not tell a player anything: whom the matchmaker lets in stands in `decisions`, for the hub.
+"""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import assert_never
+
+from gateway.hub.boundary import Boundary, contained
+from gateway.hub.interfaces import House
+from gateway.hub.seat import Seat, Series, Waiting
+from gateway.hub.series import SeriesRunner
+from gateway.hub.timers import Timers
+from gateway.matchmaking.matchmaker import Decision, Match, Matchmaker, Opponent, Pair, Turn, Visit
+
+ABSENCE = 1.0
+"""Seconds until a player is asked for again that could not be reached when its game was to begin."""
+
+
+class Pairing:
+    """Lets seats wait, and starts their series."""
+
+    def __init__(
+        self,
+        matchmaker: Matchmaker,
+        seats: Mapping[int, Seat],
+        timers: Timers,
+        runner: SeriesRunner,
+        boundary: Boundary,
+    ) -> None:
+        """`seats` are those of the hub."""
+        self.boundary = boundary
+        self.decisions: deque[Decision] = deque()
+        """Whether those who have asked to enter may, as the matchmaker decided."""
+        self.house: House | None = None
+        self._matchmaker = matchmaker
+        self._seats = seats
+        self._timers = timers
+        self._runner = runner
+        self._turns = count(1)
+
+    def wait(self, seat: Seat, now: float) -> None:
+        """Let a seat wait from now on; one that owes a move is not paired yet."""
+        turn = seat.wait(next(self._turns), now)
+        if seat.waits:
+            self._matchmaker.wait(turn, now)
+
+    @contained
+    def wait_on(self, seat: Seat, _: None, now: float) -> None:
+        """Let a seat whose match was not started wait in another turn, once its player can be reached."""
+        situation = seat.situation
+        if not isinstance(situation, Waiting):
+            return
+        if seat.mailbox.is_reachable:
+            self._matchmaker.wait(seat.wait(next(self._turns), situation.since), situation.since)
+        else:
+            self._timers.absences.set(seat, now + ABSENCE)
+
+    def give_up_place(self, seat: Seat) -> None:
+        """Let a seat have no place any more."""
+        self._matchmaker.leave(seat.number)
+        seat.give_up_place()
+
+    def settle(self, now: float) -> None:
+        """Carry out what the matchmaker answers. A seat that it makes a mistake about is hung up on."""
+        while self._follow(self._matchmaker, None, now):
+            pass
+
+    @contained
+    def _follow(self, matchmaker: Matchmaker, _: None, now: float) -> None:
+        for answer in matchmaker.answers(now):
+            match answer:
+                case Decision():
+                    self.decisions.append(answer)  # may lead to other questions: not before all is answered
+                case Pair(first, second):
+                    seats = self._ready((first, second), now)
+                    if seats is not None:
+                        self._start(answer, (seats[0], seats[1]), now)
+                case Visit(host):
+                    seats = self._ready((host,), now)
+                    if seats is not None:
+                        self._welcome(seats[0], answer, now)
+                case _:
+                    assert_never(answer)
+
+    def _ready(self, turns: Sequence[Turn], now: float) -> list[Seat] | None:
+        """Return the seats of a match; None if one of them cannot play. Then the others wait on."""
+        seats, present = list[Seat](), list[Seat]()
+        for turn in turns:
+            seat = self._seats.get(turn.seat)
+            if seat is not None and isinstance(seat.situation, Waiting) and seat.situation.turn == turn:
+                seats.append(seat)
+                self._look_for(seat, present, now)
+        if len(present) == len(turns):
+            return present
+        for seat in seats:
+            self.wait_on(seat, None, now)
+        return None
+
+    @contained
+    def _look_for(self, seat: Seat, present: list[Seat], now: float) -> None:
+        if seat.mailbox.is_reachable:
+            present.append(seat)
+
+    @contained
+    def _welcome(self, host: Seat, visit: Visit, now: float) -> None:
+        """Let a house player come to a seat that waits."""
+        assert self.house is not None
+        assert host.name is not None
+        opponent = Opponent(host.origin, host.name, host.manners.clocked)
+        visitor = self.house.summon(visit.visitor, opponent, now)
+        visitor.introduce(visit.visitor, counted=True)
+        self._start(visit, (host, visitor) if visit.opens else (visitor, host), now)
+
+    def _start(self, match: Match, seats: tuple[Seat, Seat], now: float) -> None:
+        """Start a series, which the first of its seats opens. From here on a mistake hits both."""
+        series = Series(match, seats)
+        for number, seat in series.numbered:
+            seat.join(series, number)
+        self._begin(seats[0], series, now)
+
+    @contained
+    def _begin(self, _: Seat, series: Series, now: float) -> None:
+        self._runner.start(series, now)
