@@ -59,7 +59,7 @@ def alpha_beta(board: Board, budget: float, *, limit: float) -> int:
 class Search:
     """The search for one move, where the side to move cannot win at once."""
 
-    __slots__ = ("_deadline", "_mask", "_mine", "_nodes", "_table", "column", "depth", "value")
+    __slots__ = ("_deadline", "_mask", "_mine", "_nodes", "_table", "column", "value")
 
     def __init__(self, mine: int, theirs: int) -> None:
         self._mine = mine
@@ -71,8 +71,6 @@ class Search:
         """The best move so far."""
         self.value = 0
         """What the last finished search found the position to be worth to the side to move."""
-        self.depth = 0
-        """Discs that the last finished search looked ahead."""
 
     def run(self, deadline: float) -> int:
         """Search until `deadline`, of `time.monotonic`, or until all is known; return the best column."""
@@ -83,7 +81,6 @@ class Search:
             for depth in range(1, CELLS - self._mask.bit_count() + 1):
                 columns.sort(key=self.column.__ne__)
                 self.value = self._deepen(columns, depth)
-                self.depth = depth
                 if abs(self.value) >= WIN:
                     break
         except _OutOfTime:

@@ -49,11 +49,6 @@ class Board:
         return SECOND if len(self.moves) & 1 else FIRST
 
     @property
-    def full(self) -> bool:
-        """Whether all 42 cells are taken."""
-        return len(self.moves) == CELLS
-
-    @property
     def over(self) -> bool:
         """Whether the game is won or drawn."""
         return self.winner is not None or len(self.moves) == CELLS

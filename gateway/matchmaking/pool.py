@@ -80,10 +80,6 @@ class Pool:
         self._queues: dict[Kind, _Queue] = {}
         self._shelves: dict[_Shelf, dict[_Queue, None]] = {}
 
-    def __contains__(self, guest: Guest) -> bool:
-        queue = self._queues.get(guest.kind)
-        return queue is not None and guest in queue.guests
-
     def add(self, guest: Guest, *, ahead: bool = False) -> None:
         """Let a guest in, behind all others, or ahead of those of its kind."""
         queue = self._queues.get(guest.kind)

@@ -37,7 +37,7 @@ def test_empty_board_has_42_empty_cells() -> None:
 
 def test_full_board_has_no_empty_cell() -> None:
     board = played(map(int, "146660203633536103043506522512202545444111"))
-    assert board.full
+    assert len(board.moves) == CELLS
     assert Cells(MARKS).of(board) == disc_by_disc(board)
 
 

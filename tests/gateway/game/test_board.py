@@ -70,13 +70,13 @@ def test_a_line_does_not_wrap_into_the_next_column() -> None:
 
 def test_a_full_board_without_four_is_a_tie() -> None:
     board = play(DRAWN)
-    assert (board.full, board.over, board.winner) == (True, True, None)
+    assert (board.over, board.winner) == (True, None)
     assert naive_winner(board.moves) is None
 
 
 def test_a_board_with_room_and_without_four_goes_on() -> None:
     board = play(DRAWN[:-1])
-    assert (board.full, board.over) == (False, False)
+    assert not board.over
 
 
 def test_turns_alternate() -> None:
@@ -131,8 +131,7 @@ def test_any_game_agrees_with_a_naive_scan(columns: list[int]) -> None:
             continue
         board = board.drop(column)
         assert board.winner == naive_winner(board.moves)
-        assert board.full == (len(board.moves) == CELLS)
-        assert board.over == (board.winner is not None or board.full)
+        assert board.over == (board.winner is not None or len(board.moves) == CELLS)
     first, second = board.discs
     assert not first & second
     assert (first | second).bit_count() == len(board.moves) == len(list(board.placed()))

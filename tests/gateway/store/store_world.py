@@ -52,7 +52,7 @@ def records(draw: st.DrawFn, names: st.SearchStrategy[str] = NAMES) -> GameRecor
     kinds = st.sampled_from(["nac4", "arena", "droidcon", "house"])
     if board.winner is not None:
         winner, reason = board.winner, Reason.FOUR
-    elif board.full:
+    elif board.over:
         winner, reason = None, Reason.FULL
     else:
         endings = [(w, r) for w in (0, 1) for r in (Reason.TIME, Reason.LEFT, Reason.ILLEGAL)]
