@@ -309,6 +309,7 @@ class Connection(Generic[C, S]):
         self.flush()
         if not self._outbox:
             self._messages = {}
+        self._hub.feed.tell_ends()
         self._drained.unpark_all()
 
     def _give_up(self) -> None:

@@ -11,7 +11,7 @@ import secrets
 import select
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ from adapters.house.server import House
 from adapters.house.thinking import Thinker
 from adapters.wire import Backlogs, Turns, Wire
 from gateway.game.ids import RUNS, game_ids
-from gateway.game.results import Finished, NoResults
+from gateway.game.results import NoResults
 from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.hub.interfaces import HubForPlayers
@@ -35,7 +35,7 @@ from gateway.matchmaking.standard import LobbyAndTables
 from gateway.server.app import FrontEnd, Service, addresses_of, listen, open_port, run, stop_asked_for
 from gateway.server.arguments import in_one_line, let_output_take_any_text
 from gateway.server.arrivals import ArrivalTimes
-from gateway.server.logs import log_fault, log_game, log_start, set_up_logging
+from gateway.server.logs import log_fault, log_games, log_start, set_up_logging
 from gateway.server.options import COMMANDS, parse
 
 if TYPE_CHECKING:
@@ -99,16 +99,16 @@ async def _serve(options: argparse.Namespace) -> None:
     arrivals = ArrivalTimes()
     trio.lowlevel.add_instrument(arrivals)
     epoll = EpollReader() if hasattr(select, "epoll") else None
-    heard = partial(_log_game, arrivals)
-    async with AsyncExitStack() as until_all_is_stored, _kept(options, heard) as archive:
+    async with AsyncExitStack() as until_all_is_stored, _kept(options) as archive:
         place = "nowhere" if archive is None else archive.label
         hub = Hub(
             terms,
             matchmaker,
-            NoResults(heard) if archive is None else archive.results,
+            NoResults() if archive is None else archive.results,
             log_fault,
             game_ids(secrets.randbelow(RUNS)),
         )
+        log_games(hub.feed, arrivals.delay_since)
         front_ends = _front_ends(options, hub, arrivals, epoll)
         listening = [await listen(front_end, options.host) for front_end in front_ends]
         doors = [(each.front_end.name, each.addresses()) for each in listening]
@@ -128,21 +128,15 @@ async def _serve(options: argparse.Namespace) -> None:
 
 
 @asynccontextmanager
-async def _kept(
-    options: argparse.Namespace, heard: Callable[[Finished], object]
-) -> AsyncIterator["Archive | None"]:
+async def _kept(options: argparse.Namespace) -> AsyncIterator["Archive | None"]:
     """Give whoever keeps results, if anybody does. Raises OSError where it cannot."""
     if options.db is None:
         yield None
         return
     from gateway.server.archive import keeping  # noqa: PLC0415  costs 0.2 s, which who keeps nothing need not pay
 
-    async with keeping(options.db, options.keep_wire, heard) as kept:
+    async with keeping(options.db, options.keep_wire) as kept:
         yield kept
-
-
-def _log_game(arrivals: ArrivalTimes, game: Finished) -> None:
-    log_game(game, arrivals.delay_since(game.began))
 
 
 def _front_ends(

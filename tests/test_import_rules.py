@@ -37,7 +37,6 @@ PURE = {
     "random",
     "types",
     "re",
-    "types",
     "typing",
     "unicodedata",
 }

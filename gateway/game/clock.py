@@ -56,17 +56,26 @@ class Clock:
         self._since = now
         return now + self._rest[side]
 
-    def stop(self, now: float) -> None:
-        """Stop the running side's time. A move that was read late counts as in time: `GRACE` remains."""
+    def running_for(self, now: float) -> float:
+        """Return for how many seconds the time of a side has run; 0 if nobody's runs."""
+        return 0.0 if self.running is None else max(0.0, now - self._since)
+
+    def stop(self, now: float) -> float:
+        """Stop the running side's time; return for how many seconds it ran.
+
+        A move that was read late counts as in time: `GRACE` remains.
+        """
         side = self.running
         if side is None:
-            return
+            return 0.0
         self.running = None
         thought = now - self._since
-        if thought > 0:
-            left = self._rest[side] - thought
-            self._spent[side] += thought
-            self._rest[side] = left if left > 0 else min(GRACE, self._rest[side])
+        if thought <= 0:
+            return 0.0
+        left = self._rest[side] - thought
+        self._spent[side] += thought
+        self._rest[side] = left if left > 0 else min(GRACE, self._rest[side])
+        return thought
 
     def charge(self, side: Side, seconds: float) -> bool:
         """Take `seconds` from `side` as a penalty; return whether nothing is left."""

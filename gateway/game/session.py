@@ -27,6 +27,7 @@ from gateway.game.events import (
     Started,
     ToMove,
 )
+from gateway.game.facts import GameStarted, MoveMade, Standing
 from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards, Illegal
 from gateway.game.results import Finished, Player
@@ -114,6 +115,7 @@ class Session:
         "_table",
         "_terms",
         "_turn",
+        "_used",
         "game",
         "phase",
         "players",
@@ -151,6 +153,8 @@ class Session:
         self._clock = Clock(self._control)
         self._request = 0
         """The number of the open request to move; 0 where none is open."""
+        self._used = 0.0
+        """Seconds that the latest move took."""
 
     @property
     def deadline(self) -> float | None:
@@ -202,7 +206,7 @@ class Session:
             board = self._board.drop(column)
         except ValueError:
             return self._refuse(number, command, now)
-        self._clock.stop(now)
+        self._used = self._clock.stop(now)
         self._board = board
         if board.winner is not None or len(board.moves) == CELLS:
             self._request = 0
@@ -214,6 +218,36 @@ class Session:
     def show(self) -> Event:
         """Return the game as it stands."""
         return Shown(self.game, self._board)
+
+    def started(self, players: tuple[int, int]) -> GameStarted:
+        """Return how the game that is on started; `players` are the numbers of the two movers."""
+        first, second = (self.players[number].manners.kind for number in self.order)
+        return GameStarted(
+            game=self.game,
+            players=players,
+            names=self.names,
+            kinds=(first, second),
+            table=self._table,
+            round=self.round,
+            clock=self._control.budget if self._clocked else None,
+        )
+
+    def latest_move(self) -> MoveMade:
+        """Return the latest move of the game, once there is one."""
+        moves = self._board.moves
+        side = FIRST if len(moves) & 1 else SECOND
+        left = self._clock.rest(side) if self._clocked else None
+        return MoveMade(self.game, side, moves[-1], self._used, left)
+
+    def standing(self, now: float) -> Standing:
+        """Return how the game that is on stands, for others than its players."""
+        clock = self._clock
+        return Standing(
+            moves=self._board.moves,
+            thought=(clock.spent(FIRST), clock.spent(SECOND)),
+            left=(clock.rest(FIRST), clock.rest(SECOND)) if self._clocked else None,
+            thinking=clock.running_for(now),
+        )
 
     def leave(self, number: Number, now: float) -> Outcome:
         """Let a seat leave the series, which ends it. The other one wins a game in which both have moved."""

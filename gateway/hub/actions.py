@@ -24,6 +24,7 @@ from gateway.game.commands import (
 from gateway.game.events import NOTHING, Dismissed, Entered, Introduced, Objection, Overlooked, Refused, Why
 from gateway.game.manners import Illegal
 from gateway.hub.boundary import Boundary, contained
+from gateway.hub.feed import came
 from gateway.hub.pairing import Pairing
 from gateway.hub.seat import Gone, Mailbox, Owed, Question, Seat, Seated, Waiting
 from gateway.hub.series import Parting, SeriesRunner
@@ -51,6 +52,7 @@ class Actions:
         self._seats = seats
         self._timers = timers
         self._runner = runner
+        self._feed = runner.feed
 
     @contained
     def carry_out(self, seat: Seat, command: Command, now: float) -> None:
@@ -106,7 +108,8 @@ class Actions:
         if objections:
             self._refuse(seat, Refused(objections, command.to), now)
             return
-        seat.introduce(command.name, counted=command.counted)
+        if seat.introduce(command.name, counted=command.counted):
+            self._feed.publish(came(seat))
         seat.deliver(Introduced(command.name))
         if seat.is_kept:
             self._matchmaker.rename(seat.number, command.name, counted=command.counted)
@@ -182,7 +185,8 @@ class Actions:
         if isinstance(seat.situation, Gone):
             return  # hit by a mistake
         self._timers.rejoins.cancel(seat)
-        seat.enter(entry.name, entry.place)
+        if seat.enter(entry.name, entry.place):
+            self._feed.publish(came(seat))
         seat.deliver(Entered(entry.name))
         self.pairing.wait(seat, now)
         self.settle(now)

@@ -10,6 +10,7 @@ from functools import partial, wraps
 from typing import Protocol, TypeAlias, TypeVar
 
 from gateway.game.events import Dismissed, Why
+from gateway.game.facts import Left
 from gateway.hub.seat import Gone, Mailbox, Seat, Seated
 from gateway.hub.series import SeriesRunner
 from gateway.hub.timers import Timers
@@ -92,6 +93,8 @@ class Boundary:
 
     def let_go(self, seat: Seat, farewell: Dismissed) -> None:
         """Hang up on a seat that is in no series, or was cut off."""
+        if seat.name is not None:
+            self._attempt(partial(self._runner.feed.publish, Left(seat.number)))
         self._attempt(partial(self._matchmaker.leave, seat.number))
         self._attempt(partial(self._timers.forget, seat))
         self._seats.pop(seat.number, None)

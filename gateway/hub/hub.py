@@ -13,16 +13,19 @@ the hub never calls anybody. A mistake of ours ends at the boundary: the hub rai
 """
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import count
 
 from gateway.game.commands import Command
 from gateway.game.events import Dismissed, Why
+from gateway.game.facts import Snapshot
 from gateway.game.ids import GameId, game_ids
 from gateway.game.manners import Manners
 from gateway.game.results import NoResults, Results
 from gateway.game.session import Terms
 from gateway.hub.actions import Actions
 from gateway.hub.boundary import Boundary, OnFault, contained, reraise
+from gateway.hub.feed import Feed, snapshot
 from gateway.hub.interfaces import House, Outgoing
 from gateway.hub.pairing import ABSENCE
 from gateway.hub.seat import Mailbox, Owed, Seat, Seated, Series
@@ -50,7 +53,8 @@ class Hub:
         self.results = results or NoResults()
         self._matchmaker = matchmaker
         self._timers = Timers()
-        self._runner = SeriesRunner(terms, matchmaker, self._timers, self.results, games or game_ids(0))
+        self.feed = Feed(self.results, partial(on_fault, ()))
+        self._runner = SeriesRunner(terms, matchmaker, self._timers, self.feed, games or game_ids(0))
         self._seats: dict[int, Seat] = {}
         self.boundary = Boundary(self._seats, matchmaker, self._runner, self._timers, on_fault)
         self._actions = Actions(matchmaker, self._seats, self._timers, self._runner, self.boundary)
@@ -102,6 +106,7 @@ class Hub:
     def tick(self, now: float) -> list[Seat]:
         """Do what is due, and return the seats whose time is up. These lose nothing before `flag`."""
         timers, late = self._timers, list[Seat]()
+        self.feed.tell_ends()
         for seat in timers.rests.due(now):
             self._late_move_is_due(seat, None, now)
         for seat in timers.rejoins.due(now):
@@ -125,6 +130,10 @@ class Hub:
         """Hang up on a seat and its opponent, for a mistake of ours: the one that is being handled."""
         self.boundary.cut_off(seat, now)
         self._pass_on(now)
+
+    def snapshot(self, now: float) -> Snapshot:
+        """Return all that is on, for those who subscribe to the feed. MUST NOT be called by `wake`."""
+        return snapshot(self._seats.values(), now)
 
     def next_alarm(self) -> float | None:
         """Return a time before which `tick` has nothing to do; None if nothing is due at all."""

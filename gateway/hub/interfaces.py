@@ -10,6 +10,7 @@ from gateway.game.commands import Command
 from gateway.game.ids import GameId
 from gateway.game.manners import Manners
 from gateway.game.results import Results
+from gateway.hub.feed import Feed
 from gateway.hub.seat import Mailbox, Seat
 from gateway.matchmaking.matchmaker import Opponent, Visitors
 
@@ -31,6 +32,10 @@ class HubForPlayers(Protocol):
     def results(self) -> Results:
         """Where results are kept, and the evidence of a connection with them."""
 
+    @property
+    def feed(self) -> Feed:
+        """Tells what happens to its subscribers: an end, when a connection has told its client."""
+
     def open(self, mailbox: Mailbox, manners: Manners, now: float, origin: str = "") -> Seat:
         """Return a seat for a player who has just come, from `origin`, and has not entered yet."""
 
@@ -50,6 +55,10 @@ class HubForPlayers(Protocol):
 
 class HubForTime(Protocol):
     """What the timekeeper needs."""
+
+    @property
+    def feed(self) -> Feed:
+        """Tells what happens to its subscribers."""
 
     def tick(self, now: float) -> list[Seat]:
         """Do what is due, and return the seats whose time is up. These lose nothing before `flag`."""

@@ -10,6 +10,7 @@ from itertools import count
 from typing import assert_never
 
 from gateway.hub.boundary import Boundary, contained
+from gateway.hub.feed import came, waits
 from gateway.hub.interfaces import House
 from gateway.hub.seat import Seat, Series, Waiting
 from gateway.hub.series import SeriesRunner
@@ -46,6 +47,7 @@ class Pairing:
         """Let a seat wait from now on; one that owes a move is not paired yet."""
         turn = seat.wait(next(self._turns), now)
         if seat.waits:
+            self._runner.feed.publish(waits(seat))
             self._matchmaker.wait(turn, now)
 
     @contained
@@ -112,7 +114,8 @@ class Pairing:
         assert host.name is not None
         opponent = Opponent(host.origin, host.name, host.manners.clocked)
         visitor = self.house.summon(visit.visitor, opponent, now)
-        visitor.introduce(visit.visitor, counted=True)
+        if visitor.introduce(visit.visitor, counted=True):
+            self._runner.feed.publish(came(visitor))
         self._start(visit, (host, visitor) if visit.opens else (visitor, host), now)
 
     def _start(self, match: Match, seats: tuple[Seat, Seat], now: float) -> None:

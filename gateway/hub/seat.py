@@ -189,9 +189,11 @@ class Seat:
 
     # What becomes of it.
 
-    def introduce(self, name: str, *, counted: bool) -> None:
-        """Take a name for the series to come."""
+    def introduce(self, name: str, *, counted: bool) -> bool:
+        """Take a name for the series to come; return whether it is another than before."""
+        is_new = name != self.name
         self.name, self.counted = name, counted
+        return is_new
 
     def ask(self, question: Question) -> None:
         """Wait for the matchmaker's decision."""
@@ -206,9 +208,10 @@ class Seat:
         question, self.question, self.is_held = self.question, None, False
         return question
 
-    def enter(self, name: str, place: Place) -> None:
-        """Have a place."""
-        self.name, self.place, self.is_kept = name, place, True
+    def enter(self, name: str, place: Place) -> bool:
+        """Have a place, under a name; return whether that is another than before."""
+        self.place, self.is_kept = place, True
+        return self.introduce(name, counted=self.counted)
 
     def give_up_place(self) -> None:
         """Have no place any more."""

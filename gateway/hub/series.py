@@ -14,8 +14,9 @@ from gateway.game.commands import Play
 from gateway.game.events import Dismissed, Reason, ToMove, Why
 from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards
-from gateway.game.results import Finished, Results
+from gateway.game.results import Finished
 from gateway.game.session import Broken, Note, Outcome, Phase, Session, Terms
+from gateway.hub.feed import Feed, started
 from gateway.hub.seat import Owed, Seat, Seated, Series
 from gateway.hub.timers import Timers
 from gateway.matchmaking.matchmaker import Matchmaker, Pair
@@ -43,15 +44,15 @@ class SeriesRunner:
         terms: Terms,
         matchmaker: Matchmaker,
         timers: Timers,
-        results: Results,
+        feed: Feed,
         games: Iterator[GameId],
     ) -> None:
-        """Give each game the next id of `games`, and `results` each that is over."""
+        """Give each game the next id of `games`, and tell the feed what happens in it."""
         self._terms = terms
         self._matchmaker = matchmaker
         self._timers = timers
-        self._results = results
         self._games = games
+        self.feed = feed
         self._numbers = count(1)
 
     def start(self, series: Series, now: float) -> None:
@@ -69,6 +70,7 @@ class SeriesRunner:
         if _is_ready(one) and _is_ready(two):
             notes = series.session.begin(next(self._games), now)
             self._matchmaker.began(series.match, series.session.round)
+            self.feed.publish(started(series))
             _tell(series, notes)
 
     def play(self, seated: Seated, command: Play, now: float) -> Sequence[Parting]:
@@ -86,11 +88,13 @@ class SeriesRunner:
             mover.mailbox.deliver(moved)
         asked.mailbox.deliver(moved)
         asked.mailbox.deliver(request)
+        if self.feed.moves:
+            self.feed.move(series.session.latest_move())
         return ()
 
     def rests_on(self, seat: Seat, now: float) -> bool:
         """Let a seat that owed a move rest longer, if its client has not heard of the end yet."""
-        if not self._results.is_open(seat.owed_game):
+        if not self.feed.results.is_open(seat.owed_game):
             return False
         self._timers.rests.set(seat, now + CROSSING)
         return True
@@ -122,7 +126,7 @@ class SeriesRunner:
         finished = series.session.stop(now)
         self._timers.flags.forget(series)
         if finished is not None:
-            self._results.keep(finished)
+            self.feed.end(finished)
 
     def _follow(self, series: Series, outcome: Outcome, now: float) -> Sequence[Parting]:
         """Tell what happened in a session, and do what follows from it."""
@@ -138,7 +142,8 @@ class SeriesRunner:
         return ()
 
     def _game_over(self, series: Series, finished: Finished, owed: int | None, now: float) -> None:
-        self._results.keep(finished)
+        by_move = finished.reason in (Reason.FOUR, Reason.FULL)
+        self.feed.end(finished, series.session.latest_move() if by_move else None)
         ended = finished.told()
         for number in series.session.order:
             series.seats[number].deliver(ended)

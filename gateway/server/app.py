@@ -133,6 +133,7 @@ async def run(
         for service in services:
             service.stop()
         nursery.cancel_scope.deadline = trio.current_time() + GOODBYE
+    hub.feed.tell_ends(all_of_them=True)
 
 
 async def keep_time(hub: HubForTime) -> None:

@@ -47,14 +47,12 @@ class Archive:
 class StoredResults:
     """Keeps results with a writer, by the number that a game's id says."""
 
-    def __init__(self, writer: Writer, heard: Callable[[Finished], object], *, takes_evidence: bool) -> None:
+    def __init__(self, writer: Writer, *, takes_evidence: bool) -> None:
         self.takes_evidence = takes_evidence
         self._writer = writer
-        self._heard = heard
 
     def keep(self, finished: Finished) -> None:
         """Take in a game that is over; never blocks."""
-        self._heard(finished)
         epoch = time.time() - trio.current_time()  # anew, for the wall clock may have been set meanwhile
         self._writer.put(record_of(finished, epoch), number=_number(finished.game))
 
@@ -83,12 +81,8 @@ def _number(game: GameId) -> int:
 
 
 @asynccontextmanager
-async def keeping(
-    where: str, keep_wire: float, heard: Callable[[Finished], object]
-) -> AsyncIterator[Archive]:
+async def keeping(where: str, keep_wire: float) -> AsyncIterator[Archive]:
     """Open a database, and have it written to; evidence stays there for `keep_wire` days.
-
-    `heard` is told of each game that is over.
 
     At the end wait a moment for the games that are not stored yet, and close it. Raises OSError, with one
     line, where the database cannot be opened; then it is as it was.
@@ -103,7 +97,7 @@ async def keeping(
 
     try:
         clear = partial(writer.request, partial(_cleared, reader))
-        results = StoredResults(writer, heard, takes_evidence=keep_wire > 0)
+        results = StoredResults(writer, takes_evidence=keep_wire > 0)
         yield Archive(results, database.label, database.place, writer, clear)
     finally:
         try:

@@ -13,7 +13,7 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import TypeAlias
 
@@ -22,6 +22,7 @@ from gateway.game.board import FIRST, other
 from gateway.game.events import Reason
 from gateway.game.results import Finished
 from gateway.game.text import json_text, quoted, visible
+from gateway.hub.feed import Feed
 from gateway.store.records import WORDS
 
 LEVELS = ("debug", "info", "warning", "error")
@@ -153,6 +154,20 @@ def log_start(addresses: Sequence[tuple[str, str]], place: str) -> None:
     )
 
 
+def log_games(feed: Feed, delay_since: Callable[[float], float]) -> None:
+    """Log each game when its end is told.
+
+    `delay_since` says for how many seconds at most, since a time, the server did not listen.
+    """
+
+    def wake() -> None:
+        for fact in ended.take():
+            if isinstance(fact, Finished):
+                log_game(fact, delay_since(fact.began))
+
+    ended = feed.subscribe(wake, (Finished,))
+
+
 def log_game(game: Finished, delay: float = 0.0) -> None:
     """Log a game that is over.
 
@@ -163,12 +178,9 @@ def log_game(game: Finished, delay: float = 0.0) -> None:
         logger.info("game %s", _sentence(game, delay), extra={"event": "game_over", **_fields(game, delay)})
 
 
-# What follows is how.
-
-
 def _sentence(game: Finished, delay: float) -> str:
     first, second = (quoted(player.name) for player in game.players)
-    columns = "".join(map(str, game.board.moves))
+    columns = "".join(map(str, game.board.moves)) + f", id {game.game}"
     if game.leaver is not None and game.reason is Reason.ABORTED:
         leaver = quoted(game.players[game.leaver].name)
         return f"{first} - {second}: aborted, {leaver} left before both had moved, moves {columns}"
@@ -185,6 +197,7 @@ def _fields(game: Finished, delay: float) -> Mapping[str, object]:
     """Return the game as fields: the words, and milliseconds, of the export of games as JSON."""
     first, second = game.players
     return {
+        "game": game.game,
         "first": first.name,
         "first_kind": first.manners.kind,
         "second": second.name,

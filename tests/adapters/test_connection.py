@@ -29,6 +29,7 @@ from adapters.contract import Farewell, Flooded, Heard, PeerGone
 from adapters.wire import Turns, Wire
 from gateway.game.board import FIRST, SECOND, Side
 from gateway.game.events import Dismissed, Entered, Event, Introduced, Objection, Refused, Remark, Spoken, Why
+from gateway.game.facts import Fact
 from gateway.game.ids import GameId
 from gateway.game.results import Finished
 from gateway.game.session import Terms
@@ -534,6 +535,20 @@ async def test_nobody_hears_of_a_result_before_it_is_safe() -> None:
         home.results.store()
         await quiet()
         assert bob.sent == ["Moved", "Ended"]
+
+
+async def test_feed_tells_of_an_end_when_the_player_hears_of_it() -> None:
+    async with game() as (home, ann, _):
+        heard: list[Fact] = []
+        ended = home.hub.feed.subscribe(lambda: heard.extend(ended.take()), [Finished])
+        home.results.hold()
+        ann.arrives("play 3")
+        ann.ends()
+        await quiet()
+        assert heard == []
+        home.results.store()
+        await quiet()
+        assert heard == [*home.results.kept.values()]
 
 
 async def test_what_is_behind_a_result_waits_with_it_in_order() -> None:

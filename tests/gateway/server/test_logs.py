@@ -11,8 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hub_world import FIRST_WINS, World
 
 from gateway.game.board import FIRST, SECOND, Board
+from gateway.game.commands import AtTable
 from gateway.game.events import Reason
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, Player
@@ -24,6 +26,7 @@ from gateway.server.logs import (
     ThreadedHandler,
     log_fault,
     log_game,
+    log_games,
     log_start,
     set_up_logging,
 )
@@ -63,7 +66,9 @@ def test_game_that_was_won_is_one_line(capfd: pytest.CaptureFixture[str]) -> Non
     set_up_logging("info", as_json=False)
     log_game(finished())
     (line,) = logged(capfd).splitlines()
-    assert line.endswith("INFO    game 'ann' beats 'bob': four in a row, moving first, moves 323")
+    assert line.endswith(
+        "INFO    game 'ann' beats 'bob': four in a row, moving first, moves 323, id 00007-00000a"
+    )
 
 
 @pytest.mark.usefixtures("_own_logging")
@@ -73,7 +78,7 @@ def test_loss_on_time_is_logged_with_the_servers_own_delay_beside_it(
     set_up_logging("info", as_json=False)
     log_game(finished(Reason.TIME, SECOND), 0.25)
     (line,) = logged(capfd).splitlines()
-    said = "time (after 1.000 s, the server was deaf for 0.250 s), moving second, moves 323"
+    said = "time (after 1.000 s, the server was deaf for 0.250 s), moving second, moves 323, id 00007-00000a"
     assert line.endswith(f"INFO    game 'bob' beats 'ann': {said}")
 
 
@@ -83,7 +88,7 @@ def test_game_without_a_winner_is_one_line(reason: Reason, capfd: pytest.Capture
     set_up_logging("info", as_json=False)
     log_game(finished(reason, None))
     (line,) = logged(capfd).splitlines()
-    assert line.endswith(f"game 'ann' - 'bob': no winner, {reason.value}, moves 323")
+    assert line.endswith(f"game 'ann' - 'bob': no winner, {reason.value}, moves 323, id 00007-00000a")
 
 
 @pytest.mark.usefixtures("_own_logging")
@@ -109,7 +114,9 @@ def test_aborted_game_is_one_line_with_who_left(capfd: pytest.CaptureFixture[str
     set_up_logging("info", as_json=False)
     log_game(replace(finished(Reason.ABORTED, None), leaver=SECOND))
     (line,) = logged(capfd).splitlines()
-    assert line.endswith("game 'ann' - 'bob': aborted, 'bob' left before both had moved, moves 323")
+    assert line.endswith(
+        "game 'ann' - 'bob': aborted, 'bob' left before both had moved, moves 323, id 00007-00000a"
+    )
 
 
 @pytest.mark.usefixtures("_own_logging")
@@ -179,6 +186,7 @@ def test_json_line_of_a_game_has_a_field_for_each_thing(capfd: pytest.CaptureFix
         "level": "info",
         "logger": "gateway.games",
         "event": "game_over",
+        "game": "00007-00000a",
         "first": "ann",
         "first_kind": "",
         "second": "bob",
@@ -192,8 +200,21 @@ def test_json_line_of_a_game_has_a_field_for_each_thing(capfd: pytest.CaptureFix
         "series": 0,
         "round": 1,
         "message": "game 'bob' beats 'ann': time (after 1.000 s, the server was deaf for 0.250 s), moving"
-        " second, moves 323",
+        " second, moves 323, id 00007-00000a",
     }
+
+
+@pytest.mark.usefixtures("_own_logging")
+def test_each_game_that_is_over_is_logged_under_its_id(capfd: pytest.CaptureFixture[str]) -> None:
+    set_up_logging("info", as_json=True)
+    world = World()
+    world.now = 2.0
+    log_games(world.hub.feed, lambda then: then / 4)
+    for table in (AtTable("a"), AtTable("b")):
+        world.play(FIRST_WINS, (world.arena("ann", table), world.arena("bob", table)))
+    lines = [json.loads(line) for line in logged(capfd).splitlines()]
+    told = [(line["game"], line["moves"], line["delay"], line["table"]) for line in lines]
+    assert told == [(each.game, FIRST_WINS, 500, each.table) for each in world.results]
 
 
 @pytest.mark.usefixtures("_own_logging")

@@ -1,0 +1,107 @@
+"""What happened, for those who do not play: the log, a page, another machine.
+
+Plain values that name their game or their player, so that each can be written down and means the same
+elsewhere. The hub's feed tells them; this module does not know to whom.
+
+A player is named by its seat's number, since two players may bear one name. It waits from `Waits` until
+`GameStarted` or `Left` names it. A game lasts from `GameStarted` until `Finished`, which
+is kept as well.
+"""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from gateway.game.board import Side
+from gateway.game.ids import GameId
+from gateway.game.results import Finished
+from gateway.game.values import value
+
+
+@dataclass(frozen=True, slots=True)
+class Came:
+    """A player has a name: its first one, or another than before."""
+
+    player: int
+    name: str
+    kind: str
+    """The kind of its manners."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """A player waits for an opponent."""
+
+    player: int
+    table: str | None
+    """None for the lobby."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A player that had come is gone for good."""
+
+    player: int
+
+
+@dataclass(frozen=True, slots=True)
+class GameStarted:
+    """A game began. The first mover's part comes first."""
+
+    game: GameId
+    players: tuple[int, int]
+    names: tuple[str, str]
+    kinds: tuple[str, str]
+    table: str | None
+    round: int
+    """1 for the first game of a series."""
+    clock: float | None
+    """Seconds that each side has for the whole game; None where it is not played on a clock."""
+
+
+@value
+class MoveMade:
+    """Someone dropped a disc."""
+
+    game: GameId
+    side: Side
+    column: int
+    used: float
+    """Seconds from when the latest request to move left to when the move arrived."""
+    left: float | None
+    """Seconds that remain to the side; None where the game is not played on a clock."""
+
+
+Fact: TypeAlias = Came | Waits | Left | GameStarted | MoveMade | Finished
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """Stands where facts were dropped, because the subscriber had not taken those before them."""
+
+    facts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a game stands. The first mover's part comes first."""
+
+    moves: tuple[int, ...]
+    """The columns played so far, oldest first."""
+    thought: tuple[float, float]
+    """Seconds that each side has thought, those since the latest request to move left out."""
+    left: tuple[float, float] | None
+    """Seconds that remain to each side, as above; None where the game is not played on a clock."""
+    thinking: float
+    """Seconds since the latest request to move left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All that is on. A subscriber that takes it in the step in which it was told to take facts has no gap.
+
+    A game that is over is not in it, even where its end is still to be told.
+    """
+
+    players: tuple[Came, ...]
+    waiting: tuple[Waits, ...]
+    games: tuple[tuple[GameStarted, Standing], ...]

@@ -1,0 +1,182 @@
+"""The feed: what happens is told to whoever subscribes, once, as facts.
+
+Knows who subscribes to what, and how much waits for each. Does not know what a subscriber does with a fact,
+and keeps no copy of the state: a snapshot is made of what the hub has. The rules it keeps:
+
+- To publish never waits and never fails. A subscriber that raises is subscribed no longer.
+- What waits for a subscriber is bounded. One that falls behind takes `Missed` in place of the facts, and asks
+  the hub for a snapshot in the same step; the next facts begin where the snapshot ends.
+- The facts of one game come in order. Its end is told when its players are told: once its result is stored.
+  What its players do next is not held back, and may be told before.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+
+from gateway.game.commands import AtTable
+from gateway.game.facts import Came, Fact, GameStarted, Left, Missed, MoveMade, Snapshot, Waits
+from gateway.game.results import Finished, Results
+from gateway.hub.seat import Seat, Seated, Series
+
+ALL: tuple[type[Fact], ...] = (Came, Waits, Left, GameStarted, MoveMade, Finished)
+LIMIT = 10_000
+"""Facts that may wait for a subscriber."""
+TEXT_LIMIT = 1024 * 1024
+"""Characters that the names in them may have, together."""
+
+
+class Subscription:
+    """What waits for one subscriber."""
+
+    __slots__ = ("_characters", "_facts", "_feed", "_limit", "_missed", "_wake")
+
+    def __init__(self, feed: "Feed", wake: Callable[[], None], limit: int) -> None:
+        self._feed = feed
+        self._wake = wake
+        self._limit = limit
+        self._facts: list[Fact] = []
+        self._characters = 0
+        self._missed = 0
+
+    def put(self, fact: Fact, characters: int = 0) -> None:
+        """Queue a fact that has so many characters of names, and wake the subscriber if it is the first."""
+        facts = self._facts
+        self._characters += characters
+        if facts:
+            facts.append(fact)
+            if len(facts) > self._limit or self._characters > TEXT_LIMIT:
+                self._missed = len(facts)
+                facts.clear()
+        elif self._missed:
+            self._missed += 1
+        else:
+            facts.append(fact)
+            try:
+                self._wake()
+            except Exception:
+                self._feed.fail(self)
+
+    def take(self) -> Sequence[Fact | Missed]:
+        """Return what waits, oldest first, or `Missed` alone."""
+        facts, self._facts = self._facts, []
+        missed, self._missed = self._missed, 0
+        self._characters = 0
+        return (Missed(missed),) if missed else facts
+
+    def close(self) -> None:
+        """Hear of nothing more."""
+        self._feed.drop(self)
+
+
+class Feed:
+    """Tells facts to those who subscribe."""
+
+    def __init__(self, results: Results, on_fault: Callable[[], object]) -> None:
+        """`results` is given each game that is over before anybody hears of that.
+
+        `on_fault` is told of a subscriber's mistake, while its exception is handled.
+        """
+        self.results = results
+        self.moves: Sequence[Subscription] = ()
+        """Those who hear of moves. Where there are none, nobody needs to make a fact of each."""
+        self._hearers: dict[type[Fact], tuple[Subscription, ...]] = dict.fromkeys(ALL, ())
+        self._untold: deque[tuple[Finished, MoveMade | None]] = deque()
+        self._on_fault = on_fault
+
+    def subscribe(
+        self, wake: Callable[[], None], kinds: Iterable[type[Fact]] = ALL, limit: int = LIMIT
+    ) -> Subscription:
+        """Let a subscriber hear of facts of these kinds from now on; `limit` of them may wait.
+
+        `wake` is called when something waits and nothing did before. It may take that at once; it MUST NOT
+        block or call the hub.
+        """
+        subscription = Subscription(self, wake, limit)
+        for kind in kinds:
+            self._hearers[kind] += (subscription,)
+        self.moves = self._hearers[MoveMade]
+        return subscription
+
+    def publish(self, fact: Fact) -> None:
+        """Tell a fact to all who hear of its kind."""
+        hearers = self._hearers[type(fact)]
+        if hearers:
+            characters = _characters(fact)
+            for subscription in hearers:
+                subscription.put(fact, characters)
+
+    def move(self, fact: MoveMade) -> None:
+        """Tell of a move: as `publish` does, in less time."""
+        for subscription in self.moves:
+            subscription.put(fact)
+
+    def end(self, finished: Finished, move: MoveMade | None = None) -> None:
+        """Let a game that is over be kept, and tell of it later: of the move that ended it too, if one did.
+
+        Both are told once the result is stored and all ends before this one are told.
+        """
+        self.results.keep(finished)
+        if any(self._hearers.values()):
+            self._untold.append((finished, move))
+            self.tell_ends()
+
+    def tell_ends(self, *, all_of_them: bool = False) -> None:
+        """Tell of the games whose result is stored by now, or of all that are over."""
+        untold = self._untold
+        while untold and (all_of_them or not self.results.is_open(untold[0][0].game)):
+            finished, move = untold.popleft()
+            if move is not None:
+                self.move(move)
+            self.publish(finished)
+
+    def drop(self, subscription: Subscription) -> None:
+        """Tell a subscriber nothing more."""
+        for kind, hearers in self._hearers.items():
+            self._hearers[kind] = tuple(each for each in hearers if each is not subscription)
+        self.moves = self._hearers[MoveMade]
+
+    def fail(self, subscription: Subscription) -> None:
+        """Tell a subscriber nothing more, for a mistake: the one that is being handled."""
+        self.drop(subscription)
+        self._on_fault()
+
+
+def came(seat: Seat) -> Came:
+    """Return the fact that the player of a seat has come."""
+    assert seat.name is not None
+    return Came(seat.number, seat.name, seat.manners.kind)
+
+
+def waits(seat: Seat) -> Waits:
+    """Return the fact that the player of a seat waits."""
+    return Waits(seat.number, seat.place.name if isinstance(seat.place, AtTable) else None)
+
+
+def started(series: Series) -> GameStarted:
+    """Return the fact that the game which is on has started."""
+    first, second = series.session.order
+    return series.session.started((series.seats[first].number, series.seats[second].number))
+
+
+def snapshot(seats: Iterable[Seat], now: float) -> Snapshot:
+    """Return what the players on these seats, all there are, do."""
+    seats = tuple(seats)
+    situations = [seat.situation for seat in seats]
+    series = dict.fromkeys(each.series for each in situations if isinstance(each, Seated))
+    return Snapshot(
+        players=tuple(came(seat) for seat in seats if seat.name is not None),
+        waiting=tuple(waits(seat) for seat in seats if seat.waits),
+        games=tuple((started(each), each.session.standing(now)) for each in series if each.is_playing),
+    )
+
+
+def _characters(fact: Fact) -> int:
+    match fact:
+        case Came():
+            return len(fact.name)
+        case GameStarted():
+            return sum(map(len, fact.names)) + len(fact.table or "")
+        case Finished():
+            return sum(len(player.name) for player in fact.players) + len(fact.table or "")
+        case _:
+            return 0
