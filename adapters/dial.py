@@ -1,15 +1,17 @@
 """The client's end of a connection.
 
-Opens a line to a server and moves one dialect's messages over it. For bots, tests and tools; assumes
-nothing of the server but its dialect.
+Knows how a person writes a server's address, opens a line to it, and moves one dialect's messages over the
+line. For bots, tests and tools; assumes nothing of the server but its dialect. The rule that an address
+keeps: it can be put into a URL, and into the first line of a websocket's handshake.
 """
 
 import errno
 import os
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from typing import Generic, Protocol
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import trio
 import trio_websocket
@@ -20,9 +22,59 @@ from adapters.websocket import close, next_message
 from adapters.wire import Wire
 
 _HTTP = b"HTTP/"
+_WEB_PORT = 80
 
 PATIENCE = 10.0
 """Seconds that a server has for letting a client in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server is."""
+
+    host: str
+    port: int
+    target: str = "/"
+    """Path and query of a URL."""
+
+    @property
+    def place(self) -> str:
+        """Host and port, as they are written."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    def asked(self, name: str) -> str | None:
+        """Return what the URL itself asks for: `table` or `against`."""
+        return parse_qs(urlsplit(self.target).query).get(name, [None])[0]
+
+    def url(self, **query: str | None) -> str:
+        """Return the URL of a websocket, with what in `query` is not None added to the address's own."""
+        more = urlencode({name: value for name, value in query.items() if value is not None})
+        separator = "" if not more else "&" if "?" in self.target else "?"
+        return f"ws://{self.place}{self.target}{separator}{more}"
+
+
+def address_in(text: str, port: int, *, has_urls: bool) -> Address:
+    """Return the address that `text` is: host and port, `port` by default, or the URL of a websocket.
+
+    Raises ValueError with what is wrong in one line.
+    """
+    is_url = has_urls and text.startswith("ws://")
+    wanted = "ws://HOST:PORT or HOST:PORT" if has_urls else "HOST:PORT"
+    refusal = ValueError(f"{text!r} is no address, it has to be {wanted}")
+    if not text.isprintable() or " " in text or ("://" in text and not is_url):
+        raise refusal
+    parts = urlsplit(text if is_url else f"//{text}")
+    try:
+        given = parts.port
+    except ValueError:
+        raise ValueError(f"{text!r} has no port from 1 to 65535") from None
+    has_more = parts.path or parts.query or parts.fragment
+    if not parts.hostname or given == 0 or "@" in parts.netloc or (has_more and not has_urls):
+        raise refusal
+    target = quote(parts.path or "/", safe="/%")
+    if parts.query:
+        target += "?" + quote(parts.query, safe="=&%+")
+    return Address(parts.hostname, given or (_WEB_PORT if is_url else port), target)
 
 
 class Line(Protocol):

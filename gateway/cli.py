@@ -18,11 +18,9 @@ from typing import TYPE_CHECKING
 
 import trio
 
-import adapters.arena.server
-import adapters.droidcon.server
-import adapters.nac4.server
 from adapters.connection import contained
 from adapters.epoll import EpollReader
+from adapters.front_ends import DIALECTS
 from adapters.house.server import House
 from adapters.house.thinking import Thinker
 from adapters.wire import Backlogs, Turns, Wire
@@ -41,13 +39,6 @@ from gateway.server.options import COMMANDS, parse
 if TYPE_CHECKING:
     from gateway.server.archive import Archive
 
-_EXAMPLES = {
-    "nac4": ("ws://{address}", "send: connect alice"),
-    "arena": ("ws://{address}", 'send: {{"type": "start", "id": "alice"}}'),
-    "droidcon": ("{address}", "try: nc {host} {port}  and type: NAME alice, then: JOIN lobby"),
-    "web": ("http://{address}", "try: curl http://{address}/api/standings"),
-}
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the server; return the exit status: 0 when it was stopped, 1 when the system refused something."""
@@ -56,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from gateway.server import reports  # noqa: PLC0415  as below
 
         return reports.main(given)
-    options = parse(given)
+    options = parse(given, DIALECTS)
     let_output_take_any_text()
     set_up_logging(options.log_level, as_json=options.log_json)
     status = 0
@@ -142,19 +133,16 @@ async def _kept(options: argparse.Namespace) -> AsyncIterator["Archive | None"]:
 def _front_ends(
     options: argparse.Namespace, hub: HubForPlayers, arrivals: ArrivalTimes, epoll: EpollReader | None
 ) -> list[FrontEnd]:
-    nac4 = partial(adapters.nac4.server.serve, hub=hub, original=options.nac4_original)
-    arena = partial(adapters.arena.server.serve, hub=hub)
-    droidcon = partial(adapters.droidcon.server.serve, hub=hub, rounds=options.rounds)
-    services = (
-        ("nac4", options.nac4, nac4),
-        ("arena", options.arena, arena),
-        ("droidcon", options.tcp, droidcon),
-    )
+    """Return the front ends that are asked for."""
     wired = partial(Wire, arrivals=arrivals, epoll=epoll, backlogs=Backlogs(), turns=Turns())
     return [
-        FrontEnd(name, port, partial(contained, name, service, wired))
-        for name, port, service in services
-        if port is not None
+        FrontEnd(
+            each.name,
+            getattr(options, each.option),
+            partial(contained, each.name, each.front_end(dispatcher, options), wired),
+        )
+        for each in DIALECTS
+        if getattr(options, each.option) is not None
     ]
 
 
@@ -174,12 +162,12 @@ def _web(
     return WebProcess(orders, listeners, archive.writer, archive.clear)
 
 
-def _announce(doors: Sequence[tuple[str, Sequence[str]]], place: str) -> None:
+def _announce(listening: Sequence[tuple[str, Sequence[str]]], place: str) -> None:
     """Print where to point a bot, one line for each address, and where results are kept.
 
     Raises OSError where nobody can read it.
     """
-    addresses = [(name, address) for name, where in doors for address in where]
+    addresses = [(name, address) for name, where in listening for address in where]
     lines = [*(_line(name, address) for name, address in addresses), f"{'results':9} {place}"]
     try:
         print("\n".join(lines), flush=True)
@@ -190,7 +178,10 @@ def _announce(doors: Sequence[tuple[str, Sequence[str]]], place: str) -> None:
 
 
 def _line(name: str, address: str) -> str:
-    where, example = _EXAMPLES[name]
+    """Return an address, and what to try there."""
+    examples = {each.name: (each.scheme, each.example) for each in DIALECTS}
+    examples["web"] = "http", "try: curl http://{address}/api/standings"
+    scheme, example = examples[name]
     host, _, port = address.rpartition(":")
     shown = example.format(address=address, host=host.strip("[]"), port=port)
-    return f"{name:9} {where.format(address=address):26} {shown}"
+    return f"{name:9} {f'{scheme}://{address}' if scheme else address:26} {shown}"

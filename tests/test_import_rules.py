@@ -4,13 +4,24 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
+from pathlib import Path
 
 import pytest
 from house import OURS, ROOT, arrows, cycles, modules
 
 DIALECTS = ("nac4", "arena", "droidcon")
+LIST = "adapters.front_ends"
+"""What lists the dialects."""
+ELSEWHERE = {
+    "adapters.web.nac4",
+    "adapters.web.answers",
+    "adapters.web.application",
+    "gateway.store.commands",
+    "gateway.store.formats.arena",
+}
+"""What serves nac4's documents by web, and what writes arena's own record of a game."""
 
 PACKAGES = {
     "game": set[str](),
@@ -58,6 +69,16 @@ IN_DIALECTS = [
 ]
 
 
+def at_import(module: str) -> set[str]:
+    """Return the modules of ours that are imported when a module is, its packages included."""
+    tree = ast.parse(source(module))
+    arrows = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+    found = _targets(arrows) & {*ALL}
+    return found | {"adapters." + name.split(".")[1] for name in found if name.startswith("adapters.")} & {
+        *ALL
+    }
+
+
 def source(module: str) -> str:
     return MODULES[module].text
 
@@ -69,12 +90,16 @@ def nodes(module: str) -> Iterator[ast.AST]:
 @cache
 def imports(module: str) -> set[str]:
     """Return the modules that a module imports, wherever in its text."""
+    return _targets(nodes(module))
+
+
+def _targets(nodes: Iterable[ast.AST]) -> set[str]:
     found: set[str] = set()
-    for node in nodes(module):
+    for node in nodes:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{module} imports relatively"
+            assert node.level == 0, f"{ast.unparse(node)} is relative"
             assert node.module is not None
             found |= {_imported(node.module, alias.name) for alias in node.names}
     return found
@@ -156,11 +181,44 @@ def test_no_dialect_imports_another(module: str) -> None:
     assert [name for name in ours(module) if name.startswith(tuple(others))] == []
 
 
-@pytest.mark.parametrize("module", [name for name in ALL if MODULES[name].package == "adapters"])
-def test_what_all_dialects_share_knows_none_of_them(module: str) -> None:
-    homes = tuple(f"adapters.{dialect}" for dialect in DIALECTS)
-    assert [name for name in ours(module) if name.startswith(homes)] == []
-    assert [word for word in DIALECTS if word in source(module).lower()] == []
+def test_dialect_is_named_in_its_folder_and_in_the_list_alone() -> None:
+    named = {
+        module: foreign
+        for module in ALL
+        if module.startswith(("gateway", "adapters")) and module not in {LIST, *ELSEWHERE}
+        if (foreign := [each for each in DIALECTS if _names(module, each)])
+    }
+    assert named == {}
+
+
+def _names(module: str, dialect: str) -> bool:
+    return dialect in source(module).lower() and not f"{module}.".startswith(f"adapters.{dialect}.")
+
+
+def test_list_names_every_folder_of_a_dialect_once() -> None:
+    text = source(LIST)
+    assert [text.count(f"{dialect}.DIALECT") for dialect in DIALECTS] == [1, 1, 1]
+    folders = {path.parent.name for path in (ROOT / "adapters").glob("*/translator.py")}
+    assert folders == {*DIALECTS}
+
+
+@pytest.mark.parametrize(
+    ("command", "side"),
+    [
+        ("gateway.cli", (".client", "adapters.bot")),
+        ("adapters.bot.cli", (".server", ".translator", "gateway.hub")),
+    ],
+)
+def test_command_loads_no_dialect_s_other_side(command: str, side: tuple[str, ...]) -> None:
+    seen, todo = set[str](), {command}
+    while todo:
+        seen |= todo
+        todo = {found for name in todo for found in at_import(name)} - seen
+    assert LIST in seen
+    others = {name for name in seen if name.startswith(("adapters.", "gateway.hub"))} - {
+        "adapters.house.server"
+    }
+    assert [name for name in others if name.endswith(side) or name.startswith(side)] == []
 
 
 def test_wire_logs_know_games_and_events_alone() -> None:
@@ -196,8 +254,10 @@ def test_translator_knows_messages_commands_events_and_board(dialect: str) -> No
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_client_knows_nothing_of_the_gateway(dialect: str) -> None:
-    assert {name for name in ours(f"adapters.{dialect}.client") if name.startswith("gateway")} == set()
+def test_client_knows_nothing_of_the_server_but_the_board_and_its_own_dialect(dialect: str) -> None:
+    known = {f"adapters.{dialect}.messages", f"adapters.{dialect}.codec", "gateway.game.board"}
+    shared = {"adapters.bot.talk", "adapters.contract", "adapters.dial"}
+    assert ours(f"adapters.{dialect}.client") <= known | shared
 
 
 @pytest.mark.parametrize(
@@ -227,8 +287,9 @@ def test_trio_websocket_stays_behind_the_transports() -> None:
 # The bot: on the client's side of every dialect.
 
 BOT = [name for name in ALL if name.startswith("adapters.bot")]
-BOT_DIALECTS = [f"adapters.bot.{dialect}" for dialect in DIALECTS]
-BOT_KNOWS = {f"adapters.{dialect}.{role}" for dialect in DIALECTS for role in ("messages", "client")} | {
+BOT_KNOWS = {
+    LIST,
+    "adapters.dialect",
     "adapters.contract",
     "adapters.dial",
     "gateway",
@@ -241,25 +302,16 @@ BOT_KNOWS = {f"adapters.{dialect}.{role}" for dialect in DIALECTS for role in ("
 
 
 @pytest.mark.parametrize("module", BOT)
-def test_bot_knows_of_dialects_what_a_client_knows(module: str) -> None:
+def test_bot_knows_of_dialects_what_the_list_says(module: str) -> None:
     assert {name for name in ours(module) if not name.startswith("adapters.bot")} <= BOT_KNOWS
 
 
-@pytest.mark.parametrize("module", BOT_DIALECTS)
-def test_bot_knows_one_dialect_at_a_time(module: str) -> None:
-    home = f"adapters.{module.rpartition('.')[2]}"
-    others = tuple(f"adapters.{dialect}" for dialect in DIALECTS if f"adapters.{dialect}" != home)
-    assert not [name for name in ours(module) if name.startswith((*others, *BOT_DIALECTS))]
-
-
-def test_nothing_but_the_bot_imports_the_bot() -> None:
-    users = {name for name in ALL if any(found.startswith("adapters.bot") for found in ours(name))}
-    assert users <= {*BOT}
-
-
-@pytest.mark.parametrize("module", [*BOT_DIALECTS, "adapters.bot.news", "adapters.bot.tally"])
-def test_dialects_of_the_bot_do_no_io(module: str) -> None:
-    assert theirs(module) <= PURE | {"contextlib"}
+def test_nothing_but_a_dialect_s_client_imports_the_bot_and_of_it_the_talk_alone() -> None:
+    clients = {f"adapters.{dialect}.client" for dialect in DIALECTS}
+    types = {"adapters.dialect", *(f"adapters.{dialect}" for dialect in DIALECTS)}
+    for name in {*ALL} - {*BOT}:
+        found = {found for found in ours(name) if found.startswith("adapters.bot")}
+        assert found <= ({"adapters.bot.talk"} if name in clients | types else set())
 
 
 # The engines.

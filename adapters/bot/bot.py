@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import trio
 
-from adapters.bot.play import HINT, Ending, Hearing, Kind, Play
-from adapters.bot.player import Player
-from adapters.bot.screen import Screen
-from adapters.bot.tally import Tally
-from adapters.bot.waiting import Stage, Waiting, Words
+from adapters.bot.choosers import Chooser
+from adapters.bot.play import HINT, Ending, Kind, Play
+from adapters.bot.screen import Phase, Screen, Waiting, Words
+from adapters.bot.talk import AnyDialogue
+from adapters.bot.totals import Totals
 from adapters.contract import PeerGone
 
 LONGEST_PAUSE = 30.0
@@ -28,8 +28,8 @@ class Server:
 
     place: str
     """Its address, for people to read."""
-    dial: Callable[[], AbstractAsyncContextManager[Hearing]]
-    """Opens a line to it. Raises OSError, UnicodeError, PeerGone."""
+    dial: Callable[[], AbstractAsyncContextManager[AnyDialogue]]
+    """Connects to it. Raises OSError, UnicodeError, PeerGone."""
     name: str
     """What the player is called there."""
     dialect: str = ""
@@ -40,19 +40,19 @@ class Server:
         """Return what the player waits for, and what may be wrong."""
         doubt = f"is it the port for {self.dialect}? {HINT}"
         return {
-            Stage.DIALLING: f"waits for {self.place} to answer; {doubt}",
-            Stage.GREETING: f"waits for {self.place} to say anything; {doubt}",
-            Stage.LOOKING: f"{self.name} waits at {self.place} for {self.seeks}",
+            Phase.DIALLING: f"waits for {self.place} to answer; {doubt}",
+            Phase.GREETING: f"waits for {self.place} to say anything; {doubt}",
+            Phase.LOOKING: f"{self.name} waits at {self.place} for {self.seeks}",
         }
 
 
 class Bot:
     """A player that looks for its games."""
 
-    def __init__(self, server: Server, player: Player, tally: Tally, screen: Screen) -> None:
+    def __init__(self, server: Server, chooser: Chooser, totals: Totals, screen: Screen) -> None:
         self._server = server
-        self._player = player
-        self._tally = tally
+        self._chooser = chooser
+        self._totals = totals
         self._screen = screen
         self._waiting = Waiting(server.words(), screen.warn)
         self._running = trio.CancelScope()
@@ -78,15 +78,15 @@ class Bot:
     async def _run(self, *, reconnect: bool) -> Ending:
         pauses = _pauses()
         while True:
-            games = self._tally.begun
-            self._waiting.at(Stage.DIALLING)
+            games = self._totals.begun
+            self._waiting.at(Phase.DIALLING)
             ending = await self._connection()
             self._waiting.at(None)
             if ending.kind is Kind.SPENT:
                 continue
             if not reconnect or not self._is_worth_another_try(ending):
                 return ending
-            if games < self._tally.begun:
+            if games < self._totals.begun:
                 pauses = _pauses()
             pause = next(pauses)
             self._screen.warn(f"{ending.words}; next try in {pause:g} s")
@@ -97,20 +97,22 @@ class Bot:
 
         A player that was let in before may be refused because the server has not yet missed it.
         """
-        return ending.kind is Kind.LOST or (ending.kind is Kind.REFUSED and self._tally.begun > 0)
+        return ending.kind is Kind.LOST or (ending.kind is Kind.REFUSED and self._totals.begun > 0)
 
     async def _connection(self) -> Ending:
         """Play on one connection."""
         async with AsyncExitStack() as stack:
             try:
-                line = await stack.enter_async_context(self._server.dial())
+                dialogue = await stack.enter_async_context(self._server.dial())
             except (OSError, UnicodeError, PeerGone) as error:
                 return Ending(Kind.LOST, f"no server at {self._server.place}: {reason(error)}")
             self._screen.connected(self._server.place, self._server.name)
-            self._waiting.at(Stage.GREETING)
+            self._waiting.at(Phase.GREETING)
             try:
                 with trio.CancelScope() as self._playing:
-                    return await Play(line, self._player, self._tally, self._screen, self._waiting).run()
+                    return await Play(
+                        dialogue, self._chooser, self._totals, self._screen, self._waiting
+                    ).run()
             finally:
                 self._playing = None
         return Ending(Kind.LEFT)

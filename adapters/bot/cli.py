@@ -2,22 +2,19 @@
 
 import signal
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Sequence
 from functools import partial
 
 import trio
 
-from adapters.bot import arena, droidcon, nac4
 from adapters.bot.bot import Bot, Server
+from adapters.bot.choosers import Chooser, Keyboard, Person
 from adapters.bot.options import Options, parse
-from adapters.bot.play import Ending, Hearing, Kind
-from adapters.bot.player import Keyboard, Person, Player
+from adapters.bot.play import Ending, Kind
 from adapters.bot.screen import Screen
-from adapters.bot.tally import Tally
+from adapters.bot.talk import Entry
+from adapters.bot.totals import Totals
 from gateway.server.arguments import in_one_line, let_output_take_any_text
-
-LOBBY = "lobby"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,14 +25,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = parse(arguments)
     let_output_take_any_text()
-    tally = Tally(options.games)
+    totals = Totals(options.games)
     screen = Screen(shows_games=options.verbose or options.engine is None)
     status = 1
     try:
-        ending = trio.run(_play, options, tally, screen)
+        ending = trio.run(_play, options, totals, screen)
         status = _status(ending, screen)
-        if tally.begun or status != 1:
-            screen.say(tally.summary())
+        if totals.begun or status != 1:
+            screen.say(totals.summary())
     except* OSError as errors:  # nobody reads what is printed
         screen.warn(f"error: {in_one_line(errors)}")
         sys.stdout = None  # the interpreter would try once more at its end
@@ -53,18 +50,18 @@ def _status(ending: Ending | signal.Signals, screen: Screen) -> int:
     return 1
 
 
-async def _play(options: Options, tally: Tally, screen: Screen) -> Ending | signal.Signals:
+async def _play(options: Options, totals: Totals, screen: Screen) -> Ending | signal.Signals:
     """Return how the play ended: by itself, or by a signal."""
     stopped: list[signal.Signals] = []
     async with trio.open_nursery() as nursery:
-        bot = Bot(_server(options), _player(options, screen, nursery), tally, screen)
+        bot = Bot(_server(options), _chooser(options, screen, nursery), totals, screen)
         await nursery.start(_stop_on_signals, bot, stopped)
         ending = await bot.run(reconnect=options.reconnect)
         nursery.cancel_scope.cancel()
     return stopped[0] if stopped else ending
 
 
-def _player(options: Options, screen: Screen, nursery: trio.Nursery) -> Player:
+def _chooser(options: Options, screen: Screen, nursery: trio.Nursery) -> Chooser:
     if options.engine is not None:
         return options.engine
     keyboard = Keyboard()
@@ -73,27 +70,17 @@ def _player(options: Options, screen: Screen, nursery: trio.Nursery) -> Player:
 
 
 def _server(options: Options) -> Server:
-    address = options.address
-    dial: Callable[[], AbstractAsyncContextManager[Hearing]]
-    match options.dialect:
-        case "nac4":
-            url = address.url(table=options.table, against=options.against)
-            dial = partial(nac4.open_line, url, options.name)
-        case "arena":
-            wish = arena.Wish(options.name, options.against, options.table)
-            dial = partial(arena.open_line, address.url(), wish, options.encoding)
-        case _:
-            channel = options.table or LOBBY if options.against is None else f"@{options.against}"
-            dial = partial(droidcon.open_line, address.host, address.port, options.name, channel)
-    return Server(address.place, dial, options.name, options.dialect, sought(options))
+    entry = options.entry
+    dial = partial(options.dialect.open_dialogue, entry)
+    return Server(entry.address.place, dial, entry.name, options.dialect.name, sought(entry))
 
 
-def sought(options: Options) -> str:
+def sought(entry: Entry) -> str:
     """Return whom the player waits for, and what they have to do."""
-    against = options.against or options.address.asked("against")
-    table = options.table or options.address.asked("table")
+    against = entry.against or entry.address.asked("against")
+    table = entry.table or entry.address.asked("table")
     if against is not None:
-        return f"{against!r}, who has to come there and ask for {options.name!r} or for anybody"
+        return f"{against!r}, who has to come there and ask for {entry.name!r} or for anybody"
     if table is not None:
         return f"another player at the table {table!r}"
     return "an opponent"

@@ -4,27 +4,27 @@ import argparse
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 
-from adapters.arena.messages import Encoding
-from adapters.bot.address import PORTS, Address, address_in
-from adapters.bot.player import THINK, EnginePlayer
+from adapters.bot.choosers import THINK, EngineChooser
+from adapters.bot.talk import Entry
+from adapters.dial import address_in
+from adapters.dialect import Dialect
+from adapters.front_ends import DIALECTS
 from gateway import __version__
 from gateway.engines import EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import CATALOGUE, engine_named, limits_itself
-from gateway.server.arguments import Parser, number
+from gateway.server.arguments import Parser, listed, number
 
 DESCRIPTION = """\
-Puts an engine, or you, behind one of the three dialects: a bot for c4gateway, or for the dialect's own
-server. It plays its games and says how they went.
+Puts an engine, or you, behind one of the dialects: a bot for c4gateway, or for the dialect's own server.
+It plays its games and says how they went.
 """
 EPILOG = """\
 examples:
-  c4bot nac4 ws://127.0.0.1:8080 --name mc --engine mc:10000
-  c4bot arena ws://127.0.0.1:8001 --against aima --encoding edn
-  c4bot tcp 127.0.0.1:4242 --channel lobby --games 0 --reconnect
-  c4bot tcp 127.0.0.1:4242 --engine manual
+{examples}
 
 The exit status is 0 after all games, 1 where the server is not there or does not want the player, 2 for
 wrong options, 130 after Ctrl-C.
@@ -37,14 +37,10 @@ _MOST_GAMES = 10**9
 class Options:
     """What was asked for."""
 
-    dialect: str
-    address: Address
-    name: str
-    engine: EnginePlayer | None
+    dialect: Dialect
+    entry: Entry
+    engine: EngineChooser | None
     """None for a person at the prompt."""
-    against: str | None
-    table: str | None
-    encoding: Encoding
     games: int
     """0: for ever."""
     reconnect: bool
@@ -55,40 +51,45 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
     """Return the options. Exits with status 2, after a line on stderr, where they are wrong."""
     parser = _parser()
     found = parser.parse_args(arguments)
-    if found.dialect != "arena" and found.encoding is not None:
-        parser.error("argument --encoding: only arena has a choice of these")
-    if found.dialect != "arena" and len(found.name.split()) > 1:
-        parser.error(f"argument --name: {found.dialect} has no names with a blank, such as {found.name!r}")
+    dialect = next(each for each in DIALECTS if found.dialect in (each.name, each.option))
+    if found.encoding is not None and found.encoding not in dialect.encodings:
+        parser.error(f"argument --encoding: only {_writers()} has a choice of these")
+    if not dialect.allows_blanks and len(found.name.split()) > 1:
+        parser.error(f"argument --name: {dialect.name} has no names with a blank, such as {found.name!r}")
     try:
-        address = address_in(found.address, found.dialect)
+        address = address_in(found.address, dialect.port, has_urls=dialect.scheme != "")
     except ValueError as error:
         parser.error(f"argument ADDRESS: {error}")
     return Options(
-        dialect=found.dialect,
-        address=address,
-        name=found.name,
-        engine=_engine_player(found.engine, found.think),
-        against=found.against,
-        table=found.table,
-        encoding=Encoding(found.encoding or "json"),
+        dialect=dialect,
+        entry=Entry(address, found.name, found.against, found.table, found.encoding),
+        engine=_engine_chooser(found.engine, found.think),
         games=found.games,
         reconnect=found.reconnect,
         verbose=found.verbose,
     )
 
 
+def _writers() -> str:
+    """Return which dialects let a player choose how to write."""
+    return listed([each.name for each in DIALECTS if each.encodings], "or")
+
+
 def _parser() -> Parser:
     parser = Parser(
         prog="c4bot",
         description=DESCRIPTION,
-        epilog=EPILOG,
+        epilog=EPILOG.format(examples="\n".join(_examples())),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("dialect", choices=PORTS, metavar="DIALECT", help=" or ".join(PORTS))
+    names = [each.name for each in DIALECTS]
+    others = [each.option for each in DIALECTS if each.option not in names]
     parser.add_argument(
-        "address", metavar="ADDRESS", help="ws://HOST:PORT or HOST:PORT for nac4 and arena, HOST:PORT for tcp"
+        "dialect", choices=[*names, *others], metavar="DIALECT", help=listed([*names, *others], "or")
     )
+    with_urls = listed([each.name for each in DIALECTS if each.scheme], "and")
+    parser.add_argument("address", metavar="ADDRESS", help=f"HOST:PORT, or ws://HOST:PORT for {with_urls}")
     _add_player(parser.add_argument_group("who plays"))
     _add_opponent(parser.add_argument_group("against whom"))
     _add_run(parser.add_argument_group("how long, and what is seen of it"))
@@ -96,7 +97,21 @@ def _parser() -> Parser:
     return parser
 
 
+def _examples() -> Iterator[str]:
+    """Yield a command line for each dialect, with different options."""
+    options = (
+        "--name mc --engine mc:10000",
+        "--against aima --verbose",
+        "--table lobby --games 0 --reconnect",
+        "--engine manual",
+    )
+    for each, shown in zip(cycle(DIALECTS), options, strict=False):
+        scheme = f"{each.scheme}://" if each.scheme else ""
+        yield f"  c4bot {each.name} {scheme}127.0.0.1:{each.port} {shown}"
+
+
 def _add_player(group: argparse._ArgumentGroup) -> None:
+    clocked = listed([each.name for each in DIALECTS if "clock" in each.rules], "and")
     group.add_argument(
         "--name", type=_text, default=f"c4bot-{os.getpid()}", help="what the player is called (c4bot-NUMBER)"
     )
@@ -110,8 +125,8 @@ def _add_player(group: argparse._ArgumentGroup) -> None:
         "--think",
         type=number(float, 0.001, 1e6),
         metavar="SECONDS",
-        help=f"most time for a move (what the engine takes, or {THINK}; nac4: a 20th of what the server says "
-        "is left, and never more)",
+        help=f"most time for a move (what the engine takes, or {THINK}; {clocked}: a 20th of what the server "
+        "says is left, and never more)",
     )
 
 
@@ -121,8 +136,11 @@ def _add_opponent(group: argparse._ArgumentGroup) -> None:
     either.add_argument(
         "--table", "--channel", type=_text, metavar="NAME", help="the table or channel to play at (the lobby)"
     )
+    encodings = dict.fromkeys(encoding for each in DIALECTS for encoding in each.encodings)
     group.add_argument(
-        "--encoding", choices=[each.value for each in Encoding], help="how an arena player writes (json)"
+        "--encoding",
+        choices=[*encodings],
+        help=f"how an {_writers()} player writes ({next(iter(encodings))})",
     )
 
 
@@ -159,7 +177,7 @@ def _engine(name: str) -> str:
     return name
 
 
-def _engine_player(name: str, think: float | None) -> EnginePlayer | None:
+def _engine_chooser(name: str, think: float | None) -> EngineChooser | None:
     if name == MANUAL:
         return None
-    return EnginePlayer(engine_named(name), think, math.inf if limits_itself(name) else THINK)
+    return EngineChooser(engine_named(name), think, math.inf if limits_itself(name) else THINK)

@@ -1,6 +1,6 @@
 """One connection, played: news in, columns out.
 
-Knows no dialect and opens no connection. One task listens all the time; a second one thinks while a move is
+Speaks no dialect and opens no connection. One task listens all the time; a second one thinks while a move is
 asked for, and is stopped as soon as what it thinks about is over. How it ends is a value: none of it is an
 error of ours.
 """
@@ -8,19 +8,20 @@ error of ours.
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Protocol, assert_never
+from typing import assert_never
 
 import trio
 
-from adapters.bot.news import Asked, Began, News, Over, Refused, Result, Spent
-from adapters.bot.player import EndOfInput, EngineFailed, Player
-from adapters.bot.screen import Screen
-from adapters.bot.tally import Tally
-from adapters.bot.waiting import Stage, Waiting
+from adapters.bot.choosers import Chooser, EndOfInput, EngineFailed
+from adapters.bot.screen import Phase, Screen, Waiting
+from adapters.bot.talk import AnyDialogue, Asked, Began, News, Over, Refused, Result, Spent
+from adapters.bot.totals import Totals
 from adapters.contract import Flooded, PeerGone, WireError
+from adapters.front_ends import DIALECTS
 from gateway.game.board import Board
+from gateway.server.arguments import listed
 
-HINT = "c4gateway has nac4 at port 8080, arena at 8001 and tcp at 4242."
+HINT = f"c4gateway has {listed([f'{each.name} at port {each.port}' for each in DIALECTS], 'and')}."
 """What to say where it may be the wrong port."""
 LAST_LOOK = 0.1
 """Seconds in which a player who leaves looks whether the server has begun another game by itself."""
@@ -56,41 +57,15 @@ class Ending:
     """What there is to say about it."""
 
 
-class Hearing(Protocol):
-    """A line, whatever its dialect."""
-
-    @property
-    def may_end(self) -> bool:
-        """Whether it is in order that the server hangs up now."""
-
-    @property
-    def begins_games(self) -> bool:
-        """Whether the server begins the next game by itself."""
-
-    @property
-    def understood(self) -> bool:
-        """Whether any message so far was one of the dialect's."""
-
-    async def hello(self) -> None:
-        """Ask to be let in. Raises PeerGone."""
-
-    async def hear(self) -> list[News]:
-        """Return what the next message means. Raises PeerGone, Flooded, Refused, WireError."""
-
-    async def move(self, column: int) -> None:
-        """Make a move. Raises PeerGone."""
-
-    async def again(self) -> None:
-        """Ask for another game. Raises PeerGone."""
-
-
 class Play:
     """The play on one connection."""
 
-    def __init__(self, line: Hearing, player: Player, tally: Tally, screen: Screen, waiting: Waiting) -> None:
-        self._line = line
-        self._player = player
-        self._tally = tally
+    def __init__(
+        self, dialogue: AnyDialogue, chooser: Chooser, totals: Totals, screen: Screen, waiting: Waiting
+    ) -> None:
+        self._dialogue = dialogue
+        self._chooser = chooser
+        self._totals = totals
         self._screen = screen
         self._waiting = waiting
         self._board: Board | None = None
@@ -108,57 +83,59 @@ class Play:
                 nursery.cancel_scope.cancel()
         finally:
             if self._board is not None:
-                self._tally.add(Over(Result.CUT_OFF, self._board))
+                self._totals.add(Over(Result.CUT_OFF, self._board))
                 if ending.kind is Kind.LEFT and not self._board.over:
                     self._screen.warn(_LOST if len(self._board.moves) > 1 else f"left a game: {_EARLY}")
         return self._ended_by_player or ending
 
     async def _listen(self, nursery: trio.Nursery) -> Ending:
         try:
-            await self._line.hello()
+            await self._dialogue.hello()
             while True:
                 news = await self._hear()
                 for item in news:
                     self._take(item, nursery)
-                self._waiting.at(self._stage())
-                if self._tally.is_complete:
+                self._waiting.at(self._phase())
+                if self._totals.is_complete:
                     await self._look_again()
                     return Ending(Kind.PLAYED)
                 if Spent() in news:
                     return Ending(Kind.SPENT)
                 if any(isinstance(item, Over) for item in news):
-                    await self._line.again()
+                    await self._dialogue.again()
         except PeerGone:
-            if self._line.may_end:
+            if self._dialogue.may_end:
                 return Ending(Kind.SPENT)
-            words = "the server hung up" if self._line.understood else f"the server gives no answer. {HINT}"
+            words = (
+                "the server hung up" if self._dialogue.understood else f"the server gives no answer. {HINT}"
+            )
             return Ending(Kind.LOST, words)
         except Refused as refusal:
             return Ending(Kind.REFUSED, f"the server refused: {refusal}")
         except (WireError, Flooded):
             return Ending(Kind.REFUSED, f"the server speaks another dialect. {HINT}")
 
-    def _stage(self) -> Stage | None:
+    def _phase(self) -> Phase | None:
         """Return what is waited for; nothing while a game is on."""
         if self._board is not None:
             return None
-        return Stage.LOOKING if self._line.understood else Stage.GREETING
+        return Phase.LOOKING if self._dialogue.understood else Phase.GREETING
 
     async def _look_again(self) -> None:
         """Say so if a game has begun that is left now, where the server begins games by itself."""
-        if not self._line.begins_games:
+        if not self._dialogue.begins_games:
             return
         with trio.move_on_after(LAST_LOOK), suppress(PeerGone, Refused, WireError, Flooded):
-            while not any(isinstance(item, Began) for item in await self._line.hear()):
+            while not any(isinstance(item, Began) for item in await self._dialogue.hear()):
                 pass
             self._screen.warn(_ANOTHER)
 
     async def _hear(self) -> list[News]:
         while True:
             try:
-                return await self._line.hear()
+                return await self._dialogue.hear()
             except WireError as error:
-                if not self._line.understood:
+                if not self._dialogue.understood:
                     raise
                 self._screen.warn(f"cannot understand the server: {error}")
 
@@ -178,7 +155,7 @@ class Play:
             case Over():
                 self._thought.cancel()
                 self._board = self._thinks_of = None
-                self._tally.add(news)
+                self._totals.add(news)
                 self._screen.over(news)
             case Spent():
                 pass
@@ -190,7 +167,7 @@ class Play:
         start = trio.current_time()
         try:
             with thought:
-                column = await self._player.choose(asked)
+                column = await self._chooser.choose(asked)
         except EndOfInput:
             self._ended_by_player = Ending(Kind.LEFT)
         except EngineFailed as failure:
@@ -200,7 +177,7 @@ class Play:
             nursery.cancel_scope.cancel()
         elif not thought.cancel_called:
             self._thinks_of = None
-            self._tally.moved(trio.current_time() - start)
+            self._totals.moved(trio.current_time() - start)
             self._board = asked.board.drop(column)
             if not self._board.over:  # the end is shown with its result
                 self._screen.position(self._board)
@@ -208,4 +185,4 @@ class Play:
 
     async def _send(self, column: int) -> None:
         with suppress(PeerGone):  # who listens will notice
-            await self._line.move(column)
+            await self._dialogue.move(column)

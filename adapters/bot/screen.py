@@ -1,15 +1,29 @@
-"""What the terminal is told while the bot runs.
+"""What the bot tells people: boards, games, and what it waits for when that takes long.
 
-The only module that prints. What a server says is shown with an escape for whatever nobody would see. Where
-nobody wants to watch, only warnings are printed; these go to stderr.
+`Screen` alone prints. It writes an escape for whatever nobody would see in what a server says. Where nobody
+wants to watch, it prints only warnings, and these to stderr. `Waiting` knows time, and the phases on the
+way to a game; it does not know connections: whoever plays says which phase has begun. The rule it keeps: a
+bot that makes progress says nothing, and one that makes none is never silent for long.
 """
 
+import math
 import sys
+from collections.abc import Callable, Mapping
+from enum import Enum, auto
+from typing import TypeAlias
 
-from adapters.bot.drawing import disc, draw
-from adapters.bot.news import Began, Over
-from gateway.game.board import Board
+import trio
+
+from adapters.bot.talk import Began, Over
+from gateway.game.board import COLUMNS, ROWS, Board, Side
 from gateway.game.text import printable, visible
+
+FIRST = 5.0
+"""Seconds after which the bot says what it waits for."""
+LATER = 60.0
+"""Seconds after which it says so again, and again."""
+_DISCS = "XO"
+"""The discs of the first and of the second mover."""
 
 
 class Screen:
@@ -63,3 +77,70 @@ class Screen:
             side = "" if game.side is None else f", as {disc(game.side)}"
             why = f" ({printable(game.why)})" if game.why else ""
             self.say(f"\n{draw(game.board)}\n{game.result.value}{side}{why}")
+
+
+class Phase(Enum):
+    """A phase on the way to a game."""
+
+    DIALLING = auto()
+    """The server is to let the connection in."""
+    GREETING = auto()
+    """It is to say something in the dialect."""
+    LOOKING = auto()
+    """It is to find an opponent."""
+
+
+Words: TypeAlias = Mapping[Phase, str]
+"""What is waited for, and what may be wrong."""
+
+
+class Waiting:
+    """How long the bot has been in a phase."""
+
+    def __init__(self, words: Words, tell: Callable[[str], None]) -> None:
+        self._words = words
+        self._tell = tell
+        self._phase: Phase | None = None
+        self._changed = trio.Event()
+
+    def at(self, phase: Phase | None) -> None:
+        """Wait in a phase, from now on unless that was so before; None while a game is on."""
+        if phase is not self._phase:
+            self._phase = phase
+            self._changed.set()
+            self._changed = trio.Event()
+
+    async def run(self) -> None:
+        """Tell what is waited for, whenever that takes long. Runs until it is cancelled."""
+        while True:
+            phase, changed = self._phase, self._changed
+            pause = math.inf if phase is None else FIRST
+            while not changed.is_set():
+                with trio.move_on_after(pause):
+                    await changed.wait()
+                if phase is not None and not changed.is_set():
+                    self._tell(self._words[phase])
+                    pause = LATER
+
+
+def draw(board: Board) -> str:
+    """Return a picture of the board, in lines; the last disc stands in brackets."""
+    cells = [[" . "] * COLUMNS for _ in range(ROWS)]
+    for column, row, side in board.placed():
+        cells[row][column] = f" {_DISCS[side]} "
+    if board.moves:
+        *_, (column, row, side) = board.placed()
+        cells[row][column] = f"({_DISCS[side]})"
+    numbers = "".join(f" {column} " for column in range(COLUMNS))
+    return "\n".join([*("".join(row) for row in reversed(cells)), numbers])
+
+
+def position(board: Board) -> str:
+    """Return in one line how a board came about, and whose turn it is."""
+    columns = "".join(str(column) for column in board.moves) or "none"
+    return f"columns so far: {columns}; to move: {disc(board.turn)}"
+
+
+def disc(side: Side) -> str:
+    """Return whose discs are a side's."""
+    return f"{_DISCS[side]}, moving {'second' if side else 'first'}"

@@ -1,0 +1,47 @@
+"""The Droidcon hackathon's protocol: bots that come by TCP and write lines."""
+
+from argparse import Namespace, _ArgumentGroup
+from functools import partial
+from typing import TYPE_CHECKING
+
+from adapters.dialect import Dialect, Opening, Serve
+from gateway.server.arguments import number
+
+if TYPE_CHECKING:
+    from adapters.bot.talk import Entry
+    from gateway.hub.dispatcher import Dispatcher
+
+
+def _add_options(group: _ArgumentGroup) -> None:
+    group.add_argument(
+        "--rounds",
+        type=number(int, 1, 10**6),
+        default=4,
+        metavar="N",
+        help="games in a series with a Droidcon player (%(default)s)",
+    )
+
+
+def _front_end(dispatcher: "Dispatcher", options: Namespace) -> Serve:
+    from adapters.droidcon.server import serve  # noqa: PLC0415  a bot needs no server
+
+    return partial(serve, dispatcher=dispatcher, rounds=options.rounds)
+
+
+def _open_dialogue(entry: "Entry") -> Opening:
+    from adapters.droidcon.client import open_dialogue  # noqa: PLC0415  the server needs no bot
+
+    return open_dialogue(entry)
+
+
+DIALECT = Dialect(
+    name="droidcon",
+    title="the Droidcon hackathon's protocol (TCP)",
+    bots="Droidcon bots, by TCP; works with nc and telnet",
+    option="tcp",
+    port=4242,
+    example="try: nc {host} {port}  and type: NAME alice, then: JOIN lobby",
+    add_options=_add_options,
+    front_end=_front_end,
+    open_dialogue=_open_dialogue,
+)

@@ -1,18 +1,113 @@
-"""The client's side of the Droidcon dialect."""
+"""The client's side of Droidcon: a connection to any server of the dialect, and a player's part in the talk.
 
-from collections.abc import AsyncIterator
+The server tells the opponent's moves alone, so the talk keeps the board. The original passes an illegal `PUT`
+on before it says who won, so a `PUT` that is not a move leaves the board alone (PROTOCOL.md 5.2); it says
+nothing when the opponent leaves, and the next `NEW_GAME` is then all there is (4.8).
+"""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
+from adapters.bot.talk import Asked, Began, Dialogue, Entry, News, Over, Refused, Result
 from adapters.dial import Client, open_lines
 from adapters.droidcon.codec import DroidconClientCodec
-from adapters.droidcon.messages import ClientMessage, ServerMessage
+from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
+from gateway.game.board import COLUMNS, SECOND, Board, Side
 
 DroidconClient: TypeAlias = Client[ClientMessage, ServerMessage]
+
+LOBBY = "lobby"
+"""The channel of a player that names none."""
+
+_RESULTS = {Word.YOU_WON: Result.WON, Word.YOU_LOST: Result.LOST, Word.DRAW: Result.DRAWN}
 
 
 @asynccontextmanager
 async def open_client(host: str, port: int) -> AsyncIterator[DroidconClient]:
     """Connect to a server, such as 127.0.0.1 and 4242. Raises OSError."""
-    async with open_lines(host, port) as transport:
-        yield Client(transport, DroidconClientCodec())
+    async with open_lines(host, port) as line:
+        yield Client(line, DroidconClientCodec())
+
+
+@asynccontextmanager
+async def open_dialogue(entry: Entry) -> AsyncIterator[Dialogue[ClientMessage, ServerMessage]]:
+    """Connect to a server as a player. Raises OSError."""
+    channel = entry.table or LOBBY if entry.against is None else f"@{entry.against}"
+    async with open_client(entry.address.host, entry.address.port) as client:
+        yield Dialogue(client, DroidconTalk(entry.name, channel))
+
+
+class DroidconTalk:
+    """What is said on one connection."""
+
+    begins_games = True
+
+    def __init__(self, name: str, channel: str) -> None:
+        self._name = name
+        self._channel = channel
+        self._board = Board()
+        self._side: Side | None = None
+        self._playing = False
+        self._complaint = ""
+        self.may_end = False
+        """Whether a result was the last word: the server hangs up after a series (PROTOCOL.md 4.7)."""
+
+    def hello(self) -> Sequence[ClientMessage]:
+        """Return what is said first."""
+        return [Name(self._name), Join(self._channel)]
+
+    def move(self, column: int) -> ClientMessage:
+        """Return the move, which the server will not answer (PROTOCOL.md 4.3)."""
+        self._board = self._board.drop(column)
+        return Put(column)
+
+    def again(self) -> tuple[float, Sequence[ClientMessage]]:
+        """Say nothing: the server begins the next round by itself (PROTOCOL.md 4.6)."""
+        return 0, []
+
+    def doubt(self) -> Sequence[ClientMessage]:
+        """Say nothing."""
+        return []
+
+    def hear(self, message: ServerMessage) -> Iterator[News | ClientMessage]:
+        """Yield what a message means. Raises Refused."""
+        match message:
+            case Word.SUCCESS:
+                pass
+            case Word.NEW_GAME:
+                yield from self._began()
+            case Word.YOUR_MOVE:
+                self._side = self._board.turn
+                yield Asked(self._board)
+            case Word.YOU_WON | Word.YOU_LOST | Word.DRAW:
+                if self._playing:
+                    yield self._over(_RESULTS[message])
+            case Put(column):
+                self._put(column)
+            case Error():
+                if not self._playing and not self.may_end:
+                    raise Refused(message.value)
+                self._complaint = message.value
+            case _:
+                assert_never(message)
+
+    def _began(self) -> Iterator[News]:
+        if self._playing:
+            yield Over(Result.CUT_OFF, self._board, self._side)
+        self._board, self._side = Board(), None
+        self._playing, self.may_end = True, False
+        self._complaint = ""
+        yield Began()
+
+    def _put(self, column: int | None) -> None:
+        if self._side is None:
+            self._side = SECOND
+        if column is None or not 0 <= column < COLUMNS or self._board.turn == self._side:
+            return
+        if self._board.has_room(column) and not self._board.over:
+            self._board = self._board.drop(column)
+
+    def _over(self, result: Result) -> Over:
+        self._playing, self.may_end = False, True
+        return Over(result, self._board, self._side, self._complaint)

@@ -1,0 +1,46 @@
+"""nac4: bots that come by websocket, are shown boards, and play by the clock."""
+
+from argparse import Namespace, _ArgumentGroup
+from functools import partial
+from typing import TYPE_CHECKING
+
+from adapters.dialect import Dialect, Opening, Serve
+
+if TYPE_CHECKING:
+    from adapters.bot.talk import Entry
+    from gateway.hub.dispatcher import Dispatcher
+
+
+def _add_options(group: _ArgumentGroup) -> None:
+    group.add_argument(
+        "--nac4-original",
+        action="store_true",
+        help="tell nac4 players 'Ok' when their opponent left, as the original's own client needs it",
+    )
+
+
+def _front_end(dispatcher: "Dispatcher", options: Namespace) -> Serve:
+    from adapters.nac4.server import serve  # noqa: PLC0415  a bot needs no server
+
+    return partial(serve, dispatcher=dispatcher, original=options.nac4_original)
+
+
+def _open_dialogue(entry: "Entry") -> Opening:
+    from adapters.nac4.client import open_dialogue  # noqa: PLC0415  the server needs no bot
+
+    return open_dialogue(entry)
+
+
+DIALECT = Dialect(
+    name="nac4",
+    title="nac4 (websocket)",
+    bots="nac4 bots, by websocket",
+    option="nac4",
+    port=8080,
+    scheme="ws",
+    example="send: connect alice",
+    rules=frozenset({"clock", "penalty", "games_per_pair"}),
+    add_options=_add_options,
+    front_end=_front_end,
+    open_dialogue=_open_dialogue,
+)

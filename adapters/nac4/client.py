@@ -1,21 +1,145 @@
-"""The client's side of the nac4 dialect.
+"""The client's side of nac4: a connection to any server of the dialect, and a player's part in the talk.
 
-For bots, tests and tools; speaks to any server of the dialect.
+The server shows boards, not moves; the moves are found by following the boards. The original is silent about
+an opponent who left: the next `newgame` is then all there is (PROTOCOL.md 5.10).
 """
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import TypeAlias
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import TypeAlias, assert_never
 
+from adapters.bot.talk import Asked, Began, Dialogue, Entry, News, Over, Refused, Result
+from adapters.contract import WireError
 from adapters.dial import Client, open_websocket
 from adapters.nac4.codec import Nac4ClientCodec
-from adapters.nac4.messages import ClientMessage, ServerMessage
+from adapters.nac4.messages import (
+    ClientMessage,
+    Connect,
+    Connected,
+    EndGame,
+    GenMove,
+    NewGame,
+    NotConnected,
+    PlayMove,
+    ServerMessage,
+)
+from gateway.game.board import CELLS, COLUMNS, FIRST, SECOND, Board, Side
 
 Nac4Client: TypeAlias = Client[ClientMessage, ServerMessage]
+
+_SIDES: dict[str, Side] = {"R": FIRST, "Y": SECOND}
+_REASONS = {"Ok": "", "Timeout": "out of time", "Disconnected": "disconnected"}
 
 
 @asynccontextmanager
 async def open_client(url: str) -> AsyncIterator[Nac4Client]:
     """Connect to a server, such as ``ws://127.0.0.1:8080``. Raises OSError, PeerGone."""
-    async with open_websocket(url) as transport:
-        yield Client(transport, Nac4ClientCodec())
+    async with open_websocket(url) as line:
+        yield Client(line, Nac4ClientCodec())
+
+
+@asynccontextmanager
+async def open_dialogue(entry: Entry) -> AsyncIterator[Dialogue[ClientMessage, ServerMessage]]:
+    """Connect to a server as a player. Raises OSError, PeerGone."""
+    url = entry.address.url(table=entry.table, against=entry.against)
+    async with open_client(url) as client:
+        yield Dialogue(client, Nac4Talk(entry.name))
+
+
+class Nac4Talk:
+    """What is said on one connection."""
+
+    begins_games = True
+    may_end = False
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._board = Board()
+        self._side: Side | None = None
+        self._playing = False
+
+    def hello(self) -> Sequence[ClientMessage]:
+        """Return what is said first."""
+        return [Connect(self._name)]
+
+    def move(self, column: int) -> ClientMessage:
+        """Return the move."""
+        return PlayMove(column)
+
+    def again(self) -> tuple[float, Sequence[ClientMessage]]:
+        """Say nothing: the server begins the next game by itself (PROTOCOL.md 5.9)."""
+        return 0, []
+
+    def doubt(self) -> Sequence[ClientMessage]:
+        """Say nothing."""
+        return []
+
+    def hear(self, message: ServerMessage) -> Iterator[News | ClientMessage]:
+        """Yield what a message means. Raises Refused, WireError."""
+        match message:
+            case Connected():
+                pass
+            case NotConnected(info):
+                raise Refused(info)
+            case NewGame():
+                yield from self._began(message)
+            case GenMove(cells, color, _, time):
+                self._side = _SIDES[color]
+                self._board = followed(self._board, cells)
+                yield Asked(self._board, time)
+            case EndGame():
+                if self._playing:
+                    yield self._over(message)
+            case _:
+                assert_never(message)
+
+    def _began(self, game: NewGame) -> Iterator[News]:
+        if self._playing:
+            yield Over(Result.CUT_OFF, self._board, self._side)
+        self._board = Board()
+        self._playing = True
+        names = [game.red, game.yellow]
+        if names.count(self._name) == 1:
+            self._side = FIRST if game.red == self._name else SECOND
+            names.remove(self._name)
+            yield Began(self._side, names[0])
+        else:  # two of one name: which of them this is comes with the first board
+            self._side = None
+            yield Began()
+
+    def _over(self, end: EndGame) -> Over:
+        self._playing = False
+        if end.status == "Tie":
+            result = Result.DRAWN
+        else:
+            result = Result.WON if end.status == f"Win{end.color}" else Result.LOST
+        with suppress(WireError):  # a strange board is no reason to doubt the result
+            self._board = followed(self._board, end.board)
+        return Over(result, self._board, _SIDES[end.color], _REASONS[end.battle])
+
+
+def followed(board: Board, cells: str) -> Board:
+    """Return the board that `cells` shows: `board`, or one a move or two later.
+
+    Raises WireError where there is no such board.
+    """
+    boards = [board]
+    for _ in range(3):
+        for each in boards:
+            if _shown(each) == cells:
+                return each
+        boards = [
+            each.drop(column)
+            for each in boards
+            if not each.over
+            for column in range(COLUMNS)
+            if each.has_room(column)
+        ]
+    raise WireError("a board that does not follow from the one before")
+
+
+def _shown(board: Board) -> str:
+    cells = ["."] * CELLS
+    for column, row, side in board.placed():
+        cells[row * COLUMNS + column] = "RY"[side]
+    return "".join(cells)

@@ -1,10 +1,11 @@
-"""What the commands have in common: how a number is read, what is said of a wrong one, and how it is said."""
+"""What the commands have in common: numbers and dialects as options, and what is said of a wrong option."""
 
 import argparse
 import io
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NoReturn
 
 
@@ -15,6 +16,30 @@ class Parser(argparse.ArgumentParser):
         """Exit with status 2 after a line on stderr."""
         line = " ".join(message.splitlines())
         self.exit(2, f"{self.prog}: error: {line} (see {self.prog} --help)\n")
+
+
+def no_options(_: argparse._ArgumentGroup) -> None:
+    """Add no option."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Description:
+    """A dialect, as options and help texts present it."""
+
+    name: str
+    """Its name in logs, in start lines and for c4bot."""
+    title: str
+    """Its name in a sentence about the server, with what carries it."""
+    bots: str
+    """The help for the option that opens a port for its bots."""
+    option: str
+    """That option without its dashes; c4bot takes it as a name of the dialect, too."""
+    port: int
+    """The port where none is given."""
+    rules: frozenset[str] = frozenset()
+    """The rules of play that concern its players, as their options are called, such as ``clock``."""
+    add_options: Callable[[argparse._ArgumentGroup], None] = no_options
+    """Adds the options that concern no other dialect."""
 
 
 def number(kind: Callable[[str], float], least: float, most: float) -> Callable[[str], float]:
@@ -33,14 +58,20 @@ def number(kind: Callable[[str], float], least: float, most: float) -> Callable[
     return read
 
 
+def listed(words: Sequence[str], conjunction: str) -> str:
+    """Return words as a sentence lists them, such as ``a, b or c``; nothing where there are none."""
+    others, last = ", ".join(words[:-1]), "".join(words[-1:])
+    return f"{others} {conjunction} {last}" if others else last
+
+
 def let_output_take_any_text() -> None:
-    """Write an escape on standard output for a character that its encoding has not, instead of failing."""
+    """Let standard output take any text: it writes an escape for a character that its encoding lacks."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def in_one_line(error: BaseException) -> str:
-    """Return what an error says, as one line; of a group, what the first of them says."""
+    """Return what an error says, as one line; of a group, what the first of its errors says."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return " ".join(str(error).split())

@@ -9,29 +9,28 @@ from gateway import __version__
 from gateway.engines import EngineUnavailable
 from gateway.engines.catalogue import engine_named
 from gateway.game.commands import HOUSE_PLAYERS
-from gateway.server.arguments import Parser, number
+from gateway.server.arguments import Description, Parser, listed, number
 from gateway.server.logs import LEVELS
 
 DESCRIPTION = """\
-A Connect-Four server for bots. It speaks three dialects at once, and bots of different dialects play
-each other: nac4 (websocket), c4-arena (websocket) and the Droidcon hackathon's protocol (TCP).
+A Connect-Four server for bots. It speaks several dialects at once, and bots of different dialects play
+each other: {titles}.
 """
 EPILOG = """\
-Without --nac4, --arena and --tcp all three start, on the ports 8080, 8001 and 4242; with one or two of
+Without {all_options} all of these start, on the ports {ports}; with some of
 them only those start. Stop the server with Ctrl-C.
 
 examples:
   c4gateway
-  c4gateway --nac4 8080 --arena 8001 --tcp 4242
-  c4gateway --tcp 4242 --rounds 2 --host 0.0.0.0 --host ::
+  c4gateway {example}
+  c4gateway --clock 10 --host 0.0.0.0 --host ::
 
 Results are kept in a database. Other commands read it, also while the server runs (each has its --help):
   c4gateway standings          who stands where
   c4gateway show GAME          one game, and why it ended as it did
-  c4gateway export             games, as csv, jsonl, pgn, or arena's own lines
+  c4gateway export             games, as csv, jsonl, pgn, or a line of digits each
   c4gateway recount            compute totals and ratings again from the games
 """
-PORTS = {"nac4": 8080, "arena": 8001, "tcp": 4242}
 HOST = "127.0.0.1"
 DATABASE = "c4gateway.db"
 """Where results are kept, unless something else is asked for."""
@@ -46,13 +45,16 @@ COMMANDS = ("standings", "show", "export", "recount")
 """What can stand in front of all options: commands that read what was kept."""
 
 
-def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
-    """Return the options. Exits with status 2, after a line on stderr, where they are wrong."""
-    parser = _parser()
+def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> argparse.Namespace:
+    """Return the options of a server that can speak `dialects`; each has its port under its option's name.
+
+    Exits with status 2, after a line on stderr, where the options are wrong.
+    """
+    parser = _parser(dialects)
     options = parser.parse_args(arguments)
-    if all(getattr(options, name) is None for name in PORTS):
-        for name, port in PORTS.items():
-            setattr(options, name, port)
+    if all(getattr(options, each.option) is None for each in dialects):
+        for each in dialects:
+            setattr(options, each.option, each.port)
     options.host = options.host or [HOST]
     _settle_web(parser, options)
     return options
@@ -76,16 +78,20 @@ def _is_token(text: str) -> bool:
     return text.isascii() and text.isprintable() and text.split() == [text]
 
 
-def _parser() -> Parser:
+def _parser(dialects: Sequence[Description]) -> Parser:
     parser = Parser(
         prog="c4gateway",
-        description=DESCRIPTION,
-        epilog=EPILOG,
+        description=DESCRIPTION.format(titles=listed([each.title for each in dialects], "and")),
+        epilog=EPILOG.format(
+            all_options=listed([f"--{each.option}" for each in dialects], "and"),
+            ports=listed([str(each.port) for each in dialects], "and"),
+            example=" ".join(f"--{each.option} {each.port}" for each in dialects),
+        ),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    _add_addresses(parser.add_argument_group("where to listen"))
-    _add_rules(parser.add_argument_group("how to play"))
+    _add_addresses(parser.add_argument_group("where to listen"), dialects)
+    _add_rules(parser.add_argument_group("how to play"), dialects)
     _add_house(parser.add_argument_group("players of the server's own"))
     results = parser.add_argument_group("where to keep results")
     results.add_argument(
@@ -110,15 +116,9 @@ def _parser() -> Parser:
     return parser
 
 
-def _add_addresses(group: argparse._ArgumentGroup) -> None:
-    port = number(int, 0, 65_535)
-    group.add_argument("--nac4", type=port, metavar="PORT", help="nac4 bots, by websocket")
-    group.add_argument(
-        "--arena", type=port, metavar="PORT", help="c4-arena bots, by websocket, in JSON or EDN"
-    )
-    group.add_argument(
-        "--tcp", type=port, metavar="PORT", help="Droidcon bots, by TCP; works with nc and telnet"
-    )
+def _add_addresses(group: argparse._ArgumentGroup, dialects: Sequence[Description]) -> None:
+    for each in dialects:
+        group.add_argument(f"--{each.option}", type=number(int, 0, 65_535), metavar="PORT", help=each.bots)
     group.add_argument(
         "--host",
         action="append",
@@ -126,30 +126,35 @@ def _add_addresses(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def _add_rules(group: argparse._ArgumentGroup) -> None:
-    time, limit = number(float, 0.1, 1e6), number(int, 0, 10**9)
+def _add_rules(group: argparse._ArgumentGroup, dialects: Sequence[Description]) -> None:
+    def who(rule: str) -> str:
+        return listed([each.name for each in dialects if rule in each.rules], "or")
+
+    time = number(float, 0.1, 1e6)
     for option, kind, default, metavar, text in (
-        ("--clock", time, 42.0, "SECONDS", "a player's time for a game, where a nac4 player takes part"),
-        ("--penalty", number(float, 0, 1e6), 1.0, "SECONDS", "what an illegal move costs a nac4 player"),
-        ("--idle", time, 300.0, "SECONDS", "a player's time for a move in games without a clock"),
-        ("--rounds", number(int, 1, 10**6), 4, "N", "games in a series with a Droidcon player"),
+        ("clock", time, 42.0, "SECONDS", "a player's time for a game, where a {} player takes part"),
+        ("penalty", number(float, 0, 1e6), 1.0, "SECONDS", "what an illegal move costs a {} player"),
+        ("idle", time, 300.0, "SECONDS", "a player's time for a move in games without a clock"),
         (
-            "--games-per-pair",
-            limit,
+            "games_per_pair",
+            number(int, 0, 10**9),
             10,
             "N",
-            "games that two nac4 players get, each way round; 0: no limit",
+            "games that two {} players get, each way round; 0: no limit",
         ),
-        ("--rejoin", time, 10.0, "SECONDS", "how long an arena player's seat is kept between two games"),
-        ("--seed", int, None, "N", "seed of the lot that draws who moves first"),
+        ("rejoin", time, 10.0, "SECONDS", "how long the seat of an {} player is kept between two games"),
+        ("seed", int, None, "N", "seed of the lot that draws who moves first"),
     ):
         note = "" if default is None else f" ({default})"
-        group.add_argument(option, type=kind, default=default, metavar=metavar, help=text + note)
-    group.add_argument(
-        "--nac4-original",
-        action="store_true",
-        help="tell nac4 players 'Ok' when their opponent left, as the original's own client needs it",
-    )
+        group.add_argument(
+            f"--{option.replace('_', '-')}",
+            type=kind,
+            default=default,
+            metavar=metavar,
+            help=text.format(who(option)) + note,
+        )
+    for each in dialects:
+        each.add_options(group)
 
 
 def _add_house(group: argparse._ArgumentGroup) -> None:

@@ -35,7 +35,7 @@ class Participant:
 
     name: str
     kind: str
-    """What it spoke, such as ``nac4``; ``house`` for a player of the server's own."""
+    """The name of its dialect; ``house`` for a player of the server's own."""
     house: bool = False
 
 
@@ -64,7 +64,7 @@ class GameRecord:
 
     @property
     def result(self) -> int:
-        """The winner as a digit, as arena's own records have it: 1 first mover, 2 second mover, 0 nobody."""
+        """The winner as a digit: 1 first mover, 2 second mover, 0 nobody."""
         return 0 if self.winner is None else self.winner + 1
 
     def board(self) -> Board:

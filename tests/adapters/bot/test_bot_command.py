@@ -60,8 +60,8 @@ def ran(*arguments: str) -> tuple[int, str, str]:
 
 def where(gateway: Served, dialect: str) -> tuple[str, str]:
     """Return the command's words for a dialect and its address."""
-    address = f"127.0.0.1:{gateway.port('droidcon' if dialect == 'tcp' else dialect)}"
-    return dialect, address if dialect == "tcp" else f"ws://{address}"
+    address = f"127.0.0.1:{gateway.port(dialect)}"
+    return dialect, address if dialect == "droidcon" else f"ws://{address}"
 
 
 # Against the gateway.
@@ -72,8 +72,8 @@ def where(gateway: Served, dialect: str) -> tuple[str, str]:
     [
         (("nac4", "--engine", "mc:50"), ("nac4", "--engine", "random")),
         (("nac4", "--engine", "mc:50"), ("arena", "--engine", "random", "--encoding", "edn")),
-        (("arena", "--engine", "mc:50"), ("tcp", "--engine", "random")),
-        (("tcp", "--engine", "mc:50"), ("tcp", "--engine", "random")),
+        (("arena", "--engine", "mc:50"), ("droidcon", "--engine", "random")),
+        (("droidcon", "--engine", "mc:50"), ("droidcon", "--engine", "random")),
     ],
 )
 def test_engines_play_each_other_over_any_two_dialects(
@@ -98,7 +98,7 @@ def test_engines_play_each_other_over_any_two_dialects(
 
 def test_droidcon_bot_plays_more_games_than_a_series_has() -> None:
     with served("--tcp", "0", "--rounds", "1", addresses=1) as gateway:
-        arguments = (*where(gateway, "tcp"), "--engine", "random", "--games", "3", "--channel", "x")
+        arguments = (*where(gateway, "droidcon"), "--engine", "random", "--games", "3", "--channel", "x")
         with botted(*arguments) as first, botted(*arguments) as second:
             for process in (first, second):
                 status, out, err = ended(process)
@@ -108,7 +108,9 @@ def test_droidcon_bot_plays_more_games_than_a_series_has() -> None:
 
 def test_opponent_is_named_in_every_dialect(gateway: Served) -> None:
     with (
-        botted(*where(gateway, "tcp"), "--engine", "random", "--name", "ann", "--against", "bob") as first,
+        botted(
+            *where(gateway, "droidcon"), "--engine", "random", "--name", "ann", "--against", "bob"
+        ) as first,
         botted(*where(gateway, "arena"), "--engine", "random", "--name", "bob", "--against", "ann") as second,
     ):
         assert [ended(first)[0], ended(second)[0]] == [0, 0]
@@ -122,9 +124,9 @@ def test_opponent_is_named_in_every_dialect(gateway: Served) -> None:
 def test_person_plays_at_the_prompt(gateway: Served) -> None:
     with (
         botted(
-            *where(gateway, "tcp"), "--engine", "manual", "--channel", "p", stdin=subprocess.PIPE
+            *where(gateway, "droidcon"), "--engine", "manual", "--channel", "p", stdin=subprocess.PIPE
         ) as person,
-        botted(*where(gateway, "tcp"), "--engine", "random", "--channel", "p") as engine,
+        botted(*where(gateway, "droidcon"), "--engine", "random", "--channel", "p") as engine,
     ):
         status, out, err = ended(person, "nine\n" + "0\n1\n2\n3\n4\n5\n6\n" * 20)
         assert (status, complaints(err)) == (0, "")
@@ -153,7 +155,9 @@ def test_person_may_leave_while_nothing_is_typed(gateway: Served) -> None:
     """The thread that waits for a line does not hold up the end."""
     ours, theirs = pty.openpty()
     try:
-        with botted(*where(gateway, "tcp"), "--engine", "manual", "--channel", "w", stdin=theirs) as process:
+        with botted(
+            *where(gateway, "droidcon"), "--engine", "manual", "--channel", "w", stdin=theirs
+        ) as process:
             assert process.stdout is not None
             assert "waits for a game" in process.stdout.readline()
             process.send_signal(signal.SIGINT)
@@ -165,7 +169,7 @@ def test_person_may_leave_while_nothing_is_typed(gateway: Served) -> None:
     assert out.startswith("0 games: ")
 
 
-@pytest.mark.parametrize("dialect", ["nac4", "arena", "tcp"])
+@pytest.mark.parametrize("dialect", ["nac4", "arena", "droidcon"])
 def test_bot_that_is_interrupted_says_what_it_has_done(gateway: Served, dialect: str) -> None:
     with botted(*where(gateway, dialect), "--verbose", "--table", f"i-{dialect}", "--games", "0") as process:
         assert process.stdout is not None
@@ -239,7 +243,7 @@ def test_wrong_option_is_one_line_and_status_2() -> None:
 def test_stdout_that_takes_nothing_is_one_line_and_status_1(gateway: Served) -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "adapters.bot", *where(gateway, "tcp"), "--verbose"],
+            [sys.executable, "-m", "adapters.bot", *where(gateway, "droidcon"), "--verbose"],
             cwd=ROOT,
             stdin=subprocess.DEVNULL,
             stdout=full,

@@ -8,15 +8,15 @@ from functools import partial
 import pytest
 import trio
 
-import adapters.bot.line
-from adapters.arena.messages import Encoding
-from adapters.bot import arena, droidcon, nac4
+import adapters.bot.talk
 from adapters.bot.bot import Bot, Server
-from adapters.bot.news import Asked
 from adapters.bot.play import HINT, Ending, Kind
 from adapters.bot.screen import Screen
-from adapters.bot.tally import Tally
+from adapters.bot.talk import Asked, Entry
+from adapters.bot.totals import Totals
 from adapters.contract import Farewell
+from adapters.dial import Address
+from adapters.front_ends import DIALECTS
 from adapters.transports import received
 from adapters.upgrade import Endpoint, serve_websocket
 from adapters.websocket import WebSocketTransport
@@ -47,12 +47,18 @@ async def serving(serve: Callable[[trio.SocketStream], Awaitable[None]]) -> Asyn
         nursery.cancel_scope.cancel()
 
 
+def dialled(dialect: str, port: int, name: str = "ann", table: str | None = None) -> Callable[..., object]:
+    """Return what connects to a server as a player."""
+    (found,) = [each for each in DIALECTS if each.name == dialect]
+    return partial(found.open_dialogue, Entry(Address("127.0.0.1", port), name, table=table))
+
+
 async def played(dial: Callable[..., object], games: int = 1) -> tuple[Ending, str]:
     """Return how the bot ended, and its summary."""
-    tally = Tally(games)
+    totals = Totals(games)
     server = Server("here", dial, "ann")  # type: ignore[arg-type]
-    ending = await Bot(server, FirstColumn(), tally, Screen(shows_games=False)).run(reconnect=False)
-    return ending, tally.summary()
+    ending = await Bot(server, FirstColumn(), totals, Screen(shows_games=False)).run(reconnect=False)
+    return ending, totals.summary()
 
 
 # Droidcon.
@@ -103,7 +109,7 @@ async def test_droidcon_series_that_errors_and_illegal_moves_end_is_followed_by_
             await lines.says("DRAW")
 
     async with serving(original) as port:
-        ending, summary = await played(partial(droidcon.open_line, "127.0.0.1", port, "ann", "x"), 3)
+        ending, summary = await played(dialled("droidcon", port, table="x"), 3)
     assert ending == Ending(Kind.PLAYED)
     assert summary.splitlines()[:4] == [
         "3 games: 1 won, 1 lost, 1 drawn",
@@ -120,7 +126,7 @@ async def test_server_that_hangs_up_in_mid_game_is_lost() -> None:
         await lines.says("SUCCESS", "SUCCESS", "NEW_GAME")
 
     async with serving(stopping) as port:
-        ending, summary = await played(partial(droidcon.open_line, "127.0.0.1", port, "ann", "x"))
+        ending, summary = await played(dialled("droidcon", port, table="x"))
     assert ending == Ending(Kind.LOST, "the server hung up")
     assert "cut off before their end: 1" in summary
 
@@ -131,20 +137,20 @@ async def test_server_that_floods_is_of_another_dialect() -> None:
         await stream.receive_some()
 
     async with serving(flooding) as port:
-        ending, _ = await played(partial(droidcon.open_line, "127.0.0.1", port, "ann", "x"))
+        ending, _ = await played(dialled("droidcon", port, table="x"))
     assert ending.kind is Kind.REFUSED
 
 
 async def test_server_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adapters.bot.line, "DOUBT", 0.01)
-    monkeypatch.setattr(adapters.bot.line, "PATIENCE", 0.01)
+    monkeypatch.setattr(adapters.bot.talk, "DOUBT", 0.01)
+    monkeypatch.setattr(adapters.bot.talk, "PATIENCE", 0.01)
 
     async def brooding(stream: trio.SocketStream) -> None:
         while await stream.receive_some():
             pass
 
     async with serving(brooding) as port:
-        ending, _ = await played(partial(droidcon.open_line, "127.0.0.1", port, "ann", "x"))
+        ending, _ = await played(dialled("droidcon", port, table="x"))
     assert ending == Ending(Kind.LOST, f"the server gives no answer. {HINT}")
 
 
@@ -175,7 +181,7 @@ async def test_nac4_server_that_is_silent_about_who_left_goes_on_with_the_next_g
         await received(transport)
 
     async with serving(partial(at_an_endpoint, endpoint=Endpoint(original, "no page\n"))) as port:
-        ending, summary = await played(partial(nac4.open_line, f"ws://127.0.0.1:{port}", "ann"))
+        ending, summary = await played(dialled("nac4", port))
     assert ending == Ending(Kind.PLAYED)
     assert "moving second, 1 game: 1 won" in summary
     assert "cut off before their end: 1" in summary
@@ -192,7 +198,7 @@ async def test_nac4_server_that_hangs_up_on_a_bad_name_gives_no_answer(last: byt
         await trio.aclose_forcefully(transport._wire)
 
     async with serving(partial(at_an_endpoint, endpoint=Endpoint(original, "no page\n"))) as port:
-        ending, _ = await played(partial(nac4.open_line, f"ws://127.0.0.1:{port}", "?"))
+        ending, _ = await played(dialled("nac4", port, name="?"))
     assert ending == Ending(Kind.LOST, f"the server gives no answer. {HINT}")
 
 
@@ -207,7 +213,7 @@ def state(you: int, *moves: int, **more: int) -> str:
 async def test_arena_bot_outlives_a_lost_start_and_a_spoilt_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(adapters.bot.line, "DOUBT", 0.01)
+    monkeypatch.setattr(adapters.bot.talk, "DOUBT", 0.01)
     heard: list[list[str]] = []
 
     async def original(transport: WebSocketTransport, _: str) -> None:
@@ -233,9 +239,8 @@ async def test_arena_bot_outlives_a_lost_start_and_a_spoilt_connection(
         await received(transport)
         await transport.close(Farewell())
 
-    dial = partial(arena.open_line, wish=arena.Wish("ann"), encoding=Encoding.JSON)
     async with serving(partial(at_an_endpoint, endpoint=Endpoint(original, "no page\n"))) as port:
-        ending, summary = await played(partial(dial, f"ws://127.0.0.1:{port}"), 2)
+        ending, summary = await played(dialled("arena", port), 2)
     assert ending == Ending(Kind.PLAYED)
     assert heard == [["start", "state_request", "start", "move"], ["start", "move"]]
     assert summary.startswith("2 games: 1 won, 1 lost, 0 drawn")

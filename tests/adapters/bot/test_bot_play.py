@@ -10,21 +10,20 @@ import trio
 import trio.testing
 
 from adapters.bot.bot import LONGEST_PAUSE, Bot, Server
-from adapters.bot.news import Asked, Began, News, Over, Refused, Result, Spent
-from adapters.bot.play import HINT, Kind, Play
-from adapters.bot.player import (
+from adapters.bot.choosers import (
+    Chooser,
     EndOfInput,
+    EngineChooser,
     EngineFailed,
-    EnginePlayer,
     Keyboard,
     Person,
-    Player,
     budget,
     objection_to,
 )
-from adapters.bot.screen import Screen
-from adapters.bot.tally import Tally
-from adapters.bot.waiting import Waiting
+from adapters.bot.play import HINT, Kind, Play
+from adapters.bot.screen import Screen, Waiting
+from adapters.bot.talk import Asked, Began, News, Over, Refused, Result, Spent
+from adapters.bot.totals import Totals
 from adapters.contract import PeerGone, WireError
 from gateway.game.board import FIRST, Board
 
@@ -84,9 +83,9 @@ class FakePlayer:
         return 0
 
 
-def playing(line: FakeLine, player: Player, wanted: int = 1) -> tuple[Play, Tally]:
-    tally = Tally(wanted)
-    return Play(line, player, tally, QUIET, Waiting({}, QUIET.warn)), tally
+def playing(line: FakeLine, player: Chooser, wanted: int = 1) -> tuple[Play, Totals]:
+    totals = Totals(wanted)
+    return Play(line, player, totals, QUIET, Waiting({}, QUIET.warn)), totals
 
 
 # One connection.
@@ -94,7 +93,7 @@ def playing(line: FakeLine, player: Player, wanted: int = 1) -> tuple[Play, Tall
 
 async def test_game_is_played_until_the_games_are_played() -> None:
     line = FakeLine()
-    play, tally = playing(line, FakePlayer(), 2)
+    play, totals = playing(line, FakePlayer(), 2)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(play.run)
         line.tells(Began(FIRST), Asked(Board()))
@@ -103,12 +102,12 @@ async def test_game_is_played_until_the_games_are_played() -> None:
         line.tells(Began(FIRST))
         line.tells(WON)
     assert line.said == ["hello", 0, "again"]
-    assert (tally.played, tally.cut_off) == (2, 0)
+    assert (totals.played, totals.cut_off) == (2, 0)
 
 
 async def test_thought_is_dropped_when_its_game_is_over() -> None:
     line, player = FakeLine(), FakePlayer(thinks=True)
-    play, tally = playing(line, player)
+    play, totals = playing(line, player)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(play.run)
         line.tells(Began(FIRST), Asked(Board()))
@@ -117,7 +116,7 @@ async def test_thought_is_dropped_when_its_game_is_over() -> None:
         line.tells(WON)
     assert player.dropped == 1
     assert line.said == ["hello"]
-    assert "mean time" not in tally.summary()
+    assert "mean time" not in totals.summary()
 
 
 async def test_board_that_is_thought_about_is_not_thought_about_twice() -> None:
@@ -158,21 +157,21 @@ async def test_connection_that_ends_early_is_an_ending_with_words(
     error: Exception, kind: Kind, words: str
 ) -> None:
     line = FakeLine()
-    play, tally = playing(line, FakePlayer())
+    play, totals = playing(line, FakePlayer())
     line.tells(Began(FIRST))
     line.fails(error)
     ending = await play.run()
     assert (ending.kind, ending.words) == (kind, words)
-    assert tally.cut_off == 1
+    assert totals.cut_off == 1
 
 
 async def test_server_that_hangs_up_in_order_has_to_be_dialled_again() -> None:
     line = FakeLine()
     line.may_end = True
     line.fails(PeerGone())
-    play, tally = playing(line, FakePlayer())
+    play, totals = playing(line, FakePlayer())
     assert (await play.run()).kind is Kind.SPENT
-    assert tally.begun == 0
+    assert totals.begun == 0
 
 
 async def test_spent_connection_is_not_asked_for_another_game() -> None:
@@ -214,9 +213,9 @@ async def test_player_that_cannot_go_on_ends_the_play(error: Exception, kind: Ki
 
     line = FakeLine()
     line.tells(Began(FIRST), Asked(Board()))
-    play, tally = playing(line, Leaving())
+    play, totals = playing(line, Leaving())
     ending = await play.run()
-    assert (ending.kind, ending.words, tally.cut_off) == (kind, str(error), 1)
+    assert (ending.kind, ending.words, totals.cut_off) == (kind, str(error), 1)
 
 
 # Engines.
@@ -246,7 +245,7 @@ async def test_engine_thinks_in_a_thread_of_its_own() -> None:
         threads.append(threading.get_ident())
         return 3
 
-    assert await EnginePlayer(engine).choose(Asked(Board())) == 3
+    assert await EngineChooser(engine).choose(Asked(Board())) == 3
     assert threads != [threading.get_ident()]
 
 
@@ -256,7 +255,7 @@ async def test_engine_that_chooses_what_cannot_be_played_has_failed(column: obje
     for _ in range(6):
         board = board.drop(0)
     with pytest.raises(EngineFailed, match="cannot be played"):
-        await EnginePlayer(lambda _board, _seconds: column).choose(Asked(board))  # type: ignore[arg-type,return-value]
+        await EngineChooser(lambda _board, _seconds: column).choose(Asked(board))  # type: ignore[arg-type,return-value]
 
 
 class Three:
@@ -268,7 +267,7 @@ class Three:
 
 @pytest.mark.parametrize(("chosen", "column"), [(True, "1"), (Three(), "3")])
 async def test_engine_may_choose_by_any_whole_number(chosen: object, column: str) -> None:
-    player = EnginePlayer(lambda _board, _seconds: chosen)  # type: ignore[arg-type,return-value]
+    player = EngineChooser(lambda _board, _seconds: chosen)  # type: ignore[arg-type,return-value]
     assert str(await player.choose(Asked(Board()))) == column
 
 
@@ -286,7 +285,7 @@ async def test_engine_that_raises_has_failed_at_a_place_and_in_a_position(
         raise error
 
     with pytest.raises(EngineFailed) as raised:
-        await EnginePlayer(engine).choose(Asked(Board().drop(3).drop(0)))
+        await EngineChooser(engine).choose(Asked(Board().drop(3).drop(0)))
     assert str(raised.value) == f"{words}; columns so far: 30; to move: X, moving first"
     top, place, code, *_ = raised.value.report.splitlines()
     assert top == "Traceback (most recent call last):"
@@ -296,7 +295,7 @@ async def test_engine_that_raises_has_failed_at_a_place_and_in_a_position(
 
 async def test_column_that_cannot_be_played_is_told_with_the_position() -> None:
     with pytest.raises(EngineFailed) as raised:
-        await EnginePlayer(lambda _board, _seconds: 9).choose(Asked(Board()))
+        await EngineChooser(lambda _board, _seconds: 9).choose(Asked(Board()))
     assert str(raised.value) == (
         "the engine chose 9, which cannot be played; columns so far: none; to move: X, moving first"
     )
@@ -308,7 +307,7 @@ async def test_where_the_engine_failed_is_shown(capsys: pytest.CaptureFixture[st
 
     line = FakeLine()
     line.tells(Began(FIRST), Asked(Board()))
-    play, _ = playing(line, EnginePlayer(engine))
+    play, _ = playing(line, EngineChooser(engine))
     assert (await play.run()).kind is Kind.FAILED
     err = capsys.readouterr().err
     assert "in engine\n" in err
@@ -337,10 +336,10 @@ async def test_who_has_played_says_whether_another_game_had_begun(
     line.begins_games = True
     for news in (WON, *told):
         line.tells(news)
-    play, tally = playing(line, FakePlayer())
+    play, totals = playing(line, FakePlayer())
     assert (await play.run()).kind is Kind.PLAYED
     assert capsys.readouterr().err == said
-    assert (tally.played, tally.cut_off) == (1, 0)
+    assert (totals.played, totals.cut_off) == (1, 0)
     assert line.said == ["hello"]
 
 
@@ -490,9 +489,9 @@ class FakeServer:
         self.closed += 1
 
 
-def bot(server: FakeServer, wanted: int = 1, player: Player | None = None) -> Bot:
+def bot(server: FakeServer, wanted: int = 1, player: Chooser | None = None) -> Bot:
     place = Server("host:1", server.dial, "ann", "nac4", "'bob'")
-    return Bot(place, player or FakePlayer(), Tally(wanted), QUIET)
+    return Bot(place, player or FakePlayer(), Totals(wanted), QUIET)
 
 
 def line(*told: News | Exception, may_end: bool = False) -> FakeLine:

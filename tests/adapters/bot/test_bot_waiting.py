@@ -5,14 +5,14 @@ from contextlib import asynccontextmanager
 
 import trio
 
-from adapters.bot.waiting import FIRST, LATER, Stage, Waiting
+from adapters.bot.screen import FIRST, LATER, Phase, Waiting
 
 
 @asynccontextmanager
-async def waiting_at(stage: Stage | None) -> AsyncIterator[tuple[Waiting, list[str]]]:
+async def waiting_at(phase: Phase | None) -> AsyncIterator[tuple[Waiting, list[str]]]:
     said: list[str] = []
-    waiting = Waiting({each: each.name for each in Stage}, said.append)
-    waiting.at(stage)
+    waiting = Waiting({each: each.name for each in Phase}, said.append)
+    waiting.at(phase)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(waiting.run)
         yield waiting, said
@@ -20,21 +20,21 @@ async def waiting_at(stage: Stage | None) -> AsyncIterator[tuple[Waiting, list[s
 
 
 async def test_who_waits_long_says_so_after_some_seconds_and_then_seldom(autojump_clock: object) -> None:
-    async with waiting_at(Stage.LOOKING) as (_, said):
+    async with waiting_at(Phase.LOOKING) as (_, said):
         for seconds, times in ((FIRST - 1, 0), (2, 1), (LATER - 2, 1), (2, 2), (10 * LATER, 12)):
             await trio.sleep(seconds)
             assert said == ["LOOKING"] * times
 
 
 async def test_who_gets_on_says_nothing(autojump_clock: object) -> None:
-    async with waiting_at(Stage.DIALLING) as (waiting, said):
-        for stage in (Stage.GREETING, Stage.LOOKING, None, Stage.LOOKING, None):
+    async with waiting_at(Phase.DIALLING) as (waiting, said):
+        for phase in (Phase.GREETING, Phase.LOOKING, None, Phase.LOOKING, None):
             await trio.sleep(FIRST - 1)
-            waiting.at(stage)
+            waiting.at(phase)
         await trio.sleep(10 * LATER)
         assert said == []
-        waiting.at(Stage.LOOKING)
+        waiting.at(Phase.LOOKING)
         await trio.sleep(FIRST - 1)
-        waiting.at(Stage.LOOKING)
+        waiting.at(Phase.LOOKING)
         await trio.sleep(2)
         assert said == ["LOOKING"]

@@ -5,14 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from adapters.arena.messages import Encoding
-from adapters.bot.address import Address, address_in
 from adapters.bot.cli import sought
-from adapters.bot.drawing import draw
-from adapters.bot.news import Began, Over, Result
 from adapters.bot.options import parse
-from adapters.bot.screen import Screen
-from adapters.bot.tally import Tally
+from adapters.bot.screen import Screen, draw
+from adapters.bot.talk import Began, Over, Result
+from adapters.bot.totals import Totals
+from adapters.dial import Address, address_in
 from gateway import __version__
 from gateway.game.board import FIRST, SECOND, Board, Side
 
@@ -77,15 +75,15 @@ def test_game_is_shown_to_those_who_watch(capsys: pytest.CaptureFixture[str]) ->
 # Summaries.
 
 
-def tally(*games: tuple[Result, Side | None], wanted: int = 0) -> Tally:
-    found = Tally(wanted)
+def totals(*games: tuple[Result, Side | None], wanted: int = 0) -> Totals:
+    found = Totals(wanted)
     for result, side in games:
         found.add(Over(result, Board().drop(0).drop(1), side))
     return found
 
 
 def test_summary_tells_results_sides_and_time() -> None:
-    counted = tally((Result.WON, FIRST), (Result.WON, FIRST), (Result.LOST, SECOND), (Result.DRAWN, SECOND))
+    counted = totals((Result.WON, FIRST), (Result.WON, FIRST), (Result.LOST, SECOND), (Result.DRAWN, SECOND))
     counted.moved(1.0)
     counted.moved(2.0)
     assert counted.summary().splitlines() == [
@@ -97,7 +95,7 @@ def test_summary_tells_results_sides_and_time() -> None:
 
 
 def test_win_before_both_had_moved_may_not_count_at_the_server() -> None:
-    counted = Tally(0)
+    counted = Totals(0)
     for board in (Board(), Board().drop(3), Board().drop(3).drop(3)):
         counted.add(Over(Result.WON, board, FIRST))
     counted.add(Over(Result.LOST, Board(), FIRST))
@@ -107,11 +105,11 @@ def test_win_before_both_had_moved_may_not_count_at_the_server() -> None:
 
 
 def test_game_of_an_unknown_side_counts_without_one() -> None:
-    assert tally((Result.WON, None)).summary() == "1 game: 1 won, 0 lost, 0 drawn"
+    assert totals((Result.WON, None)).summary() == "1 game: 1 won, 0 lost, 0 drawn"
 
 
 def test_game_that_was_cut_off_is_not_played() -> None:
-    counted = tally((Result.CUT_OFF, FIRST), wanted=1)
+    counted = totals((Result.CUT_OFF, FIRST), wanted=1)
     assert (counted.played, counted.begun, counted.is_complete) == (0, 1, False)
     assert counted.summary().splitlines() == [
         "0 games: 0 won, 0 lost, 0 drawn",
@@ -120,48 +118,47 @@ def test_game_that_was_cut_off_is_not_played() -> None:
 
 
 def test_games_are_complete_at_their_number_and_never_without_one() -> None:
-    assert not tally((Result.WON, FIRST), wanted=2).is_complete
-    assert tally((Result.WON, FIRST), (Result.DRAWN, None), wanted=2).is_complete
-    assert not tally(*[(Result.WON, FIRST)] * 100).is_complete
+    assert not totals((Result.WON, FIRST), wanted=2).is_complete
+    assert totals((Result.WON, FIRST), (Result.DRAWN, None), wanted=2).is_complete
+    assert not totals(*[(Result.WON, FIRST)] * 100).is_complete
 
 
 # Addresses.
 
 
 @pytest.mark.parametrize(
-    ("text", "dialect", "address"),
+    ("text", "has_urls", "address"),
     [
-        ("127.0.0.1:4242", "tcp", Address("127.0.0.1", 4242)),
-        ("localhost", "tcp", Address("localhost", 4242)),
-        ("[::1]:5", "tcp", Address("::1", 5)),
-        ("host:1", "nac4", Address("host", 1)),
-        ("host", "nac4", Address("host", 8080)),
-        ("host", "arena", Address("host", 8001)),
-        ("ws://host", "arena", Address("host", 80)),
-        ("ws://host:1/a b", "arena", None),
-        ("ws://host:1/?table=x", "nac4", Address("host", 1, "/?table=x")),
-        ("ws://host:1/é?x=ü", "nac4", Address("host", 1, "/%C3%A9?x=%C3%BC")),
-        ("ws://host:1", "tcp", None),
-        ("host:1/x", "tcp", None),
-        ("wss://host:1", "nac4", None),
-        ("http://host:1", "arena", None),
-        ("ws://", "arena", None),
-        ("ws://me@host:1", "arena", None),
-        ("", "tcp", None),
-        (":1", "tcp", None),
-        ("host:0", "tcp", None),
-        ("host:65536", "tcp", None),
-        ("host:x", "nac4", None),
-        ("[::1", "nac4", None),
-        ("host\n:1", "nac4", None),
+        ("127.0.0.1:4242", False, Address("127.0.0.1", 4242)),
+        ("localhost", False, Address("localhost", 4242)),
+        ("[::1]:5", False, Address("::1", 5)),
+        ("host:1", True, Address("host", 1)),
+        ("host", True, Address("host", 4242)),
+        ("ws://host", True, Address("host", 80)),
+        ("ws://host:1/a b", True, None),
+        ("ws://host:1/?table=x", True, Address("host", 1, "/?table=x")),
+        ("ws://host:1/é?x=ü", True, Address("host", 1, "/%C3%A9?x=%C3%BC")),
+        ("ws://host:1", False, None),
+        ("host:1/x", False, None),
+        ("wss://host:1", True, None),
+        ("http://host:1", True, None),
+        ("ws://", True, None),
+        ("ws://me@host:1", True, None),
+        ("", False, None),
+        (":1", False, None),
+        ("host:0", False, None),
+        ("host:65536", False, None),
+        ("host:x", True, None),
+        ("[::1", True, None),
+        ("host\n:1", True, None),
     ],
 )
-def test_address_is_host_and_port_or_refused(text: str, dialect: str, address: Address | None) -> None:
+def test_address_is_host_and_port_or_refused(text: str, has_urls: bool, address: Address | None) -> None:
     if address is None:
         with pytest.raises(ValueError):
-            address_in(text, dialect)
+            address_in(text, 4242, has_urls=has_urls)
     else:
-        assert address_in(text, dialect) == address
+        assert address_in(text, 4242, has_urls=has_urls) == address
 
 
 def test_what_is_asked_for_is_added_to_the_url() -> None:
@@ -187,11 +184,12 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def test_only_dialect_and_address_are_needed() -> None:
-    options = parse(["tcp", "host"])
-    assert (options.dialect, options.address, options.games) == ("tcp", Address("host", 4242), 1)
-    assert (options.against, options.table) == (None, None)
-    assert (options.encoding, options.reconnect, options.verbose) == (Encoding.JSON, False, False)
-    assert options.name.startswith("c4bot-")
+    options = parse(["droidcon", "host"])
+    entry = options.entry
+    assert (options.dialect.name, entry.address, options.games) == ("droidcon", Address("host", 4242), 1)
+    assert (entry.against, entry.table, entry.encoding) == (None, None, None)
+    assert (options.reconnect, options.verbose) == (False, False)
+    assert entry.name.startswith("c4bot-")
     assert options.engine is not None
     assert options.engine.think is None
 
@@ -211,14 +209,23 @@ def test_engine_that_limits_itself_has_the_time_it_takes(
 ) -> None:
     (tmp_path / "paced_engine.py").write_text("def play(board, seconds): ...")
     monkeypatch.syspath_prepend(tmp_path)
-    player = parse(["tcp", "host", "--engine", engine, "--think", "5"]).engine
+    player = parse(["droidcon", "host", "--engine", engine, "--think", "5"]).engine
     assert player is not None
     assert (player.think, player.pace) == (5.0, pace)
 
 
+@pytest.mark.parametrize(("dialect", "port"), [("nac4", 8080), ("arena", 8001), ("droidcon", 4242)])
+def test_host_alone_is_the_usual_port_of_its_dialect(dialect: str, port: int) -> None:
+    assert parse([dialect, "host"]).entry.address == Address("host", port)
+
+
+def test_dialect_is_also_named_as_the_option_of_the_server() -> None:
+    assert parse(["tcp", "host", "--engine", "manual"]) == parse(["droidcon", "host", "--engine", "manual"])
+
+
 def test_channel_is_a_table() -> None:
-    assert parse(["tcp", "host", "--channel", "green"]).table == "green"
-    assert parse(["nac4", "host", "--table", "green"]).table == "green"
+    assert parse(["droidcon", "host", "--channel", "green"]).entry.table == "green"
+    assert parse(["nac4", "host", "--table", "green"]).entry.table == "green"
 
 
 @pytest.mark.parametrize(
@@ -231,19 +238,22 @@ def test_channel_is_a_table() -> None:
             "arena ws://h:1?against=bob --name ann",
             "'bob', who has to come there and ask for 'ann' or for anybody",
         ),
-        ("tcp h:1 --against bob --name ann", "'bob', who has to come there and ask for 'ann' or for anybody"),
+        (
+            "droidcon h:1 --against bob --name ann",
+            "'bob', who has to come there and ask for 'ann' or for anybody",
+        ),
     ],
 )
 def test_opponent_may_be_asked_for_by_option_or_by_url(arguments: str, words: str) -> None:
-    assert sought(parse(arguments.split())) == words
+    assert sought(parse(arguments.split()).entry) == words
 
 
 def test_person_is_an_engine_that_is_none() -> None:
-    assert parse(["tcp", "host", "--engine", "manual"]).engine is None
+    assert parse(["droidcon", "host", "--engine", "manual"]).engine is None
 
 
 def test_encoding_is_the_arenas() -> None:
-    assert parse(["arena", "host", "--encoding", "edn"]).encoding is Encoding.EDN
+    assert parse(["arena", "host", "--encoding", "edn"]).entry.encoding == "edn"
 
 
 @pytest.mark.parametrize(
@@ -258,13 +268,13 @@ def test_encoding_is_the_arenas() -> None:
         ("xml", ["arena", "host", "--encoding", "xml"]),
         ("'a b'", ["nac4", "host", "--name", "a b"]),
         ("--name", ["arena", "host", "--name", " "]),
-        ("--games", ["tcp", "host", "--games", "-1"]),
-        ("--think", ["tcp", "host", "--think", "0"]),
-        ("--table", ["tcp", "host", "--table", "x", "--against", "y"]),
-        ("'deep'", ["tcp", "host", "--engine", "deep"]),
-        ("mc:0", ["tcp", "host", "--engine", "mc:0"]),
-        ("no_such_module", ["tcp", "host", "--engine", "no_such_module:play"]),
-        ("--frobnicate", ["tcp", "host", "--frobnicate"]),
+        ("--games", ["droidcon", "host", "--games", "-1"]),
+        ("--think", ["droidcon", "host", "--think", "0"]),
+        ("--table", ["droidcon", "host", "--table", "x", "--against", "y"]),
+        ("'deep'", ["droidcon", "host", "--engine", "deep"]),
+        ("mc:0", ["droidcon", "host", "--engine", "mc:0"]),
+        ("no_such_module", ["droidcon", "host", "--engine", "no_such_module:play"]),
+        ("--frobnicate", ["droidcon", "host", "--frobnicate"]),
     ],
 )
 def test_wrong_option_is_one_line_and_status_2(

@@ -5,9 +5,16 @@ import sys
 
 import pytest
 
+from adapters.front_ends import DIALECTS
 from gateway import __version__
+from gateway.server import options as given
 from gateway.server import reports as reading
-from gateway.server.options import PORTS, parse
+
+PORTS = {"nac4": 8080, "arena": 8001, "tcp": 4242}
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    return given.parse(arguments, DIALECTS)
 
 
 def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
@@ -28,7 +35,7 @@ def ports(options: argparse.Namespace) -> dict[str, int | None]:
 
 
 def test_without_ports_all_three_dialects_start_where_their_clients_look() -> None:
-    assert ports(parse([])) == {"nac4": 8080, "arena": 8001, "tcp": 4242}
+    assert ports(parse([])) == PORTS
 
 
 @pytest.mark.parametrize("name", PORTS)

@@ -1,9 +1,9 @@
-"""The Droidcon dialect as the bot hears it: messages in, news out."""
+"""The Droidcon dialect as a player hears it: messages in, news out."""
 
 import pytest
 
-from adapters.bot.droidcon import DroidconTalk
-from adapters.bot.news import Asked, Began, News, Over, Refused, Result
+from adapters.bot.talk import Asked, Began, News, Over, Refused, Result
+from adapters.droidcon.client import DroidconTalk
 from adapters.droidcon.codec import DroidconClientCodec
 from adapters.droidcon.messages import Join, Name, Put
 from gateway.game.board import FIRST, SECOND, Board

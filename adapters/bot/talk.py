@@ -1,19 +1,22 @@
-"""One dialect over one connection, as a player uses it.
+"""What a player hears and says, whatever its dialect.
 
-`Talk` is what a dialect is to its player: messages in, news out, and no I/O. `Line` runs a talk over a
-client. The rule it keeps: what is to be said to the server is said here, one packet at a time, so that a
-move and an answer never mix.
+News is what a server's messages mean to a player. A `Talk` is one dialect, seen from its player: messages
+in, news out, and no I/O; each dialect's is in its folder (`client.py`). A `Dialogue` runs a talk over a
+client. The rule it keeps: everything for the server is sent here, one packet at a time, so that a move and
+an answer never mix.
 """
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Generic, Protocol, TypeVar
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import trio
 
-from adapters.bot.news import Asked, Began, News, Over, Spent
 from adapters.contract import PeerGone
-from adapters.dial import Client
+from adapters.dial import Address, Client
+from gateway.game.board import Board, Side
 
 C = TypeVar("C")
 """A dialect's client messages."""
@@ -26,6 +29,71 @@ DOUBT = 1.0
 """Seconds of silence after which a player asks whether it was heard, where its dialect can ask."""
 PATIENCE = 10.0
 """Seconds after that in which a server has to say something for the first time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Who wants to play, where, and against whom."""
+
+    address: Address
+    name: str
+    against: str | None = None
+    table: str | None = None
+    encoding: str | None = None
+    """How to write, where the dialect gives a choice."""
+
+
+class Result(Enum):
+    """How a game ended, for this player."""
+
+    WON = "won"
+    LOST = "lost"
+    DRAWN = "drawn"
+    CUT_OFF = "cut off"
+    """It has no result: the server did not say how it ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """A game began."""
+
+    side: Side | None = None
+    """Which of the two this player is; None where the server does not say."""
+    opponent: str | None = None
+    """None where the server does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """It is this player's move."""
+
+    board: Board
+    seconds: float | None = None
+    """What is left to this player for the game; None where the server does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """The game ended."""
+
+    result: Result
+    board: Board
+    side: Side | None = None
+    """Which of the two this player was, where that is known."""
+    why: str = ""
+    """What ended it, if it was not the board."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """This connection is of no more use; another one is needed for more games."""
+
+
+News: TypeAlias = Began | Asked | Over | Spent
+
+
+class Refused(Exception):
+    """The server does not let this player in, or play; in the server's words."""
 
 
 class Talk(Protocol[C_co, S_contra]):
@@ -55,7 +123,7 @@ class Talk(Protocol[C_co, S_contra]):
         """Return what asks whether the server has heard, or nothing. Asks once."""
 
 
-class Line(Generic[C, S]):
+class Dialogue(Generic[C, S]):
     """A talk over a client."""
 
     def __init__(self, client: Client[C, S], talk: Talk[C, S]) -> None:
@@ -80,7 +148,7 @@ class Line(Generic[C, S]):
         await self._say(self._talk.hello())
 
     async def hear(self) -> list[News]:
-        """Return the news that the next message brings. Raises PeerGone, Refused, WireError."""
+        """Return the news that the next message brings. Raises PeerGone, Flooded, Refused, WireError."""
         message = await self._message()
         news: list[News] = []
         answers: list[C] = []
@@ -116,3 +184,7 @@ class Line(Generic[C, S]):
         if messages:
             async with self._saying:
                 await self._client.send(*messages)
+
+
+AnyDialogue: TypeAlias = Dialogue[Any, Any]
+"""A dialogue in some dialect, which whoever plays need not know."""

@@ -5,14 +5,14 @@ Counts, and words for the counts. Games that were cut off have no result and are
 
 from collections import Counter
 
-from adapters.bot.news import Over, Result
+from adapters.bot.talk import Over, Result
 from gateway.game.board import FIRST, SECOND, Side
 
 _SIDES = (FIRST, SECOND)
 _RESULTS = (Result.WON, Result.LOST, Result.DRAWN)
 
 
-class Tally:
+class Totals:
     """The games of one run of the bot."""
 
     def __init__(self, wanted: int = 0) -> None:

@@ -1,7 +1,8 @@
-"""The arena dialect as the bot hears it: messages in, news out."""
+"""The arena dialect as a player hears it: messages in, news out."""
 
 import pytest
 
+from adapters.arena.client import PATIENCE, ArenaTalk
 from adapters.arena.messages import (
     Disconnected,
     End,
@@ -13,11 +14,12 @@ from adapters.arena.messages import (
     State,
     StateRequest,
 )
-from adapters.bot.arena import PATIENCE, ArenaTalk, Wish
-from adapters.bot.news import Asked, Began, Over, Refused, Result, Spent
+from adapters.bot.talk import Asked, Began, Entry, Over, Refused, Result, Spent
 from adapters.contract import WireError
+from adapters.dial import Address
 from gateway.game.board import FIRST, SECOND, Board
 
+HERE = Address("127.0.0.1", 8001)
 SAID = Said("{}")
 START = Start(SAID, "ann")
 REQUEST = StateRequest(SAID)
@@ -49,15 +51,15 @@ def heard(talk: ArenaTalk, *messages: ServerMessage) -> list[object]:
 
 
 def talking(*messages: ServerMessage) -> ArenaTalk:
-    talk = ArenaTalk(Wish("ann"))
+    talk = ArenaTalk(Entry(HERE, "ann"))
     talk.hello()
     heard(talk, *messages)
     return talk
 
 
 def test_start_says_who_where_and_against_whom() -> None:
-    assert ArenaTalk(Wish("ann", against="aima")).hello() == [Start(SAID, "ann", "aima")]
-    assert ArenaTalk(Wish("ann", table="green")).hello() == [Start(SAID, "ann", None, "green")]
+    assert ArenaTalk(Entry(HERE, "ann", against="aima")).hello() == [Start(SAID, "ann", "aima")]
+    assert ArenaTalk(Entry(HERE, "ann", table="green")).hello() == [Start(SAID, "ann", None, "green")]
 
 
 def test_first_player_is_asked_at_once() -> None:

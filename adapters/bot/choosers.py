@@ -1,7 +1,7 @@
-"""Who chooses the columns: an engine in a thread of its own, or a person at the prompt.
+"""What chooses the columns: an engine in a thread of its own, or a person at the prompt.
 
-Knows boards and time, not what becomes of a column. The rule they keep: while they think the connection
-lives on, and who is not needed any more can be cancelled in the middle of a thought.
+Knows boards and time, not what becomes of a column. The rule that both keep: the connection lives on while
+they think, and a choice that is not needed any more can be cancelled before it is made.
 """
 
 import math
@@ -16,8 +16,8 @@ from typing import Protocol
 
 import trio
 
-from adapters.bot.drawing import position
-from adapters.bot.news import Asked
+from adapters.bot.screen import position
+from adapters.bot.talk import Asked
 from gateway.engines import Engine
 from gateway.game.board import COLUMNS, Board
 
@@ -42,7 +42,7 @@ class EngineFailed(Exception):
         """Where in the engine it happened, in lines."""
 
 
-class Player(Protocol):
+class Chooser(Protocol):
     """Chooses columns."""
 
     async def choose(self, asked: Asked) -> int:
@@ -60,7 +60,7 @@ def budget(left: float | None, think: float | None, pace: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class EnginePlayer:
+class EngineChooser:
     """An engine."""
 
     engine: Engine

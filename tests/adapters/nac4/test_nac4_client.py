@@ -1,12 +1,12 @@
-"""nac4 as the bot hears it: messages in, news out."""
+"""nac4 as a player hears it: messages in, news out."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.bot.nac4 import Nac4Talk, followed
-from adapters.bot.news import Asked, Began, News, Over, Refused, Result
+from adapters.bot.talk import Asked, Began, News, Over, Refused, Result
 from adapters.contract import WireError
+from adapters.nac4.client import Nac4Talk, followed
 from adapters.nac4.messages import (
     Connect,
     Connected,

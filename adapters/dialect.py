@@ -1,0 +1,42 @@
+"""What a command needs of a dialect before it speaks it.
+
+A dialect's folder has one value of this kind, in its `__init__`, and `front_ends` lists them. The value
+names the dialect and says how to begin on either side. The rule it keeps: each side is imported when it is
+asked for, so that the server loads no bot, and a bot no server.
+"""
+
+from argparse import Namespace
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from gateway.server.arguments import Description
+
+if TYPE_CHECKING:
+    from adapters.bot.talk import AnyDialogue, Entry
+    from adapters.wire import Wire
+    from gateway.hub.dispatcher import Dispatcher
+
+Serve: TypeAlias = "Callable[[Wire], Awaitable[None]]"
+"""Serves one client's connection."""
+Opening: TypeAlias = "AbstractAsyncContextManager[AnyDialogue]"
+"""Connects to a server. Raises OSError, UnicodeError, PeerGone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect(Description):
+    """A dialect, and how to begin with it."""
+
+    scheme: str = ""
+    """Of its URLs, such as ``ws``; empty where an address is no more than host and port."""
+    example: str
+    """What to try first: a template of `address`, `host` and `port`."""
+    encodings: tuple[str, ...] = ()
+    """How a client can write, where it has a choice."""
+    allows_blanks: bool = False
+    """Whether a player's name may have blanks in it."""
+    front_end: "Callable[[Dispatcher, Namespace], Serve]"
+    """Returns what serves a client, by the server's options."""
+    open_dialogue: "Callable[[Entry], Opening]"
+    """Opens a player's connection to a server."""

@@ -1,0 +1,12 @@
+"""The dialects that the server and c4bot speak, in the order in which they are listed to people.
+
+A further dialect is one more folder, and one more line here.
+"""
+
+from adapters import arena, droidcon, nac4
+
+DIALECTS = (
+    nac4.DIALECT,
+    arena.DIALECT,
+    droidcon.DIALECT,
+)
