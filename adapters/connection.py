@@ -337,8 +337,8 @@ class Connection(Generic[C, S]):
 async def contained(
     name: str,
     serve: Callable[[Wire], Awaitable[None]],
-    wired: Callable[[trio.abc.Stream], Wire],
-    stream: trio.abc.Stream,
+    wired: Callable[[trio.SocketStream], Wire],
+    stream: trio.SocketStream,
 ) -> None:
     """Serve a client's stream until it is closed; let no error reach any other client."""
     wire = wired(stream)

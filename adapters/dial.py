@@ -17,6 +17,7 @@ import trio
 import trio_websocket
 
 from adapters.contract import SEND_LIMIT, C_contra, Codec, Farewell, PeerGone, S_co
+from adapters.sockets import DirectSocket
 from adapters.transports import LineTransport
 from adapters.websocket import close, next_message
 from adapters.wire import Wire
@@ -115,7 +116,7 @@ class _ClientWire(Wire):
     """
 
     def __init__(self, stream: trio.SocketStream) -> None:
-        super().__init__(stream)
+        super().__init__(DirectSocket(stream))
         self.handshake = trio.CancelScope()
         self.has_answered = False
         """Whether the server has said anything, or hung up."""
@@ -158,7 +159,7 @@ class Client(Generic[C_contra, S_co]):
 @asynccontextmanager
 async def open_lines(host: str, port: int) -> AsyncIterator[Line]:
     """Open a line to a TCP server. Raises OSError where none is there."""
-    transport = LineTransport(Wire(await _reached(host, port)))
+    transport = LineTransport(Wire(DirectSocket(await _reached(host, port))))
     try:
         yield transport
     finally:

@@ -1,22 +1,18 @@
-"""Byte streams that can send without waiting, with one face.
+"""A TCP connection that can be written to without waiting.
 
-Knows sockets, and trio's way of waiting for one. Does not know what is sent, nor what waits to be.
-`DirectSocket` sends at once, in whoever's task; it also waits for bytes before it asks for them, where
-trio.SocketStream asks first and mostly in vain, and lets a epoll do the waiting, if there is one.
-`PlainStream` has the same face and none of the tricks, for streams of any other kind: what it sends always
-waits. On sockets it would make a move by lines take 70 us of server CPU, not 15.
+Knows sockets, and trio's way of waiting for one. Does not know what is sent, nor what waits to be sent. A
+`DirectSocket` sends at once, in its caller's task. It also waits for bytes before it asks for them, where
+trio.SocketStream asks first and mostly in vain, and lets epoll do the waiting where there is epoll.
 """
 
 import socket
 import sys
 from ipaddress import IPv6Address, IPv6Network, ip_address
-from typing import Protocol
 
 import trio
 
 from adapters.epoll import EpollReader, Ready
 
-_CHUNK = 4096
 _WITH_ADDRESS = (socket.AF_INET, socket.AF_INET6)
 _PREFIX = 64
 """Bits of an IPv6 address that name a network."""
@@ -28,49 +24,18 @@ _RETRANSMITS, _PROBES = 2, 3
 """Where in these stands how often data was sent anew, and how many probes in a row were not answered."""
 
 
-class Duplex(Protocol):
-    """A byte stream in both directions. What goes wrong with it raises what trio's streams raise."""
-
-    @property
-    def is_readable(self) -> bool:
-        """Whether there is known to be something to read, the end of the stream included."""
-
-    @property
-    def is_reachable(self) -> bool:
-        """Whether nothing says that the peer has vanished. Takes a microsecond or two."""
-
-    async def listen(self, ready: Ready) -> None:
-        """Call `ready`, which reads, each time there is something to read, until it returns False.
-
-        Raises what `ready` raises.
-        """
-
-    def read(self, max_bytes: int) -> bytes | None:
-        """Return what has arrived, no bytes at the end of the stream.
-
-        None where there is nothing after all.
-        """
-
-    def send_some(self, data: bytes | bytearray) -> int:
-        """Send as much of `data` as leaves at once; return how many bytes that were."""
-
-    async def send_more(self, data: bytes | bytearray) -> int:
-        """Send some of `data`, when it can leave; return how many bytes that were."""
-
-    async def send_eof(self) -> None:
-        """Let the peer know that no more comes."""
-
-    async def aclose(self) -> None:
-        """Close both directions."""
-
-
 class DirectSocket:
-    """A TCP connection. Takes the socket of `stream`, which is closed from then on."""
+    """A TCP connection. Takes the socket of `stream`, which is closed from then on.
 
-    __slots__ = ("_epoll", "_socket")
+    What goes wrong with the connection raises what trio's streams raise.
+    """
+
+    __slots__ = ("_epoll", "_socket", "origin")
 
     def __init__(self, stream: trio.SocketStream, epoll: EpollReader | None = None) -> None:
         taken = stream.socket  # trio has set TCP_NODELAY
+        self.origin = _origin_of(taken)
+        """Where the peer is: see `origin_at`. Empty where nobody knows."""
         self._socket = socket.socket(taken.family, taken.type, taken.proto, taken.detach())
         self._socket.setblocking(False)
         self._epoll = epoll
@@ -162,87 +127,25 @@ class DirectSocket:
         return trio.ClosedResourceError() if self._socket.fileno() < 0 else trio.BrokenResourceError()
 
 
-class PlainStream:
-    """Any other stream."""
-
-    is_readable = False
-    is_reachable = True
-
-    def __init__(self, stream: trio.abc.Stream) -> None:
-        self._stream = stream
-        self._arrived: bytes | None = None
-        self._torn = False
-
-    async def listen(self, ready: Ready) -> None:
-        """Fetch what there is to read and call `ready`, again and again until it returns False.
-
-        Raises what `ready` raises.
-        """
-        goes_on = True
-        while goes_on:
-            if self._arrived is None:
-                self._arrived = bytes(await self._stream.receive_some(_CHUNK))
-            goes_on = ready()
-
-    def read(self, max_bytes: int) -> bytes | None:
-        """Return what has arrived, no bytes at the end of the stream.
-
-        None where there is nothing after all.
-        """
-        data, self._arrived = self._arrived, None
-        return data
-
-    def send_some(self, data: bytes | bytearray) -> int:
-        """Send nothing."""
-        if self._torn:
-            raise trio.BrokenResourceError
-        return 0
-
-    async def send_more(self, data: bytes | bytearray) -> int:
-        """Send all of `data`; return how many bytes that were."""
-        if self._torn:
-            raise trio.BrokenResourceError
-        whole = bytes(data)  # more may be written to `data` meanwhile
-        self._torn = True  # until all of it has left: a part may have
-        await self._stream.send_all(whole)
-        self._torn = False
-        return len(whole)
-
-    async def send_eof(self) -> None:
-        """Let the peer know that no more comes, where the stream has a way to say so."""
-        if isinstance(self._stream, trio.abc.HalfCloseableStream):
-            await self._stream.send_eof()
-
-    async def aclose(self) -> None:
-        """Close both directions."""
-        await self._stream.aclose()
-
-
-def origin_of(stream: trio.abc.Stream) -> str:
-    """Return the address of a stream's peer without its port, or its network where that is IPv6.
-
-    A client that has one such address has all of its network. Empty where the stream has no peer's address.
-    """
-    if not isinstance(stream, trio.SocketStream) or stream.socket.family not in _WITH_ADDRESS:
+def _origin_of(sock: trio.socket.SocketType) -> str:
+    if sock.family not in _WITH_ADDRESS:
         return ""
     try:
-        return origin_at(stream.socket.getpeername()[0])
+        return origin_at(sock.getpeername()[0])
     except OSError:  # the peer has gone
         return ""
 
 
 def origin_at(host: str) -> str:
-    """Return what clients at `host`, an address, have in common."""
+    """Return what clients at `host`, an address, have in common: the address itself, or an IPv6 network.
+
+    A client that has one address of an IPv6 network has all of them.
+    """
     address = ip_address(host.partition("%")[0])
     if isinstance(address, IPv6Address):
         network = IPv6Network((int(address), _PREFIX), strict=False)
         return str(address.ipv4_mapped or network)
     return str(address)
-
-
-def duplex(stream: trio.abc.Stream, epoll: EpollReader | None) -> Duplex:
-    """Return the stream with the face above; a socket is looked at by `epoll`, if there is one."""
-    return DirectSocket(stream, epoll) if isinstance(stream, trio.SocketStream) else PlainStream(stream)
 
 
 def is_answered(info: bytes) -> bool:

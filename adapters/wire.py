@@ -1,7 +1,7 @@
 """One client's bytes, in and out.
 
-Knows a trio stream, the bytes that wait to leave it, and when the last read bytes arrived. Does not know what
-the bytes mean. Written bytes leave at once if the stream takes them. The rest waits here, whole and in order,
+Knows a socket, the bytes that wait to leave it, and when the last read bytes arrived. Does not know what
+the bytes mean. Written bytes leave at once if the socket takes them. The rest waits here, whole and in order,
 until a task drains it, so a cancelled task never tears a message.
 
 The rule it keeps: the bytes that wait for all clients of a server together are bounded. Beyond the bound, the
@@ -10,8 +10,8 @@ client with the largest backlog is given up. The writer bounds what waits for on
 
 import trio
 
-from adapters.epoll import EpollReader, Ready
-from adapters.sockets import duplex, origin_of
+from adapters.epoll import Ready
+from adapters.sockets import DirectSocket
 from gateway.server.arrivals import ArrivalTimes
 
 GOODBYE_LIMIT = 1.0
@@ -78,7 +78,7 @@ class Wire(trio.abc.Stream):
         "_listeners",
         "_pushed",
         "_sending",
-        "_stream",
+        "_socket",
         "_turns",
         "heard",
         "origin",
@@ -87,15 +87,13 @@ class Wire(trio.abc.Stream):
 
     def __init__(
         self,
-        stream: trio.abc.Stream,
+        socket: DirectSocket,
         arrivals: ArrivalTimes | None = None,
-        epoll: EpollReader | None = None,
         backlogs: Backlogs | None = None,
         turns: Turns | None = None,
     ) -> None:
-        self.origin = origin_of(stream)
-        """Where the peer is; see `origin_of`."""
-        self._stream = duplex(stream, epoll)
+        self.origin = socket.origin
+        self._socket = socket
         self._arrivals = arrivals or ArrivalTimes()
         self._backlogs = backlogs or Backlogs()
         self._turns = turns or Turns()
@@ -120,12 +118,12 @@ class Wire(trio.abc.Stream):
     @property
     def is_reachable(self) -> bool:
         """Whether there is no sign that the client has vanished."""
-        return self._stream.is_reachable
+        return self._socket.is_reachable
 
     @property
     def is_quiet(self) -> bool:
         """Whether all bytes that arrived were read, and a task listens for more."""
-        return self.is_read and not self._stream.is_readable
+        return self.is_read and not self._socket.is_readable
 
     @property
     def is_read(self) -> bool:
@@ -151,7 +149,7 @@ class Wire(trio.abc.Stream):
             raise trio.ClosedResourceError
         self._listeners += 1
         try:
-            await self._stream.listen(ready)
+            await self._socket.listen(ready)
         finally:
             self._listeners -= 1
 
@@ -167,7 +165,7 @@ class Wire(trio.abc.Stream):
             raise trio.ClosedResourceError
         self.read_at = self._arrivals.arrived()
         self.heard = True
-        return self._stream.read(_CHUNK)
+        return self._socket.read(_CHUNK)
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         """Return the bytes that arrived, whatever `max_bytes` is; no bytes at the end of the stream."""
@@ -190,7 +188,7 @@ class Wire(trio.abc.Stream):
         """
         if self._given_up:
             raise trio.BrokenResourceError
-        sent = 0 if self._backlog else self._stream.send_some(data)
+        sent = 0 if self._backlog else self._socket.send_some(data)
         if sent == len(data):
             return True
         self._backlog += data[sent:]
@@ -222,7 +220,7 @@ class Wire(trio.abc.Stream):
 
     async def _send_some(self) -> None:
         with trio.CancelScope() as self._sending:
-            sent = await self._stream.send_more(self._backlog)
+            sent = await self._socket.send_more(self._backlog)
             del self._backlog[:sent]
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
@@ -238,7 +236,7 @@ class Wire(trio.abc.Stream):
         """Close the stream and drop the backlog."""
         self._backlog.clear()
         self._backlogs.note(self, 0)
-        await self._stream.aclose()
+        await self._socket.aclose()
 
     async def linger(self) -> None:
         """Close the stream so that the written bytes still arrive: a reset would overtake them."""
@@ -246,7 +244,7 @@ class Wire(trio.abc.Stream):
         try:
             with trio.move_on_after(GOODBYE_LIMIT):
                 await self.drain()
-                await self._stream.send_eof()
+                await self._socket.send_eof()
                 await self._drop()
         except (trio.BrokenResourceError, trio.ClosedResourceError, trio.BusyResourceError):
             pass
@@ -257,7 +255,7 @@ class Wire(trio.abc.Stream):
         """Drop incoming bytes until the stream ends."""
         while True:
             try:
-                await self._stream.listen(lambda: self._stream.read(_CHUNK) != b"")
+                await self._socket.listen(lambda: self._socket.read(_CHUNK) != b"")
             except trio.BusyResourceError:  # another task still reads, drops the bytes, and ends soon
                 await trio.sleep(_BUSY_PERIOD)
             else:

@@ -23,6 +23,7 @@ from adapters.epoll import EpollReader
 from adapters.front_ends import DIALECTS
 from adapters.house.server import House
 from adapters.house.thinking import Thinker
+from adapters.sockets import DirectSocket
 from adapters.wire import Backlogs, Turns, Wire
 from gateway.game.ids import RUNS, game_ids
 from gateway.game.results import NoResults
@@ -134,7 +135,11 @@ def _front_ends(
     options: argparse.Namespace, hub: HubForPlayers, arrivals: ArrivalTimes, epoll: EpollReader | None
 ) -> list[FrontEnd]:
     """Return the front ends that are asked for."""
-    wired = partial(Wire, arrivals=arrivals, epoll=epoll, backlogs=Backlogs(), turns=Turns())
+    backlogs, turns = Backlogs(), Turns()
+
+    def wired(stream: trio.SocketStream) -> Wire:
+        return Wire(DirectSocket(stream, epoll), arrivals, backlogs, turns)
+
     return [
         FrontEnd(
             each.name,

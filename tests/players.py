@@ -14,12 +14,12 @@ from functools import partial
 import trio
 import trio.testing
 import trio_websocket
+from wires import wired
 
 import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
 from adapters.connection import contained
-from adapters.wire import Wire
 from gateway.game.results import Finished, NoResults
 from gateway.game.session import Terms
 from gateway.hub.hub import Hub
@@ -188,7 +188,7 @@ class Gateway:
         """Return a player who is connected, but has not entered."""
         stream, server_stream = trio.testing.memory_stream_pair()
         server = Resettable(server_stream)
-        self._nursery.start_soon(contained, dialect, self._serve[dialect], Wire, server)
+        self._nursery.start_soon(contained, dialect, self._serve[dialect], wired, server)
         player: DroidconPlayer | WebsocketPlayer
         if dialect == "droidcon":
             player = DroidconPlayer(name, table, server, stream)

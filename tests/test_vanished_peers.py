@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 import trio
+from wires import wired
 
 import adapters.arena.server
 import adapters.droidcon.server
@@ -127,7 +128,7 @@ class Server:
         for name, service in services.items():
             (listener,) = await trio.open_tcp_listeners(0, host=self._network.here)
             self.ports[name] = listener.socket.getsockname()[1]
-            serve = partial(contained, name, service, partial(Wire, epoll=epoll))
+            serve = partial(contained, name, service, partial(wired, epoll=epoll))
             self._nursery.start_soon(accept, listener, serve, self._nursery, trio.Semaphore(1000))
 
     async def far(self, dialect: str, words: str) -> trio.SocketStream:

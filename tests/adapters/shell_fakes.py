@@ -8,11 +8,12 @@ from contextlib import asynccontextmanager
 
 import trio
 import trio.testing
+from wires import wired
 
 from adapters.contract import Farewell, Heard, PeerGone, Transport, WireError
 from adapters.transports import never, received
 from adapters.upgrade import Endpoint, serve_websocket
-from adapters.wire import Turns, Wire
+from adapters.wire import Turns
 from gateway.game.commands import AtTable, Command, Enter, Play, Unfit
 from gateway.game.events import Dismissed, Event, Introduced, Refused, ToMove
 from gateway.game.manners import Afterwards, Illegal, Manners
@@ -207,7 +208,7 @@ async def send(transport: Transport, texts: Iterable[str]) -> None:
 
 async def at_an_endpoint(stream: trio.abc.Stream, endpoint: Endpoint) -> None:
     """Serve a stream that comes to a websocket port."""
-    await serve_websocket(Wire(stream), endpoint)
+    await serve_websocket(wired(stream), endpoint)
 
 
 @asynccontextmanager

@@ -14,6 +14,7 @@ import pytest
 import trio
 import trio.testing
 from shell_fakes import FakeTransport, ToyCodec, ToyTranslator
+from wires import wired
 
 from adapters.connection import (
     AT_FIRST,
@@ -26,7 +27,7 @@ from adapters.connection import (
     contained,
 )
 from adapters.contract import Farewell, Flooded, Heard, PeerGone
-from adapters.wire import Turns, Wire
+from adapters.wire import Turns
 from gateway.game.board import FIRST, SECOND, Side
 from gateway.game.events import Dismissed, Entered, Event, Introduced, Objection, Refused, Remark, Spoken, Why
 from gateway.game.facts import Fact
@@ -110,7 +111,7 @@ class House:
             await connection.run()
 
         _, stream = trio.testing.memory_stream_pair()
-        self._nursery.start_soon(contained, "toy", serve, Wire, stream)
+        self._nursery.start_soon(contained, "toy", serve, wired, stream)
         return transport
 
     def tell(self, number: int, event: Event) -> None:
@@ -841,7 +842,7 @@ async def test_peer_that_is_gone_is_no_mistake_of_ours(caplog: pytest.LogCapture
             raise PeerGone
 
     _, stream = trio.testing.memory_stream_pair()
-    await contained("toy", gone, Wire, stream)
+    await contained("toy", gone, wired, stream)
     assert errors(caplog) == []
 
 
@@ -857,7 +858,7 @@ async def test_whatever_ends_a_connection_its_stream_is_closed(
         raise trouble
 
     _, stream = trio.testing.memory_stream_pair()
-    await contained("toy", partial(fail, nested=nested), Wire, stream)
+    await contained("toy", partial(fail, nested=nested), wired, stream)
     with pytest.raises(trio.ClosedResourceError):
         await stream.send_all(b"x")
 

@@ -3,14 +3,18 @@
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TypeAlias
 
 import pytest
 import trio
 import trio.testing
 from shell_fakes import sockets
+from wires import MemorySocket
 
 from adapters.epoll import EpollReader
-from adapters.sockets import DirectSocket, Duplex, PlainStream, duplex, is_answered, origin_at, origin_of
+from adapters.sockets import DirectSocket, is_answered, origin_at
+
+Either: TypeAlias = DirectSocket | MemorySocket
 
 pytestmark = pytest.mark.trio
 
@@ -29,25 +33,25 @@ async def direct_clogged_pair() -> tuple[DirectSocket, DirectSocket]:
     return pair
 
 
-@pytest.fixture(params=["looked at", "direct", "plain"])
-async def pair(request: pytest.FixtureRequest, nursery: trio.Nursery) -> AsyncIterator[tuple[Duplex, Duplex]]:
-    """The same rules hold for all kinds."""
+@pytest.fixture(params=["looked at", "direct", "fake"])
+async def pair(request: pytest.FixtureRequest, nursery: trio.Nursery) -> AsyncIterator[tuple[Either, Either]]:
+    """The same rules hold for all kinds, and for what stands in for a socket in other tests."""
     epoll = None
     if request.param == "looked at":
         epoll = EpollReader()
         nursery.start_soon(epoll.run)
     async with sockets() as (server, client):
         ends = (
-            (PlainStream(server), PlainStream(client))
-            if request.param == "plain"
-            else (duplex(server, epoll), duplex(client, epoll))
+            (MemorySocket(server), MemorySocket(client))
+            if request.param == "fake"
+            else (DirectSocket(server, epoll), DirectSocket(client, epoll))
         )
         async with closing(*ends):
             yield ends
 
 
 @asynccontextmanager
-async def closing(*streams: Duplex) -> AsyncIterator[None]:
+async def closing(*streams: Either) -> AsyncIterator[None]:
     try:
         yield
     finally:
@@ -55,7 +59,7 @@ async def closing(*streams: Duplex) -> AsyncIterator[None]:
             await stream.aclose()
 
 
-async def read(stream: Duplex, max_bytes: int) -> bytes:
+async def read(stream: Either, max_bytes: int) -> bytes:
     """Return what arrives next."""
     got: list[bytes] = []
 
@@ -69,7 +73,7 @@ async def read(stream: Duplex, max_bytes: int) -> bytes:
     return got[0]
 
 
-async def send_for_ever(stream: Duplex) -> None:
+async def send_for_ever(stream: Either) -> None:
     while True:
         await stream.send_more(b"x" * 1000)
 
@@ -158,13 +162,12 @@ async def test_stream_that_cannot_tell_is_reachable() -> None:
         stream = DirectSocket(trio.SocketStream(trio.socket.from_stdlib_socket(one)))
         async with closing(stream):
             assert stream.is_reachable
-    assert PlainStream(trio.testing.memory_stream_pair()[0]).is_reachable
 
 
 # Every kind.
 
 
-async def test_all_that_is_sent_arrives_and_then_the_end(pair: tuple[Duplex, Duplex]) -> None:
+async def test_all_that_is_sent_arrives_and_then_the_end(pair: tuple[Either, Either]) -> None:
     server, client = pair
     data = bytes(range(256)) * 4000
 
@@ -182,7 +185,7 @@ async def test_all_that_is_sent_arrives_and_then_the_end(pair: tuple[Duplex, Dup
     assert received == data
 
 
-async def test_both_ways_go_on_after_one_has_ended(pair: tuple[Duplex, Duplex]) -> None:
+async def test_both_ways_go_on_after_one_has_ended(pair: tuple[Either, Either]) -> None:
     server, client = pair
     await server.send_eof()
     assert await read(client, 10) == b""
@@ -190,7 +193,7 @@ async def test_both_ways_go_on_after_one_has_ended(pair: tuple[Duplex, Duplex]) 
     assert await read(server, 10) == b"PUT 3"
 
 
-async def test_reader_of_a_stream_that_is_closed_is_told(pair: tuple[Duplex, Duplex]) -> None:
+async def test_reader_of_a_stream_that_is_closed_is_told(pair: tuple[Either, Either]) -> None:
     server, _ = pair
 
     async def wait() -> None:
@@ -205,14 +208,15 @@ async def test_reader_of_a_stream_that_is_closed_is_told(pair: tuple[Duplex, Dup
         await server.send_more(b"x")
 
 
-async def test_closing_twice_is_harmless(pair: tuple[Duplex, Duplex]) -> None:
+async def test_closing_twice_is_harmless(pair: tuple[Either, Either]) -> None:
     await pair[0].aclose()
     await pair[0].aclose()
 
 
 async def test_clients_of_one_address_have_one_origin_whatever_their_port() -> None:
-    async with sockets() as (server, _):
-        assert origin_of(server) == "127.0.0.1"
+    server, client = await direct_pair()
+    async with closing(server, client):
+        assert server.origin == client.origin == "127.0.0.1"
 
 
 @pytest.mark.parametrize(
@@ -228,19 +232,18 @@ async def test_clients_of_one_network_have_one_origin(host: str, origin: str) ->
     assert origin_at(host) == origin
 
 
-async def test_stream_without_a_peer_has_no_origin() -> None:
-    one, two = trio.testing.memory_stream_pair()
-    async with one, two:
-        assert origin_of(one) == ""
-    near, far = trio.socket.socketpair()
-    with near, far:
-        assert origin_of(trio.SocketStream(near)) == ""
+async def test_socket_of_another_family_has_no_origin() -> None:
+    one, other = trio.socket.socketpair()
+    with other:
+        stream = DirectSocket(trio.SocketStream(one))
+        async with closing(stream):
+            assert stream.origin == ""
 
 
 async def test_client_that_has_gone_already_has_no_origin() -> None:
     async with sockets() as (server, client):
         await client.aclose()
         server.socket.shutdown(socket.SHUT_RDWR)
-        assert origin_of(server) in ("", "127.0.0.1")
-        server.socket.close()
-        assert origin_of(server) == ""
+        stream = DirectSocket(server)
+        async with closing(stream):
+            assert stream.origin in ("", "127.0.0.1")

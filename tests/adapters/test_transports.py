@@ -4,9 +4,10 @@ import pytest
 import trio
 import trio.testing
 from shell_fakes import Breakable, collect, drained, sockets
+from wires import wired
 
 from adapters.contract import SEND_LIMIT, Farewell, Flooded, PeerGone
-from adapters.transports import LineTransport, Wire
+from adapters.transports import LineTransport
 
 pytestmark = pytest.mark.trio
 CLOSE_LIMIT = 2.0
@@ -14,7 +15,7 @@ CLOSE_LIMIT = 2.0
 
 async def test_line_in_pieces_arrives_once_it_is_whole(autojump_clock: trio.testing.MockClock) -> None:
     client, server = trio.testing.memory_stream_pair()
-    transport = LineTransport(Wire(server))
+    transport = LineTransport(wired(server))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(client.send_all, b"PU")
         with trio.move_on_after(1) as waiting:
@@ -27,14 +28,14 @@ async def test_line_in_pieces_arrives_once_it_is_whole(autojump_clock: trio.test
 async def test_lines_of_one_packet_arrive_together() -> None:
     client, server = trio.testing.memory_stream_pair()
     await client.send_all(b"a\nb\nc\n")
-    assert await LineTransport(Wire(server)).receive() == ["a", "b", "c"]
+    assert await LineTransport(wired(server)).receive() == ["a", "b", "c"]
 
 
 async def test_end_of_input_comes_after_the_lines_before_it() -> None:
     client, server = trio.testing.memory_stream_pair()
     await client.send_all(b"a\nb")
     await client.send_eof()
-    transport = LineTransport(Wire(server))
+    transport = LineTransport(wired(server))
     assert await transport.receive() == ["a"]
     assert await transport.receive() == ["b"]
     assert await transport.receive() == []
@@ -44,7 +45,7 @@ async def test_end_of_input_comes_after_the_lines_before_it() -> None:
 async def test_flood_without_a_newline_raises() -> None:
     client, server = trio.testing.memory_stream_pair()
     await client.send_all(b"a\n" + b"x" * 1_000_000)
-    transport = LineTransport(Wire(server))
+    transport = LineTransport(wired(server))
     assert await transport.receive() == ["a"]
     with pytest.raises(Flooded):
         await transport.receive()
@@ -53,7 +54,7 @@ async def test_flood_without_a_newline_raises() -> None:
 async def test_reset_is_a_peer_gone_for_reader_and_writer() -> None:
     _, server = trio.testing.memory_stream_pair()
     stream = Breakable(server)
-    transport = LineTransport(Wire(stream))
+    transport = LineTransport(wired(stream))
     stream.reset()
     with pytest.raises(PeerGone):
         await transport.receive()
@@ -63,7 +64,7 @@ async def test_reset_is_a_peer_gone_for_reader_and_writer() -> None:
 
 async def test_lines_are_sent_in_one_packet() -> None:
     client, server = trio.testing.memory_stream_pair()
-    await LineTransport(Wire(server)).send(["NEW_GAME", "YOUR_MOVE"])
+    await LineTransport(wired(server)).send(["NEW_GAME", "YOUR_MOVE"])
     assert await client.receive_some() == b"NEW_GAME\nYOUR_MOVE\n"
 
 
@@ -71,7 +72,7 @@ async def test_client_that_lets_nothing_in_is_gone_after_five_seconds(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     _client, server = trio.testing.lockstep_stream_pair()
-    transport = LineTransport(Wire(server))
+    transport = LineTransport(wired(server))
     begin = trio.current_time()
     with pytest.raises(PeerGone):
         await transport.send(["YOUR_MOVE"])
@@ -80,7 +81,7 @@ async def test_client_that_lets_nothing_in_is_gone_after_five_seconds(
 
 async def test_read_at_is_when_the_bytes_were_read(autojump_clock: trio.testing.MockClock) -> None:
     client, server = trio.testing.memory_stream_pair()
-    transport = LineTransport(Wire(server))
+    transport = LineTransport(wired(server))
     await trio.sleep(3)
     await client.send_all(b"a\n")
     await transport.receive()
@@ -93,7 +94,7 @@ async def test_settled_line_stream_has_handed_out_all_that_had_arrived(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     client, server = trio.testing.memory_stream_pair()
-    transport = LineTransport(Wire(server))
+    transport = LineTransport(wired(server))
     texts: list[str] = []
     numbers = [str(number) for number in range(500)]
     async with trio.open_nursery() as nursery:
@@ -110,12 +111,12 @@ async def test_nobody_waits_longer_than_a_second_for_a_stream_that_does_not_sett
 ) -> None:
     _, server = trio.testing.memory_stream_pair()
     begin = trio.current_time()
-    await LineTransport(Wire(server)).settle()  # nobody reads it
+    await LineTransport(wired(server)).settle()  # nobody reads it
     assert trio.current_time() - begin <= 1.1
 
 
 async def test_bytes_in_the_socket_are_read_before_a_stream_is_settled() -> None:
-    async with sockets() as (server, client), Wire(server) as wire, trio.open_nursery() as nursery:
+    async with sockets() as (server, client), wired(server) as wire, trio.open_nursery() as nursery:
         transport = LineTransport(wire)
         texts: list[str] = []
         nursery.start_soon(collect, transport, texts)
@@ -131,7 +132,7 @@ async def test_hang_up_ends_the_stream_and_waits_for_the_client(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     client, server = trio.testing.memory_stream_pair()
-    transport = LineTransport(Wire(server))
+    transport = LineTransport(wired(server))
     await transport.send(["YOU_LOST"])
     async with trio.open_nursery() as nursery:
         nursery.start_soon(transport.close, Farewell())
@@ -146,7 +147,7 @@ async def test_hang_up_on_a_client_that_stays_is_over_within_two_seconds(
 ) -> None:
     _client, server = trio.testing.memory_stream_pair()
     with trio.fail_after(CLOSE_LIMIT):
-        await LineTransport(Wire(server)).close(Farewell())
+        await LineTransport(wired(server)).close(Farewell())
     with pytest.raises(trio.ClosedResourceError):
         await server.send_all(b"x")
 
@@ -164,7 +165,7 @@ async def test_hang_up_on_a_client_that_never_stops_sending_is_over_within_two_s
     async with trio.open_nursery() as nursery:
         nursery.start_soon(flood)
         with trio.fail_after(CLOSE_LIMIT):
-            await LineTransport(Wire(server)).close(Farewell())
+            await LineTransport(wired(server)).close(Farewell())
         nursery.cancel_scope.cancel()
 
 
@@ -172,7 +173,7 @@ async def test_hang_up_on_a_client_that_has_gone_raises_nothing() -> None:
     _, server = trio.testing.memory_stream_pair()
     stream = Breakable(server)
     stream.reset()
-    await LineTransport(Wire(stream)).close(Farewell())
+    await LineTransport(wired(stream)).close(Farewell())
     with pytest.raises(trio.ClosedResourceError):
         await server.send_all(b"x")
 
@@ -181,14 +182,14 @@ async def test_hang_up_closes_the_stream_even_if_it_is_cancelled() -> None:
     _client, server = trio.testing.memory_stream_pair()
     with trio.CancelScope() as scope:
         scope.cancel()
-        await LineTransport(Wire(server)).close(Farewell())
+        await LineTransport(wired(server)).close(Farewell())
     with pytest.raises(trio.ClosedResourceError):
         await server.send_all(b"x")
 
 
 async def test_unread_input_does_not_destroy_the_last_words_of_a_line_stream() -> None:
     async with sockets() as (server, client), trio.open_nursery() as nursery:
-        transport = LineTransport(Wire(server))
+        transport = LineTransport(wired(server))
         await client.send_all(b"PUT 1\n" * 20_000)
         await transport.receive()
         await transport.send(["Error NOT_JOINED_TO_CHANNEL", "YOU_LOST"])

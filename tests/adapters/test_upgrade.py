@@ -12,6 +12,7 @@ import trio
 import trio.testing
 import trio_websocket
 from shell_fakes import Breakable, at_an_endpoint, collect, send
+from wires import wired
 
 from adapters.connection import contained
 from adapters.contract import Farewell, PeerGone
@@ -26,7 +27,6 @@ from adapters.upgrade import (
     wanted_place,
 )
 from adapters.websocket import WebSocketTransport
-from adapters.wire import Wire
 
 PAGE = "Connect with a websocket client.\n"
 HANDSHAKE = (
@@ -60,7 +60,7 @@ async def at_the_door(talk: Talk = echo) -> AsyncIterator[tuple[trio.StapledStre
     stream = Breakable(server)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(
-            contained, "test", partial(serve_websocket, endpoint=Endpoint(talk, PAGE)), Wire, stream
+            contained, "test", partial(serve_websocket, endpoint=Endpoint(talk, PAGE)), wired, stream
         )
         yield client, stream
         await client.aclose()
@@ -386,7 +386,7 @@ async def test_what_ends_a_websocket_is_left_to_no_garbage_collector() -> None:
     try:
         async with trio.open_nursery() as nursery:
             serve = partial(serve_websocket, endpoint=Endpoint(vanish, PAGE))
-            nursery.start_soon(contained, "test", serve, Wire, server)
+            nursery.start_soon(contained, "test", serve, wired, server)
             await client.send_all(HANDSHAKE)
             await everything(client)
             await client.aclose()

@@ -12,13 +12,13 @@ import trio_websocket
 from frame_strategies import streams as frame_streams
 from hypothesis import given, settings
 from shell_fakes import Stallable, collect, drained, send, sockets
+from wires import wired
 
 from adapters.connection import contained
 from adapters.contract import SEND_LIMIT, Farewell, PeerGone
 from adapters.transports import received
 from adapters.upgrade import FRAME_LIMIT, Endpoint, serve_websocket
 from adapters.websocket import PING_PERIOD, PONG_LIMIT, WebSocketTransport
-from adapters.wire import Wire
 
 pytestmark = pytest.mark.trio
 CLOSE_LIMIT = 2.0
@@ -42,7 +42,7 @@ async def between(
         await over.wait()
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(serve_websocket, Wire(server_stream), Endpoint(talk, ""))
+        nursery.start_soon(serve_websocket, wired(server_stream), Endpoint(talk, ""))
         client = await trio_websocket.wrap_client_stream(nursery, client_stream, "host", "/")
         yield transports[0], client
         over.set()
@@ -237,7 +237,7 @@ async def seconds_kept(*, thinks: float = 0, says: bytes = b"", at: float = 0) -
         async with trio.open_nursery() as nursery:
             nursery.start_soon(live)
             nursery.start_soon(drained, client)
-            await contained("test", partial(serve_websocket, endpoint=Endpoint(talk, "")), Wire, server)
+            await contained("test", partial(serve_websocket, endpoint=Endpoint(talk, "")), wired, server)
             nursery.cancel_scope.cancel()
     return trio.current_time() - begin
 
@@ -402,7 +402,7 @@ async def conversation(pieces: list[bytes], *, usual: bool) -> tuple[list[str], 
         await transport.close(Farewell())
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(serve_websocket, Wire(server), Endpoint(talk, ""))
+        nursery.start_soon(serve_websocket, wired(server), Endpoint(talk, ""))
         await client.send_all(HANDSHAKE)
         await trio.testing.wait_all_tasks_blocked()
         for piece in pieces:

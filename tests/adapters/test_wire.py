@@ -4,6 +4,7 @@ import pytest
 import trio
 import trio.testing
 from shell_fakes import Stallable, drained, sockets
+from wires import wired
 
 from adapters.wire import Backlogs, Wire
 
@@ -12,7 +13,7 @@ pytestmark = pytest.mark.trio
 
 async def test_read_begins_with_what_was_pushed_back() -> None:
     client, server = trio.testing.memory_stream_pair()
-    wire = Wire(server)
+    wire = wired(server)
     wire.push_back(b"early")
     await client.send_all(b"late")
     assert await wire.receive_some(100) == b"early"
@@ -20,7 +21,7 @@ async def test_read_begins_with_what_was_pushed_back() -> None:
 
 
 async def test_wire_is_quiet_only_while_somebody_waits_and_nothing_has_arrived() -> None:
-    async with sockets() as (server, client), Wire(server) as wire, trio.open_nursery() as nursery:
+    async with sockets() as (server, client), wired(server) as wire, trio.open_nursery() as nursery:
         assert not wire.is_quiet
         nursery.start_soon(wire.receive_some, 10)
         await trio.testing.wait_all_tasks_blocked()
@@ -31,7 +32,7 @@ async def test_wire_is_quiet_only_while_somebody_waits_and_nothing_has_arrived()
 
 async def test_what_is_written_while_something_leaves_is_not_lost() -> None:
     client, server = trio.testing.lockstep_stream_pair()
-    wire = Wire(server)
+    wire = wired(server)
 
     async def leave() -> None:
         await wire.drain()
@@ -53,7 +54,7 @@ def slow(backlogs: Backlogs) -> Wire:
     _, server = trio.testing.memory_stream_pair()
     stalled = Stallable(server)
     stalled.stalls = True
-    return Wire(stalled, backlogs=backlogs)
+    return wired(stalled, backlogs=backlogs)
 
 
 async def test_server_holds_no_more_than_its_limit_for_all_clients_together() -> None:
@@ -100,7 +101,7 @@ async def test_task_that_drains_is_told_that_the_client_is_given_up() -> None:
 async def test_what_has_left_and_what_is_closed_counts_no_more() -> None:
     backlogs = Backlogs(1000)
     client, server = trio.testing.memory_stream_pair()
-    wire, other = Wire(server, backlogs=backlogs), slow(backlogs)
+    wire, other = wired(server, backlogs=backlogs), slow(backlogs)
     wire.write(b"x" * 600)
     other.write(b"x" * 300)
     assert backlogs.total == 900

@@ -7,6 +7,7 @@ from functools import partial
 
 import pytest
 import trio
+from wires import wired
 
 import adapters.bot.talk
 from adapters.bot.bot import Bot, Server
@@ -20,7 +21,6 @@ from adapters.front_ends import DIALECTS
 from adapters.transports import received
 from adapters.upgrade import Endpoint, serve_websocket
 from adapters.websocket import WebSocketTransport
-from adapters.wire import Wire
 
 UNHEARD = {"type": "ignored", "reason": "Only start messages allowed in current state"}
 
@@ -158,7 +158,7 @@ async def test_server_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPa
 
 
 async def at_an_endpoint(stream: trio.abc.Stream, endpoint: Endpoint) -> None:
-    await serve_websocket(Wire(stream), endpoint)
+    await serve_websocket(wired(stream), endpoint)
 
 
 async def send(transport: WebSocketTransport, texts: list[str]) -> None:

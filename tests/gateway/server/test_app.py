@@ -12,6 +12,7 @@ from functools import partial
 import pytest
 import trio
 import trio.testing
+from wires import wired
 
 import adapters.arena.server
 import adapters.droidcon.server
@@ -20,7 +21,6 @@ import gateway.server.accepting
 import gateway.server.app
 from adapters.connection import contained
 from adapters.epoll import EpollReader
-from adapters.wire import Wire
 from gateway.game.commands import AtTable, Enter, Play
 from gateway.game.events import Dismissed, Ended, Event, Reason, ToMove, Why
 from gateway.game.manners import Afterwards, Illegal, Manners
@@ -456,7 +456,7 @@ async def server(results: Results, clock: float) -> AsyncIterator[dict[str, int]
     async with trio.open_nursery() as nursery:
         nursery.start_soon(epoll.run)
         for name, each in serve.items():
-            handler = partial(contained, name, each, partial(Wire, arrivals=arrivals, epoll=epoll))
+            handler = partial(contained, name, each, partial(wired, arrivals=arrivals, epoll=epoll))
             (listener,) = await nursery.start(partial(trio.serve_tcp, handler, 0, host="127.0.0.1"))
             ports[name] = listener.socket.getsockname()[1]
         nursery.start_soon(keep_time, hub)
