@@ -28,7 +28,7 @@ S_contra = TypeVar("S_contra", contravariant=True)
 
 
 class WireError(Exception):
-    """A text that is no message of the dialect."""
+    """A text that is not a message of the dialect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +82,14 @@ Heard: TypeAlias = Callable[[list[str]], bool]
 
 
 class Transport(Protocol):
-    """One client's line, whatever carries it."""
+    """One client's texts, whatever carries them."""
 
     thinks: Callable[[], bool]
-    """Says whether the client may think about a move now, and read nothing; set by whoever serves it."""
+    """Says whether the client may think about a move now, and read nothing; set by the connection."""
 
     @property
     def is_reachable(self) -> bool:
-        """Whether nothing says that the client has vanished. Takes a microsecond or two."""
+        """Whether nothing says that the client has vanished. Cheap enough to ask before each pairing."""
 
     @property
     def waiting(self) -> int:

@@ -109,10 +109,10 @@ class WebSocketLine:
 
 
 class _ClientWire(Wire):
-    """A wire on which a handshake is given up as soon as what comes cannot be an answer to it.
+    """A wire that gives up a handshake as soon as what comes cannot be an answer to it.
 
-    trio-websocket would wait for more: a line of another protocol could be the begin of a head, and it does
-    not mind the end of the stream.
+    trio-websocket would wait for more: it takes a line of another protocol for the beginning of a head, and
+    does not mind the end of the stream.
     """
 
     def __init__(self, stream: trio.SocketStream) -> None:
@@ -147,7 +147,7 @@ class Client(Generic[C_contra, S_co]):
     async def receive(self) -> S_co:
         """Return the next message.
 
-        Raises PeerGone when the server has hung up, and WireError at what is no message of its dialect.
+        Raises PeerGone when the server has hung up, and WireError at what is not a message of its dialect.
         """
         if not self._texts:
             self._texts = await self._line.receive()
@@ -183,7 +183,7 @@ async def open_websocket(url: str) -> AsyncIterator[Line]:
             finally:
                 await close(websocket, Farewell())
             nursery.cancel_scope.cancel()
-    except BaseExceptionGroup as group:  # the nursery is no affair of the caller's
+    except BaseExceptionGroup as group:  # the caller need not know of the nursery
         if len(group.exceptions) > 1:
             raise
         (error,) = group.exceptions

@@ -1,6 +1,6 @@
-"""Lines over a wire: what the TCP dialect's clients speak.
+"""Lines over a wire, and what all transports have in common.
 
-Knows where one line ends. Does not know dialects: a transport moves texts. Whatever goes wrong with a peer is
+Knows where a line ends. Does not know dialects: a transport moves texts. Whatever goes wrong with a peer is
 `PeerGone`, and everything that waits has a limit.
 """
 
@@ -14,7 +14,7 @@ from adapters.framing import Lines
 from adapters.wire import Wire
 
 HUNG_UP = "hung up"
-"""How a client ended it that broke no rule."""
+"""How a client ended its connection without breaking a rule."""
 
 _SETTLE_LIMIT = 100
 """Turns of the loop, a millisecond apart. Seconds would pass while the server stands still, too."""

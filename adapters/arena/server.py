@@ -1,6 +1,6 @@
 """The arena front end: a websocket port where clients send maps.
 
-Knows how a port, a hub and the dialect's objects fit together, and what stands in a request's query.
+Knows how a wire, a hub and the dialect's objects fit together, and what a request's query asks for.
 """
 
 from adapters.arena.codec import ArenaCodec

@@ -34,7 +34,7 @@ class Server:
     """What the player is called there."""
     dialect: str = ""
     seeks: str = "an opponent"
-    """Whom the player waits for there."""
+    """What the player waits for there."""
 
     def words(self) -> Words:
         """Return what the player waits for, and what may be wrong."""
@@ -130,12 +130,12 @@ def reason(error: OSError | UnicodeError | PeerGone) -> str:
     if isinstance(error, PeerGone):
         return f"what answers there does not speak websocket. {HINT}"
     if isinstance(error, UnicodeError):
-        return "this is no name of a host"
+        return "not the name of a host"
     cause = error.__cause__
     while isinstance(cause, BaseExceptionGroup):
         cause = cause.exceptions[0]
     if isinstance(cause, OSError):
         error = cause
     if isinstance(error, socket.gaierror):
-        return error.strerror or "this is no name of a host"
+        return error.strerror or "not the name of a host"
     return (error.strerror or str(error)).rpartition(": ")[2]

@@ -135,7 +135,7 @@ class Keyboard:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """A person, who is asked until the column is one."""
+    """A person, asked until the answer is a column."""
 
     line: Callable[[], Awaitable[str]]
     """Returns the next line typed; raises EndOfInput."""

@@ -76,7 +76,7 @@ def _server(options: Options) -> Server:
 
 
 def sought(entry: Entry) -> str:
-    """Return whom the player waits for, and what they have to do."""
+    """Return which opponent the player waits for, and what that one has to do."""
     against = entry.against or entry.address.asked("against")
     table = entry.table or entry.address.asked("table")
     if against is not None:

@@ -161,7 +161,7 @@ def _add_run(group: argparse._ArgumentGroup) -> None:
 def _text(text: str) -> str:
     text = text.strip()
     if not text or not text.isprintable():
-        raise argparse.ArgumentTypeError(f"{text!r} is no name")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a name")
     return text
 
 

@@ -24,7 +24,7 @@ from gateway.server.arguments import listed
 HINT = f"c4gateway has {listed([f'{each.name} at port {each.port}' for each in DIALECTS], 'and')}."
 """What to say where it may be the wrong port."""
 LAST_LOOK = 0.1
-"""Seconds in which a player who leaves looks whether the server has begun another game by itself."""
+"""Seconds in which a player that leaves looks whether the server has begun another game by itself."""
 
 _LOST = "left in the middle of a game, which counts as lost"
 _EARLY = "c4gateway counts no game that is left before both have moved, another server may count it as lost"
@@ -184,5 +184,5 @@ class Play:
             await self._send(column)
 
     async def _send(self, column: int) -> None:
-        with suppress(PeerGone):  # who listens will notice
+        with suppress(PeerGone):  # the listening task will notice
             await self._dialogue.move(column)

@@ -2,7 +2,7 @@
 
 `Screen` alone prints. It writes an escape for whatever nobody would see in what a server says. Where nobody
 wants to watch, it prints only warnings, and these to stderr. `Waiting` knows time, and the phases on the
-way to a game; it does not know connections: whoever plays says which phase has begun. The rule it keeps: a
+way to a game; `play.py` and `bot.py` say which phase has begun. The rule it keeps: a
 bot that makes progress says nothing, and one that makes none is never silent for long.
 """
 
@@ -50,7 +50,7 @@ class Screen:
         print(f"c4bot: {visible(text)}", file=sys.stderr, flush=True)
 
     def report(self, text: str) -> None:
-        """Show on stderr lines that are for whoever wrote an engine."""
+        """Show lines for the author of an engine, on stderr."""
         for line in text.splitlines():
             print(printable(line), file=sys.stderr, flush=True)
 

@@ -187,4 +187,4 @@ class Dialogue(Generic[C, S]):
 
 
 AnyDialogue: TypeAlias = Dialogue[Any, Any]
-"""A dialogue in some dialect, which whoever plays need not know."""
+"""A dialogue in any dialect: its messages are known to nothing outside it."""

@@ -1,8 +1,8 @@
 """The client's side of Droidcon: a connection to any server of the dialect, and a player's part in the talk.
 
-The server tells the opponent's moves alone, so the talk keeps the board. The original passes an illegal `PUT`
-on before it says who won, so a `PUT` that is not a move leaves the board alone (PROTOCOL.md 5.2); it says
-nothing when the opponent leaves, and the next `NEW_GAME` is then all there is (4.8).
+The server tells only the opponent's moves, so the talk keeps the board. The original passes an illegal `PUT`
+on before it says who won, so a `PUT` that is not a move leaves the board alone (PROTOCOL.md 5.2). It says
+nothing when the opponent leaves, and only sends the next `NEW_GAME` (4.8).
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence

@@ -1,7 +1,7 @@
 """The Droidcon front end: a TCP port where clients, or people with telnet, type lines (PROTOCOL.md 1.1).
 
-Knows which transport, codec and translator make a connection of this dialect. What a connection does is
-written once, for all dialects, elsewhere.
+Knows which transport, codec and translator make a connection of this dialect. `adapters/connection.py` says
+what a connection does, for all dialects.
 """
 
 from adapters.connection import Connection

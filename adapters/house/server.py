@@ -1,7 +1,7 @@
 """The house: players of the server's own, as an adapter without a wire.
 
 A house player is the mailbox of its seat and answers a request to move with a command, like any client.
-The hub summons one for each series; it thinks in a worker process and is gone with its series.
+The hub asks for one for each series. It thinks in a worker process, and ends with its series.
 """
 
 from collections import deque
@@ -38,16 +38,16 @@ class House:
         self._lobby = deque(lobby)
 
     def has(self, name: str, opponent: Opponent) -> bool:
-        """Whether the player called `name` can come to `opponent`, and would find the time to think."""
+        """Whether the player called `name` is installed, and would have the time to play `opponent`."""
         return name in HOUSE_PLAYERS and is_installed(name) and self._thinker.fits(name, opponent)
 
     def summon(self, name: str, opponent: Opponent, now: float) -> Seat:
-        """Open a seat in the hub for the player called `name`, who is to play `opponent`, and return it."""
+        """Open a seat in the hub for the player called `name`, against `opponent`, and return it."""
         game = self._thinker.begin(name, opponent)
         return HousePlayer(game, self._thinker, self._hub, self._nursery, now).seat
 
     def lobby_player(self, opponent: Opponent) -> str | None:
-        """Return who is to meet a player whom nobody else meets, somebody else each time, or nobody."""
+        """Return the player whose turn it is to play someone from the lobby; None where none has time."""
         for name in tuple(self._lobby):
             self._lobby.rotate(-1)
             if self._thinker.fits(name, opponent):
@@ -93,7 +93,7 @@ class HousePlayer:
 
     async def _move(self, request: ToMove, search: trio.CancelScope) -> None:
         self._hub.handed(self.seat, request.game, request.number, trio.current_time())
-        answer: Command = Leave()  # what happens where the engine fails
+        answer: Command = Leave()  # if the engine fails
         try:
             with search:
                 answer = Play(await self._thinker.column(self._game, request.board, request.rest))

@@ -1,12 +1,12 @@
 """How worker processes are shared: by client first, then by waiting time.
 
-Knows against whom each game of the house's is, and how many seconds a move of it takes. Does not know engines
-or boards. A client is an origin, the address that it comes from, and a name there. Origins take turns, in an
-origin its names take turns, and among the games of one name the move that has waited longest comes first. So
-a client with many games makes its own slow, and no other's.
+Knows the opponent in each game of the house, and how many seconds a move takes. Does not know engines or
+boards. A client is an origin, the address that it comes from, and a name there. Origins take turns, the
+names of one origin take turns, and among the games of one name the move that has waited longest comes first.
+So a client with many games slows down its own games, and no others.
 
-A lane has workers and a queue of its own. Moves that take about as long share one, so that none waits behind
-a move that takes twenty times as long.
+A lane has workers and a queue of its own. Moves that take about as long share a lane, so that none waits
+behind a move that takes twenty times as long.
 """
 
 from collections.abc import AsyncIterator
@@ -24,13 +24,13 @@ class _Name:
     """A client's name at one origin."""
 
     turn: int = 0
-    """When a move against it was last begun; the lowest number is the longest ago."""
+    """When a move against it last began; the lowest number is the longest ago."""
     claims: dict["Claim", None] = field(default_factory=dict)
 
 
 @dataclass(eq=False, slots=True)
 class _Origin:
-    """Where clients come from."""
+    """An address that clients come from."""
 
     turn: int = 0
     names: dict[str, _Name] = field(default_factory=dict)
@@ -49,7 +49,7 @@ class Claim:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """Whose moves come first has the lowest."""
+        """The claim with the lowest rank comes first."""
         return self.origin.turn, self.name.turn
 
 
@@ -62,7 +62,7 @@ class _Ticket:
 
 
 class Lane:
-    """So many workers, and who waits for one."""
+    """Some workers, and the moves that wait for one."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
@@ -74,8 +74,8 @@ class Lane:
     def wait_with(self, opponent: Opponent, seconds: float) -> float:
         """Return how many seconds a move could take if a game with moves of `seconds` joined.
 
-        That is when all games against this client want a move at once, and all other clients use up their
-        shares.
+        It takes that long when all games against this client want a move at once, and all other clients use
+        up their shares.
         """
         origin = self._origins.get(opponent.origin, _Origin())
         name = origin.names.get(opponent.name, _Name())
@@ -93,7 +93,7 @@ class Lane:
         return claim
 
     def leave(self, claim: Claim) -> None:
-        """Let a game's share be the others'."""
+        """Give a game's share back to the others."""
         del claim.name.claims[claim]
         if not claim.name.claims:
             del claim.origin.names[claim.opponent.name]
@@ -101,10 +101,10 @@ class Lane:
             del self._origins[claim.opponent.origin]
 
     def part(self) -> float:
-        """Return which part of its time a move may be thought about.
+        """Return the part of its time that a move may be thought about.
 
-        All of it where a worker is free. Otherwise so much that those who wait, if all have as much time,
-        have waited and thought after half of it: the other half is for those who think already.
+        All of it where a worker is free. Otherwise a part so small that all that wait now, if they have as
+        much time, are done after half of it: the other half is for the moves that have a worker already.
         """
         if self._free:
             return 1.0
@@ -112,7 +112,7 @@ class Lane:
 
     @asynccontextmanager
     async def worker(self, claim: Claim) -> AsyncIterator[None]:
-        """Give a worker, when it is this game's turn."""
+        """Hold a worker, from this game's turn on."""
         await self._turn(claim)
         try:
             yield

@@ -3,11 +3,11 @@
 Knows engines by name, how many may think at once, and how long a move may take. Workers give way to the
 server, and a search that nobody waits for any more is killed.
 
-The rule it keeps: waiting for a worker is part of a move's time. Which game is next is decided elsewhere
-(`sharing.py`); a game that could not be served in time is refused here, before it begins. A thought that has
-begun is never cut short for another, but it waits only for those of its own kind; an engine that finds no
-worker in time all the same plays what it sees at a glance instead of losing on time, and so does one whose
-workers are lost again and again, or cannot be started.
+The rule it keeps: waiting for a worker is part of a move's time. `sharing.py` decides which game is next; a
+game that could not be served in time is refused here, before it begins. No search is cut short for another,
+and a search waits only for those of its own kind. An engine plays what it sees at a glance, instead of
+losing on time, if it finds no worker in time, or if its workers are lost again and again or cannot be
+started.
 """
 
 import logging
@@ -26,38 +26,38 @@ from gateway.game.session import Terms
 from gateway.matchmaking.matchmaker import Opponent
 
 INSTANT = frozenset({"random"})
-"""Engines that take no time worth a worker."""
+"""Engines that are too fast to need a worker."""
 UNHURRIED = frozenset({"perfect"})
 """Engines that would rather be late than wrong."""
 PART = 20
-"""A move takes at most one part in so many of the time that is left, where there is a clock."""
+"""With a clock, a move takes at most this fraction of the time that is left, as its denominator."""
 LONGEST = 120.0
-"""Seconds after which a move is played at a glance where there is no clock, if no worker was free."""
+"""Seconds without a clock after which a move is played at a glance, if no worker was free."""
 PATIENCE = 10.0
-"""Seconds that a move may take where there is no clock, as far as that is known before the game."""
+"""Seconds that a move may take without a clock, as far as that is known before the game."""
 TRIES = 3
-"""How often a thought is begun whose worker is lost."""
+"""How often a search is started whose worker is lost."""
 LOG_PERIOD = 60.0
 """Seconds for which it is not logged again that a worker was lost."""
 
 _SECONDS = SECONDS | {"random": 0.01, "perfect": 0.5}
-"""What a move of each of the house's players counts as. One needs no worker, but its games have a limit."""
+"""Seconds that a move of each player counts as; `random` needs no worker, but its games have a limit."""
 _CONTENT = 4
-"""On a clock an engine is content with one part in so many of a move's time."""
+"""With a clock, an engine is content with a quarter of a move's time."""
 _QUICK = 0.05
 _SHORT = 1.0
 _HASTY = "aima"
 _GLANCE = 0.001
 
 _LOST = (trio_parallel.BrokenWorkerError, OSError, ImportError)
-"""What is raised where a worker has died or cannot be started: where no file can be opened no module can be
-imported, and some are imported when the first worker starts."""
+"""What is raised where a worker has died or cannot be started. The first worker's start imports modules; that
+fails where no file can be opened."""
 
 logger = logging.getLogger(__name__)
 
 
 class Kind(Enum):
-    """What kind of moves a game has. Those of one kind take about as long, and have about as much time."""
+    """The kind of a game's moves. Moves of one kind take about as long, and have about as much time."""
 
     QUICK = auto()
     SHORT = auto()
@@ -75,7 +75,7 @@ class Game:
 
 
 class Thinker:
-    """Engines that think: of each kind of moves so many at the same time."""
+    """Engines that think, at most `workers` moves of each kind at the same time."""
 
     def __init__(self, workers: int, terms: Terms) -> None:
         self._terms = terms
@@ -96,7 +96,7 @@ class Thinker:
         return Game(engine, self._lanes[_kind(seconds, opponent)].enter(opponent, seconds))
 
     def end(self, game: Game) -> None:
-        """Let a game have ended, once."""
+        """End a game, once."""
         game.claim.lane.leave(game.claim)
 
     async def column(self, game: Game, board: Board, rest: float | None) -> int:
@@ -128,7 +128,7 @@ class Thinker:
         return column
 
     def _log(self, engine: str, error: Exception) -> None:
-        """Log now and then that a worker was lost: where none can be started that goes for each move."""
+        """Log now and then that a worker was lost: where none can be started, each move loses one."""
         self._lost += 1
         now = trio.current_time()
         if now >= self._log_at:

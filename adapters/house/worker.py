@@ -1,7 +1,7 @@
 """What a worker process does: think about one move, with a low priority.
 
-A process of its own imports this module and what this imports, and a game waits for that: so it imports
-engines and nothing else.
+A new process imports this module and what this imports, and a game waits for that: so this imports engines
+and nothing else.
 """
 
 import os

@@ -1,7 +1,7 @@
 """The client's side of nac4: a connection to any server of the dialect, and a player's part in the talk.
 
-The server shows boards, not moves; the moves are found by following the boards. The original is silent about
-an opponent who left: the next `newgame` is then all there is (PROTOCOL.md 5.10).
+The server shows boards, not moves; the talk finds the moves by following the boards. The original does not
+tell that an opponent left: it only sends the next `newgame` (PROTOCOL.md 5.10).
 """
 
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -113,7 +113,7 @@ class Nac4Talk:
             result = Result.DRAWN
         else:
             result = Result.WON if end.status == f"Win{end.color}" else Result.LOST
-        with suppress(WireError):  # a strange board is no reason to doubt the result
+        with suppress(WireError):  # even where the board is strange, the result holds
             self._board = followed(self._board, end.board)
         return Over(result, self._board, _SIDES[end.color], _REASONS[end.battle])
 

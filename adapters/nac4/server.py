@@ -1,7 +1,7 @@
 """The nac4 front end: a websocket port where clients say ``connect``.
 
-Puts the dialect's parts together for one connection. Where the client wants to play stands in the URL, so
-that is read here and not in a message (PROTOCOL.md 4).
+Puts the dialect's parts together for one connection. A client says in the URL where it wants to play, so that
+is read here and not in a message (PROTOCOL.md 4).
 """
 
 from adapters.connection import Connection

@@ -510,7 +510,7 @@ def line(*told: News | Exception, may_end: bool = False) -> FakeLine:
     [
         (OSError(111, "Connection refused"), "Connection refused"),
         (PeerGone(), "does not speak websocket"),
-        (UnicodeError("idna"), "no name of a host"),
+        (UnicodeError("idna"), "not the name of a host"),
     ],
 )
 async def test_server_that_is_not_there_is_said_to_be_so(error: Exception, words: str) -> None:
