@@ -5,10 +5,12 @@ An adapter translates one dialect to the hub's commands and events and back, in 
     bytes -> framing -> text -> codec.decode -> client message -> translator.receive -> command
     event -> translator.observe -> server messages -> codec.encode -> text -> framing -> bytes
 
-Codec and translator are plain objects, one of each for a connection, that do no I/O. A dialect is a
-folder with the files messages, codec, translator, server and client; nothing here knows any of them.
+Codec and translator are plain objects, one of each for a connection, that do no I/O. A dialect is a folder
+with the files messages, codec, translator, server and client; nothing here knows any of them. Integers are
+read here, for all codecs that have them as text.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, TypeVar
@@ -26,6 +28,8 @@ C_contra = TypeVar("C_contra", contravariant=True)
 S_co = TypeVar("S_co", covariant=True)
 S_contra = TypeVar("S_contra", contravariant=True)
 
+_INTEGER = re.compile(r"[+-]?0*([0-9]+)", re.ASCII)
+
 
 class WireError(Exception):
     """A text that is not a message of the dialect."""
@@ -38,6 +42,21 @@ class Farewell:
     code: int = 1000
     reason: str = ""
     """At most 123 bytes of UTF-8."""
+
+
+def to_column(digits: str) -> int:
+    """Return the integer that `digits`, ASCII with an optional sign, stand for.
+
+    An integer of any length costs nothing: one that is too long to be a column becomes some number that is
+    not a column. Raises ValueError for other text.
+    """
+    match = _INTEGER.fullmatch(digits)
+    if match is None:
+        raise ValueError(f"{digits!r} is not an integer")
+    if len(match[1]) > 2:
+        return -1
+    value = int(match[1])
+    return -value if digits.startswith("-") else value
 
 
 class Codec(Protocol[C_co, S_contra]):

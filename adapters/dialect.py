@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, TypeAlias
 from gateway.server.arguments import Description
 
 if TYPE_CHECKING:
+    from gateway.hub.dispatcher import Dispatcher
+
     from adapters.bot.talk import AnyDialogue, Entry
     from adapters.wire import Wire
-    from gateway.hub.dispatcher import Dispatcher
 
 Serve: TypeAlias = "Callable[[Wire], Awaitable[None]]"
 """Serves one client's connection."""

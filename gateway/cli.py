@@ -74,13 +74,13 @@ def _allow_many_connections() -> None:
 
 
 def _collect_seldom() -> None:
-    """Let the cyclic garbage collector pass over what is loaded, and look less often: 5 % of a move."""
+    """Let the cyclic garbage collector skip what is loaded, and run less often: it costs play time."""
     gc.freeze()
     gc.set_threshold(50_000)
 
 
 def _wait_for_no_thread() -> None:
-    """Let a thread that computes give way to the event loop within 0.1 ms; with Python's 5 moves are late."""
+    """Let a thread that computes give way to the event loop soon; by Python's default moves are late."""
     sys.setswitchinterval(1e-4)
 
 
@@ -103,11 +103,11 @@ async def _serve(options: argparse.Namespace) -> None:
         log_games(hub.feed, arrivals.delay_since)
         front_ends = _front_ends(options, hub, arrivals, epoll)
         listening = [await listen(front_end, options.host) for front_end in front_ends]
-        doors = [(each.front_end.name, each.addresses()) for each in listening]
+        opened = [(each.front_end.name, each.addresses()) for each in listening]
         services: list[Service] = []
         if archive is not None and options.web is not None:
             listeners = await open_port(options.web, options.host)
-            doors.append(("web", addresses_of(listeners)))
+            opened.append(("web", addresses_of(listeners)))
             services.append(_web(options, archive, listeners))
         async with trio.open_nursery() as nursery:
             thinker = Thinker(options.house_workers, terms)
@@ -115,7 +115,7 @@ async def _serve(options: argparse.Namespace) -> None:
                 nursery.start_soon(epoll.run)
             hub.engage(House(hub, nursery, thinker, options.house))
             stop = await until_all_is_stored.enter_async_context(stop_asked_for())
-            await run(hub, listening, partial(_announce, doors, place), stop, services)
+            await run(hub, listening, partial(_announce, opened, place), stop, services)
             nursery.cancel_scope.cancel()
 
 
@@ -125,7 +125,7 @@ async def _kept(options: argparse.Namespace) -> AsyncIterator["Archive | None"]:
     if options.db is None:
         yield None
         return
-    from gateway.server.archive import keeping  # noqa: PLC0415  costs 0.2 s, which who keeps nothing need not pay
+    from gateway.server.archive import keeping  # noqa: PLC0415  takes time, and not all keep results
 
     async with keeping(options.db, options.keep_wire) as kept:
         yield kept
@@ -167,12 +167,12 @@ def _web(
     return WebProcess(orders, listeners, archive.writer, archive.clear)
 
 
-def _announce(listening: Sequence[tuple[str, Sequence[str]]], place: str) -> None:
+def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str) -> None:
     """Print where to point a bot, one line for each address, and where results are kept.
 
-    Raises OSError where nobody can read it.
+    Raises OSError where stdout is closed.
     """
-    addresses = [(name, address) for name, where in listening for address in where]
+    addresses = [(name, address) for name, where in opened for address in where]
     lines = [*(_line(name, address) for name, address in addresses), f"{'results':9} {place}"]
     try:
         print("\n".join(lines), flush=True)

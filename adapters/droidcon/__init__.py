@@ -8,8 +8,9 @@ from adapters.dialect import Dialect, Opening, Serve
 from gateway.server.arguments import number
 
 if TYPE_CHECKING:
-    from adapters.bot.talk import Entry
     from gateway.hub.dispatcher import Dispatcher
+
+    from adapters.bot.talk import Entry
 
 
 def _add_options(group: _ArgumentGroup) -> None:

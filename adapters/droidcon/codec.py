@@ -9,9 +9,8 @@ import re
 from functools import cache, lru_cache
 from typing import assert_never
 
-from adapters.contract import WireError
+from adapters.contract import WireError, to_column
 from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
-from adapters.numbers import to_column
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _BLANKS = re.compile("[ \t]+")

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from adapters.dialect import Dialect, Opening, Serve
 
 if TYPE_CHECKING:
-    from adapters.bot.talk import Entry
     from gateway.hub.dispatcher import Dispatcher
+
+    from adapters.bot.talk import Entry
 
 
 def _add_options(group: _ArgumentGroup) -> None:

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import assert_never
 
-from adapters.contract import WireError
+from adapters.contract import WireError, to_column
 from adapters.nac4.messages import (
     USER_LIMIT,
     ClientMessage,
@@ -22,7 +22,6 @@ from adapters.nac4.messages import (
     PlayMove,
     ServerMessage,
 )
-from adapters.numbers import to_column
 
 _USER = re.compile(rf"[A-Za-z0-9_-]{{1,{USER_LIMIT}}}")
 _MOVE = re.compile(r"-?[0-9]+")

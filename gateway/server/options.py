@@ -36,13 +36,13 @@ DATABASE = "c4gateway.db"
 """Where results are kept, unless something else is asked for."""
 NOWHERE = "none"
 TOKEN_VARIABLE = "C4GATEWAY_ADMIN_TOKEN"
-"""Where the admin token is looked for, so that it need not stand in the list of processes."""
+"""The environment variable with the admin token, so that the list of processes need not show it."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9.+_-]*")
 _POSTGRESQL = ("postgresql", "postgres")
 _OTHERS = ("sqlite", "file", "mysql", "mariadb", "oracle", "mssql")
-"""Databases that are known by how a URL begins, though no // follows."""
+"""Databases that a scheme alone names, even if no // follows."""
 COMMANDS = ("standings", "show", "export", "recount")
-"""What can stand in front of all options: commands that read what was kept."""
+"""Commands that read what was kept; the first argument names one of them."""
 
 
 def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> argparse.Namespace:
@@ -61,7 +61,7 @@ def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> argparse
 
 
 def _settle_web(parser: Parser, options: argparse.Namespace) -> None:
-    """Find the token, where it is not given as an option, and refuse what does not go together."""
+    """Take the token from the environment where no option gives it; refuse options that exclude each other."""
     if options.web is None:
         if options.admin_token is not None:
             parser.error("--admin-token is of no use without --web")
@@ -197,7 +197,7 @@ def _add_web(group: argparse._ArgumentGroup) -> None:
 def database(text: str) -> str:
     """Return where a database is: a file, or a URL of PostgreSQL's. Raises ArgumentTypeError for another URL.
 
-    The error says no more of it than how it begins, for there may be a password in it.
+    The error shows only the URL's scheme, since there may be a password in the rest.
     """
     scheme, has_colon, rest = text.partition(":")
     system = scheme.partition("+")[0].casefold()

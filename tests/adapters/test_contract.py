@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.numbers import to_column
+from adapters.contract import to_column
 
 
 @given(st.sampled_from(["", "+", "-"]), st.integers(0, 99), st.integers(0, 5))
