@@ -15,7 +15,6 @@ LIST = "adapters.front_ends"
 """What lists the dialects."""
 ELSEWHERE = {
     "adapters.web.nac4",
-    "adapters.web.answers",
     "adapters.web.application",
     "gateway.store.commands",
     "gateway.store.formats.arena",

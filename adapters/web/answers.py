@@ -10,11 +10,9 @@ from itertools import islice
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
-from adapters.web import nac4
-from adapters.web.query import MOST, USUAL, Given, limit, part, wanted
+from adapters.web.query import USUAL, Given, limit, part, wanted
 from gateway.store import objects
 from gateway.store.formats import jsonl
-from gateway.store.games import Filter, Page
 from gateway.store.reader import Reader
 
 Json: TypeAlias = dict[str, Any] | list[Any]
@@ -22,22 +20,6 @@ Answer: TypeAlias = Callable[[Reader, Given], Json]
 
 _LINES = 100
 """Games in one piece of an export: 40 KB."""
-_PAIRS = 10_000
-
-
-def nac4_results(reader: Reader, given: Given) -> Json:
-    """Return the newest games that count, in nac4's words."""
-    return nac4.results(reader.page(Filter(counted=True), Page(limit=limit(given, MOST))))
-
-
-def nac4_users(reader: Reader, _: Given) -> Json:
-    """Return everybody's totals, in nac4's words."""
-    return nac4.users(reader.standings(MOST)[0])
-
-
-def nac4_pairs(reader: Reader, _: Given) -> Json:
-    """Return who met whom how often, in nac4's words."""
-    return nac4.pairs(reader.meetings(_PAIRS))
 
 
 def games(reader: Reader, given: Given) -> Json:

@@ -1,18 +1,19 @@
 """Paths, methods and statuses: the application that the web server runs.
 
 Knows starlette, and the threads in which the database is asked. Does not know sockets, nor what is in an
-answer. The rules it keeps: the event loop never waits for the database, nor makes JSON of it; whatever goes
-wrong is answered in JSON, ``{"error": "..."}``, without a word on our insides.
+answer. The rules it keeps: the event loop never waits for the database, nor makes JSON of what is read there;
+every error is answered in JSON, ``{"error": "..."}``, without a word on our insides.
 """
 
 import hmac
 import json
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.resources import files
+from typing import TypeVar
 
 import trio
 from starlette.applications import Starlette
@@ -24,9 +25,8 @@ from starlette.types import Receive, Scope, Send
 
 from adapters.web import answers
 from adapters.web.health import Health
-from adapters.web.pieces import Pieces
+from adapters.web.nac4 import DOCUMENTS
 from adapters.web.query import FILTERS, PAGING, BadRequestError, Given, game_number, name_of, parameters
-from adapters.web.threads import Threads
 from gateway.store.errors import StoreError
 from gateway.store.ledger import Cleared
 from gateway.store.outage import Throttle
@@ -38,6 +38,8 @@ BODY_LIMIT = 1_024
 """Bytes of a request's body; none is needed anywhere."""
 CLEAR_LIMIT = 10.0
 """Seconds after which results that could not be cleared will not be."""
+
+T = TypeVar("T")
 
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
@@ -52,6 +54,17 @@ class Admin:
     """What shows that somebody is. Never empty."""
     clear: Callable[[trio.Event], Awaitable[Cleared]]
     """Removes all results, unless the event comes first. Raises StoreError where it did not."""
+
+
+class Threads:
+    """Up to `most` threads in which to wait for the database; what comes when all are busy waits for one."""
+
+    def __init__(self, most: int) -> None:
+        self._limiter = trio.CapacityLimiter(most)
+
+    async def do(self, work: Callable[[], T]) -> T:
+        """Return what `work` returns. A cancelled caller leaves it running, and its thread busy."""
+        return await trio.to_thread.run_sync(work, limiter=self._limiter, abandon_on_cancel=True)
 
 
 class Application:
@@ -78,9 +91,7 @@ class Application:
 
     def _routes(self) -> list[Route]:
         lists: Mapping[str, tuple[answers.Answer, tuple[str, ...]]] = {
-            "/api/results": (answers.nac4_results, ("limit",)),
-            "/api/users-vg": (answers.nac4_users, ()),
-            "/api/games-vg": (answers.nac4_pairs, ()),
+            **DOCUMENTS,
             "/api/games": (answers.games, (*FILTERS, *PAGING)),
             "/api/players": (answers.players, ("after", "limit")),
             "/api/standings": (answers.standings, ("limit",)),
@@ -184,6 +195,42 @@ class Application:
 
     async def _failed(self, _: Request, error: Exception) -> Response:
         return _error(500, "internal error")  # whoever called us logs what it was
+
+
+class Pieces(Response):
+    """An answer in pieces, each made in a thread when the one before has left; an empty piece is the end.
+
+    Between two pieces it notices that a client has gone. It never cancels anything for that: starlette's own
+    streaming cancels the task in which hypercorn closes, or renews, the connection, which then can stay open
+    for ever.
+    """
+
+    def __init__(self, first: str, rest: Iterator[str], threads: Threads, headers: dict[str, str]) -> None:
+        super().__init__(media_type="application/x-ndjson", headers=headers)
+        del self.headers["content-length"]
+        self._first = first
+        self._rest = rest
+        self._threads = threads
+        self._gone = False
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send all of it, or as much as the client stays for."""
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._listen, receive)
+            await send(
+                {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+            )
+            piece = "" if scope["method"] == "HEAD" else self._first
+            while piece and not self._gone:
+                await send({"type": "http.response.body", "body": piece.encode(), "more_body": True})
+                piece = await self._threads.do(partial(next, self._rest, ""))
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+            nursery.cancel_scope.cancel()
+
+    async def _listen(self, receive: Receive) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        self._gone = True
 
 
 async def _give_up(request: Request, given_up: trio.Event) -> None:

@@ -1,18 +1,22 @@
 """The three JSON documents of the nac4 server, with its keys (adapters/nac4/PROTOCOL.md 8).
 
-Pure: stored games and totals in, what JSON can say out. Times are seconds.
+Stored games and totals in, what JSON can say out. Times are seconds.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from adapters.cells import Cells
+from adapters.web.answers import Answer
+from adapters.web.query import MOST, limit
 from gateway.game.board import ROWS, Board
+from gateway.store.games import Filter, Page
 from gateway.store.records import StoredGame
 from gateway.store.statistics import Meeting, Standing
 
 Rows: TypeAlias = list[dict[str, str | float]]
 
+_PAIRS = 10_000
 _STATUS = ("Tie", "WinR", "WinY")
 _CELLS = Cells(b".RY")
 
@@ -66,3 +70,14 @@ def _user(standing: Standing) -> dict[str, str | float]:
         "uUser": standing.name,
         "uWins": total.won,
     }
+
+
+DOCUMENTS: Mapping[str, tuple[Answer, tuple[str, ...]]] = {
+    "/api/results": (
+        lambda reader, given: results(reader.page(Filter(counted=True), Page(limit=limit(given, MOST)))),
+        ("limit",),
+    ),
+    "/api/users-vg": (lambda reader, _: users(reader.standings(MOST)[0]), ()),
+    "/api/games-vg": (lambda reader, _: pairs(reader.meetings(_PAIRS)), ()),
+}
+"""The answer at each path, and the parameters that it takes."""

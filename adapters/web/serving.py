@@ -13,12 +13,11 @@ from functools import partial
 
 import trio
 
-from adapters.web.application import Admin, Application
+from adapters.web.application import Admin, Application, Threads
 from adapters.web.health import Health
 from adapters.web.link import Answer, Link, LinkError, Orders, Stop
 from adapters.web.remote import Remote
 from adapters.web.server import Web
-from adapters.web.threads import Threads
 from gateway.processes import give_way
 from gateway.server.accepting import PAUSE, Troubles, watch
 from gateway.server.logs import set_up_logging

@@ -61,7 +61,7 @@ def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> argparse
 
 
 def _settle_web(parser: Parser, options: argparse.Namespace) -> None:
-    """Take the token from the environment where no option gives it; refuse options that exclude each other."""
+    """Take the token from the environment unless an option gives it; refuse options that contradict."""
     if options.web is None:
         if options.admin_token is not None:
             parser.error("--admin-token is of no use without --web")
