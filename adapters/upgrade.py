@@ -1,8 +1,8 @@
 """The endpoint of a websocket port.
 
-Reads the head of an HTTP request and decides: who asks for a websocket gets one from trio-websocket,
-who asks for a page gets a short text that says what to connect with, and nonsense gets an error. The
-head is read here, and trio-websocket gets it in plain words.
+Reads the head of an HTTP request and decides: a client that asks for a websocket gets one from
+trio-websocket, one that asks for a page gets a short text that says what to connect with, and nonsense gets
+an error. The head is parsed here, and trio-websocket gets a plain one in its place.
 """
 
 import re
@@ -42,11 +42,11 @@ Talk: TypeAlias = Callable[[WebSocketTransport, str], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """What is behind a websocket port."""
+    """What a websocket port serves."""
 
     talk: Talk
     page: str
-    """The text for those who come with a browser."""
+    """The text for a browser."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +54,9 @@ class _Wanted:
     """A request for a websocket."""
 
     head: bytes
-    """The request in plain words, without what trio-websocket could stumble over."""
+    """A plain request, without what trio-websocket could stumble over."""
     early: bytes
-    """What came behind it, too early."""
+    """What came after it, too early."""
 
 
 async def serve_websocket(wire: Wire, endpoint: Endpoint) -> None:
@@ -103,13 +103,13 @@ async def _upgrade(wire: Wire, wanted: _Wanted, endpoint: Endpoint) -> None:
 class _Websocket(trio_websocket.WebSocketConnection):
     """A websocket that keeps little of an unfinished message.
 
-    What crosses our close frame it drops. The library would answer a ping, or close once more for a message
-    that goes on until it is too long, which is not allowed any more and an error. Other frames it sends no
-    answer to, and behind a client's close frame it reads none.
+    It drops what crosses our close frame: the library would answer a ping, or close once more for a message
+    that becomes too long, and neither is allowed any more. The library answers no other frames, and reads
+    none after a client's close frame.
     """
 
     _frames = 0
-    """Of which the message that is arriving consists until now."""
+    """The frames of the message that is arriving."""
 
     async def _handle_ping_event(self, event: Ping) -> None:
         if self.closed is None:
@@ -168,7 +168,7 @@ def _handshake(request: h11.Request) -> bytes:
 
 
 def _refusal(request: h11.Request) -> tuple[int, str] | None:
-    """Return the status and the text of the answer to a request that asks for no websocket, or badly."""
+    """Return status and text of an answer, unless the request asks for a websocket as it should."""
     headers = dict(request.headers)
     if b"websocket" not in _tokens(request, b"upgrade") or b"upgrade" not in _tokens(request, b"connection"):
         return (200, "") if request.method in _METHODS else (405, "This port speaks websocket.\n")
@@ -186,7 +186,7 @@ def _tokens(request: h11.Request, header: bytes) -> set[bytes]:
 
 
 def _response(http: h11.Connection, status: int, text: str, *, bare: bool = False) -> bytes:
-    """Return an answer as it goes over the wire; a bare one tells of its text without having it."""
+    """Return an answer as it goes over the wire; a bare one has the length of its text, but no text."""
     body = text.encode()
     headers = [
         ("Content-Type", "text/plain; charset=utf-8"),

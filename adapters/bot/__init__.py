@@ -5,7 +5,7 @@ the dialects' values (`adapters.front_ends`), boards and engines. It must not kn
 the hub, so that it can assume nothing of a server but what the dialect promises.
 
     talk.py        what a player hears and says in any dialect; each dialect's part is in its `client.py`
-    choosers.py    an engine or a person, for whom a dialect's talk asks for columns
+    choosers.py    an engine or a person, asked for columns
     play.py        news in, columns out, on one connection
     bot.py         one connection after another, until the games are played
     screen.py      what people are told meanwhile

@@ -51,7 +51,7 @@ class Admin:
     """What only the operator may do."""
 
     token: str
-    """What shows that somebody is. Never empty."""
+    """What shows that a client may. Never empty."""
     clear: Callable[[trio.Event], Awaitable[Cleared]]
     """Removes all results, unless the event comes first. Raises StoreError where it did not."""
 
@@ -194,7 +194,7 @@ class Application:
         return _error(503, "the database cannot be used at the moment")
 
     async def _failed(self, _: Request, error: Exception) -> Response:
-        return _error(500, "internal error")  # whoever called us logs what it was
+        return _error(500, "internal error")  # `server` logs what it was
 
 
 class Pieces(Response):

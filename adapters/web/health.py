@@ -1,8 +1,7 @@
-"""Whether results are taken in: the question of whoever watches over the server.
+"""Whether results are stored: the question of whatever supervises the server.
 
-Knows whom to ask what waits to be stored, and how to try the database. The rule it keeps: however many ask,
-that costs the server one answer in `FRESH` seconds at most, and the database one try in `LASTING`, and never
-the thread that stores.
+Knows where to ask what waits to be stored, and how to try the database. The rule it keeps: however many ask,
+it costs the server at most one answer in `FRESH` seconds, and the database one try in `LASTING`.
 """
 
 from collections.abc import Awaitable, Callable
@@ -15,11 +14,11 @@ from adapters.web.remote import Queue
 from gateway.store.errors import StoreError
 
 FRESH = 0.1
-"""Seconds for which it is known what waits."""
+"""Seconds for which an answer of the server's is used."""
 LASTING = 1.0
-"""Seconds for which one try tells how things are."""
+"""Seconds for which the outcome of one try is used."""
 PATIENCE = 2.0
-"""Seconds after which a try has failed, and whoever is asked does not answer."""
+"""Seconds after which a try has failed, and the server does not answer."""
 
 T = TypeVar("T")
 
@@ -55,7 +54,7 @@ class Health:
 
 
 class Known(Generic[T]):
-    """What is asked for at most once in a while, and known in between."""
+    """A value that is asked for at most once in a while, and kept in between."""
 
     def __init__(self, seconds: float, ask: Callable[[], Awaitable[T]]) -> None:
         self._seconds = seconds
@@ -65,7 +64,7 @@ class Known(Generic[T]):
         self._value: T
 
     async def value(self) -> T:
-        """Return it, of now or of a little while ago."""
+        """Return the value, at most `seconds` old."""
         async with self._one_at_a_time:
             if trio.current_time() >= self._until:
                 self._value = await self._ask()

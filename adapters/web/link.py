@@ -3,7 +3,7 @@
 A message is a JSON object, behind its length in four bytes. Either may send at any time; what is asked has a
 number, which its answer repeats. A further kind of message is one more class in `KINDS`, and one more branch
 where it is heard. Knows trio; does not know processes, nor what is done with a message. The rule it keeps:
-what cannot be understood is a `LinkError`, and there is nothing to be done but to start again.
+what cannot be understood is a `LinkError`, after which only a new process helps.
 """
 
 import json
@@ -19,7 +19,7 @@ _LENGTH = 4
 
 
 class LinkError(Exception):
-    """The other end is gone in the middle of a word, or cannot be understood."""
+    """The other end is gone in the middle of a message, or sent something that is not a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +30,14 @@ class Orders:
     file: tuple[int, int] | None
     """The database, as in `gateway.store.database.Place`."""
     token: str | None
-    """Who shows it may clear the results."""
+    """A client that shows it may clear the results."""
     log_level: str
     log_json: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The web's process is to end, with the answers that it is at, for which it has so many seconds."""
+    """The web's process is to end once it has finished its answers, for which it has `limit` seconds."""
 
     limit: float
 
@@ -52,14 +52,14 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """What was asked under that number is not to be done any more; it is answered whether or not it was."""
+    """What was asked under that number is not wanted any more; an answer says whether it was done."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of it: figures, or an error."""
+    """What was found or done: figures, or an error."""
 
     number: int
     figures: tuple[int, int] = (0, 0)
@@ -131,7 +131,7 @@ def decode(body: bytes) -> Message:
         kind = KINDS[fields.pop("kind")]
         return kind(**{name: _plain(value) for name, value in fields.items()})
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise LinkError("this is no message") from error
+        raise LinkError("this is not a message") from error
 
 
 def _plain(value: object) -> object:

@@ -1,12 +1,12 @@
-"""The web, in a process of its own, so that whoever reads costs those who play nothing.
+"""The web, in a process of its own, so that readers of results cost players nothing.
 
-This is the server's end: it opens the process, hands it the sockets on which web clients come, and answers
-the little that it asks. What is done there stands in `serving`, what the two say to each other in `link`.
-Knows no HTTP, and imports nothing that does. The rules it keeps:
+This is the server's end: it starts the process, hands it the sockets that web clients connect to, and
+answers the little that it asks. `serving` is the program of the process, `link` what the two say to each
+other. Knows no HTTP, and imports nothing that does. The rules it keeps:
 
-- A process that dies is started again. Its clients wait meanwhile, for the sockets stay open here.
-- The process ends when the server does, however that comes; at a stop with the answers that it is at.
-- Whatever comes from there, and whatever goes wrong with it, play goes on.
+- A process that dies is started again. Its clients wait meanwhile: the sockets stay open here.
+- The process ends when the server does, however that ends; at a stop it finishes its answers first.
+- Whatever the process sends, and whatever goes wrong with it, play goes on.
 """
 
 import logging
@@ -74,7 +74,7 @@ class WebProcess:
         self._stopping.set()
 
     async def run(self) -> None:
-        """Keep a process that serves the web. Who is cancelled leaves none behind."""
+        """Keep a process that serves the web; when cancelled, leave none behind."""
         soon = 0
         try:
             while not self._stopping.is_set():

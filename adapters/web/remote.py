@@ -1,7 +1,7 @@
 """The server, as the process that serves its web knows it: what it can be asked, over the link.
 
-Knows trio and the link. The rule it keeps: what is asked is answered once, whatever becomes of who asked; and
-what is withdrawn is answered too, for only the server knows whether that came in time.
+Knows trio and the link. The rule it keeps: each question is answered once, whatever becomes of the task that
+asked; so is a withdrawn one, since only the server knows whether the withdrawal came in time.
 """
 
 from collections.abc import Iterator
@@ -27,14 +27,14 @@ class Queue:
 
 @dataclass(eq=False, slots=True)
 class _Question:
-    """What somebody waits for the answer to."""
+    """A question that a task waits for the answer to."""
 
     answered: trio.Event
     answer: Answer | None = None
 
 
 class Remote:
-    """The server. Whoever hears what it says hands in its answers."""
+    """The server. The task that listens to the link hands in its answers."""
 
     def __init__(self, link: Link) -> None:
         self._link = link
@@ -42,7 +42,7 @@ class Remote:
         self._questions: dict[int, _Question] = {}
 
     def settle(self, answer: Answer) -> None:
-        """Pass an answer on to who asked."""
+        """Pass an answer on to the task that asked."""
         if (question := self._questions.get(answer.number)) is not None:
             question.answer = answer
             question.answered.set()

@@ -3,11 +3,10 @@
 Serves one connection. Knows hypercorn, of which only the protocol is used: sockets, tasks and the stop are
 our own, or a client could decide how long they last. The rules it keeps:
 
-- HTTP/1.1 is all there is. An offer of HTTP/2 is not taken up, and whoever begins with it, or with a
-  websocket, is refused.
-- A connection ends when it is told to, whatever its client does: what is sent has a deadline, what is
-  received too, and nothing waits for a client in between.
-- Nothing that a client sends gets a traceback into the log.
+- It speaks only HTTP/1.1. It does not take up an offer of HTTP/2, and refuses a client that begins with it,
+or with a websocket. - A connection ends when it is told to, whatever its client does: what is sent has a
+deadline, what is received too, and nothing waits for a client in between. - Nothing that a client sends gets
+a traceback into the log.
 """
 
 import logging
@@ -123,7 +122,7 @@ class Connection:
     async def spawn_app(self, _app: object, _config: object, scope: Scope, send: _Send) -> _Send:
         """Answer a request (for hypercorn); return what is called with all that comes behind its head.
 
-        A body is dropped, for none is needed anywhere: whoever kept it would have to wait for it to be read.
+        A body is dropped, since none is needed anywhere: to keep it would mean to wait until it is read.
         """
         gone = trio.Event()
 
@@ -133,8 +132,6 @@ class Connection:
 
         self._answers.start_soon(self._answer, scope, gone, send)
         return put
-
-    # What follows is how.
 
     async def _read(self) -> None:
         """Hand on what the client sends, until it sends no more."""

@@ -25,9 +25,9 @@ from gateway.store.database import Database, Place, open_again
 from gateway.store.reader import Reader
 
 NICENESS = 15
-"""By so much play, and storing what was played, comes first where a processor is shared."""
+"""The niceness of this process, so that play and storing come first where a processor is shared."""
 MOST = 256
-"""Connections at once; for more there is room when others go, or have asked for nothing yet."""
+"""Connections at once. A further client gets the room of one that goes, or that has asked for nothing yet."""
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ def main() -> int:
     link, *listeners = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
     try:
         trio.run(_serve, Link(_stream(link)), listeners)
-    except Exception:  # a mistake of ours; the interpreter's own words would be no lines of the log
+    except Exception:  # a mistake of ours; the interpreter would not write lines of the log
         logger.exception("the web ends after an internal error", extra={"event": "web_failed"})
         return 1
     return 0
@@ -104,7 +104,7 @@ class Serving:
 
 
 class Endpoint(trio.abc.Listener[trio.SocketStream]):
-    """A listening socket, at which nobody is accepted for whom there is no room.
+    """A listening socket that accepts a client only when there is room for it.
 
     The rules of `gateway.server.accepting` hold here too: no error of accept() ends it, and a client that
     vanishes is found.
@@ -137,9 +137,9 @@ class Endpoint(trio.abc.Listener[trio.SocketStream]):
                 await trio.sleep(PAUSE)
 
     async def _take_room(self) -> None:
-        """Take what is free; where nothing is, and somebody comes, the idle make room.
+        """Take what is free; where nothing is, and a client comes, let an idle one go.
 
-        Or clients that say nothing, in any number, would keep all others out.
+        Otherwise silent clients, if they are many, would keep all others out.
         """
         try:
             self._room.acquire_nowait()
@@ -153,7 +153,7 @@ class Endpoint(trio.abc.Listener[trio.SocketStream]):
                 return
 
     async def aclose(self) -> None:
-        """Accept nobody any more."""
+        """Accept no more clients."""
         await self._listener.aclose()
 
 
