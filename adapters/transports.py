@@ -20,16 +20,14 @@ _SETTLE_LIMIT = 100
 """Turns of the loop, a millisecond apart. Seconds would pass while the server stands still, too."""
 
 
-class LineTransport:
-    """Lines over a byte stream."""
+class WireTransport:
+    """What every transport has of the wire that carries it."""
 
-    __slots__ = ("_ended", "_lines", "_wire", "thinks")
+    __slots__ = ("_wire", "thinks")
 
     def __init__(self, wire: Wire) -> None:
         self.thinks = never
         self._wire = wire
-        self._lines = Lines()
-        self._ended = False
 
     @property
     def origin(self) -> str:
@@ -48,8 +46,31 @@ class LineTransport:
 
     @property
     def read_at(self) -> float:
-        """When the latest lines arrived."""
+        """When the latest texts arrived."""
         return self._wire.read_at
+
+    async def turn(self) -> None:
+        """Return when it is the turn of this client, of those that have sent more than is done at once."""
+        await self._wire.turn()
+
+    async def drain(self) -> None:
+        """Return when all that was written has left."""
+        try:
+            with trio.fail_after(SEND_LIMIT):
+                await self._wire.drain()
+        except (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError):
+            raise PeerGone from None
+
+
+class LineTransport(WireTransport):
+    """Lines over a byte stream."""
+
+    __slots__ = ("_ended", "_lines")
+
+    def __init__(self, wire: Wire) -> None:
+        super().__init__(wire)
+        self._lines = Lines()
+        self._ended = False
 
     @property
     def ended(self) -> str:
@@ -87,14 +108,6 @@ class LineTransport:
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             raise PeerGone from None
 
-    async def turn(self) -> None:
-        """Return when it is the turn of this client, of those that have sent more than is done at once."""
-        await self._wire.turn()
-
-    async def drain(self) -> None:
-        """Return when all that was written has left."""
-        await drained(self._wire)
-
     async def send(self, texts: Iterable[str]) -> None:
         """Write and drain."""
         if not self.write(texts):
@@ -124,18 +137,6 @@ async def received(transport: Transport) -> list[str]:
 
     await transport.listen(heard)
     return arrived
-
-
-async def drained(wire: Wire) -> None:
-    """Return when all that was written has left.
-
-    Raises PeerGone, also when that takes `SEND_LIMIT` seconds.
-    """
-    try:
-        with trio.fail_after(SEND_LIMIT):
-            await wire.drain()
-    except (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError):
-        raise PeerGone from None
 
 
 async def settled(is_quiet: Callable[[], bool]) -> None:

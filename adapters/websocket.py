@@ -17,7 +17,7 @@ import trio_websocket
 
 from adapters.contract import Farewell, Heard, PeerGone
 from adapters.frames import text_frame, usual_frames
-from adapters.transports import HUNG_UP, drained, never, settled
+from adapters.transports import HUNG_UP, WireTransport, settled
 from adapters.wire import GOODBYE_LIMIT, Wire
 
 PING_PERIOD = 20.0
@@ -97,18 +97,17 @@ class LibraryStream(trio.abc.Stream):
         """Do nothing: the wire has an owner."""
 
 
-class WebSocketTransport:
+class WebSocketTransport(WireTransport):
     """The server's end of a websocket."""
 
-    __slots__ = ("_excused", "_library", "_pinged", "_reads", "_waits", "_websocket", "_wire", "thinks")
+    __slots__ = ("_excused", "_library", "_pinged", "_reads", "_waits", "_websocket")
 
     def __init__(
         self, websocket: trio_websocket.WebSocketConnection, wire: Wire, stream: LibraryStream
     ) -> None:
+        super().__init__(wire)
         self._websocket = websocket
-        self._wire = wire
         self._library = stream
-        self.thinks = never
         self._pinged = -inf
         """When the latest ping was sent."""
         self._excused = False
@@ -118,25 +117,10 @@ class WebSocketTransport:
         """Whether this waits for a message from the library."""
 
     @property
-    def origin(self) -> str:
-        """Where the client comes from."""
-        return self._wire.origin
-
-    @property
     def is_reachable(self) -> bool:
         """Whether nothing says that the client has vanished."""
         is_late = self._is_silent and trio.current_time() > self._pinged + PONG_LIMIT
         return not is_late and self._wire.is_reachable
-
-    @property
-    def waiting(self) -> int:
-        """Bytes that were written and have not left."""
-        return self._wire.waiting
-
-    @property
-    def read_at(self) -> float:
-        """When the latest message arrived."""
-        return self._wire.read_at
 
     @property
     def ended(self) -> str:
@@ -191,14 +175,6 @@ class WebSocketTransport:
             return self._wire.write(b"".join([text_frame(text) for text in texts]))
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             raise PeerGone from None
-
-    async def turn(self) -> None:
-        """Return when it is the turn of this client, of those that have sent more than is done at once."""
-        await self._wire.turn()
-
-    async def drain(self) -> None:
-        """Return when all that was written has left."""
-        await drained(self._wire)
 
     async def settle(self) -> None:
         """Return when everything that had arrived has been handed out."""

@@ -25,7 +25,7 @@ from adapters.arena.messages import (
     State,
     StateRequest,
 )
-from adapters.bot.talk import Asked, Began, Dialogue, Entry, News, Over, Refused, Result, Spent
+from adapters.bot.talk import Asked, Began, Dialogue, Entry, News, Over, Refused, Result, Spent, Talk
 from adapters.contract import WireError
 from adapters.dial import Client, open_websocket
 from gateway.game.board import FIRST, SECOND, Board, Side
@@ -56,11 +56,10 @@ async def open_dialogue(entry: Entry) -> AsyncIterator[Dialogue[ClientMessage, S
         yield Dialogue(client, ArenaTalk(entry))
 
 
-class ArenaTalk:
+class ArenaTalk(Talk[ClientMessage, ServerMessage]):
     """What is said on one connection."""
 
     begins_games = False
-    may_end = False
 
     def __init__(self, entry: Entry) -> None:
         self._start = Start(_SAID, entry.name, entry.against, entry.table)

@@ -7,10 +7,11 @@ an answer never mix.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import trio
 
@@ -20,8 +21,6 @@ from gateway.game.board import Board, Side
 
 C = TypeVar("C")
 """A dialect's client messages."""
-C_co = TypeVar("C_co", covariant=True)
-S_contra = TypeVar("S_contra", contravariant=True)
 S = TypeVar("S")
 """A dialect's server messages."""
 
@@ -96,31 +95,33 @@ class Refused(Exception):
     """The server does not let this player in, or play; in the server's words."""
 
 
-class Talk(Protocol[C_co, S_contra]):
+class Talk(ABC, Generic[C, S]):
     """A dialect as its player hears and speaks it, on one connection."""
 
-    @property
-    def begins_games(self) -> bool:
-        """Whether the server begins the next game by itself."""
+    begins_games = True
+    """Whether the server begins the next game by itself."""
+    may_end = False
+    """Whether it is in order that the server hangs up now."""
 
-    @property
-    def may_end(self) -> bool:
-        """Whether it is in order that the server hangs up now."""
-
-    def hello(self) -> Sequence[C_co]:
+    @abstractmethod
+    def hello(self) -> Sequence[C]:
         """Return what is said first."""
 
-    def hear(self, message: S_contra) -> Iterable[News | C_co]:
+    @abstractmethod
+    def hear(self, message: S) -> Iterable[News | C]:
         """Return what a message means, and what is to be answered. Raises Refused, WireError."""
 
-    def move(self, column: int) -> C_co:
+    @abstractmethod
+    def move(self, column: int) -> C:
         """Return the move."""
 
-    def again(self) -> tuple[float, Sequence[C_co]]:
+    def again(self) -> tuple[float, Sequence[C]]:
         """Return how to ask for another game: after how many seconds, and with what."""
+        return 0, []
 
-    def doubt(self) -> Sequence[C_co]:
+    def doubt(self) -> Sequence[C]:
         """Return what asks whether the server has heard, or nothing. Asks once."""
+        return []
 
 
 class Dialogue(Generic[C, S]):

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeAlias, assert_never
 
-from adapters.bot.talk import Asked, Began, Dialogue, Entry, News, Over, Refused, Result
+from adapters.bot.talk import Asked, Began, Dialogue, Entry, News, Over, Refused, Result, Talk
 from adapters.dial import Client, open_lines
 from adapters.droidcon.codec import DroidconClientCodec
 from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
@@ -38,10 +38,8 @@ async def open_dialogue(entry: Entry) -> AsyncIterator[Dialogue[ClientMessage, S
         yield Dialogue(client, DroidconTalk(entry.name, channel))
 
 
-class DroidconTalk:
-    """What is said on one connection."""
-
-    begins_games = True
+class DroidconTalk(Talk[ClientMessage, ServerMessage]):
+    """What is said on one connection. The server begins the next round by itself (PROTOCOL.md 4.6)."""
 
     def __init__(self, name: str, channel: str) -> None:
         self._name = name
@@ -50,8 +48,7 @@ class DroidconTalk:
         self._side: Side | None = None
         self._playing = False
         self._complaint = ""
-        self.may_end = False
-        """Whether a result was the last word: the server hangs up after a series (PROTOCOL.md 4.7)."""
+        self.may_end = False  # but after a result: the server hangs up after a series (PROTOCOL.md 4.7)
 
     def hello(self) -> Sequence[ClientMessage]:
         """Return what is said first."""
@@ -61,14 +58,6 @@ class DroidconTalk:
         """Return the move, which the server will not answer (PROTOCOL.md 4.3)."""
         self._board = self._board.drop(column)
         return Put(column)
-
-    def again(self) -> tuple[float, Sequence[ClientMessage]]:
-        """Say nothing: the server begins the next round by itself (PROTOCOL.md 4.6)."""
-        return 0, []
-
-    def doubt(self) -> Sequence[ClientMessage]:
-        """Say nothing."""
-        return []
 
     def hear(self, message: ServerMessage) -> Iterator[News | ClientMessage]:
         """Yield what a message means. Raises Refused."""

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import TypeAlias, assert_never
 
-from adapters.bot.talk import Asked, Began, Dialogue, Entry, News, Over, Refused, Result
+from adapters.bot.talk import Asked, Began, Dialogue, Entry, News, Over, Refused, Result, Talk
 from adapters.contract import WireError
 from adapters.dial import Client, open_websocket
 from adapters.nac4.codec import Nac4ClientCodec
@@ -46,11 +46,8 @@ async def open_dialogue(entry: Entry) -> AsyncIterator[Dialogue[ClientMessage, S
         yield Dialogue(client, Nac4Talk(entry.name))
 
 
-class Nac4Talk:
-    """What is said on one connection."""
-
-    begins_games = True
-    may_end = False
+class Nac4Talk(Talk[ClientMessage, ServerMessage]):
+    """What is said on one connection. The server begins the next game by itself (PROTOCOL.md 5.9)."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -65,14 +62,6 @@ class Nac4Talk:
     def move(self, column: int) -> ClientMessage:
         """Return the move."""
         return PlayMove(column)
-
-    def again(self) -> tuple[float, Sequence[ClientMessage]]:
-        """Say nothing: the server begins the next game by itself (PROTOCOL.md 5.9)."""
-        return 0, []
-
-    def doubt(self) -> Sequence[ClientMessage]:
-        """Say nothing."""
-        return []
 
     def hear(self, message: ServerMessage) -> Iterator[News | ClientMessage]:
         """Yield what a message means. Raises Refused, WireError."""
