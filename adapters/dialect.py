@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from gateway.server.arguments import Description
 
 if TYPE_CHECKING:
-    from gateway.hub.dispatcher import Dispatcher
+    from gateway.hub.interfaces import HubForPlayers
 
     from adapters.bot.talk import AnyDialogue, Entry
     from adapters.wire import Wire
@@ -37,7 +37,7 @@ class Dialect(Description):
     """How a client can write, where it has a choice."""
     allows_blanks: bool = False
     """Whether a player's name may have blanks in it."""
-    front_end: "Callable[[Dispatcher, Namespace], Serve]"
+    front_end: "Callable[[HubForPlayers, Namespace], Serve]"
     """Returns what serves a client, by the server's options."""
     open_dialogue: "Callable[[Entry], Opening]"
     """Opens a player's connection to a server."""

@@ -121,7 +121,7 @@ async def _serve(options: argparse.Namespace) -> None:
 
 @asynccontextmanager
 async def _kept(options: argparse.Namespace) -> AsyncIterator["Archive | None"]:
-    """Give whoever keeps results, if anybody does. Raises OSError where it cannot."""
+    """Give what keeps results, or None where nothing does. Raises OSError where results cannot be kept."""
     if options.db is None:
         yield None
         return
@@ -144,7 +144,7 @@ def _front_ends(
         FrontEnd(
             each.name,
             getattr(options, each.option),
-            partial(contained, each.name, each.front_end(dispatcher, options), wired),
+            partial(contained, each.name, each.front_end(hub, options), wired),
         )
         for each in DIALECTS
         if getattr(options, each.option) is not None

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from adapters.dialect import Dialect, Opening, Serve
 
 if TYPE_CHECKING:
-    from gateway.hub.dispatcher import Dispatcher
+    from gateway.hub.interfaces import HubForPlayers
 
     from adapters.bot.talk import Entry
 
 
-def _front_end(dispatcher: "Dispatcher", _: Namespace) -> Serve:
+def _front_end(hub: "HubForPlayers", _: Namespace) -> Serve:
     from adapters.arena.server import serve  # noqa: PLC0415  a bot needs no server
 
-    return partial(serve, dispatcher=dispatcher)
+    return partial(serve, hub=hub)
 
 
 def _open_dialogue(entry: "Entry") -> Opening:

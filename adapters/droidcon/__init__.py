@@ -8,7 +8,7 @@ from adapters.dialect import Dialect, Opening, Serve
 from gateway.server.arguments import number
 
 if TYPE_CHECKING:
-    from gateway.hub.dispatcher import Dispatcher
+    from gateway.hub.interfaces import HubForPlayers
 
     from adapters.bot.talk import Entry
 
@@ -23,10 +23,10 @@ def _add_options(group: _ArgumentGroup) -> None:
     )
 
 
-def _front_end(dispatcher: "Dispatcher", options: Namespace) -> Serve:
+def _front_end(hub: "HubForPlayers", options: Namespace) -> Serve:
     from adapters.droidcon.server import serve  # noqa: PLC0415  a bot needs no server
 
-    return partial(serve, dispatcher=dispatcher, rounds=options.rounds)
+    return partial(serve, hub=hub, rounds=options.rounds)
 
 
 def _open_dialogue(entry: "Entry") -> Opening:

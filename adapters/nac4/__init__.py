@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from adapters.dialect import Dialect, Opening, Serve
 
 if TYPE_CHECKING:
-    from gateway.hub.dispatcher import Dispatcher
+    from gateway.hub.interfaces import HubForPlayers
 
     from adapters.bot.talk import Entry
 
@@ -20,10 +20,10 @@ def _add_options(group: _ArgumentGroup) -> None:
     )
 
 
-def _front_end(dispatcher: "Dispatcher", options: Namespace) -> Serve:
+def _front_end(hub: "HubForPlayers", options: Namespace) -> Serve:
     from adapters.nac4.server import serve  # noqa: PLC0415  a bot needs no server
 
-    return partial(serve, dispatcher=dispatcher, original=options.nac4_original)
+    return partial(serve, hub=hub, original=options.nac4_original)
 
 
 def _open_dialogue(entry: "Entry") -> Opening:
