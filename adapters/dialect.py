@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from gateway.server.arguments import Description
 
 if TYPE_CHECKING:
-    from gateway.hub.interfaces import HubForPlayers
-
     from adapters.bot.talk import AnyDialogue, Entry
     from adapters.wire import Wire
+    from gateway.hub.interfaces import HubForPlayers
 
 Serve: TypeAlias = "Callable[[Wire], Awaitable[None]]"
 """Serves one client's connection."""

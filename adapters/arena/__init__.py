@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from adapters.dialect import Dialect, Opening, Serve
 
 if TYPE_CHECKING:
-    from gateway.hub.interfaces import HubForPlayers
-
     from adapters.bot.talk import Entry
+    from gateway.hub.interfaces import HubForPlayers
 
 
 def _front_end(hub: "HubForPlayers", _: Namespace) -> Serve:

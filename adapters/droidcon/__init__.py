@@ -8,9 +8,8 @@ from adapters.dialect import Dialect, Opening, Serve
 from gateway.server.arguments import number
 
 if TYPE_CHECKING:
-    from gateway.hub.interfaces import HubForPlayers
-
     from adapters.bot.talk import Entry
+    from gateway.hub.interfaces import HubForPlayers
 
 
 def _add_options(group: _ArgumentGroup) -> None:

@@ -57,11 +57,25 @@ class Actions:
     @contained
     def carry_out(self, seat: Seat, command: Command, now: float) -> None:
         """Carry out or refuse a command that arrived at `now`."""
+        situation = seat.situation
+        if isinstance(command, Play):  # nearly all commands are
+            if (
+                seat.owed is None
+                and isinstance(situation, Seated)
+                and situation.series.session.to_move is not None
+            ):
+                partings = self._runner.play(situation, command, now)
+                if partings:
+                    self.part(partings, now)
+            else:
+                self._play_without_game(seat, command, now)
+        elif not isinstance(situation, Gone):
+            self._carry_out_other(seat, command, now)
+
+    def _carry_out_other(
+        self, seat: Seat, command: Introduce | Enter | Ask | Unfit | Unreadable | Leave, now: float
+    ) -> None:
         match command:
-            case Play():  # nearly all commands are
-                self._play(seat, command, now)
-            case _ if isinstance(seat.situation, Gone):
-                pass
             case Ask():
                 self._ask(seat, command, now)
             case Enter() | Introduce() if seat.question is not None:
@@ -79,16 +93,12 @@ class Actions:
             case _:
                 assert_never(command)
 
-    def _play(self, seat: Seat, command: Play, now: float) -> None:
-        situation = seat.situation
+    def _play_without_game(self, seat: Seat, command: Play, now: float) -> None:
+        """Drop a move that is owed, and refuse any other."""
         if seat.owed is not None:
             seat.deliver(Overlooked(seat.owed_game))
             self.rested(seat, None, now)
-        elif isinstance(situation, Seated) and situation.series.is_playing:
-            partings = self._runner.play(situation, command, now)
-            if partings:
-                self.part(partings, now)
-        elif not isinstance(situation, Gone):
+        elif not isinstance(seat.situation, Gone):
             objections = seat.standing()
             if command.column is None:
                 objections |= Objection.NOT_A_COLUMN

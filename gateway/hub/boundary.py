@@ -6,20 +6,33 @@ are hung up on; each part of that is done even if another one fails; and nothing
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial, wraps
 from typing import Protocol, TypeAlias, TypeVar
 
 from gateway.game.events import Dismissed, Why
 from gateway.game.facts import Left
-from gateway.hub.seat import Gone, Mailbox, Seat, Seated
+from gateway.hub.interfaces import Outgoing
+from gateway.hub.seat import Gone, Seat, Seated
 from gateway.hub.series import SeriesRunner
 from gateway.hub.timers import Timers
 from gateway.matchmaking.matchmaker import Matchmaker
 
 OnFault: TypeAlias = Callable[[Sequence[str | None]], object]
 """Told of a mistake while its exception is handled, with the names of those who were hung up on."""
-Subject: TypeAlias = Seat | Mailbox | Matchmaker
-"""What a step is about: a seat, a seat's mailbox, or the seat that the matchmaker suspects."""
+
+
+@dataclass(slots=True)
+class Unsent:
+    """The mailboxes that got something and are to be flushed."""
+
+    mailboxes: list[Outgoing] = field(default_factory=list)
+    latest: Outgoing | None = None
+    """The one that was flushed last."""
+
+
+Subject: TypeAlias = Seat | Unsent | Matchmaker
+"""What a step is about: a seat, that of the mailbox flushed last, or the one that the matchmaker suspects."""
 
 
 class Bounded(Protocol):
@@ -106,7 +119,8 @@ class Boundary:
         if subject is self._matchmaker:
             number = self._matchmaker.suspect()
             return [seat for seat in self._seats.values() if seat.number == number]
-        return [seat for seat in self._seats.values() if seat.mailbox is subject]
+        assert isinstance(subject, Unsent)
+        return [seat for seat in self._seats.values() if seat.mailbox is subject.latest]
 
     def _attempt(self, step: Callable[[], object]) -> None:
         try:

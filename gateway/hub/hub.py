@@ -24,7 +24,7 @@ from gateway.game.manners import Manners
 from gateway.game.results import NoResults, Results
 from gateway.game.session import Terms
 from gateway.hub.actions import Actions
-from gateway.hub.boundary import Boundary, OnFault, contained, reraise
+from gateway.hub.boundary import Boundary, OnFault, Unsent, contained, reraise
 from gateway.hub.feed import Feed, snapshot
 from gateway.hub.interfaces import House, Outgoing
 from gateway.hub.pairing import ABSENCE
@@ -59,7 +59,7 @@ class Hub:
         self.boundary = Boundary(self._seats, matchmaker, self._runner, self._timers, on_fault)
         self._actions = Actions(matchmaker, self._seats, self._timers, self._runner, self.boundary)
         self._numbers = count(1)
-        self._unsent: list[Outgoing] = []
+        self._unsent = Unsent()
         self._closed = False
 
     def __len__(self) -> int:
@@ -84,7 +84,7 @@ class Hub:
 
     def expect(self, mailbox: Outgoing) -> None:
         """Flush `mailbox` when the hub is done: it has just got something."""
-        self._unsent.append(mailbox)
+        self._unsent.mailboxes.append(mailbox)
 
     def submit(self, seat: Seat, command: Command, now: float) -> bool:
         """Carry out or refuse a command; `now` is when it arrived. Of a seat that is gone it is void.
@@ -92,7 +92,7 @@ class Hub:
         Return whether the mailbox has to wait for `resume` before it submits more.
         """
         self._actions.carry_out(seat, command, now)
-        if self._unsent:
+        if self._unsent.mailboxes:
             self._pass_on(now)
         if seat.question is None:
             return False
@@ -154,7 +154,11 @@ class Hub:
 
     @contained
     def _handed(self, seat: Seat, request: tuple[GameId, int], now: float) -> None:
-        self._runner.handed(seat, *request, now)
+        if isinstance(seat.situation, Seated):
+            series = seat.situation.series
+            deadline = series.session.handed(*request, now)
+            if deadline is not None and deadline < series.watched:
+                self._timers.flags.watch(series, deadline)
 
     @contained
     def _flag(self, seat: Seat, _: None, now: float) -> None:
@@ -191,11 +195,15 @@ class Hub:
         self._runner.stop(series, now)
 
     def _pass_on(self, now: float) -> None:
-        while self._unsent:
-            self._flush(self._unsent.pop(), None, now)
+        unsent = self._unsent
+        while unsent.mailboxes:
+            self._flush(unsent, None, now)
         while self._actions.answered:
             self._actions.answered.pop().resume()
 
     @contained
-    def _flush(self, mailbox: Outgoing, _: None, now: float) -> None:
-        mailbox.flush()
+    def _flush(self, unsent: Unsent, _: None, now: float) -> None:
+        mailboxes = unsent.mailboxes
+        while mailboxes:
+            unsent.latest = mailboxes.pop()
+            unsent.latest.flush()

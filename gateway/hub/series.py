@@ -113,14 +113,6 @@ class SeriesRunner:
         series = seat.situation.series
         return self._follow(series, series.session.flag(seat.situation.number, now), now)
 
-    def handed(self, seat: Seat, game: GameId, number: int, now: float) -> None:
-        """Let a seat's time run, if the request to move is still open."""
-        if isinstance(seat.situation, Seated):
-            series = seat.situation.series
-            deadline = series.session.handed(game, number, now)
-            if deadline is not None and deadline < series.watched:
-                self._timers.flags.watch(series, deadline)
-
     def stop(self, series: Series, now: float) -> None:
         """Cut off a series, telling nobody. What becomes of its seats is left to the caller."""
         finished = series.session.stop(now)
