@@ -164,7 +164,7 @@ def _web(
         log_level=options.log_level,
         log_json=options.log_json,
     )
-    return WebProcess(orders, listeners, archive.writer, archive.clear)
+    return WebProcess(orders, listeners, archive.open_games, archive.clear)
 
 
 def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str) -> None:

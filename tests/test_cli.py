@@ -245,8 +245,8 @@ def test_second_signal_does_no_harm() -> None:
 @pytest.mark.skipif(not has_proc(), reason="no /proc here")
 def test_nothing_outlives_the_stop_though_the_store_hangs_and_signals_come_again(tmp_path: Path) -> None:
     with served(*EVERY_PORT, "--db", str(tmp_path / "games.db")) as gateway:
-        [scribe] = children_of(gateway.process.pid)
-        os.kill(scribe, signal.SIGSTOP)
+        [worker] = children_of(gateway.process.pid)
+        os.kill(worker, signal.SIGSTOP)
         begin = time.monotonic()
         for number in cycle((signal.SIGINT, signal.SIGTERM)):
             gateway.process.send_signal(number)
@@ -258,7 +258,7 @@ def test_nothing_outlives_the_stop_though_the_store_hangs_and_signals_come_again
     assert status == 0
     assert "Traceback" not in err
     with pytest.raises(ProcessLookupError):
-        os.kill(scribe, 0)
+        os.kill(worker, 0)
 
 
 # Results by web.

@@ -337,13 +337,13 @@ def test_the_solver_is_imported_by_none_who_did_not_ask() -> None:
 
 STORE = [name for name in ALL if name.startswith("gateway.store")]
 STORE_ON_THE_LOOP = [
-    f"gateway.store.{name}" for name in ("records", "evidence", "receipts", "outage", "clerk", "writer")
+    f"gateway.store.{name}" for name in ("records", "evidence", "outage", "open_games", "batcher")
 ]
 
 
-def test_only_the_writer_s_end_of_the_store_knows_trio() -> None:
+def test_only_the_server_s_end_of_the_store_knows_trio() -> None:
     users = {name for name in STORE if "trio" in theirs(name)}
-    assert users == {"gateway.store.receipts", "gateway.store.writer"}
+    assert users == {"gateway.store.open_games", "gateway.store.batcher", "gateway.store.process"}
 
 
 @pytest.mark.parametrize("module", STORE_ON_THE_LOOP)
@@ -358,7 +358,7 @@ def test_what_the_event_loop_needs_of_the_store_imports_no_database(module: str)
 
 def test_databases_and_ratings_stay_in_the_store() -> None:
     assert importers("sqlalchemy", "sqlite3") - {*STORE} <= {"conformance.kills.database"}
-    assert importers("openskill") == {"gateway.store.ratings"}
+    assert importers("openskill") == set()
 
 
 # The web.

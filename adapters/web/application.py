@@ -28,9 +28,9 @@ from adapters.web.health import Health
 from adapters.web.nac4 import DOCUMENTS
 from adapters.web.query import FILTERS, PAGING, BadRequestError, Given, game_number, name_of, parameters
 from gateway.store.errors import StoreError
-from gateway.store.ledger import Cleared
 from gateway.store.outage import Throttle
 from gateway.store.reader import Reader
+from gateway.store.records import Cleared
 
 THREADS = 3
 """How many ask the database at once."""

@@ -20,9 +20,8 @@ import trio
 
 from adapters.web.link import Answer, Ask, Link, LinkError, Orders, Stop, Withdraw
 from gateway.processes import ended, started
+from gateway.store.batcher import Request
 from gateway.store.errors import StoreError
-from gateway.store.ledger import Cleared
-from gateway.store.writer import Request
 
 FINISHING = 2.5
 """Seconds that answers have for being finished, when the server stops."""
@@ -56,7 +55,7 @@ class WebProcess:
         orders: Orders,
         listeners: Sequence[trio.SocketListener],
         queue: Queue,
-        clear: Callable[[], Request[Cleared]],
+        clear: Callable[[], Request],
     ) -> None:
         """Let it have `orders` and accept from `listeners`, which are closed at the end.
 
@@ -67,7 +66,7 @@ class WebProcess:
         self._queue = queue
         self._clear = clear
         self._stopping = trio.Event()
-        self._requests: dict[int, Request[Cleared]] = {}
+        self._requests: dict[int, Request] = {}
 
     def stop(self) -> None:
         """Let the process end with the answers that it is at, and `run` then."""
@@ -167,7 +166,7 @@ class WebProcess:
         else:
             nursery.start_soon(self._answer_to_clear, link, number, request)
 
-    async def _answer_to_clear(self, link: Link, number: int, request: Request[Cleared]) -> None:
+    async def _answer_to_clear(self, link: Link, number: int, request: Request) -> None:
         """Say whether the results were cleared."""
         try:
             removed = await request.result()

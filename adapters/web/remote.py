@@ -13,7 +13,7 @@ import trio
 
 from adapters.web.link import Answer, Ask, Link, LinkError, Message, Withdraw
 from gateway.store.errors import StoreError
-from gateway.store.ledger import Cleared
+from gateway.store.records import Cleared
 
 
 @dataclass(frozen=True, slots=True)

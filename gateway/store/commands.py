@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from gateway.game.board import COLUMNS, ROWS, Board
 from gateway.game.text import json_text, printable
-from gateway.store import games, ledger, objects, statistics
+from gateway.store import games, objects, statistics, storing
 from gateway.store.database import Database
 from gateway.store.errors import StoreError
 from gateway.store.evidence import Exchange
@@ -75,9 +75,9 @@ def recount(database: Database) -> Iterator[str]:
     Keeps all writers waiting meanwhile, 30 s for a million games: for a database that no server writes to.
     """
     with database.writing() as connection:
-        kept, counted = ledger.books_kept(connection), ledger.recount(connection)
+        kept, counted = storing.totals_kept(connection), storing.recount(connection)
         if kept != counted:
-            ledger.rewrite(connection, counted)
+            storing.rewrite(connection, counted)
     games_counted = sum(tally.games for tally in counted.tallies.values())
     found = "as kept" if kept == counted else "not as kept; now they are"
     yield f"totals and ratings of {len(counted.accounts)} players in {games_counted} games: {found}\n"

@@ -8,9 +8,9 @@ from typing import Any
 
 from gateway.store.evidence import Exchange
 from gateway.store.formats import jsonl
-from gateway.store.ratings import Rating
 from gateway.store.records import WORDS, StoredGame
 from gateway.store.statistics import Profile, Record, Score, Standing
+from gateway.store.totals import Rating
 
 
 def of_game(game: StoredGame) -> dict[str, Any]:

@@ -1,11 +1,15 @@
-"""What the operator is told while the database fails.
+"""What the operator is told while the database fails, and of games that only the log has.
 
 Knows time as an argument, and logging. An outage is told of at once, again every `remind` seconds while it
 lasts, and when it is over.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+from gateway.game.text import json_text
+from gateway.store.formats.jsonl import as_object
+from gateway.store.records import GameRecord
 
 logger = logging.getLogger("gateway.store")
 _CAUSES = 10
@@ -94,3 +98,10 @@ class Outage:
                 },
             )
             self._began = None
+
+
+def log_unstored(records: Sequence[GameRecord], at_once: int = 50) -> None:
+    """Log games that only the log will have, several in a line because a log has room for so many lines."""
+    for start in range(0, len(records), at_once):
+        part = [as_object(record) for record in records[start : start + at_once]]
+        logger.error("not stored: %s", json_text(part), extra={"event": "games_not_stored", "games": part})

@@ -14,12 +14,11 @@ from typing import TypeAlias
 from sqlalchemy import Connection, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from gateway.store import games, ledger, statistics
+from gateway.store import games, statistics
 from gateway.store.database import Database
 from gateway.store.errors import StoreError
 from gateway.store.evidence import Exchange
 from gateway.store.games import Filter, Page
-from gateway.store.ledger import Cleared
 from gateway.store.records import StoredGame
 from gateway.store.schema import schema_version
 from gateway.store.statistics import Meeting, Profile, Score, Standing
@@ -73,11 +72,6 @@ class Reader:
         """Write to the database, without a change to what is in it; return where that is possible."""
         with self._writing() as connection:
             connection.execute(update(schema_version).values(version=schema_version.c.version))
-
-    def clear(self) -> Cleared:
-        """Remove all games and players; return how many these were. For the thread that writes."""
-        with self._writing() as connection:
-            return ledger.clear(connection)
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:

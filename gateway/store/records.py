@@ -7,10 +7,10 @@ as it is spelled; everything else that is said of it here is what it was in this
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from gateway.game.board import Board, Side
-from gateway.game.events import Reason, Spoken
+from gateway.game.events import Reason
 from gateway.game.results import Finished, Player
 
 WORDS = {
@@ -67,6 +67,23 @@ class GameRecord:
         """The winner as a digit: 1 first mover, 2 second mover, 0 nobody."""
         return 0 if self.winner is None else self.winner + 1
 
+    def plain(self) -> tuple[object, ...]:
+        """Return the game as values that every way of writing knows, for `from_plain`."""
+        players = [(player.name, player.kind, player.house) for player in self.players]
+        times = (self.began, self.ended, *self.thought)
+        about = (self.table, self.series, self.round, self.counted)
+        return (*players, times, self.moves, self.result, WORDS[self.reason], about)
+
+    @classmethod
+    def from_plain(cls, found: Sequence[Any]) -> "GameRecord":
+        """Undo `plain`. Raises KeyError, TypeError, ValueError."""
+        first, second, (began, ended, *thought), moves, result, reason, about = found
+        one, other = thought
+        return cls(
+            *(began, ended, (Participant(*first), Participant(*second)), moves),
+            *(winner_of(result), REASONS[reason], (one, other), *about),
+        )
+
     def board(self) -> Board:
         """Return the last position. Raises ValueError where the columns are no game."""
         board = Board()
@@ -91,15 +108,16 @@ class Enclosure:
     number: int
     """The game's, as in its `Submission`."""
     side: Side
-    said: Sequence[Spoken]
-    began: float
-    """When the game began, on the scale of the times in `said`."""
-    size: int
-    """Bytes of memory, about."""
+    exchange: bytes
+    """As `evidence.recorded` gives it."""
 
 
-Item: TypeAlias = Submission | Enclosure
-"""What is handed in to be stored."""
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """What was removed when all results were."""
+
+    games: int
+    players: int
 
 
 @dataclass(frozen=True, slots=True)

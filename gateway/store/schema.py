@@ -2,7 +2,7 @@
 
 `games` is the truth. `players` (their totals and ratings) and `tallies` say nothing that is not in it; they
 are kept beside it, in the same transaction, so that statistics over a million games take no time, and they
-can be computed again (`gateway.store.ledger.recount`). `exchanges` is evidence, and is thrown away with age.
+can be computed again (`gateway.store.storing.recount`). `exchanges` is evidence, and is thrown away with age.
 
 Names and times are as `gateway.store.records` has them. Text is compared byte by byte, so that a name is
 that spelling and no other, and sorts alike in both databases.
@@ -47,6 +47,13 @@ _ESCAPE = "\N{SYMBOL FOR NULL}"
 metadata = MetaData()
 
 
+def spelled(text: str | None) -> str | None:
+    """Return text from a client as it stands in a database, which has no room for U+0000."""
+    if text is None or (_ESCAPE not in text and "\0" not in text):
+        return text
+    return text.replace(_ESCAPE, _ESCAPE + _ESCAPE).replace("\0", _ESCAPE + "0")
+
+
 class Spelled(TypeDecorator[str]):
     """Text from a client. PostgreSQL has no U+0000 in text, so in both databases two signs stand for it."""
 
@@ -60,9 +67,7 @@ class Spelled(TypeDecorator[str]):
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
         """Escape."""
-        if value is None or (_ESCAPE not in value and "\0" not in value):
-            return value
-        return value.replace(_ESCAPE, _ESCAPE + _ESCAPE).replace("\0", _ESCAPE + "0")
+        return spelled(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:
         """Undo it."""

@@ -1,6 +1,6 @@
 """Statistics, read from what is kept beside the games: who stands where, and who did how against whom.
 
-Knows the tables; computes nothing that `gateway.store.books` does not keep. Only games that count are in it:
+Knows the tables; computes nothing that `gateway.store.totals` does not keep. Only games that count are in it:
 none of TEST players, none between players of the server's own, none that was aborted or cut short.
 """
 
@@ -22,9 +22,9 @@ from sqlalchemy import (
 )
 
 from gateway.game.events import Reason
-from gateway.store.ratings import Rating
 from gateway.store.records import REASONS
 from gateway.store.schema import players, tallies
+from gateway.store.totals import Rating
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,30 +25,40 @@ from conformance.launch import COMMAND, ServerError
 from conformance.targets import Address
 
 IN_ONE_PROCESS = """
-from gateway.store import scribe, sink
-class Scribe(sink.DatabaseSink):
-    def close(self, limit):
+import os, trio
+from gateway.store import open_games, process
+from gateway.store.database import open_again
+from gateway.store.worker import Worker
+class Local:
+    def __init__(self, place, *more):
+        self.worker = Worker(open_again(place), *more)
+    async def write(self, batch):
+        self.worker.write(*batch)
+    async def tidy(self):
+        return False
+    async def start(self):
         pass
-scribe.Scribe = Scribe
+    close = start
+process.StoreProcess = Local
+write = Local.write
 """
 TELLS_AT_ONCE = """
-import time
-from gateway.store import receipts, sink
-receipts.Receipt.is_open = False
-write = sink.DatabaseSink.write
-sink.DatabaseSink.write = lambda self, games: (time.sleep(0.3), write(self, games))[1]
+open_games.OpenGames.is_open = lambda self, number: False
+async def late(self, batch):
+    await trio.sleep(0.3)
+    await write(self, batch)
+Local.write = late
 """
 STORES_TWICE = """
-from gateway.store import sink
-def twice(self, games):
-    for self._boot in (self._boot, self._boot ^ 1):
-        write(self, games)
-write, sink.DatabaseSink.write = sink.DatabaseSink.write, twice
+async def twice(self, batch):
+    for self.worker._boot in (self.worker._boot, self.worker._boot ^ 1):
+        await write(self, batch)
+Local.write = twice
 """
 DIES = """
-import os
-from gateway.store import sink
-sink.DatabaseSink.write = lambda self, games: os._exit(7)
+async def die(self, batch):
+    os._exit(7)
+Local.write = die
 """
 
 

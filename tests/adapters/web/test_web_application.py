@@ -20,9 +20,8 @@ from gateway.store import objects
 from gateway.store.errors import StoreError
 from gateway.store.formats import jsonl
 from gateway.store.games import Filter, Page
-from gateway.store.ledger import Cleared
 from gateway.store.reader import Reader
-from gateway.store.records import StoredGame
+from gateway.store.records import Cleared, StoredGame
 
 LISTS = ("/api/results", "/api/users-vg", "/api/games-vg", "/api/games", "/api/players", "/api/standings")
 READABLE = (

@@ -16,7 +16,7 @@ from adapters.web.process import WebProcess
 from adapters.web.remote import Queue, Remote
 from adapters.web.serving import Endpoint
 from gateway.store.errors import StoreError
-from gateway.store.ledger import Cleared
+from gateway.store.records import Cleared
 
 ORDERS = Orders("games.db", (1, 2), "sesame", "info", True)
 EACH = [ORDERS, Orders("postgresql://x", None, None, "info", False), Stop(2.5), Ask(1, "clear"), Withdraw(1)]

@@ -4,9 +4,9 @@ from game_records import DRAW, drawn, game
 
 from adapters.web import nac4
 from gateway.game.events import Reason
-from gateway.store.ratings import Rating
 from gateway.store.records import GameRecord, StoredGame
 from gateway.store.statistics import Meeting, Record, Score, Standing
+from gateway.store.totals import Rating
 
 
 def result(record: GameRecord) -> dict[str, str | float]:

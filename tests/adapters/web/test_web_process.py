@@ -176,15 +176,15 @@ def test_clear_that_was_given_up_while_the_database_was_away_does_not_happen(tmp
     """The one who writes to the database stands still, with a result to be stored before the clear."""
     options = ("--rounds", "1", "--admin-token", TOKEN)
     with site(tmp_path, *options) as gateway, ExitStack() as stack:
-        scribe = child(gateway, "gateway.store.scribing")
-        os.kill(scribe, signal.SIGSTOP)
-        stack.callback(let_go_on, scribe)
+        writing = child(gateway, "gateway.store.worker")
+        os.kill(writing, signal.SIGSTOP)
+        stack.callback(let_go_on, writing)
         one_game(gateway, stack)
         until_waiting(gateway)
         with dialled(gateway) as sock:
             sock.sendall(CLEAR)
         until_said(gateway, b"were to be cleared; that is withdrawn")
-        os.kill(scribe, signal.SIGCONT)
+        os.kill(writing, signal.SIGCONT)
         while got(gateway, "/api/games/2")[0] == 404:
             pass
         assert got(gateway, "/api/games/1")[0] == 200

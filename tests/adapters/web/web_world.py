@@ -12,11 +12,11 @@ from adapters.web.application import Admin, Application
 from adapters.web.health import Health
 from adapters.web.remote import Queue
 from gateway.game.events import Objection, Spoken
-from gateway.store import ledger
+from gateway.store import storing
 from gateway.store.database import Database, open_to_write
-from gateway.store.ledger import Cleared
+from gateway.store.evidence import recorded
 from gateway.store.reader import Reader
-from gateway.store.records import Enclosure, GameRecord, Submission
+from gateway.store.records import Cleared, Enclosure, GameRecord, Submission
 
 TOKEN = "sesame"
 NASTY = [
@@ -45,12 +45,12 @@ def said(text: str) -> Said:
 def keep(database: Database, games: Sequence[GameRecord], both: tuple[Said, Said] | None = None) -> None:
     """Store games, each with the same evidence."""
     with database.writing() as connection:
-        stored = ledger.books_kept(connection)
+        stored = storing.totals_kept(connection)
         boot = sum(tally.games for tally in stored.tallies.values()) + 1
-        ledger.store(connection, boot, [Submission(n, each) for n, each in enumerate(games, 1)])
+        storing.store(connection, boot, [Submission(n, each) for n, each in enumerate(games, 1)])
         for side, lines in enumerate(both or ()):
-            evidence = [Enclosure(n, side, lines, began=0.0, size=0) for n in range(1, len(games) + 1)]
-            ledger.enclose(connection, boot, evidence)
+            evidence = [Enclosure(n, side, recorded(lines)) for n in range(1, len(games) + 1)]
+            storing.enclose(connection, boot, evidence)
 
 
 class Idle:
@@ -75,7 +75,8 @@ class Site:
         self.application = Application(self.reader, Health(self.queue.queue, self.probe), admin)
 
     async def clear(self, given_up: trio.Event) -> Cleared:
-        return self.reader.clear()
+        with self.database.writing() as connection:
+            return storing.clear(connection)
 
     async def probe(self) -> None:
         self.probes += 1

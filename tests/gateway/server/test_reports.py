@@ -11,7 +11,7 @@ from game_records import game
 
 from gateway.store.database import open_to_write
 from gateway.store.records import Submission
-from gateway.store.sink import DatabaseSink
+from gateway.store.worker import Worker
 
 FULL = Path("/dev/full")
 
@@ -51,7 +51,7 @@ def test_name_that_the_terminal_has_no_characters_for_is_escaped(
     command: list[str], place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = open_to_write(place)
-    DatabaseSink(database).write([Submission(1, game("J\xfcrgen", "\u6f22"))])
+    Worker(database).write([Submission(1, game("J\xfcrgen", "\u6f22"))])
     database.close()
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     assert reading(*command, "--db", place, out=tmp_path / "out") == (0, "")
@@ -69,7 +69,7 @@ def test_output_that_is_closed_is_one_line_and_status_one(place: str) -> None:
 def test_ctrl_c_ends_an_export_without_a_word(place: str) -> None:
     """Nobody reads what it writes, so it is still at it."""
     database = open_to_write(place)
-    DatabaseSink(database).write([Submission(n, game(series=n)) for n in range(2000)])
+    Worker(database).write([Submission(n, game(series=n)) for n in range(2000)])
     database.close()
     command = [sys.executable, "-m", "gateway", "export", "--db", place]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:

@@ -4,7 +4,7 @@ import sys
 
 from game_records import game
 
-from gateway.store import ledger
+from gateway.store import storing
 from gateway.store.database import open_to_write
 from gateway.store.records import Submission
 
@@ -15,7 +15,7 @@ def main() -> None:
     while True:
         with database.writing() as connection:
             batch = [Submission(number + n, game(f"p{n}")) for n in range(3)]
-            ledger.store(connection, int(sys.argv[2]), batch)
+            storing.store(connection, int(sys.argv[2]), batch)
         number += 3
         print(number, flush=True)
 

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from gateway.game.board import COLUMNS, Board, Side
 from gateway.game.events import Reason, Spoken
-from gateway.store import ledger
+from gateway.store import storing
 from gateway.store.database import Database
+from gateway.store.evidence import recorded
 from gateway.store.records import Enclosure, GameRecord, Participant, Submission
 
 POSTGRES = os.environ.get("C4GATEWAY_TEST_POSTGRES")
@@ -22,7 +23,7 @@ BOOT = 7
 def keep(database: Database, records: Sequence[GameRecord], start: int = 1, boot: int = BOOT) -> None:
     """Store games, numbered from `start`, in one transaction."""
     with database.writing() as connection:
-        ledger.store(connection, boot, [Submission(n, record) for n, record in enumerate(records, start)])
+        storing.store(connection, boot, [Submission(n, record) for n, record in enumerate(records, start)])
 
 
 def child_environment() -> dict[str, str]:
@@ -32,7 +33,7 @@ def child_environment() -> dict[str, str]:
 
 def enclosure(number: int, side: Side = 0, *said: Spoken) -> Enclosure:
     """Return evidence of one side of a game, which began at 0.0."""
-    return Enclosure(number, side, said, 0.0, 100)
+    return Enclosure(number, side, recorded(said))
 
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8) | st.sampled_from("abc")

@@ -9,10 +9,10 @@ from store_world import BOOT, keep
 
 from gateway.game.events import Objection, Reason, Spoken
 from gateway.game.text import is_visible
-from gateway.store import commands, games, ledger, objects, statistics
+from gateway.store import commands, games, objects, statistics, storing
 from gateway.store.database import Database
 from gateway.store.errors import StoreError
-from gateway.store.evidence import Line
+from gateway.store.evidence import Line, recorded
 from gateway.store.formats import arena, jsonl, pgn
 from gateway.store.games import Filter
 from gateway.store.records import Enclosure, Participant, StoredGame, Submission
@@ -67,8 +67,8 @@ def test_game_is_shown_with_board_moves_reason_and_both_exchanges(database: Data
     with database.writing() as connection:
         players = (Participant("alice", "nac4"), Participant("aima", "house", house=True))
         record = game(players=players, table="corner", round=2)
-        ledger.store(connection, BOOT, [Submission(1, record)])
-        ledger.enclose(connection, BOOT, [Enclosure(1, 0, SAID, began=5.0, size=0)])
+        storing.store(connection, BOOT, [Submission(1, record)])
+        storing.enclose(connection, BOOT, [Enclosure(1, 0, recorded(SAID, 5.0))])
     assert "".join(commands.show(database, 1)).splitlines() == [
         "game 1: alice beats aima: four in a row",
         "2023-11-14T22:13:20.000Z, 1.500 s, table corner, round 2",

@@ -1,6 +1,7 @@
 """What is kept of the exchange on the wire, put into words and milliseconds, and read back."""
 
 import zlib
+from collections.abc import Sequence
 from itertools import accumulate
 
 import pytest
@@ -8,11 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.game.events import Objection, Spoken
-from gateway.store.evidence import Line, pack, size, unpack
+from gateway.store.evidence import Line, recorded, stored, unpack
 
 ANY_TEXT = st.text(st.characters())
 """Lone surrogates, too: they stand for bytes that were no UTF-8."""
 SAID = st.tuples(st.integers(0, 10**7), st.sampled_from(["in", "out", "note"]), ANY_TEXT, ANY_TEXT)
+
+
+def pack(said: Sequence[Spoken], began: float) -> bytes:
+    return stored(recorded(said, began))
 
 
 def verdict(remark: object) -> str:
@@ -63,7 +68,20 @@ def test_all_that_stands_against_a_text_is_told() -> None:
     [
         b"",
         b"x",
-        *map(zlib.compress, [b"", b"{", b"\xff", b"[1]", b"1", b'[[1],"i",[],[]]', b'[[1],"x",[0],[]]']),
+        *map(
+            zlib.compress,
+            [
+                b"",
+                b"{",
+                b"\xff",
+                b"[1]",
+                b"1",
+                b'[[1],"i",[],[]]',
+                b'[[1],"x",[0],[]]',
+                b'[2,[1],"i",[],[],[]]',
+                b'[3,[],"",[],[],[]]',
+            ],
+        ),
     ],
 )
 def test_what_is_no_exchange_is_a_value_error(data: bytes) -> None:
@@ -71,13 +89,10 @@ def test_what_is_no_exchange_is_a_value_error(data: bytes) -> None:
         unpack(data)
 
 
-def test_size_grows_with_every_text() -> None:
-    one: Spoken = (0.0, "in", "x" * 1000, None)
-    assert size([]) == 0
-    assert 1000 < size([one]) < 2000
-    assert size([one] * 3) == 3 * size([one])
-
-
-@given(ANY_TEXT)
-def test_size_is_never_less_than_the_bytes_of_the_texts(text: str) -> None:
-    assert size([(0.0, "in", text, None)]) >= 150 + len(text.encode("utf-8", "surrogatepass"))
+def test_evidence_of_an_older_version_is_read_as_before() -> None:
+    older = b'[[0,250,240],"oin",[5,5,0],[[1,"refused: not your turn"],[2,"won: four in a row"]]]\ngo onput 3'
+    assert unpack(zlib.compress(older)) == (
+        Line(0, "out", "go on"),
+        Line(250, "in", "put 3", "refused: not your turn"),
+        Line(250, "note", "", "won: four in a row"),
+    )

@@ -13,26 +13,62 @@ from sqlalchemy import select, text
 from sqlalchemy.exc import SQLAlchemyError
 from store_world import KINDS, child_environment
 
-from gateway.store import ledger
-from gateway.store.clerk import Pace
+from gateway.store import storing
+from gateway.store.batcher import Batch, Batcher, Bounds, Pace
 from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.errors import StoreError
-from gateway.store.evidence import Line
+from gateway.store.evidence import Line, recorded
 from gateway.store.games import evidence_of
-from gateway.store.receipts import Outcome
-from gateway.store.records import Submission
+from gateway.store.records import Cleared, Enclosure, Submission
 from gateway.store.schema import games
-from gateway.store.sink import DatabaseSink
-from gateway.store.writer import Bounds, Writer
+from gateway.store.worker import Worker
 
 LIMIT = 30.0
 
 
+class Local:
+    """A store in this process."""
+
+    def __init__(self, database: Database) -> None:
+        self._worker = Worker(database)
+
+    async def write(self, batch: Batch) -> None:
+        await trio.lowlevel.checkpoint()
+        try:
+            self._worker.write(*batch)
+        except StoreError:
+            self._worker.database.reconnect()
+            raise
+
+    async def tidy(self) -> bool:
+        await trio.lowlevel.checkpoint()
+        return False
+
+    async def clear(self) -> Cleared:
+        raise NotImplementedError
+
+
 @asynccontextmanager
-async def writer_to(database: Database, patience: float = LIMIT) -> AsyncIterator[Writer]:
-    writer = Writer(DatabaseSink(database), Bounds(patience=patience), Pace(retry=0.01))
-    yield writer
-    await writer.close(LIMIT)
+async def batcher_to(
+    database: Database, patience: float = LIMIT, limit: float = LIMIT
+) -> AsyncIterator[Batcher]:
+    batcher = Batcher(Local(database), Bounds(patience=patience), Pace(retry=0.01))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(batcher.run)
+        try:
+            yield batcher
+        finally:
+            await batcher.close(limit)
+
+
+def put(batcher: Batcher, number: int) -> None:
+    batcher.put(Submission(number, game(series=number)))
+
+
+async def keep(batcher: Batcher, number: int) -> None:
+    put(batcher, number)
+    await batcher.open.stored(number)
+    assert batcher.open.waiting == 0
 
 
 def series(where: str) -> list[int]:
@@ -57,12 +93,11 @@ async def failing(caplog: pytest.LogCaptureFixture) -> str:
 
 async def test_games_are_stored_with_their_evidence(where: str) -> None:
     database = open_to_write(where)
-    async with writer_to(database) as writer:
-        receipt = writer.put(game(series=1), 5.0)
-        assert await receipt.settled() is Outcome.STORED
+    async with batcher_to(database) as batcher:
+        await keep(batcher, 1)
         assert series(where) == [1]
-        receipt.enclose(0, [(5.25, "in", "playmove 3", None)])
-        receipt.enclose(1, [(5.5, "out", "genmove", None)])
+        batcher.add(Enclosure(1, 0, recorded([(5.25, "in", "playmove 3", None)], 5.0)))
+        batcher.add(Enclosure(1, 1, recorded([(5.5, "out", "genmove", None)], 5.0)))
     with database.reading() as connection:
         assert evidence_of(connection, 1) == (
             (Line(250, "in", "playmove 3"),),
@@ -75,16 +110,16 @@ async def test_evidence_that_waited_out_an_outage_is_stored_with_its_game(
     where: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     database, other = open_to_write(where), open_to_write(where)
-    async with writer_to(database, patience=0.0) as writer:
+    async with batcher_to(database, patience=0.0) as batcher:
         with other.writing():
-            for number in range(3):
-                receipt = writer.put(game(series=number))
-                receipt.enclose(0, [(0.1, "in", f"playmove {number}", None)])
+            for number in (1, 2, 3):
+                put(batcher, number)
+                batcher.add(Enclosure(number, 0, recorded([(0.1, "in", f"playmove {number}", None)])))
             await failing(caplog)
     other.close()
     with database.reading() as connection:
         kept = [evidence_of(connection, number)[0] for number in (1, 2, 3)]
-    assert kept == [(Line(100, "in", f"playmove {number}"),) for number in range(3)]
+    assert kept == [(Line(100, "in", f"playmove {number}"),) for number in (1, 2, 3)]
     database.close()
 
 
@@ -92,12 +127,12 @@ async def test_database_that_another_holds_locked_is_waited_for(
     where: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     database, other = open_to_write(where), open_to_write(where)
-    async with writer_to(database) as writer:
+    async with batcher_to(database) as batcher:
         with other.writing():
-            receipt = writer.put(game(series=1))
+            put(batcher, 1)
             assert "lock" in await failing(caplog)
-            assert receipt.outcome is Outcome.WAITING
-        assert await receipt.settled() is Outcome.STORED
+            assert batcher.open.waiting == 1
+        await batcher.open.stored(1)
     other.close()
     database.close()
     assert series(where) == [1]
@@ -108,14 +143,14 @@ async def test_file_that_was_moved_away_is_waited_for(
 ) -> None:
     path, elsewhere = tmp_path / "games.db", tmp_path / "elsewhere.db"
     database = open_to_write(str(path))
-    async with writer_to(database) as writer:
-        assert await writer.put(game(series=1)).settled() is Outcome.STORED
+    async with batcher_to(database) as batcher:
+        await keep(batcher, 1)
         path.rename(elsewhere)
-        receipt = writer.put(game(series=2))
+        put(batcher, 2)
         assert f"{path} was moved, removed or replaced" in await failing(caplog)
-        assert receipt.outcome is Outcome.WAITING
+        assert batcher.open.waiting == 1
         elsewhere.rename(path)
-        assert await receipt.settled() is Outcome.STORED
+        await batcher.open.stored(2)
     database.close()
     assert series(str(path)) == [1, 2]
 
@@ -125,12 +160,11 @@ async def test_file_that_was_removed_is_not_made_anew(
 ) -> None:
     path = tmp_path / "games.db"
     database = open_to_write(str(path))
-    writer = Writer(DatabaseSink(database), Bounds(patience=0.0), Pace(retry=0.01))
-    path.unlink()
-    receipt = writer.put(game(series=1))
-    await failing(caplog)
-    await writer.close(0.05)
-    assert receipt.outcome is Outcome.LOGGED
+    async with batcher_to(database, patience=0.0, limit=0.05) as batcher:
+        path.unlink()
+        put(batcher, 1)
+        await failing(caplog)
+    assert "not stored: " in caplog.text
     assert not path.exists()
     database.close()
 
@@ -150,18 +184,18 @@ async def test_file_that_took_the_place_is_left_alone(
     path, elsewhere, other = tmp_path / "games.db", tmp_path / "elsewhere.db", tmp_path / "other.db"
     make(other)
     database, before = open_to_write(str(path)), other.read_bytes()
-    async with writer_to(database) as writer:
-        assert await writer.put(game(series=1)).settled() is Outcome.STORED
+    async with batcher_to(database) as batcher:
+        await keep(batcher, 1)
         path.rename(elsewhere)
         other.rename(path)
-        receipt = writer.put(game(series=2))
+        put(batcher, 2)
         await failing(caplog)
         with pytest.raises(StoreError, match="was moved"), database.reading():
             pass
         assert path.read_bytes() == before
-        assert receipt.outcome is Outcome.WAITING
+        assert batcher.open.waiting == 1
         elsewhere.rename(path)
-        assert await receipt.settled() is Outcome.STORED
+        await batcher.open.stored(2)
     database.close()
     assert series(str(path)) == [1, 2]
 
@@ -169,24 +203,25 @@ async def test_file_that_took_the_place_is_left_alone(
 FULL_DISK = """
 import resource, signal, sys
 from game_records import game
-from gateway.store import ledger
+from gateway.store import storing
+from gateway.store.batcher import Batch, Batcher, Bounds, Pace
 from gateway.store.database import open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.records import Submission
-from gateway.store.sink import DatabaseSink
+from gateway.store.worker import Worker
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-sink = DatabaseSink(open_to_write(sys.argv[1]))
+worker = Worker(open_to_write(sys.argv[1]))
 batch = [Submission(n, game(f"player {n}")) for n in range(500)]
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
 try:
-    sink.write(batch)
+    worker.write(batch)
 except StoreError as error:
     print(error)
-    sink.reconnect()
+    worker.database.reconnect()
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-sink.write(batch)
-sink.database.close()
+worker.write(batch)
+worker.database.close()
 """
 
 
@@ -212,7 +247,7 @@ def test_every_game_that_was_told_of_survives_a_kill_and_none_is_there_twice(whe
         for run, number in told.items():
             numbers = list(connection.scalars(select(games.c.number).where(games.c.boot == run)))
             assert len(set(numbers)) == len(numbers) >= number > 0
-        kept, counted = ledger.books_kept(connection), ledger.recount(connection)
+        kept, counted = storing.totals_kept(connection), storing.recount(connection)
         assert kept == counted
     database.close()
 
@@ -242,8 +277,8 @@ def test_connection_that_the_server_cut_is_made_anew(where: str) -> None:
         with database.writing() as connection, other.reading() as elsewhere:
             number = connection.execute(text("SELECT pg_backend_pid()")).scalar_one()
             elsewhere.execute(text(f"SELECT pg_terminate_backend({number}, 1000)"))
-            ledger.store(connection, 1, [Submission(1, game(series=1))])
-    DatabaseSink(database).write([Submission(1, game(series=1))])
+            storing.store(connection, 1, [Submission(1, game(series=1))])
+    Worker(database).write([Submission(1, game(series=1))])
     other.close()
     database.close()
     assert series(where) == [1]

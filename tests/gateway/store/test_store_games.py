@@ -8,7 +8,7 @@ from sqlalchemy import update
 from store_world import BOOT, enclosure, keep, records
 
 from gateway.game.events import Reason
-from gateway.store import commands, games, ledger
+from gateway.store import commands, games, storing
 from gateway.store.database import Database
 from gateway.store.evidence import Line
 from gateway.store.games import Filter, Page
@@ -47,7 +47,7 @@ def lets_through(wanted: Filter, record: GameRecord) -> bool:
 
 def filled(database: Database, kept: list[GameRecord]) -> list[StoredGame]:
     with database.writing() as connection:
-        ledger.clear(connection)
+        storing.clear(connection)
     keep(database, kept)
     return [StoredGame(number, record) for number, record in enumerate(kept, 1)]
 
@@ -112,7 +112,7 @@ def test_evidence_is_found_by_side(database: Database) -> None:
     line, said = Line(1, "out", "genmove", "41.900 s left"), (0.001, "out", "genmove", 41.9)
     keep(database, [game(), game()])
     with database.writing() as connection:
-        ledger.enclose(connection, BOOT, [enclosure(1, 0, said), enclosure(1, 1, said, said)])
+        storing.enclose(connection, BOOT, [enclosure(1, 0, said), enclosure(1, 1, said, said)])
     with database.reading() as connection:
         assert games.evidence_of(connection, 1) == ((line,), (line, line))
         assert games.evidence_of(connection, 2) == (None, None)
@@ -122,7 +122,7 @@ def test_damaged_evidence_is_none_and_the_other_side_s_and_the_game_are_shown(da
     line, said = Line(1, "out", "genmove", "41.900 s left"), (0.001, "out", "genmove", 41.9)
     keep(database, [game()])
     with database.writing() as connection:
-        ledger.enclose(connection, BOOT, [enclosure(1, 0, said), enclosure(1, 1, said)])
+        storing.enclose(connection, BOOT, [enclosure(1, 0, said), enclosure(1, 1, said)])
         connection.execute(update(exchanges).where(exchanges.c.side == 0).values(body=b"\0\xff"))
     with database.reading() as connection:
         assert games.evidence_of(connection, 1) == (None, (line,))

@@ -65,13 +65,6 @@ def test_probe_changes_nothing(reader: Reader) -> None:
     assert [each.id for each in reader.every(Filter())] == [1, 2, 3, 4]
 
 
-def test_clear_says_what_it_removed(reader: Reader) -> None:
-    cleared = reader.clear()
-    assert (cleared.games, cleared.players) == (4, 3)
-    assert [*reader.every(Filter())] == []
-    assert reader.meetings(10) == []
-
-
 @pytest.fixture
 def broken(tmp_path: Path) -> Iterator[Reader]:
     """A reader whose database has become something else."""
@@ -95,7 +88,6 @@ def test_whatever_the_database_complains_of_is_one_error_of_one_line(broken: Rea
         lambda: broken.profile("alice"),
         lambda: broken.meetings(1),
         broken.probe,
-        broken.clear,
     ):
         with pytest.raises(StoreError) as error:
             ask()

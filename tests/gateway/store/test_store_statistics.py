@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from store_world import keep, records
 
 from gateway.game.events import Reason
-from gateway.store import ledger, statistics
+from gateway.store import statistics, storing
 from gateway.store.database import Database
-from gateway.store.ratings import Rating
 from gateway.store.records import GameRecord
 from gateway.store.statistics import Record, Score
+from gateway.store.totals import Rating
 
 again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 SOME = st.sampled_from(["a", "b", "c"])
@@ -40,7 +40,7 @@ def record_of(name: str, kept: Sequence[GameRecord], opponent: str | None = None
 @given(kept=st.lists(records(SOME), max_size=12))
 def test_statistics_are_what_the_games_say(database: Database, kept: list[GameRecord]) -> None:
     with database.writing() as connection:
-        ledger.clear(connection)
+        storing.clear(connection)
     keep(database, kept)
     with database.reading() as connection:
         found = {each.name: each.record for each in statistics.standings(connection)}

@@ -1,12 +1,12 @@
-"""Ratings, and the arithmetic of the books."""
+"""Ratings, and the arithmetic of the totals."""
 
 from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from openskill.models import PlackettLuce
 
-from gateway.store.books import Books, Entry, Key, Tally
-from gateway.store.ratings import Rater, Rating
+from gateway.store.totals import DEVIATION, MEAN, Entry, Key, Rating, Tally, Totals, rated
 
 players = st.integers(1, 4)
 entries = st.builds(
@@ -17,14 +17,26 @@ entries = st.builds(
 
 def test_winner_rises_and_loser_falls_and_both_are_surer() -> None:
     start = Rating()
-    winner, loser = Rater().after(start, start, 1)
+    winner, loser = rated(start, start, 1)
     assert winner.mean > start.mean > loser.mean
     assert winner.deviation < start.deviation > loser.deviation
-    assert Rater().after(start, start, 2) == (loser, winner)
+    assert rated(start, start, 2) == (loser, winner)
+
+
+means, deviations = st.floats(-50.0, 100.0), st.floats(0.5, 25.0)
+
+
+@given(st.builds(Rating, means, deviations), st.builds(Rating, means, deviations), st.integers(0, 2))
+def test_ratings_are_those_of_the_library_to_the_last_bit(first: Rating, second: Rating, result: int) -> None:
+    model = PlackettLuce(mu=MEAN, sigma=DEVIATION)
+    ranks = {0: [1.0, 1.0], 1: [1.0, 2.0], 2: [2.0, 1.0]}[result]
+    sides = [[model.rating(mu=each.mean, sigma=each.deviation)] for each in (first, second)]
+    (one,), (two,) = model.rate(sides, ranks=ranks)
+    assert rated(first, second, result) == ((one.mu, one.sigma), (two.mu, two.sigma))
 
 
 def test_draw_brings_two_together() -> None:
-    strong, weak = Rater().after(Rating(30.0, 5.0), Rating(20.0, 5.0), 0)
+    strong, weak = rated(Rating(30.0, 5.0), Rating(20.0, 5.0), 0)
     assert 20 < weak.mean < strong.mean < 30
 
 
@@ -33,31 +45,31 @@ def test_who_is_surer_stands_higher_with_the_same_mean() -> None:
 
 
 def test_better_player_ends_up_above_the_worse() -> None:
-    books = Books()
+    totals = Totals()
     for number in range(100):
-        books.enter(Entry(1, 2, 2 if number % 4 == 0 else 1, "four", 0, 0, 10))
-    one, two = (Rating(books.accounts[n].mean, books.accounts[n].deviation) for n in (1, 2))
+        totals.enter(Entry(1, 2, 2 if number % 4 == 0 else 1, "four", 0, 0, 10))
+    one, two = (Rating(totals.accounts[n].mean, totals.accounts[n].deviation) for n in (1, 2))
     assert one.sure > two.sure
 
 
 def test_game_is_entered_on_both_accounts_and_in_one_tally() -> None:
-    books = Books()
-    books.enter(Entry(1, 2, 1, "four", 100, 200, 7))
-    one, two = books.accounts[1], books.accounts[2]
+    totals = Totals()
+    totals.enter(Entry(1, 2, 1, "four", 100, 200, 7))
+    one, two = totals.accounts[1], totals.accounts[2]
     assert (one.opened, one.opened_won, one.opened_drawn, one.thought, one.moves) == (1, 1, 0, 100, 4)
     assert (two.replied, two.replied_won, two.replied_drawn, two.thought, two.moves) == (1, 0, 0, 200, 3)
     assert (one.replied, two.opened) == (0, 0)
-    assert books.tallies == {Key(1, 2, 1, "four"): Tally(1, 100, 200, 4, 3)}
+    assert totals.tallies == {Key(1, 2, 1, "four"): Tally(1, 100, 200, 4, 3)}
 
 
 @given(st.lists(entries, max_size=30))
 def test_accounts_and_tallies_agree(games: list[Entry]) -> None:
-    books = Books()
+    totals = Totals()
     for game in games:
-        books.enter(game)
-    for number, account in books.accounts.items():
-        opened = [(key, tally) for key, tally in books.tallies.items() if key.first == number]
-        replied = [(key, tally) for key, tally in books.tallies.items() if key.second == number]
+        totals.enter(game)
+    for number, account in totals.accounts.items():
+        opened = [(key, tally) for key, tally in totals.tallies.items() if key.first == number]
+        replied = [(key, tally) for key, tally in totals.tallies.items() if key.second == number]
         assert account.opened == sum(tally.games for _, tally in opened)
         assert account.opened_won == sum(tally.games for key, tally in opened if key.result == 1)
         assert account.replied_won == sum(tally.games for key, tally in replied if key.result == 2)
@@ -68,13 +80,13 @@ def test_accounts_and_tallies_agree(games: list[Entry]) -> None:
 
 
 @given(st.lists(entries, max_size=30), st.integers(0, 30))
-def test_books_that_are_closed_and_reopened_go_on_as_before(games: list[Entry], at: int) -> None:
-    whole, first = Books(), Books()
+def test_totals_that_are_closed_and_reopened_go_on_as_before(games: list[Entry], at: int) -> None:
+    whole, first = Totals(), Totals()
     for game in games:
         whole.enter(game)
     for game in games[:at]:
         first.enter(game)
-    second = Books({number: replace(account) for number, account in first.accounts.items()})
+    second = Totals({number: replace(account) for number, account in first.accounts.items()})
     for game in games[at:]:
         second.enter(game)
     assert second.accounts == whole.accounts

@@ -11,7 +11,7 @@ from gateway.store.database import Database, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.records import Submission
 from gateway.store.schema import exchanges
-from gateway.store.sink import DAY, DatabaseSink
+from gateway.store.worker import DAY, Worker, answer_to
 
 
 def evidence_kept(database: Database) -> int:
@@ -23,20 +23,20 @@ def evidence_kept(database: Database) -> int:
 def test_game_that_no_database_takes_is_not_the_database_s_fault(
     database: Database, fault: dict[str, object]
 ) -> None:
-    sink = DatabaseSink(database)
+    worker = Worker(database)
     if fault == {"began": "now"} and database.engine.dialect.name == "sqlite":
         pytest.skip("SQLite takes anything")
     with pytest.raises(Exception) as raised:
-        sink.write([Submission(1, game(**fault))])
+        worker.write([Submission(1, game(**fault))])
     assert not isinstance(raised.value, StoreError)
-    sink.write([Submission(2, game())])
+    worker.write([Submission(2, game())])
 
 
 def test_database_that_is_locked_is_a_store_error_in_one_line(where: str) -> None:
     database, other = open_to_write(where), open_to_write(where)
-    sink = DatabaseSink(database, keep_wire=1)
+    worker = Worker(database, keep_wire=1)
     with other.writing():
-        for attempt in (lambda: sink.write([Submission(1, game())]), sink.tidy):
+        for attempt in (lambda: worker.write([Submission(1, game())]), worker.tidy):
             with pytest.raises(StoreError, match="lock") as raised:
                 attempt()
             assert "\n" not in str(raised.value)
@@ -48,39 +48,50 @@ def test_evidence_is_kept_for_the_days_that_were_asked_for(database: Database) -
     now = round(time.time() * 1000)
     ages = [9 * DAY, 3 * DAY, 1 * DAY]
     games = [Submission(n, game(ended=now - age)) for n, age in enumerate(ages)]
-    DatabaseSink(database).write([*games, *(enclosure(n, side) for n in range(3) for side in (0, 1))])
-    assert DatabaseSink(database).tidy() is False
+    Worker(database).write(games, [enclosure(n, side) for n in range(3) for side in (0, 1)])
+    assert Worker(database).tidy() is False
     assert evidence_kept(database) == 6
-    sink = DatabaseSink(database, keep_wire=2)
-    assert sink.tidy() is True
+    worker = Worker(database, keep_wire=2)
+    assert worker.tidy() is True
     assert evidence_kept(database) == 2
-    assert sink.tidy() is False
+    assert worker.tidy() is False
 
 
 def test_evidence_that_none_is_to_be_kept_of_goes_whatever_its_age(database: Database) -> None:
-    sink = DatabaseSink(database, keep_wire=0)
-    sink.write([Submission(1, game(ended=round(time.time() * 1000) - 1)), enclosure(1)])
-    assert sink.tidy() is True
+    worker = Worker(database, keep_wire=0)
+    worker.write([Submission(1, game(ended=round(time.time() * 1000) - 1))], [enclosure(1)])
+    assert worker.tidy() is True
     assert evidence_kept(database) == 0
 
 
-def test_evidence_is_stored_in_the_transaction_of_its_game_wherever_it_stands(database: Database) -> None:
-    sink = DatabaseSink(database)
-    batch = [enclosure(2, 1), Submission(1, game()), enclosure(1), Submission(2, game())]
-    sink.write(batch)
-    sink.write(batch)
+def test_evidence_is_stored_in_the_transaction_of_its_game(database: Database) -> None:
+    worker = Worker(database)
+    for _ in range(2):
+        worker.write([Submission(1, game()), Submission(2, game())], [enclosure(2, 1), enclosure(1)])
     assert evidence_kept(database) == 2
 
 
 def test_evidence_comes_after_its_game_in_a_batch_of_its_own(database: Database) -> None:
-    sink = DatabaseSink(database)
-    sink.write([Submission(1, game())])
-    sink.write([enclosure(1)])
+    worker = Worker(database)
+    worker.write([Submission(1, game())])
+    worker.write([], [enclosure(1)])
     assert evidence_kept(database) == 1
 
 
-def test_each_sink_is_a_run_of_its_own(database: Database) -> None:
-    for _ in range(2):
-        DatabaseSink(database).write([Submission(1, game())])
+def test_games_of_another_run_are_other_games(database: Database) -> None:
+    for boot in (1, 2):
+        Worker(database, boot=boot).write([Submission(1, game())])
     with database.reading() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM games").scalar_one() == 2
+
+
+def test_what_went_wrong_is_said_in_words_whatever_it_was(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = Worker(database)
+    monkeypatch.setattr(worker, "clear", lambda: {}["games"])
+    assert answer_to(("clear",), worker) == ("refused", "'games'")
+    monkeypatch.setattr(worker, "tidy", lambda: next(iter(())))
+    assert answer_to(("tidy",), worker) == ("refused", "StopIteration()")
+    monkeypatch.setattr(worker, "tidy", lambda: (_ for _ in ()).throw(MemoryError))
+    assert answer_to(("tidy",), worker) == ("again", "MemoryError()")

@@ -1,4 +1,4 @@
-"""Writing games down: the game, its players, what it does to the books, and later its evidence.
+"""Writing games down: the game, its players, what it does to the totals, and later its evidence.
 
 Knows the tables; does not know threads, or what happens when the database fails: each function works within
 the transaction of the connection that it is given, which must exclude other writers (`Database.writing`).
@@ -6,19 +6,18 @@ The rule it keeps: a game is stored once, however often it is handed in.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Insert, Table, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, select
 
 from gateway.store import evidence
-from gateway.store.books import Account, Books, Entry, Key, Tally
-from gateway.store.records import WORDS, Enclosure, GameRecord, Participant, Submission
-from gateway.store.schema import exchanges, games, players, tallies
+from gateway.store.records import WORDS, Cleared, Enclosure, GameRecord, Participant, Submission
+from gateway.store.schema import exchanges, games, players, spelled, tallies
+from gateway.store.totals import Account, Entry, Key, Tally, Totals
 
+T = TypeVar("T")
 PAGE = 5_000
 """Games that are read at once where all are read."""
 
@@ -36,59 +35,55 @@ def store(connection: Connection, boot: int, submissions: Sequence[Submission]) 
     if not fresh:
         return
     roll = _Roll(connection, fresh)
-    books = Books(accounts=roll.accounts)
+    totals = Totals(accounts=roll.accounts)
     rows = []
     for game_id, submission in enumerate(fresh, connection.execute(_LAST_GAME).scalar_one() + 1):
         record = submission.record
         first, second = (roll.ids[player.name] for player in record.players)
-        row = {"id": game_id, "boot": boot, "number": submission.number, "first": first, "second": second}
-        rows.append(row | _row(record))
+        rows.append((game_id, boot, submission.number, *_row(record, first, second)))
         if record.counted:
-            books.enter(_entry(first, second, record))
+            totals.enter(_entry(first, second, record))
     roll.write(connection)
-    connection.execute(_INSERT_GAMES, rows)
-    _add(connection, books.tallies)
+    _execute(connection, "insert_games", rows)
+    _add(connection, totals.tallies)
 
 
 def enclose(connection: Connection, boot: int, enclosures: Sequence[Enclosure]) -> None:
     """Store evidence of games of the run `boot`, each side's once; of games that are not there, drop it."""
-    rows = [
-        {"run": boot, "at": each.number, "of": each.side, "packed": evidence.pack(each.said, each.began)}
-        for each in enclosures
-    ]
-    if rows:
-        connection.execute(_insert_exchanges(connection.dialect.name), rows)
+    rows = [(each.side, evidence.stored(each.exchange), boot, each.number) for each in enclosures]
+    _execute(connection, "insert_exchanges", rows)
 
 
-def recount(connection: Connection) -> Books:
-    """Return the books as the stored games alone give them."""
-    books = Books()
+def recount(connection: Connection) -> Totals:
+    """Return the totals as the stored games alone give them."""
+    totals = Totals()
     columns = (games.c.id, *(games.c[name] for name in _BUSY), func.length(games.c.moves))
     query = select(*columns).where(games.c.counted).order_by(games.c.id).limit(PAGE)
     last = 0
     while page := connection.execute(query.where(games.c.id > last)).all():
         for _, *entry in page:
-            books.enter(Entry(*entry))
+            totals.enter(Entry(*entry))
         last = page[-1].id
-    return books
+    return totals
 
 
-def books_kept(connection: Connection) -> Books:
-    """Return the books as they are kept beside the games."""
+def totals_kept(connection: Connection) -> Totals:
+    """Return the totals as they are kept beside the games."""
     accounts = connection.execute(select(players.c.id, *(players.c[name] for name in _TOTALS)))
     sums = connection.execute(select(tallies))
-    return Books(
+    return Totals(
         {row[0]: Account(*row[1:]) for row in accounts if row.opened or row.replied},
         {Key(*row[:4]): Tally(*row[4:]) for row in sums},
     )
 
 
-def rewrite(connection: Connection, books: Books) -> None:
-    """Keep these books beside the games, in place of those that are kept."""
+def rewrite(connection: Connection, totals: Totals) -> None:
+    """Keep these totals beside the games, in place of those that are kept."""
     ids = connection.scalars(select(players.c.id)).all()
-    _write_accounts(connection, {number: books.accounts.get(number, Account()) for number in ids})
+    rows = [(*_totals_of(totals.accounts.get(number, Account())), number) for number in ids]
+    _execute(connection, "update_totals", rows)
     connection.execute(delete(tallies))
-    _add(connection, books.tallies)
+    _add(connection, totals.tallies)
 
 
 def prune(connection: Connection, before: int, most: int = 1_000) -> int:
@@ -108,24 +103,8 @@ def prune(connection: Connection, before: int, most: int = 1_000) -> int:
 _FIND_NUMBERS = select(games.c.number).where(
     games.c.boot == bindparam("run"), games.c.number.between(bindparam("lowest"), bindparam("highest"))
 )
-_FIND_PLAYERS = select(players.c.id, players.c.name, *(players.c[name] for name in _TOTALS)).where(
-    players.c.name.in_(bindparam("names", expanding=True))
-)
 _LAST_GAME = select(func.coalesce(func.max(games.c.id), 0))
 _LAST_PLAYER = select(func.coalesce(func.max(players.c.id), 0))
-_UPDATE_PLAYER = update(players).where(players.c.id == bindparam("key"))
-_INSERT_PLAYERS, _INSERT_GAMES = insert(players), insert(games)
-_EXCHANGE = select(
-    games.c.id, bindparam("of", type_=exchanges.c.side.type), bindparam("packed", type_=exchanges.c.body.type)
-).where(games.c.boot == bindparam("run"), games.c.number == bindparam("at"))
-
-
-@dataclass(frozen=True, slots=True)
-class Cleared:
-    """What `clear` removed."""
-
-    games: int
-    players: int
 
 
 def clear(connection: Connection) -> Cleared:
@@ -149,7 +128,7 @@ class _Roll:
                 self._seen[player.name] = player
         self.ids: dict[str, int] = {}
         self.accounts: dict[int, Account] = {}
-        for number, name, *totals in self._find(connection):
+        for name, number, *totals in self._find(connection):
             self.ids[name] = number
             self.accounts[number] = Account(*totals)
         self._new = [name for name in self._seen if name not in self.ids]
@@ -161,20 +140,20 @@ class _Roll:
     def write(self, connection: Connection) -> None:
         """Write everybody down as they are now."""
         rows = {name: self._row(name) for name in self._seen}
-        new = [{"id": self.ids[name], "name": name, **rows.pop(name)} for name in self._new]
-        if new:
-            connection.execute(_INSERT_PLAYERS, new)
-        if rows:
-            known = [{"key": self.ids[name], **row} for name, row in rows.items()]
-            connection.execute(_UPDATE_PLAYER, known)
+        _execute(connection, "insert_players", [(*rows.pop(name), spelled(name)) for name in self._new])
+        _execute(connection, "update_players", [*rows.values()])
 
     def _find(self, connection: Connection) -> Iterator[Any]:
-        for names in _slices(list(self._seen)):
-            yield from connection.execute(_FIND_PLAYERS, {"names": names})
+        names = {spelled(name): name for name in self._seen}
+        mark = _mark(connection.dialect.name)
+        for part in _slices([*names]):
+            query = f"SELECT name, id, {', '.join(_TOTALS)} FROM players WHERE name IN ({_marks(mark, part)})"
+            for name, *found in connection.exec_driver_sql(query, tuple(part)):
+                yield names[name], *found
 
-    def _row(self, name: str) -> dict[str, Any]:
-        player = self._seen[name]
-        return {"kind": player.kind, "house": player.house, **_totals(self.accounts[self.ids[name]])}
+    def _row(self, name: str) -> tuple[Any, ...]:
+        player, number = self._seen[name], self.ids[name]
+        return (spelled(player.kind), player.house, *_totals_of(self.accounts[number]), number)
 
 
 def _known(connection: Connection, boot: int, submissions: Sequence[Submission]) -> set[int]:
@@ -183,70 +162,64 @@ def _known(connection: Connection, boot: int, submissions: Sequence[Submission])
     return set(connection.scalars(_FIND_NUMBERS, about))
 
 
-def _row(record: GameRecord) -> dict[str, Any]:
+def _row(record: GameRecord, opener: int, replier: int) -> tuple[Any, ...]:
+    """Return the columns of a game between these two players, from `began` on."""
     first, second = record.players
-    return {
-        "began": record.began,
-        "ended": record.ended,
-        "first_kind": first.kind,
-        "second_kind": second.kind,
-        "first_house": first.house,
-        "second_house": second.house,
-        "moves": record.moves,
-        "result": record.result,
-        "reason": WORDS[record.reason],
-        "first_thought": record.thought[0],
-        "second_thought": record.thought[1],
-        "at_table": record.table,
-        "series": record.series,
-        "round": record.round,
-        "counted": record.counted,
-    }
+    return (
+        *(record.began, record.ended, opener, replier),
+        *(spelled(first.kind), spelled(second.kind), first.house, second.house),
+        *(record.moves, record.result, WORDS[record.reason], *record.thought),
+        *(spelled(record.table), record.series, record.round, record.counted),
+    )
 
 
 def _entry(first: int, second: int, record: GameRecord) -> Entry:
     return Entry(first, second, record.result, WORDS[record.reason], *record.thought, len(record.moves))
 
 
-def _totals(account: Account) -> dict[str, Any]:
-    return dict(zip(_TOTALS, _totals_of(account), strict=True))
-
-
-def _write_accounts(connection: Connection, accounts: dict[int, Account]) -> None:
-    if accounts:
-        rows = [{"key": number, **_totals(account)} for number, account in accounts.items()]
-        connection.execute(_UPDATE_PLAYER, rows)
-
-
 def _add(connection: Connection, sums: dict[Key, Tally]) -> None:
     """Add to the tallies that are kept."""
-    if not sums:
-        return
-    names = tuple(tallies.c.keys())
-    rows = [dict(zip(names, (*key, *_sums_of(tally)), strict=True)) for key, tally in sums.items()]
-    connection.execute(_upsert(connection.dialect.name), rows)
+    _execute(connection, "add_tallies", [(*key, *_sums_of(tally)) for key, tally in sums.items()])
+
+
+def _execute(connection: Connection, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Carry out one of `_statements` for each row, without what SQLAlchemy would do for each."""
+    if rows:
+        connection.exec_driver_sql(_statements(connection.dialect.name)[statement], rows)
 
 
 @cache
-def _insert_exchanges(dialect: str) -> Insert:
-    statement = _into(exchanges, dialect).from_select(["game", "side", "body"], _EXCHANGE)
-    once: Insert = statement.on_conflict_do_nothing()
-    return once
+def _statements(dialect: str) -> dict[str, str]:
+    mark = _mark(dialect)
+    key = ", ".join(tallies.primary_key.columns.keys())
+    sums = ", ".join(f"{name} = tallies.{name} + excluded.{name}" for name in _SUMS)
+    kept = ", ".join(f"{name} = {mark}" for name in _TOTALS)
+    return {
+        "insert_games": _insert("games", games.c.keys(), mark),
+        "insert_players": _insert("players", ("kind", "house", *_TOTALS, "id", "name"), mark),
+        "update_players": f"UPDATE players SET kind = {mark}, house = {mark}, {kept} WHERE id = {mark}",
+        "update_totals": f"UPDATE players SET {kept} WHERE id = {mark}",
+        "add_tallies": _insert("tallies", tallies.c.keys(), mark)
+        + f" ON CONFLICT ({key}) DO UPDATE SET {sums}",
+        "insert_exchanges": (
+            f"INSERT INTO exchanges (game, side, body) SELECT id, {mark}, {mark} FROM games"
+            f" WHERE boot = {mark} AND number = {mark} ON CONFLICT DO NOTHING"
+        ),
+    }
 
 
-@cache
-def _upsert(dialect: str) -> Insert:
-    statement = _into(tallies, dialect)
-    added = {name: tallies.c[name] + statement.excluded[name] for name in _SUMS}
-    key = [column.name for column in tallies.primary_key]
-    upsert: Insert = statement.on_conflict_do_update(index_elements=key, set_=added)
-    return upsert
+def _insert(table: str, columns: Iterable[str], mark: str) -> str:
+    names = [*columns]
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({_marks(mark, names)})"
 
 
-def _into(table: Table, dialect: str) -> Any:
-    # Both spell what follows alike. Only the one that is needed is imported: PostgreSQL's takes 50 ms.
-    return import_module(f"sqlalchemy.dialects.{dialect}").insert(table)
+def _mark(dialect: str) -> str:
+    return "?" if dialect == "sqlite" else "%s"
 
 
-def _slices(names: Sequence[str], length: int = 500) -> Iterable[Sequence[str]]:
+def _marks(mark: str, values: Sequence[object]) -> str:
+    return ", ".join([mark] * len(values))
+
+
+def _slices(names: Sequence[T], length: int = 500) -> Iterable[Sequence[T]]:
     return (names[start : start + length] for start in range(0, len(names), length))

@@ -1,4 +1,4 @@
-"""Games are stored once and whole, and the books say what the games say."""
+"""Games are stored once and whole, and the totals say what the games say."""
 
 import pytest
 from game_records import drawn, game
@@ -9,13 +9,13 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from store_world import BOOT, NAMES, enclosure, keep, records
 
 from gateway.game.events import Reason, Spoken
-from gateway.store import ledger
-from gateway.store.books import Books
+from gateway.store import storing
 from gateway.store.database import Database
 from gateway.store.evidence import Line
 from gateway.store.games import evidence_of
-from gateway.store.records import Enclosure, GameRecord
+from gateway.store.records import Cleared, Enclosure, GameRecord
 from gateway.store.schema import exchanges, games, players, tallies
+from gateway.store.totals import Totals
 
 SAID: Spoken = (0.003, "in", "playmove 3", None)
 again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
@@ -26,14 +26,14 @@ def rows(database: Database, table=games) -> int:
         return connection.execute(select(func.count()).select_from(table)).scalar_one()
 
 
-def both_books(database: Database) -> tuple[Books, Books]:
+def both_totals(database: Database) -> tuple[Totals, Totals]:
     with database.reading() as connection:
-        return ledger.books_kept(connection), ledger.recount(connection)
+        return storing.totals_kept(connection), storing.recount(connection)
 
 
 def empty(database: Database) -> None:
     with database.writing() as connection:
-        ledger.clear(connection)
+        storing.clear(connection)
 
 
 def test_game_is_stored_once_however_often_it_is_handed_in(database: Database) -> None:
@@ -41,7 +41,7 @@ def test_game_is_stored_once_however_often_it_is_handed_in(database: Database) -
     keep(database, [game(), game("carol")])
     keep(database, [game(), game("carol")])
     assert rows(database) == 2
-    kept, counted = both_books(database)
+    kept, counted = both_totals(database)
     assert kept == counted
 
 
@@ -79,13 +79,13 @@ def test_games_that_do_not_count_are_stored_and_nothing_else(database: Database)
     keep(database, [game(counted=False)])
     assert rows(database) == 1
     assert rows(database, tallies) == 0
-    kept, counted = both_books(database)
-    assert kept == counted == Books()
+    kept, counted = both_totals(database)
+    assert kept == counted == Totals()
 
 
 @again
 @given(batches=st.lists(st.lists(records(NAMES | st.sampled_from("ab")), max_size=5), max_size=5))
-def test_running_books_equal_those_of_the_games_alone_to_the_last_bit(
+def test_running_totals_equal_those_of_the_games_alone_to_the_last_bit(
     database: Database, batches: list[list[GameRecord]]
 ) -> None:
     empty(database)
@@ -93,31 +93,31 @@ def test_running_books_equal_those_of_the_games_alone_to_the_last_bit(
     for batch in batches:
         keep(database, batch, start)
         start += len(batch)
-    kept, counted = both_books(database)
+    kept, counted = both_totals(database)
     assert kept == counted
 
 
 def test_recount_reads_more_than_a_page(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ledger, "PAGE", 3)
+    monkeypatch.setattr(storing, "PAGE", 3)
     keep(
         database,
         [game(), drawn(), game("bob", "alice", winner=1, reason=Reason.TIME), drawn(), game(), drawn()],
     )
     keep(database, [game("carol", "alice")], 7)
-    kept, counted = both_books(database)
+    kept, counted = both_totals(database)
     assert kept == counted
 
 
-def test_books_that_went_wrong_can_be_written_anew(database: Database) -> None:
+def test_totals_that_went_wrong_can_be_written_anew(database: Database) -> None:
     keep(database, [game(), drawn("carol", "bob")])
     with database.writing() as connection:
         connection.execute(delete(tallies))
         connection.execute(players.update().values(mean=1.0, opened=99))
-    kept, counted = both_books(database)
+    kept, counted = both_totals(database)
     assert kept != counted
     with database.writing() as connection:
-        ledger.rewrite(connection, ledger.recount(connection))
-    assert both_books(database) == (counted, counted)
+        storing.rewrite(connection, storing.recount(connection))
+    assert both_totals(database) == (counted, counted)
 
 
 # Evidence.
@@ -125,7 +125,7 @@ def test_books_that_went_wrong_can_be_written_anew(database: Database) -> None:
 
 def enclose(database: Database, *enclosures: Enclosure, boot: int = BOOT) -> None:
     with database.writing() as connection:
-        ledger.enclose(connection, boot, enclosures)
+        storing.enclose(connection, boot, enclosures)
 
 
 def evidence(database: Database, number: int) -> list[list[str] | None]:
@@ -171,7 +171,7 @@ def with_evidence(database: Database, endings: list[int]) -> None:
 
 def prune(database: Database, before: int, most: int = 1000) -> int:
     with database.writing() as connection:
-        return ledger.prune(connection, before, most)
+        return storing.prune(connection, before, most)
 
 
 def kept_evidence(connection: Connection) -> list[int]:
@@ -195,7 +195,7 @@ def test_evidence_is_pruned_in_small_pieces(database: Database) -> None:
 def test_clear_removes_all_and_says_so(database: Database) -> None:
     with_evidence(database, [100, 200])
     with database.writing() as connection:
-        assert ledger.clear(connection) == ledger.Cleared(games=2, players=2)
+        assert storing.clear(connection) == Cleared(games=2, players=2)
     assert [rows(database, table) for table in (games, players, exchanges, tallies)] == [0] * 4
     keep(database, [game()])
     assert rows(database) == 1

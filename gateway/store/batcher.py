@@ -1,0 +1,338 @@
+"""The batcher: games that wait to be stored, and the task that hands them to the store process in batches.
+
+Knows trio and a `Store`; does not know databases or processes. The rules it keeps:
+
+- `put` and `add` never block and never fail.
+- While a batch is being stored the next one gathers, so a batch is the larger the more there is to do.
+- A player waits for a result for at most `Bounds.patience`. A game that is not stored by then goes on waiting
+  for the database.
+- A store that fails is tried again, for ever, and the operator hears of it. A mistake in this module is
+  treated likewise: only the end of the server ends the task.
+- A game that the store will never take does not keep the others. It goes to the log, whole, as an error
+  (``not stored: `` and an array of games as in ``export --format jsonl``). So do the games that do not fit
+  into `Bounds.waiting`, and those that are left at the end.
+- Games come before evidence, because players wait for them. Evidence that is left out or given up is counted
+  in the log.
+"""
+
+import logging
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
+
+import trio
+
+from gateway.store.errors import StoreError
+from gateway.store.open_games import OpenGames
+from gateway.store.outage import Count, Outage, Throttle, log_unstored
+from gateway.store.records import Cleared, Enclosure, GameRecord, Submission
+
+logger = logging.getLogger("gateway.store")
+
+_PASSING = (StoreError, OSError, MemoryError)
+"""Errors that are no game's fault and may be over at the next attempt."""
+
+
+class Batch(NamedTuple):
+    """What is stored in one transaction."""
+
+    games: Sequence[Submission] = ()
+    evidence: Sequence[Enclosure] = ()
+
+
+class Store(Protocol):
+    """Where games go. One call at a time."""
+
+    async def write(self, batch: Batch) -> None:
+        """Store games and evidence for good, all or none; what is stored already stays as it is.
+
+        Raises StoreError where it should be tried again later, another exception where a game is at fault.
+        """
+
+    async def tidy(self) -> bool:
+        """Delete some of what is too old; return whether there is more. Raises as `write`."""
+
+    async def clear(self) -> Cleared:
+        """Remove all games and players. Raises as `write`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How long, and how much, may wait."""
+
+    patience: float = 2.0
+    """Seconds that a player waits to hear of a game that is not stored."""
+    waiting: int = 100_000
+    """Games that wait to be stored, about 1 KB each."""
+    evidence: int = 64 << 20
+    """Bytes of evidence that wait behind them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How often, and how much at once. Times are in seconds."""
+
+    retry: float = 0.5
+    """Between two attempts to store."""
+    remind: float = 10.0
+    """Between two messages to the operator."""
+    tidy: float = 3600.0
+    """Between two looks for evidence that is too old."""
+    linger: float = 0.25
+    """How long evidence may wait for a game to be stored with it: nobody waits for evidence."""
+    games: int = 500
+    """Games in one batch."""
+    evidence: int = 1 << 20
+    """Bytes of evidence in one batch, about: a few milliseconds for the store process."""
+
+
+class Request:
+    """A request to remove all games and players."""
+
+    def __init__(self) -> None:
+        self._state: Literal["open", "begun", "withdrawn"] = "open"
+        self._settled = trio.Event()
+        self._outcome: Cleared | Exception = StoreError("it was withdrawn")
+
+    def withdraw(self) -> bool:
+        """Make sure that it is not carried out, and return True; False where it was begun already."""
+        if self._state == "open":
+            self._state = "withdrawn"
+            self._settled.set()
+        return self._state == "withdrawn"
+
+    async def result(self) -> Cleared:
+        """Wait until it is carried out, and return what was removed. A cancelled caller withdraws it.
+
+        Raises StoreError where it was not carried out, or failed.
+        """
+        try:
+            await self._settled.wait()
+        except trio.Cancelled:
+            self.withdraw()
+            raise
+        if isinstance(self._outcome, Exception):
+            raise self._outcome
+        return self._outcome
+
+    def begin(self) -> bool:
+        """Return whether it is still to be carried out; from here on it cannot be withdrawn."""
+        if self._state == "open":
+            self._state = "begun"
+        return self._state == "begun"
+
+    def settle(self, outcome: Cleared | Exception) -> None:
+        """Tell whoever waits what came of it."""
+        self._outcome = outcome
+        self._settled.set()
+
+
+class Batcher:
+    """Games that wait to be stored. For the event loop, which must `run` it in a task of its own."""
+
+    def __init__(self, store: Store, bounds: Bounds | None = None, pace: Pace | None = None) -> None:
+        self._store = store
+        self._bounds = bounds or Bounds()
+        self._pace = pace = pace or Pace()
+        self._games: deque[Submission | Request] = deque()
+        self._evidence: deque[Enclosure] = deque()
+        self._evidence_size = 0
+        self._linger_until = 0.0
+        self._batches: deque[Batch] = deque()
+        """What is being stored; it stays here until it is stored or given up."""
+        self.open = OpenGames(self._bounds.patience, pace.remind)
+        self._came, self._ended = trio.Event(), trio.Event()
+        self._tidy_at = trio.current_time()
+        self._outage = Outage(pace.remind)
+        self._mistakes = Throttle(pace.remind)
+        self._left_out = Count(pace.remind, _say_left_out)
+        self._closed = False
+        self._running = trio.CancelScope(shield=True)
+
+    def put(self, submission: Submission) -> None:
+        """Take in a game; never blocks."""
+        if self._closed or self.open.waiting >= self._bounds.waiting:
+            log_unstored([submission.record])
+            return
+        self.open.add(submission.number, submission.record)
+        self._games.append(submission)
+        self._came.set()
+
+    def add(self, enclosure: Enclosure) -> None:
+        """Take in evidence of a game that was put before; never blocks."""
+        size = len(enclosure.exchange)
+        if self._closed or self._evidence_size + size > self._bounds.evidence:
+            self._left_out.one_more(trio.current_time())
+            return
+        self._evidence_size += size
+        if not self._evidence:
+            self._linger_until = trio.current_time() + self._pace.linger
+            self._came.set()
+        self._evidence.append(enclosure)
+
+    def clear(self) -> Request:
+        """Ask for all games and players to be removed, after the games that were put before; never blocks.
+
+        Raises StoreError once the batcher is closed.
+        """
+        if self._closed:
+            raise StoreError("the store is closed")
+        request = Request()
+        self._games.append(request)
+        self._came.set()
+        return request
+
+    async def run(self) -> None:
+        """Store what is handed in, until `close`. A caller that is cancelled goes on waiting for that."""
+        with self._running:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self.open.watch)
+                while not (self._closed and self._is_idle):
+                    try:
+                        await self._take_turn()
+                    except Exception as error:  # a mistake of ours; what is not settled is tried again
+                        if self._mistakes.passes(trio.current_time()):
+                            about = {"event": "storing_failed", "error": str(error)}
+                            text = "storing results has failed, and is tried again: %s"
+                            logger.exception(text, error, extra=about)
+                        await trio.sleep(self._pace.retry)
+                nursery.cancel_scope.cancel()
+        self._ended.set()
+
+    async def close(self, limit: float = 1.5) -> None:
+        """Let what waits be stored, for at most `limit` seconds, and end `run`; log what is left.
+
+        What the store is then busy with is logged, and may be stored yet. To be called once.
+        """
+        self._closed = True
+        self._came.set()
+        with trio.move_on_after(limit, shield=True):
+            await self._ended.wait()
+        self._running.cancel()
+        self._give_up_all()
+        self._left_out.close()
+        self.open.close()
+
+    # Inside the task.
+
+    @property
+    def _is_idle(self) -> bool:
+        return not (self._batches or self._games or self._evidence)
+
+    async def _take_turn(self) -> None:
+        now = trio.current_time()
+        if not self._batches and (batch := self._next_batch(now)) is not None:
+            self._batches.append(batch)
+        if self._batches:
+            await self._write(self._batches[0])
+        elif self._games and isinstance(request := self._games[0], Request):
+            self._games.popleft()
+            await self._clear(request)
+        elif now >= self._tidy_at and not self._closed:
+            self._tidy_at = now + (0.0 if await self._tidy() else self._pace.tidy)
+        else:
+            self._came = trio.Event()
+            with trio.move_on_at(min(self._tidy_at, self._linger_until) if self._evidence else self._tidy_at):
+                await self._came.wait()
+
+    def _next_batch(self, now: float) -> Batch | None:
+        """Return what is stored next in one transaction, if it is time for that."""
+        if not (self._games or (self._evidence and (self._closed or now >= self._linger_until))):
+            return None
+        games, evidence, size = list[Submission](), list[Enclosure](), 0
+        while self._games and len(games) < self._pace.games:
+            if isinstance(game := self._games[0], Request):
+                break
+            games.append(game)
+            self._games.popleft()
+        while self._evidence and not self._games and size < self._pace.evidence:
+            size += len(self._evidence[0].exchange)
+            evidence.append(self._evidence.popleft())
+        return Batch(games, evidence) if games or evidence else None
+
+    async def _write(self, batch: Batch) -> None:
+        try:
+            await self._store.write(batch)
+        except _PASSING as error:
+            self._outage.failed(error, self.open.waiting, trio.current_time())
+            await trio.sleep(self._pace.retry)
+        except Exception as error:  # a part of the batch is at fault
+            parts = _parts(batch)
+            if not parts:
+                _say_not_storable("a result" if batch.games else "evidence", error)
+                self._give_up([submission.record for submission in batch.games], len(batch.evidence))
+                self._settle(batch)
+            self._batches.popleft()
+            self._batches.extendleft(reversed(parts))
+        else:
+            self._outage.over(len(batch.games), self.open.waiting, trio.current_time())
+            self._settle(batch)
+            self._batches.popleft()
+
+    def _settle(self, batch: Batch) -> None:
+        for submission in batch.games:
+            self.open.settle(submission.number)
+        self._evidence_size -= sum(len(each.exchange) for each in batch.evidence)
+
+    async def _clear(self, request: Request) -> None:
+        if not request.begin():
+            return
+        try:
+            removed = await self._store.clear()
+        except trio.Cancelled:
+            request.settle(StoreError("the store is closed"))
+            raise
+        except Exception as error:  # it is for the caller
+            request.settle(error if isinstance(error, StoreError) else StoreError(str(error)))
+            return
+        request.settle(removed)
+        text = "all results are cleared: %d games of %d players"
+        about = {"event": "results_cleared", "games": removed.games, "players": removed.players}
+        logger.warning(text, removed.games, removed.players, extra=about)
+
+    async def _tidy(self) -> bool:
+        try:
+            return await self._store.tidy()
+        except Exception as error:  # games are stored all the same
+            about = {"event": "not_tidied", "error": str(error)}
+            logger.warning("the database could not be tidied up: %s", error, extra=about)
+            return False
+
+    def _give_up_all(self) -> None:
+        evidence = len(self._evidence) + sum(len(batch.evidence) for batch in self._batches)
+        requests = [each for each in self._games if isinstance(each, Request)]
+        for queue in (self._evidence, self._batches, self._games):
+            queue.clear()
+        self._give_up(self.open.settle_all(), evidence)
+        for request in requests:
+            request.withdraw()
+
+    def _give_up(self, games: Sequence[GameRecord], evidence: int) -> None:
+        log_unstored(games)
+        if evidence:
+            about = {"event": "evidence_not_stored", "players_games": evidence}
+            logger.error("evidence of %d players' games is not stored", evidence, extra=about)
+
+
+def _say_left_out(times: int) -> None:
+    about = {"event": "evidence_left_out", "players_games": times}
+    logger.error("too much waits: evidence is left out, of %d players' games so far", times, extra=about)
+
+
+def _say_not_storable(kind: str, error: Exception) -> None:
+    cause = " ".join(str(error).split())
+    about = {"event": "not_storable", "what": kind, "error": cause}
+    logger.error("the database will never take %s: %s", kind, cause, extra=about)
+
+
+def _parts(batch: Batch) -> list[Batch]:
+    """Return the batch in two parts, games before their evidence; none where it holds one thing."""
+    games, evidence = batch
+    if len(games) > 1:
+        half = len(games) // 2
+        return [Batch(games[:half]), Batch(games[half:], evidence)]
+    if games and evidence:
+        return [Batch(games), Batch((), evidence)]
+    half = len(evidence) // 2
+    return [Batch((), evidence[:half]), Batch((), evidence[half:])] if half else []

@@ -1,0 +1,141 @@
+"""The store process, as the server knows it: it writes to the database, so that play shares nothing with it.
+
+Threads of one process take turns in Python: what one of them computes the others wait for. Here is the
+server's end of the socket to that process; `worker` is the process. The rules kept here:
+
+- A process that dies, hangs, or cannot be understood is one more way in which a database fails: the next
+  attempt is made with another process.
+- At the end the process has a moment to finish what it is at, and is killed then.
+"""
+
+import marshal
+import socket
+import subprocess
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import trio
+
+from gateway.processes import ended, started
+from gateway.store.batcher import Batch
+from gateway.store.database import Place
+from gateway.store.errors import StoreError
+from gateway.store.records import Cleared
+from gateway.store.worker import framed
+
+PARTING = 0.25
+"""Seconds that a process has for ending by itself."""
+
+
+class UnstorableError(Exception):
+    """What was to be stored is itself at fault, says the database."""
+
+
+class StoreProcess:
+    """A `Store` in a process of its own. One call at a time."""
+
+    def __init__(
+        self, place: Place, keep_wire: float | None = None, boot: int = 0, *, patience: float = 60.0
+    ) -> None:
+        """Write to the database at `place`, on behalf of the server's run `boot`.
+
+        Evidence is kept for `keep_wire` days, None for ever. A process that does not answer for `patience`
+        seconds hangs; one that removes all results has ten times as long.
+        """
+        self._orders = framed((place.where, place.file, keep_wire, boot))
+        self._patience = patience
+        self._process: subprocess.Popen[bytes] | None = None
+        self._stream: trio.SocketStream | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The process that writes, if there is one."""
+        return None if self._process is None else self._process.pid
+
+    async def start(self) -> None:
+        """Start the process. Raises OSError where the system gives none."""
+        ours, theirs = socket.socketpair()
+        try:
+            with theirs:
+                start = partial(started, "gateway.store.worker", [theirs.fileno()])
+                self._process = await trio.to_thread.run_sync(start)
+        except BaseException:
+            ours.close()
+            raise
+        self._stream = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
+        with suppress(trio.BrokenResourceError):  # the first question will meet with that
+            await self._stream.send_all(self._orders)
+
+    async def write(self, batch: Batch) -> None:
+        """Store games and evidence for good, all or none; what is stored already stays as it is.
+
+        Raises StoreError where it should be tried again later, UnstorableError where a game is at fault.
+        """
+        games = [(each.number, each.record.plain()) for each in batch.games]
+        evidence = [(each.number, each.side, each.exchange) for each in batch.evidence]
+        try:
+            question = framed(("write", games, evidence))
+        except ValueError as error:
+            raise UnstorableError(str(error)) from error
+        await self._ask(question, self._patience)
+
+    async def tidy(self) -> bool:
+        """Delete some of the evidence that is too old; return whether there is more. Raises as `write`."""
+        return bool(await self._ask(framed(("tidy",)), self._patience))
+
+    async def clear(self) -> Cleared:
+        """Remove all games and players. Raises as `write`."""
+        games, players = await self._ask(framed(("clear",)), 10 * self._patience)
+        return Cleared(games, players)
+
+    async def close(self, limit: float = PARTING) -> None:
+        """End the process, which has `limit` seconds to finish what it is at, and is killed then."""
+        await self._end(limit)
+
+    async def _ask(self, question: bytes, patience: float) -> Any:
+        if self._stream is None:
+            await self._start_again()
+        try:
+            with trio.fail_after(patience):
+                kind, value = await self._answer(question)
+        except trio.TooSlowError as error:
+            await self._end(0.0)
+            raise StoreError(f"the process that writes has not answered for {patience:.0f} s") from error
+        except Exception as error:  # whatever it was, what would come next is the answer to something else
+            status = await self._end(PARTING)
+            raise StoreError(f"the process that writes has ended, with status {status}") from error
+        if kind == "done":
+            return value
+        raise StoreError(value) if kind == "again" else UnstorableError(value)
+
+    async def _answer(self, question: bytes) -> Any:
+        assert self._stream is not None
+        await self._stream.send_all(question)
+        heard = bytearray()
+        while len(heard) < 4 or len(heard) < 4 + int.from_bytes(heard[:4]):
+            more = await self._stream.receive_some()
+            if not more:
+                raise EOFError("the process is gone")
+            heard += more
+        return marshal.loads(heard[4:])
+
+    async def _start_again(self) -> None:
+        try:
+            await self.start()
+            assert self._stream is not None
+        except OSError as error:
+            raise StoreError(f"the process that writes cannot be started: {error}") from error
+
+    async def _end(self, limit: float) -> int | None:
+        """Hang up on the process, let it end within `limit` seconds, and return its status."""
+        stream, process = self._stream, self._process
+        self._stream = self._process = None
+        if stream is not None:
+            stream.socket.close()
+        if process is None:
+            return None
+        status: int | None = None
+        with trio.CancelScope(shield=True):
+            status = await trio.to_thread.run_sync(ended, process, limit)
+        return status  # noqa: RET504  mypy holds that the scope may swallow an exception

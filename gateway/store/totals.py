@@ -1,0 +1,152 @@
+"""What one more game does to two players' totals and ratings. Pure: numbers in, numbers out.
+
+The same few lines keep the running figures, game by game as they are stored, and compute them again from all
+games; so the two cannot differ. The rule that this needs: a rating depends on the games and their order
+alone, to the last bit.
+
+A rating is a normal distribution, after Plackett and Luce's model (Weng and Lin, A Bayesian Approximation
+Method for Online Ranking, JMLR 12, 2011, algorithm 4) for two sides of one player each. The figures and the
+order of the operations are those of the library openskill, with which a test compares.
+"""
+
+from dataclasses import dataclass, field
+from math import exp, sqrt
+from typing import NamedTuple
+
+MEAN = 25.0
+DEVIATION = 25.0 / 3
+
+_BETA_SQUARED = (25.0 / 6.0) ** 2
+"""How much a player's play varies from game to game."""
+_TAU_SQUARED = (25.0 / 300.0) * (25.0 / 300.0)
+"""How much less sure a rating becomes with each game, before that game is counted."""
+_LEAST = 0.0001
+"""Of its square a deviation keeps at least this part."""
+
+
+class Rating(NamedTuple):
+    """A strength and its uncertainty; what a player starts with who has played no game."""
+
+    mean: float = MEAN
+    deviation: float = DEVIATION
+
+    @property
+    def sure(self) -> float:
+        """The strength that the player has with a probability of 99.9 %; standings are in this order."""
+        return self.mean - 3 * self.deviation
+
+
+def rated(first: Rating, second: Rating, result: int) -> tuple[Rating, Rating]:
+    """Return both ratings after a game with `result`, 1 or 2 for who won, 0 for a draw."""
+    if result == 2:
+        winner, loser = rated(second, first, 1)
+        return loser, winner
+    one = sqrt(first.deviation * first.deviation + _TAU_SQUARED)
+    two = sqrt(second.deviation * second.deviation + _TAU_SQUARED)
+    c = sqrt((one**2 + _BETA_SQUARED) + (two**2 + _BETA_SQUARED))
+    e1, e2 = exp(first.mean / c), exp(second.mean / c)
+    p1, p2 = e1 / (e1 + e2), e2 / (e1 + e2)
+    if result == 1:
+        change = _moved(first.mean, one, c, 1 - p1, p1 * (1 - p1))
+        return change, _moved(second.mean, two, c, -p2, p2 * (1 - p2))
+    half1, half2 = p1 * (1 - p1) / 2, p2 * (1 - p2) / 2
+    return (
+        _moved(first.mean, one, c, (1 - p1) / 2 - p1 / 2, half1 + half1),
+        _moved(second.mean, two, c, -p2 / 2 + (1 - p2) / 2, half2 + half2),
+    )
+
+
+def _moved(mean: float, deviation: float, c: float, omega: float, delta: float) -> Rating:
+    """Return a rating moved by `omega`, and surer by `delta`, on the scale `c`."""
+    variance = deviation**2
+    delta = delta * (variance / c**2) * (sqrt(variance) / c)
+    return Rating(mean + omega * (variance / c), deviation * sqrt(max(1 - delta, _LEAST)))
+
+
+class Entry(NamedTuple):
+    """What a game that counts is in the totals."""
+
+    first: int
+    """A player's number in the database."""
+    second: int
+    result: int
+    """As `GameRecord.result` has it."""
+    reason: str
+    first_thought: int
+    """Milliseconds."""
+    second_thought: int
+    moves: int
+    """Of both together."""
+
+
+@dataclass(slots=True)
+class Account:
+    """A player's totals, over the games that count."""
+
+    opened: int = 0
+    """Games as first mover."""
+    opened_won: int = 0
+    opened_drawn: int = 0
+    replied: int = 0
+    """Games as second mover."""
+    replied_won: int = 0
+    replied_drawn: int = 0
+    thought: int = 0
+    """Milliseconds."""
+    moves: int = 0
+    mean: float = MEAN
+    deviation: float = DEVIATION
+
+
+class Key(NamedTuple):
+    """What the games have in common that are counted together."""
+
+    first: int
+    second: int
+    result: int
+    reason: str
+
+
+@dataclass(slots=True)
+class Tally:
+    """Games that are counted together."""
+
+    games: int = 0
+    first_thought: int = 0
+    second_thought: int = 0
+    first_moves: int = 0
+    second_moves: int = 0
+
+
+@dataclass(slots=True)
+class Totals:
+    """Accounts, by the player's number, and tallies; what is missing begins at nothing."""
+
+    accounts: dict[int, Account] = field(default_factory=dict)
+    tallies: dict[Key, Tally] = field(default_factory=dict)
+
+    def enter(self, entry: Entry) -> None:
+        """Count a game."""
+        first = self.accounts.setdefault(entry.first, Account())
+        second = self.accounts.setdefault(entry.second, Account())
+        first_moves, second_moves = (entry.moves + 1) // 2, entry.moves // 2
+        first.opened += 1
+        first.opened_won += entry.result == 1
+        first.opened_drawn += entry.result == 0
+        first.thought += entry.first_thought
+        first.moves += first_moves
+        second.replied += 1
+        second.replied_won += entry.result == 2
+        second.replied_drawn += entry.result == 0
+        second.thought += entry.second_thought
+        second.moves += second_moves
+        one, two = Rating(first.mean, first.deviation), Rating(second.mean, second.deviation)
+        one, two = rated(one, two, entry.result)
+        first.mean, first.deviation = one
+        second.mean, second.deviation = two
+        tally = self.tallies.setdefault(Key(*entry[:4]), Tally())
+        tally.games += 1
+        tally.first_thought += entry.first_thought
+        tally.second_thought += entry.second_thought
+        tally.first_moves += first_moves
+        tally.second_moves += second_moves

@@ -1,0 +1,139 @@
+"""The program of the store process: it writes to the database what the server sends it.
+
+Knows the socket to the server, and which of the database's errors mean that it cannot be used now. Logs
+nothing: the server hears of every error, and logs it. The rules it keeps:
+
+- It finishes what it is at and ends when its server has ended, however that came.
+- An error of the database is answered with "again", and the next attempt makes a new connection. Any other
+  error is answered with "refused": something in the batch cannot be stored.
+
+A message is its length in four bytes and plain values as `marshal` writes them. Both ends run the same
+Python, nobody else can write to the socket, and `marshal` takes a tenth of the time of JSON.
+"""
+
+import gc
+import logging
+import marshal
+import socket
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, BinaryIO
+
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError, StatementError
+
+from gateway.processes import give_way
+from gateway.store import storing
+from gateway.store.database import Database, Place, open_again
+from gateway.store.errors import StoreError
+from gateway.store.records import Cleared, Enclosure, GameRecord, Submission
+
+NICENESS = 10
+"""By so much play comes first where a processor is shared, of which 10 % are left then for storing games."""
+DAY = 86_400_000
+"""Milliseconds."""
+
+
+class Worker:
+    """Stores games in a database, on behalf of one run of the server."""
+
+    def __init__(self, database: Database, keep_wire: float | None = None, boot: int = 0) -> None:
+        """Keep evidence for `keep_wire` days; None for ever. `boot` is the number of the server's run."""
+        self.database = database
+        self._keep_wire = keep_wire
+        self._boot = boot
+
+    def write(self, games: Sequence[Submission], evidence: Sequence[Enclosure] = ()) -> None:
+        """Store games, and the evidence of these and earlier ones; what is stored already stays as it is.
+
+        Raises StoreError where it should be tried again later, another exception where a game is at fault.
+        """
+        with _understood(), self.database.writing() as connection:
+            storing.store(connection, self._boot, games)
+            storing.enclose(connection, self._boot, evidence)
+
+    def tidy(self) -> bool:
+        """Delete some of the evidence that is too old; return whether there is more. Raises as `write`."""
+        if self._keep_wire is None:
+            return False
+        before = round(time.time() * 1000 - self._keep_wire * DAY)
+        with _understood(), self.database.writing() as connection:
+            return storing.prune(connection, before) > 0
+
+    def clear(self) -> Cleared:
+        """Remove all games and players. Raises as `write`."""
+        with _understood(), self.database.writing() as connection:
+            return storing.clear(connection)
+
+
+def main() -> None:
+    """Serve the process that started this one."""
+    give_way(NICENESS)
+    logging.disable()
+    gc.freeze()
+    server = socket.socket(fileno=int(sys.argv[1]))
+    with server, server.makefile("rb") as messages, suppress(OSError):  # which says that the server is gone
+        orders = _next(messages)
+        if orders is None:
+            return
+        where, file, keep_wire, boot = orders
+        worker = Worker(open_again(Place(where, file)), keep_wire, boot)
+        while (question := _next(messages)) is not None:
+            server.sendall(framed(answer_to(question, worker)))
+        worker.database.close()
+
+
+def answer_to(question: Sequence[Any], worker: Worker) -> tuple[str, object]:
+    """Do what is asked for; return "done" and what came of it, or "again" or "refused" and an error."""
+    try:
+        match question:
+            case ["write", games, evidence]:
+                submissions = [Submission(number, GameRecord.from_plain(found)) for number, found in games]
+                worker.write(submissions, [Enclosure(*each) for each in evidence])
+                return "done", None
+            case ["tidy"]:
+                return "done", worker.tidy()
+            case ["clear"]:
+                removed = worker.clear()
+                return "done", (removed.games, removed.players)
+            case _:
+                raise ValueError("not a question")
+    except (StoreError, OSError, MemoryError) as error:
+        worker.database.reconnect()
+        return "again", str(error) or repr(error)
+    except Exception as error:  # the server finds out which game is at fault
+        return "refused", str(getattr(error, "orig", None) or error) or repr(error)
+
+
+def framed(message: Any) -> bytes:
+    """Return a message as bytes. Raises ValueError where it is more than plain values."""
+    data = marshal.dumps(message)
+    return len(data).to_bytes(4) + data
+
+
+def _next(messages: BinaryIO) -> Any:
+    """Return the next message; None where the server is gone, perhaps in the middle of one."""
+    length = messages.read(4)
+    data = messages.read(int.from_bytes(length))
+    return marshal.loads(data) if len(length) == 4 and len(data) == int.from_bytes(length) else None
+
+
+@contextmanager
+def _understood() -> Iterator[None]:
+    try:
+        yield
+    except SQLAlchemyError as error:
+        if _is_the_games_own_fault(error):
+            raise
+        raise StoreError(" ".join(str(getattr(error, "orig", None) or error).split())) from error
+
+
+def _is_the_games_own_fault(error: SQLAlchemyError) -> bool:
+    if isinstance(error, DBAPIError):
+        return isinstance(error, DataError | IntegrityError)
+    return isinstance(error, StatementError)
+
+
+if __name__ == "__main__":
+    main()

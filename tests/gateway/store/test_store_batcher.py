@@ -1,0 +1,578 @@
+"""The batcher: nothing blocks, batches, failures, patience, requests, and the end. With a fake store."""
+
+import json
+import logging
+import math
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+import trio.testing
+from game_records import game
+from store_world import enclosure
+
+from gateway.store.batcher import Batch, Batcher, Bounds, Pace, Request
+from gateway.store.errors import StoreError
+from gateway.store.formats.jsonl import from_object
+from gateway.store.records import Cleared, Submission
+
+
+class FakeStore:
+    """Keeps numbers in lists. Where it is held, it waits before each batch; `trouble` may raise."""
+
+    def __init__(self, trouble: Callable[[Batch], None] = lambda batch: None) -> None:
+        self.batches: list[tuple[list[int], list[int]]] = []
+        self.trouble = trouble
+        self.reached, self.let_go = trio.Event(), trio.Event()
+        self.let_go.set()
+        self.untidy = 0
+        self.cleared: list[int] = []
+
+    def hold(self) -> None:
+        self.reached, self.let_go = trio.Event(), trio.Event()
+
+    async def write(self, batch: Batch) -> None:
+        self.reached.set()
+        await self.let_go.wait()
+        await trio.lowlevel.checkpoint()
+        self.trouble(batch)
+        self.batches.append(([each.number for each in batch.games], [each.number for each in batch.evidence]))
+
+    async def tidy(self) -> bool:
+        await trio.lowlevel.checkpoint()
+        self.untidy -= 1
+        return self.untidy > 0
+
+    async def clear(self) -> Cleared:
+        self.reached.set()
+        await self.let_go.wait()
+        self.cleared.append(len(self.stored))
+        return Cleared(len(self.stored), 2)
+
+    @property
+    def stored(self) -> list[int]:
+        return [number for games, _ in self.batches for number in games]
+
+    @property
+    def enclosed(self) -> list[int]:
+        return [number for _, evidence in self.batches for number in evidence]
+
+
+def failing(times: float, error: Exception) -> Callable[[Batch], None]:
+    """Return what fails `times` times."""
+    left = times
+
+    def fail(batch: Batch) -> None:
+        nonlocal left
+        if left > 0:
+            left -= 1
+            raise error
+
+    return fail
+
+
+@asynccontextmanager
+async def batcher_to(
+    store: FakeStore, bounds: Bounds | None = None, pace: Pace | None = None, limit: float = 30.0
+) -> AsyncIterator[Batcher]:
+    batcher = Batcher(store, bounds, pace)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(batcher.run)
+        try:
+            yield batcher
+        finally:
+            await batcher.close(limit)
+
+
+def put(batcher: Batcher, *numbers: int) -> None:
+    for number in numbers:
+        batcher.put(Submission(number, game(series=number)))
+
+
+def messages(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records]
+
+
+def unstored(caplog: pytest.LogCaptureFixture) -> list[int]:
+    lines = [line for line in messages(caplog) if line.startswith("not stored: ")]
+    arrays = [json.loads(line.removeprefix("not stored: ")) for line in lines]
+    return [from_object(found).series for array in arrays for found in array]
+
+
+# Batches.
+
+
+async def test_what_gathers_while_a_batch_is_stored_is_the_next_one(autojump_clock: trio.abc.Clock) -> None:
+    store = FakeStore()
+    store.hold()
+    async with batcher_to(store) as batcher:
+        put(batcher, 1)
+        await store.reached.wait()
+        put(batcher, 2, 3, 4)
+        store.let_go.set()
+    assert store.batches == [([1], []), ([2, 3, 4], [])]
+
+
+async def test_batch_has_a_largest_size(autojump_clock: trio.abc.Clock) -> None:
+    store = FakeStore()
+    async with batcher_to(store, pace=Pace(games=2)) as batcher:
+        put(batcher, 1, 2, 3)
+    assert store.batches == [([1, 2], []), ([3], [])]
+
+
+async def test_put_and_add_never_wait(autojump_clock: trio.abc.Clock) -> None:
+    store = FakeStore()
+    store.hold()
+    async with batcher_to(store) as batcher:
+        with trio.testing.assert_no_checkpoints():
+            put(batcher, *range(2_000))
+            batcher.add(enclosure(1))
+        assert batcher.open.waiting == 2_000
+        store.let_go.set()
+    assert store.stored == [*range(2_000)]
+    assert batcher.open.waiting == 0
+
+
+async def test_evidence_is_stored_with_the_next_game(autojump_clock: trio.abc.Clock) -> None:
+    store = FakeStore()
+    async with batcher_to(store) as batcher:
+        batcher.add(enclosure(1))
+        await trio.sleep(0.2)
+        put(batcher, 3)
+        await batcher.open.stored(3)
+        assert store.batches == [([3], [1])]
+
+
+async def test_evidence_that_no_game_follows_is_stored_soon(autojump_clock: trio.abc.Clock) -> None:
+    store = FakeStore()
+    async with batcher_to(store, pace=Pace(linger=0.25)) as batcher:
+        batcher.add(enclosure(1))
+        await trio.sleep(0.24)
+        assert store.batches == []
+        await trio.sleep(0.02)
+        assert store.batches == [([], [1])]
+
+
+async def test_evidence_waits_for_all_games_that_wait(autojump_clock: trio.abc.Clock) -> None:
+    """It may be of one of them: players hear of the end of a game that could not be stored for long."""
+    store = FakeStore()
+    async with batcher_to(store, pace=Pace(games=2)) as batcher:
+        put(batcher, 1, 2, 3)
+        batcher.add(enclosure(3))
+    assert store.batches == [([1, 2], []), ([3], [3])]
+
+
+async def test_however_much_evidence_waits_a_game_is_in_the_next_batch(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    store = FakeStore()
+    async with batcher_to(store, pace=Pace(evidence=1)) as batcher:
+        for number in (1, 2, 3):
+            batcher.add(enclosure(number))
+        put(batcher, 4)
+    assert store.batches == [([4], [1]), ([], [2]), ([], [3])]
+
+
+# Those who wait.
+
+
+async def test_all_who_wait_for_a_game_hear_once_it_is_stored(autojump_clock: trio.abc.Clock) -> None:
+    store, heard = FakeStore(), list[int]()
+    store.hold()
+
+    async def wait(batcher: Batcher) -> None:
+        await batcher.open.stored(1)
+        heard.append(len(store.stored))
+
+    async with batcher_to(store) as batcher, trio.open_nursery() as nursery:
+        put(batcher, 1)
+        for _ in range(2):
+            nursery.start_soon(wait, batcher)
+        await store.reached.wait()
+        assert batcher.open.is_open(1)
+        assert heard == []
+        store.let_go.set()
+        await batcher.open.stored(1)
+        assert not batcher.open.is_open(1)
+        with trio.testing.assert_no_checkpoints():
+            await batcher.open.stored(1)
+    assert heard == [1, 1]
+
+
+async def test_game_that_is_not_stored_in_time_is_told_of_and_goes_on_waiting(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = FakeStore()
+    store.hold()
+    async with batcher_to(store, Bounds(patience=2.0)) as batcher:
+        start = trio.current_time()
+        put(batcher, 1)
+        assert not batcher.open.behind
+        await batcher.open.stored(1)
+        assert trio.current_time() - start == pytest.approx(2.0)
+        assert not batcher.open.is_open(1)
+        assert batcher.open.behind
+        assert "players hear of results that are not stored yet, 1 times so far" in messages(caplog)
+        with trio.testing.assert_no_checkpoints():
+            await batcher.open.stored(1)
+        assert batcher.open.waiting == 1
+        store.let_go.set()
+    assert store.stored == [1]
+    assert not batcher.open.behind
+
+
+async def test_patience_is_counted_from_the_end_of_each_game(autojump_clock: trio.abc.Clock) -> None:
+    store = FakeStore()
+    store.hold()
+    async with batcher_to(store, Bounds(patience=2.0)) as batcher:
+        put(batcher, 1)
+        await trio.sleep(1.5)
+        put(batcher, 2)
+        await trio.sleep(1.0)
+        assert [batcher.open.is_open(number) for number in (1, 2)] == [False, True]
+        await trio.sleep(1.1)
+        assert not batcher.open.is_open(2)
+        store.let_go.set()
+        await trio.sleep(1.0)
+        put(batcher, 3)
+        assert batcher.open.is_open(3)
+        await batcher.open.stored(3)
+    assert store.stored == [1, 2, 3]
+
+
+async def test_one_who_has_gone_holds_nobody_up(autojump_clock: trio.abc.Clock) -> None:
+    store = FakeStore()
+    store.hold()
+    async with batcher_to(store) as batcher:
+        put(batcher, 1)
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            await batcher.open.stored(1)
+        store.let_go.set()
+        await batcher.open.stored(1)
+    assert store.stored == [1]
+
+
+# Bounds.
+
+
+async def test_at_the_bound_older_games_are_kept_and_new_ones_logged_whole(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = FakeStore()
+    store.hold()
+    async with batcher_to(store, Bounds(waiting=3)) as batcher:
+        put(batcher, 0, 1, 2, 3, 4)
+        assert unstored(caplog) == [3, 4]
+        assert [batcher.open.is_open(number) for number in range(5)] == [True] * 3 + [False] * 2
+        store.let_go.set()
+        await batcher.open.stored(2)
+        put(batcher, 5)
+    assert store.stored == [0, 1, 2, 5]
+
+
+async def test_when_too_much_evidence_waits_more_is_left_out_and_counted(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = FakeStore()
+    async with batcher_to(store, Bounds(evidence=2 * len(enclosure(1).exchange))) as batcher:
+        put(batcher, 1, 2, 3)
+        for number in (1, 2, 3, 3):
+            batcher.add(enclosure(number))
+        assert messages(caplog) == ["too much waits: evidence is left out, of 1 players' games so far"]
+        await trio.sleep(1)
+        batcher.add(enclosure(3))
+    assert messages(caplog)[1:] == ["too much waits: evidence is left out, of 2 players' games so far"]
+    assert store.enclosed == [1, 2, 3]
+
+
+# Failures.
+
+
+@pytest.mark.parametrize("kind", [StoreError, OSError, MemoryError])
+async def test_store_that_fails_is_tried_again_until_it_is_back(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture, kind: type[Exception]
+) -> None:
+    store = FakeStore(failing(3, kind("database is locked")))
+    async with batcher_to(store, Bounds(patience=60.0), Pace(retry=0.5, linger=0.0)) as batcher:
+        start = trio.current_time()
+        put(batcher, 1)
+        batcher.add(enclosure(1))
+        put(batcher, 2)
+        await batcher.open.stored(1)
+        assert trio.current_time() - start == pytest.approx(1.5)
+    first, last = caplog.records
+    assert store.batches == [([1, 2], [1])]
+    assert (first.levelno, last.levelno) == (logging.ERROR, logging.WARNING)
+    assert "2 results wait: database is locked" in first.getMessage()
+    assert "2 results that waited are stored, 0 are next" in last.getMessage()
+
+
+async def test_game_at_fault_goes_to_the_log_and_everything_else_is_stored(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(batch: Batch) -> None:
+        if any(each.number == 4 for each in batch.games):
+            raise OverflowError("too large")
+
+    store = FakeStore(refuse)
+    async with batcher_to(store) as batcher:
+        put(batcher, *range(9))
+        batcher.add(enclosure(4))
+        batcher.add(enclosure(8))
+        await batcher.open.stored(8)
+        assert not batcher.open.is_open(4)
+    assert store.stored == [0, 1, 2, 3, 5, 6, 7, 8]
+    assert store.enclosed == [4, 8]  # the database drops that of a game that is not there
+    assert unstored(caplog) == [4]
+    assert "the database will never take a result: too large" in messages(caplog)
+
+
+async def test_evidence_at_fault_keeps_nothing_else_and_is_told(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(batch: Batch) -> None:
+        if any(each.number == 1 for each in batch.evidence):
+            raise OverflowError("too large")
+
+    store = FakeStore(refuse)
+    async with batcher_to(store) as batcher:
+        put(batcher, 1, 2)
+        for number in (1, 2, 2):
+            batcher.add(enclosure(number))
+    assert (store.stored, store.enclosed, unstored(caplog)) == ([1, 2], [2, 2], [])
+    assert "the database will never take evidence: too large" in messages(caplog)
+    assert "evidence of 1 players' games is not stored" in messages(caplog)
+
+
+async def test_part_of_a_batch_at_fault_survives_an_outage(autojump_clock: trio.abc.Clock) -> None:
+    again = failing(2, StoreError("database is locked"))
+
+    def refuse(batch: Batch) -> None:
+        if any(each.number == 2 for each in batch.games):
+            raise OverflowError("too large")
+        again(batch)
+
+    store = FakeStore(refuse)
+    async with batcher_to(store) as batcher:
+        put(batcher, 1, 2, 3, 4)
+    assert store.stored == [1, 3, 4]
+
+
+@pytest.mark.parametrize("method", ["_next_batch", "_settle", "_tidy", "_write"])
+async def test_mistake_of_ours_costs_no_result_and_does_not_end_the_storing(
+    autojump_clock: trio.abc.Clock,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    method: str,
+) -> None:
+    right, left = getattr(Batcher, method), [ZeroDivisionError("a mistake"), ZeroDivisionError("a mistake")]
+
+    def wrong(batcher: Batcher, *words: object) -> object:
+        if left:
+            raise left.pop()
+        return right(batcher, *words)
+
+    monkeypatch.setattr(Batcher, method, wrong)
+    store = FakeStore()
+    async with batcher_to(store) as batcher:
+        put(batcher, 1, 2)
+        await batcher.open.stored(2)
+        put(batcher, 3)
+        await batcher.open.stored(3)
+    assert {*store.stored} == {1, 2, 3}
+    assert messages(caplog) == ["storing results has failed, and is tried again: a mistake"]
+
+
+# Tidying.
+
+
+async def test_tidying_goes_on_until_there_is_no_more_and_again_after_a_while(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    store = FakeStore()
+    store.untidy = 3
+    async with batcher_to(store, pace=Pace(tidy=3600.0)):
+        await trio.sleep(1)
+        assert store.untidy == 0
+        await trio.sleep(3600)
+        assert store.untidy == -1
+
+
+@pytest.mark.parametrize("kind", [StoreError, ValueError])
+async def test_tidying_that_fails_stops_nothing(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture, kind: type[Exception]
+) -> None:
+    class Untidy(FakeStore):
+        async def tidy(self) -> bool:
+            await trio.lowlevel.checkpoint()
+            raise kind("database is locked")
+
+    async with batcher_to(store := Untidy()) as batcher:
+        await trio.sleep(1)
+        put(batcher, 1)
+    assert store.stored == [1]
+    assert messages(caplog) == ["the database could not be tidied up: database is locked"]
+
+
+# Requests.
+
+
+async def test_results_are_cleared_after_the_games_that_came_before(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = FakeStore()
+    async with batcher_to(store) as batcher:
+        put(batcher, 1, 2)
+        request = batcher.clear()
+        put(batcher, 3)
+        assert await request.result() == Cleared(2, 2)
+        assert not request.withdraw()
+    assert (store.cleared, store.stored) == ([2], [1, 2, 3])
+    assert "all results are cleared: 2 games of 2 players" in messages(caplog)
+
+
+async def test_request_that_was_withdrawn_is_not_carried_out(autojump_clock: trio.abc.Clock) -> None:
+    store = FakeStore()
+    store.hold()
+    async with batcher_to(store) as batcher:
+        put(batcher, 1)
+        with trio.move_on_after(0.1):
+            await batcher.clear().result()
+        withdrawn = batcher.clear()
+        assert withdrawn.withdraw()
+        assert withdrawn.withdraw()
+        store.let_go.set()
+        with pytest.raises(StoreError, match="withdrawn"):
+            await withdrawn.result()
+    assert (store.cleared, store.stored) == ([], [1])
+
+
+async def test_request_that_was_begun_cannot_be_withdrawn_and_is_told_of(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    store = FakeStore()
+    store.hold()
+    async with batcher_to(store) as batcher:
+        request = batcher.clear()
+        await store.reached.wait()
+        assert not request.withdraw()
+        store.let_go.set()
+        assert await request.result() == Cleared(0, 2)
+
+
+@pytest.mark.parametrize("kind", [StoreError, ValueError])
+async def test_error_of_a_request_is_for_the_one_who_asked(
+    autojump_clock: trio.abc.Clock, kind: type[Exception]
+) -> None:
+    class Refusing(FakeStore):
+        async def clear(self) -> Cleared:
+            await trio.lowlevel.checkpoint()
+            raise kind("database is locked")
+
+    async with batcher_to(store := Refusing()) as batcher:
+        put(batcher, 1)
+        with pytest.raises(StoreError, match="database is locked"):
+            await batcher.clear().result()
+        put(batcher, 2)
+    assert store.stored == [1, 2]
+
+
+# The end.
+
+
+async def test_close_stores_what_waits_and_evidence_at_once(autojump_clock: trio.abc.Clock) -> None:
+    store = FakeStore()
+    async with batcher_to(store) as batcher:
+        start = trio.current_time()
+        put(batcher, *range(1_000))
+        batcher.add(enclosure(1))
+    assert trio.current_time() == start
+    assert store.stored == [*range(1_000)]
+    assert store.enclosed == [1]
+
+
+async def test_cancelled_server_stores_what_waits(autojump_clock: trio.abc.Clock) -> None:
+    store = FakeStore()
+    with trio.CancelScope() as scope:
+        async with trio.open_nursery() as nursery:
+            batcher = Batcher(store)
+            nursery.start_soon(batcher.run)
+            put(batcher, 1)
+            scope.cancel()
+            await batcher.close()
+    assert store.stored == [1]
+
+
+@pytest.mark.parametrize("trouble", ["fails", "hangs"])
+async def test_what_is_not_stored_in_time_at_the_end_is_logged_once(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture, trouble: str
+) -> None:
+    store = FakeStore(failing(math.inf, StoreError("no database")))
+    if trouble == "hangs":
+        store.hold()
+    async with batcher_to(store, Bounds(patience=60.0), limit=1.5) as batcher, trio.open_nursery() as nursery:
+        start = trio.current_time()
+        put(batcher, *range(120))
+        batcher.add(enclosure(1))
+        batcher.add(enclosure(1, 1))
+        await store.reached.wait()
+        nursery.start_soon(batcher.open.stored, 1)
+        await batcher.close(1.5)
+        assert trio.current_time() - start == pytest.approx(1.5)
+        await batcher.open.stored(2)
+    assert unstored(caplog) == [*range(120)]
+    assert messages(caplog)[-1] == "evidence of 2 players' games is not stored"
+    assert store.stored == []
+    assert batcher.open.waiting == 0
+
+
+async def test_close_leaves_nobody_waiting_for_a_request(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    store, refused = FakeStore(), list[str]()
+    store.hold()
+
+    async def wait(request: Request) -> None:
+        try:
+            await request.result()
+        except StoreError as error:
+            refused.append(str(error))
+
+    async with trio.open_nursery() as nursery, batcher_to(store, limit=1.5) as batcher:
+        for _ in range(2):
+            nursery.start_soon(wait, batcher.clear())
+        await store.reached.wait()
+    assert sorted(refused) == ["it was withdrawn", "the store is closed"]
+    assert store.cleared == []
+
+
+async def test_closed_batcher_logs_games_counts_evidence_and_refuses_requests(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with batcher_to(store := FakeStore()) as batcher:
+        pass
+    put(batcher, 9)
+    assert unstored(caplog) == [9]
+    assert not batcher.open.is_open(9)
+    batcher.add(enclosure(9))
+    assert "evidence is left out" in messages(caplog)[-1]
+    with pytest.raises(StoreError, match="closed"):
+        batcher.clear()
+    assert store.batches == []
+
+
+async def test_tidying_does_not_hold_up_the_end(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Slow(FakeStore):
+        async def tidy(self) -> bool:
+            await trio.sleep_forever()
+            raise AssertionError
+
+    async with batcher_to(Slow(), limit=1.5):
+        start = trio.current_time()
+        await trio.sleep(1)
+    assert trio.current_time() - start == pytest.approx(2.5)
+    assert messages(caplog) == []

@@ -1,0 +1,348 @@
+"""The store process: it stores games, dies, hangs, and ends with its server. With real processes."""
+
+import marshal
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+import trio
+from game_records import game
+from sqlalchemy import select
+from store_world import child_environment, enclosure
+
+from gateway.processes import started
+from gateway.store.batcher import Batch, Batcher, Pace
+from gateway.store.database import Database, open_again, open_to_write
+from gateway.store.errors import StoreError
+from gateway.store.process import StoreProcess, UnstorableError
+from gateway.store.records import Cleared, Submission
+from gateway.store.schema import exchanges, games
+from gateway.store.worker import DAY, NICENESS, framed
+
+LIMIT = 30.0
+
+
+@asynccontextmanager
+async def process_for(
+    database: Database, keep_wire: float | None = 1, patience: float = LIMIT
+) -> AsyncIterator[StoreProcess]:
+    process = StoreProcess(database.place, keep_wire, patience=patience)
+    await process.start()
+    try:
+        yield process
+    finally:
+        await process.close(LIMIT)
+
+
+def batch(*numbers: int) -> Batch:
+    return Batch([Submission(number, game(series=number)) for number in numbers])
+
+
+def stored(database: Database) -> list[int]:
+    with database.reading() as connection:
+        return list(connection.scalars(select(games.c.series).order_by(games.c.id)))
+
+
+def pid_of(process: StoreProcess) -> int:
+    assert process.pid is not None
+    return process.pid
+
+
+async def test_what_the_process_has_written_is_there_until_it_is_cleared(database: Database) -> None:
+    async with process_for(database) as process:
+        await process.write(Batch(batch(1, 2).games, [enclosure(1)]))
+        assert stored(database) == [1, 2]
+        with database.reading() as connection:
+            assert len(connection.execute(select(exchanges)).all()) == 1
+        assert await process.clear() == Cleared(2, 2)
+        assert stored(database) == []
+
+
+async def test_the_process_gives_way_to_play(database: Database) -> None:
+    async with process_for(database) as process:
+        await process.write(batch(1))
+        own = os.getpriority(os.PRIO_PROCESS, 0)
+        assert os.getpriority(os.PRIO_PROCESS, pid_of(process)) == min(19, own + NICENESS)
+
+
+async def test_the_process_tidies_up_what_is_older_than_it_was_told(database: Database) -> None:
+    async with process_for(database) as process:
+        await process.write(Batch([Submission(1, game(ended=DAY))], [enclosure(1)]))
+        assert await process.tidy() is True
+        assert await process.tidy() is False
+        with database.reading() as connection:
+            assert connection.execute(select(exchanges)).all() == []
+
+
+async def test_a_game_at_fault_is_told_from_a_database_that_fails(database: Database) -> None:
+    async with process_for(database) as process:
+        for fault in ({"series": 2**70}, {"table": object()}):
+            with pytest.raises(UnstorableError):
+                await process.write(Batch([Submission(1, game(**fault))]))
+        other = open_again(database.place)
+        with other.writing(), pytest.raises(StoreError, match="lock"):
+            await process.write(batch(2))
+        other.close()
+        await process.write(batch(2))
+    assert stored(database) == [2]
+
+
+async def test_a_process_that_died_has_a_successor_and_nothing_is_stored_twice(database: Database) -> None:
+    async with process_for(database) as process:
+        await process.write(batch(1))
+        first = pid_of(process)
+        os.kill(first, signal.SIGKILL)
+        with pytest.raises(StoreError, match="has ended, with status -9"):
+            await process.write(batch(1, 2))
+        await process.write(batch(1, 2))
+        assert pid_of(process) != first
+    assert stored(database) == [1, 2]
+
+
+async def test_a_process_that_dies_at_its_work_leaves_nobody_waiting(database: Database) -> None:
+    async with process_for(database) as process, trio.open_nursery() as nursery:
+        await process.write(batch(1))
+        os.kill(pid_of(process), signal.SIGSTOP)
+
+        async def ask() -> None:
+            with pytest.raises(StoreError):
+                await process.write(batch(2))
+
+        nursery.start_soon(ask)
+        await trio.testing.wait_all_tasks_blocked()
+        os.kill(pid_of(process), signal.SIGKILL)
+
+
+async def test_a_process_that_hangs_is_killed_and_has_a_successor(database: Database) -> None:
+    async with process_for(database, patience=0.2) as process:
+        first = pid_of(process)
+        os.kill(first, signal.SIGSTOP)
+        with pytest.raises(StoreError, match="has not answered"):
+            await process.write(batch(1))
+        with pytest.raises(ProcessLookupError):
+            os.kill(first, 0)
+    async with process_for(database) as process:
+        await process.write(batch(1))
+    assert stored(database) == [1]
+
+
+async def test_a_process_that_cannot_be_replaced_is_missed_until_it_can(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with process_for(database) as process:
+        os.kill(pid_of(process), signal.SIGKILL)
+        with pytest.raises(StoreError):
+            await process.write(batch(1))
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "executable", "/no/such/python")
+            for _ in range(2):
+                with pytest.raises(StoreError, match=r"cannot be started: .*/no/such/python"):
+                    await process.write(batch(1))
+        await process.write(batch(1))
+    assert stored(database) == [1]
+
+
+async def test_a_server_that_gets_no_process_does_not_start(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    with pytest.raises(OSError, match="/no/such/python"):
+        await StoreProcess(database.place).start()
+
+
+async def test_games_that_a_process_was_given_that_died_are_stored_by_the_next(database: Database) -> None:
+    async with process_for(database) as process, trio.open_nursery() as nursery:
+        batcher = Batcher(process, pace=Pace(retry=0.01))
+        nursery.start_soon(batcher.run)
+        os.kill(pid_of(process), signal.SIGKILL)
+        batcher.put(batch(1).games[0])
+        await batcher.close(LIMIT)
+    assert stored(database) == [1]
+
+
+async def test_signals_that_stop_a_server_leave_its_process_to_finish(database: Database) -> None:
+    async with process_for(database) as process:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            os.kill(pid_of(process), number)
+        await process.write(batch(1))
+    assert stored(database) == [1]
+
+
+async def test_a_process_that_is_closed_has_ended(database: Database) -> None:
+    async with process_for(database) as process:
+        await process.write(batch(*range(200)))
+        pid = pid_of(process)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+    assert len(stored(database)) == 200
+
+
+async def test_a_process_that_hangs_is_not_waited_for_at_the_end(database: Database) -> None:
+    async with process_for(database) as process:
+        pid = pid_of(process)
+        os.kill(pid, signal.SIGSTOP)
+        with trio.move_on_after(0.01):
+            await process.write(batch(1))
+        await process.close(0.01)
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+    assert stored(database) == []
+
+
+SERVER = """
+import sys, trio
+from game_records import game
+from gateway.store.batcher import Batch
+from gateway.store.database import open_to_write
+from gateway.store.process import StoreProcess
+from gateway.store.records import Submission
+
+async def main():
+    process = StoreProcess(open_to_write(sys.argv[1]).place)
+    await process.start()
+    print(process.pid, flush=True)
+    while True:
+        await process.write(Batch([Submission(n, game(series=n)) for n in range(1, 500)]))
+
+trio.run(main)
+"""
+
+
+def test_a_process_ends_when_its_server_was_killed(tmp_path: Path) -> None:
+    """Its stderr is the server's, and so over only when both have ended."""
+    where = str(tmp_path / "games.db")
+    server = subprocess.Popen(
+        [sys.executable, "-c", SERVER, where],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=child_environment(),
+    )
+    with server:
+        assert server.stdout is not None
+        assert server.stderr is not None
+        assert server.stdout.readline()
+        server.kill()
+        assert server.stderr.read() == b""
+    database = open_to_write(where)
+    assert len(stored(database)) in (0, 499)
+    database.close()
+
+
+def messages(database: Database, *questions: object) -> bytes:
+    orders = (database.place.where, database.place.file, None, 1)
+    return b"".join(map(framed, (orders, *questions)))
+
+
+def question(*numbers: int) -> tuple[object, ...]:
+    return ("write", [(each.number, each.record.plain()) for each in batch(*numbers).games], [])
+
+
+def run_worker(said: bytes) -> tuple[int, list[object]]:
+    """Let a process hear this and then nobody any more; return its status and its answers."""
+    ours, theirs = socket.socketpair()
+    with ours:
+        with theirs:
+            process = started("gateway.store.worker", [theirs.fileno()])
+        ours.sendall(said)
+        ours.shutdown(socket.SHUT_WR)
+        heard = b"".join(iter(lambda: ours.recv(65536), b""))
+    answers = []
+    while heard:
+        end = 4 + int.from_bytes(heard[:4])
+        answers.append(marshal.loads(heard[4:end]))
+        heard = heard[end:]
+    return process.wait(LIMIT), answers
+
+
+@pytest.mark.parametrize("missing", [1, 10])
+def test_half_a_message_is_the_end_and_what_came_before_is_stored(database: Database, missing: int) -> None:
+    said = messages(database, question(1), question(2))[:-missing]
+    assert run_worker(said) == (0, [("done", None)])
+    assert stored(database) == [1]
+
+
+def test_a_process_whose_server_is_gone_at_once_ends(database: Database) -> None:
+    assert run_worker(b"") == (0, [])
+    assert run_worker(messages(database)) == (0, [])
+
+
+def test_what_is_not_a_question_is_refused(database: Database) -> None:
+    assert run_worker(messages(database, ("sing",), ("write", [(1, "a game")], []))) == (
+        0,
+        [("refused", "not a question"), ("refused", "not enough values to unpack (expected 7, got 6)")],
+    )
+
+
+def test_signals_stop_a_server_as_before() -> None:
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == set()
+
+
+@pytest.mark.parametrize("program", ["print('Initialising')", "import logging; logging.error('on stderr')"])
+async def test_whatever_is_printed_in_the_process_is_no_answer(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(program)
+    monkeypatch.syspath_prepend(tmp_path)
+    async with process_for(database) as process:
+        await process.write(batch(1))
+    assert stored(database) == [1]
+
+
+@pytest.mark.parametrize("answer", [framed("what"), framed(("done",)), b"\0\0\0\1?", b""])
+async def test_a_process_that_cannot_be_understood_has_a_successor(database: Database, answer: bytes) -> None:
+    async with process_for(database) as process:
+        first = pid_of(process)
+        ours, theirs = trio.socket.socketpair()
+        assert process._stream is not None
+        process._stream.socket.close()
+        process._stream = trio.SocketStream(ours)
+        await theirs.send(answer)
+        theirs.shutdown(socket.SHUT_WR)
+        with pytest.raises(StoreError, match="the process that writes has ended"):
+            await process.write(batch(1))
+        theirs.close()
+        await process.write(batch(1))
+        assert pid_of(process) != first
+    assert stored(database) == [1]
+
+
+async def test_a_process_imports_what_its_server_would(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not a module behind the standard library's of the same name."""
+    (tmp_path / "secrets.py").write_text("raise SystemExit('not this one')")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    async with process_for(database) as process:
+        await process.write(batch(1))
+    assert stored(database) == [1]
+
+
+async def test_a_process_needs_nothing_of_where_its_server_was_started(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gateway.py").write_text("raise SystemExit('not this one')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    async with process_for(database) as process:
+        await process.write(batch(1))
+    assert stored(database) == [1]
+
+
+async def test_a_file_that_took_the_place_of_the_database_is_left_alone(tmp_path: Path) -> None:
+    path, other = tmp_path / "games.db", tmp_path / "other.db"
+    database = open_to_write(str(path))
+    open_to_write(str(other)).close()
+    before = other.read_bytes()
+    path.rename(tmp_path / "elsewhere.db")
+    other.rename(path)
+    async with process_for(database) as process:
+        with pytest.raises(StoreError, match="was moved, removed or replaced"):
+            await process.write(batch(1))
+    database.close()
+    assert path.read_bytes() == before
