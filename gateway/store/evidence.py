@@ -57,12 +57,12 @@ _WORDS = {
 }
 
 
-def recorded(said: Sequence[Spoken], began: float = 0.0) -> bytes:
-    """Return what was recorded as bytes; `began` is when the game began, by the clock of the texts' times."""
+def recorded(said: Sequence[Spoken]) -> bytes:
+    """Return what was recorded as bytes."""
     ats, ways, texts, remarks = zip(*said, strict=True) if said else ((), (), (), ())
     noted = [(number, remark) for number, remark in enumerate(remarks) if remark is not None]
     # Python writes a list of integers as JSON has it, in a tenth of the time.
-    times = [round(1000 * (at - began)) for at in ats]
+    times = [round(1000 * at) for at in ats]
     left = [(number, round(1000 * clock)) for number, clock in noted if isinstance(clock, float)]
     clocks = [each for pair in left for each in pair]
     words = [(number, _words(remark)) for number, remark in noted if remark.__class__ is not float]

@@ -19,10 +19,10 @@ from gateway.store.records import Enclosure, Participant, StoredGame, Submission
 from gateway.store.schema import players
 
 SAID: tuple[Spoken, ...] = (
-    (5.0, "out", "genmove ...\r\n", 41.5),
-    (5.012, "in", "playmove 9\r\n", Objection.OUTSIDE),
-    (6.5, "in", "\x1b[2J", None),
-    (7.0, "note", "", "hung up"),
+    (0.0, "out", "genmove ...\r\n", 41.5),
+    (0.012, "in", "playmove 9\r\n", Objection.OUTSIDE),
+    (1.5, "in", "\x1b[2J", None),
+    (2.0, "note", "", "hung up"),
 )
 
 
@@ -68,7 +68,7 @@ def test_game_is_shown_with_board_moves_reason_and_both_exchanges(database: Data
         players = (Participant("alice", "nac4"), Participant("aima", "house", house=True))
         record = game(players=players, table="corner", round=2)
         storing.store(connection, BOOT, [Submission(1, record)])
-        storing.enclose(connection, BOOT, [Enclosure(1, 0, recorded(SAID, 5.0))])
+        storing.enclose(connection, BOOT, [Enclosure(1, 0, recorded(SAID))])
     assert "".join(commands.show(database, 1)).splitlines() == [
         "game 1: alice beats aima: four in a row",
         "2023-11-14T22:13:20.000Z, 1.500 s, table corner, round 2",

@@ -96,8 +96,8 @@ async def test_games_are_stored_with_their_evidence(where: str) -> None:
     async with batcher_to(database) as batcher:
         await keep(batcher, 1)
         assert series(where) == [1]
-        batcher.add(Enclosure(1, 0, recorded([(5.25, "in", "playmove 3", None)], 5.0)))
-        batcher.add(Enclosure(1, 1, recorded([(5.5, "out", "genmove", None)], 5.0)))
+        batcher.add(Enclosure(1, 0, recorded([(0.25, "in", "playmove 3", None)])))
+        batcher.add(Enclosure(1, 1, recorded([(0.5, "out", "genmove", None)])))
     with database.reading() as connection:
         assert evidence_of(connection, 1) == (
             (Line(250, "in", "playmove 3"),),
