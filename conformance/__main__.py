@@ -1,46 +1,55 @@
-"""`python -m conformance`: the first word may be a subcommand; everything else is the runner's.
+"""`python -m conformance`: the first word may name a command of the laboratory; all else is for the runner.
 
-A subcommand is a function from the words behind it to an exit status, named in `COMMANDS`.
+Knows the laboratory's commands by the names of their modules, and imports one only when it is asked for: the
+runner needs nothing of the laboratory, which only the source tree has.
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 
-from conformance import cli, house_hog, house_load, matches
-from conformance.attacks import command as attacks
-from conformance.bench import command as bench
-from conformance.bench import store
-from conformance.fairness import command as fairness
-from conformance.growth import command as growth
-from conformance.junk import command as junk
-from conformance.kills import command as kills
-from conformance.reading import command as reading
-from conformance.web_load import command as web_load
+from conformance import cli
 
-COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
-    "run": cli.main,
-    "attacks": attacks.main,
-    "bench": bench.main,
-    "fairness": fairness.main,
-    "growth": growth.main,
-    "house-load": house_load.main,
-    "house-hog": house_hog.main,
-    "junk": junk.main,
-    "matches": matches.main,
-    "kills": kills.main,
-    "reading": reading.main,
-    "store-cost": store.main,
-    "web-load": web_load.main,
+LAB = "conformance.lab"
+COMMANDS: Mapping[str, str] = {
+    "attacks": "attacks.command",
+    "bench": "bench.command",
+    "fairness": "fairness.command",
+    "growth": "growth.command",
+    "house-hog": "house_hog",
+    "house-load": "house_load",
+    "junk": "junk.command",
+    "kills": "kills.command",
+    "matches": "matches",
+    "reading": "reading.command",
+    "store-cost": "bench.store",
+    "web-load": "web_load.command",
 }
+"""The laboratory's commands, each a module there with a function `main`."""
 
 
-def main(argv: Sequence[str]) -> int:
+def main(argv: Sequence[str], lab: str = LAB) -> int:
     """Run what the words ask for; returns the exit status."""
     status = 130  # as a shell has it for a command that was interrupted
     try:
-        status = COMMANDS[argv[0]](argv[1:]) if argv and argv[0] in COMMANDS else cli.main(argv)
+        if argv and argv[0] in COMMANDS:
+            status = _measure(argv[0], argv[1:], lab)
+        else:
+            status = cli.main(argv[1:] if argv[:1] == ["run"] else argv)
     except* KeyboardInterrupt:
         print("conformance: interrupted", file=sys.stderr)
+    return status
+
+
+def _measure(command: str, words: Sequence[str], lab: str) -> int:
+    if find_spec(lab) is None:
+        print(
+            f"conformance: {command} needs the source tree; an installed package only plays transcripts",
+            file=sys.stderr,
+        )
+        return 2
+    status: int = import_module(f"{lab}.{COMMANDS[command]}").main(words)
     return status
 
 

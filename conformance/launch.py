@@ -5,17 +5,15 @@ is met as anybody else meets it.
 """
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import NoReturn
 
 import trio
 
-from conformance.bench.meters import children_of
 from conformance.steps import DIALECTS
 from conformance.targets import WEB, Address, addresses_in
 
@@ -46,28 +44,15 @@ class Server:
     async def stop(self) -> None:
         """SIGTERM, and wait. Raises ServerError unless it was still running and exits with status 0."""
         if self.process.poll() is not None:
-            await self._fail(f"died with status {self.process.returncode} while transcripts were played")
+            await self.fail(f"died with status {self.process.returncode} while transcripts were played")
         self.process.terminate()
         with trio.move_on_after(STOP_SECONDS):
             await self.process.wait()
         if self.process.poll() is None:
             self.process.kill()
-            await self._fail(f"did not stop within {STOP_SECONDS:g} s of SIGTERM")
+            await self.fail(f"did not stop within {STOP_SECONDS:g} s of SIGTERM")
         if self.process.returncode != 0:
-            await self._fail(f"exited with status {self.process.returncode} after SIGTERM")
-
-    async def kill(self, *, with_helpers: bool = False) -> str:
-        """SIGKILL, and wait; return what it last said on stderr. Raises ServerError unless it still ran.
-
-        The processes that it has are killed with it, as far as the system tells of them, or it alone.
-        """
-        for helper in children_of(self.process.pid) if with_helpers else ():
-            with suppress(ProcessLookupError):
-                os.kill(helper, signal.SIGKILL)
-        self.process.kill()
-        if (status := await self.process.wait()) != -signal.SIGKILL:
-            await self._fail(f"died with status {status} before it was killed")
-        return await self._last_words()
+            await self.fail(f"exited with status {self.process.returncode} after SIGTERM")
 
     @property
     def _has_named_all(self) -> bool:
@@ -85,19 +70,19 @@ class Server:
                 await self.process.wait()
         if self.process.poll() is None:
             self.process.kill()
-            await self._fail(f"did not name its three addresses within {START_SECONDS:g} s")
-        await self._fail(f"exited with status {self.process.returncode} before it named its three addresses")
+            await self.fail(f"did not name its three addresses within {START_SECONDS:g} s")
+        await self.fail(f"exited with status {self.process.returncode} before it named its three addresses")
 
-    async def _fail(self, what: str) -> NoReturn:
+    async def fail(self, what: str) -> NoReturn:
         """Raise what happened, with the last words of a process that has ended or is just being killed."""
         await self.process.wait()
-        words = await self._last_words()
+        words = await self.last_words()
         # Of a database's URL nothing is said: there may be a password in it.
         options = ["URL" if "://" in option else option for option in self.options]
         started = f"the server started with {' '.join(options)}" if options else "the server"
         raise ServerError(f"{started} {what}; its stderr" + (f":\n{words}" if words else " is empty"))
 
-    async def _last_words(self) -> str:
+    async def last_words(self) -> str:
         """Return the end of what it said on stderr, of a process that has ended."""
         with trio.move_on_after(1):
             await self._stderr_over.wait()

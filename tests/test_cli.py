@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from served import EVERY_PORT, PATIENCE, ROOT, Served, ran, served
 
-from conformance.bench.meters import children_of, has_proc
+from conformance.lab.meters import children_of, has_proc
 
 HANDSHAKE = (
     b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -56,7 +56,7 @@ MODULES = modules(ROOT)
 ALL = sorted(MODULES)
 CORE = [name for name in ALL if name.startswith(("gateway.game", "gateway.matchmaking", "gateway.hub"))]
 """What is pure."""
-READING = "conformance.reading.meter"
+READING = "conformance.lab.reading.meter"
 """What measures the codecs, and so has to import them."""
 IN_DIALECTS = [
     name
@@ -357,7 +357,7 @@ def test_what_the_event_loop_needs_of_the_store_imports_no_database(module: str)
 
 
 def test_databases_and_ratings_stay_in_the_store() -> None:
-    assert importers("sqlalchemy", "sqlite3") - {*STORE} <= {"conformance.kills.database"}
+    assert importers("sqlalchemy", "sqlite3") - {*STORE} <= {"conformance.lab.kills.database"}
     assert importers("openskill") == set()
 
 
@@ -427,16 +427,21 @@ def test_conformance_imports_nothing_of_what_it_checks(module: str) -> None:
     assert all(name.partition(".")[0] == "conformance" for name in ours(module))
 
 
+@pytest.mark.parametrize("module", [name for name in CONFORMANCE if not name.startswith("conformance.lab")])
+def test_runner_imports_nothing_of_the_laboratory(module: str) -> None:
+    assert not [name for name in ours(module) if name.startswith("conformance.lab")]
+
+
 def test_what_measures_reading_imports_neither_sessions_nor_translators() -> None:
     roles = {"codec", "messages", "contract", "framing"}
     assert all(name.startswith("adapters.") and name.rpartition(".")[2] in roles for name in ours(READING))
 
 
 def test_nothing_but_a_search_imports_what_only_tests_need() -> None:
-    assert {name for name in ALL if "hypothesis" in theirs(name)} == {"conformance.reading.search"}
-    at_import = ast.parse(source("conformance.reading.command")).body
+    assert {name for name in ALL if "hypothesis" in theirs(name)} == {"conformance.lab.reading.search"}
+    at_import = ast.parse(source("conformance.lab.reading.command")).body
     arrows = [node for node in at_import if isinstance(node, ast.Import | ast.ImportFrom)]
-    assert not [node for node in arrows if "conformance.reading.search" in ast.unparse(node)]
+    assert not [node for node in arrows if "conformance.lab.reading.search" in ast.unparse(node)]
 
 
 # Everywhere.

@@ -10,12 +10,12 @@ import trio
 from runner_fakes import tcp_server
 
 from conformance.__main__ import main
-from conformance.attacks import command, guest, target
-from conformance.attacks.figures import Said
-from conformance.attacks.guest import Guest
-from conformance.attacks.roster import ATTACKS
-from conformance.attacks.target import Log, Target
-from conformance.bench.meters import rss_bytes
+from conformance.lab.attacks import command, guest, target
+from conformance.lab.attacks.figures import Said
+from conformance.lab.attacks.guest import Guest
+from conformance.lab.attacks.roster import ATTACKS
+from conformance.lab.attacks.target import Log, Target
+from conformance.lab.meters import rss_bytes
 from conformance.launch import Server
 from conformance.targets import Address, addresses_in, parse_target
 

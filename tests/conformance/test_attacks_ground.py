@@ -6,11 +6,11 @@ import pytest
 import trio
 from runner_fakes import tcp_server
 
-from conformance.attacks import ground as grounds
-from conformance.attacks.attackers import attack
-from conformance.attacks.browsing import RapidResets
-from conformance.attacks.ground import Attack, Client, Ground, HungUp, drained
-from conformance.attacks.roster import ATTACKS
+from conformance.lab.attacks import ground as grounds
+from conformance.lab.attacks.attackers import attack
+from conformance.lab.attacks.browsing import RapidResets
+from conformance.lab.attacks.ground import Attack, Client, Ground, HungUp, drained
+from conformance.lab.attacks.roster import ATTACKS
 from conformance.targets import Address
 
 FRONT_ENDS = ("arena", "nac4", "droidcon", "web")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from conformance.attacks.texts import EDN, JSON, LONG, NAMES, SHORT, Family
+from conformance.lab.attacks.texts import EDN, JSON, LONG, NAMES, SHORT, Family
 
 FAMILIES = [*EDN.items(), *JSON.items()]
 

@@ -8,11 +8,11 @@ from time import perf_counter
 
 import pytest
 
-from conformance.bench.book import Book
-from conformance.bench.bots import Bot, Tally
-from conformance.bench.pace import Pace
-from conformance.bench.roster import script_of
-from conformance.bench.script import COLUMNS, MOVES, OutOfStep, Phase, Ticket
+from conformance.lab.bench.book import Book
+from conformance.lab.bench.bots import Bot, Tally
+from conformance.lab.bench.pace import Pace
+from conformance.lab.bench.roster import script_of
+from conformance.lab.bench.script import COLUMNS, MOVES, OutOfStep, Phase, Ticket
 
 
 @dataclass

@@ -12,10 +12,10 @@ import trio_websocket
 from runner_fakes import tcp_server, websocket_server
 
 from conformance.__main__ import main
-from conformance.bench.command import KINDS
-from conformance.bench.plan import Plan, Stretch
-from conformance.bench.processes import played
-from conformance.house_load import LoadError
+from conformance.lab.bench.command import KINDS
+from conformance.lab.bench.plan import Plan, Stretch
+from conformance.lab.bench.processes import played
+from conformance.lab.house_load import LoadError
 from conformance.launch import running
 from conformance.targets import Address
 

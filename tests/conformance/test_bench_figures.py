@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.bench.command import KINDS, schedule
-from conformance.bench.figures import Figures, Goal, Speed, figures, floor_of, speed
-from conformance.bench.plan import (
+from conformance.lab.bench.command import KINDS, schedule
+from conformance.lab.bench.figures import Figures, Goal, Speed, figures, floor_of, speed
+from conformance.lab.bench.plan import (
     MIX,
     Counted,
     Plan,
@@ -18,7 +18,7 @@ from conformance.bench.plan import (
     report_as_json,
     report_from_json,
 )
-from conformance.bench.table import aligned, as_data, tables
+from conformance.lab.bench.table import aligned, as_data, tables
 
 COUNTED = Counted(
     seconds=2.0,

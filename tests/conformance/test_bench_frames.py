@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.bench.frames import cut_frames, frame
-from conformance.bench.script import OutOfStep
 from conformance.frames import Opcode
+from conformance.lab.bench.frames import cut_frames, frame
+from conformance.lab.bench.script import OutOfStep
 
 
 def test_mask_is_there_and_is_nought() -> None:

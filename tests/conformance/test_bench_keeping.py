@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from conformance.__main__ import main
-from conformance.bench import store
-from conformance.bench.keeping import Cost, Run, as_data, mean_of, readable, run_of
-from conformance.bench.plan import Counted, Report
+from conformance.lab.bench import store
+from conformance.lab.bench.keeping import Cost, Run, as_data, mean_of, readable, run_of
+from conformance.lab.bench.plan import Counted, Report
 
 FULL = Counted(
     seconds=2.0,

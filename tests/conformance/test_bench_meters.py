@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.bench.meters import NoSuchProcess, Used, has_proc, pin, rss_bytes, two_cores, used_by
+from conformance.lab.meters import NoSuchProcess, Used, has_proc, pin, rss_bytes, two_cores, used_by
 
 TICKS = os.sysconf("SC_CLK_TCK")
 

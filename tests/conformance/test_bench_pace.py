@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from conformance.bench.pace import Pace
+from conformance.lab.bench.pace import Pace
 
 
 @dataclass

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.bench.book import Book
-from conformance.bench.frames import frame
-from conformance.bench.nac4 import without_time
-from conformance.bench.roster import script_of
-from conformance.bench.script import COLUMNS, MOVES, OutOfStep, Phase, Ticket
 from conformance.boards import arena_cells, arena_moves, drops, nac4_board
-from conformance.house_load import DRAWN
+from conformance.lab.bench.book import Book
+from conformance.lab.bench.frames import frame
+from conformance.lab.bench.nac4 import without_time
+from conformance.lab.bench.roster import script_of
+from conformance.lab.bench.script import COLUMNS, MOVES, OutOfStep, Phase, Ticket
+from conformance.lab.house_load import DRAWN
 
 WRONG = (b"Error NOT_YOUR_TURN", b"YOU_WON", b"not-connected no", b"{}", b"\xff", b"[]")
 KINDS = ("droidcon", "nac4", "arena-json", "arena-edn")

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.bench.script import OutOfStep
 from conformance.boards import arena_cells, nac4_board
-from conformance.crowd.dialects import Arena, Droidcon, Nac4, speech_of
-from conformance.crowd.speech import Heard, Speech, Wish
+from conformance.lab.bench.script import OutOfStep
+from conformance.lab.crowd.dialects import Arena, Droidcon, Nac4, speech_of
+from conformance.lab.crowd.speech import Heard, Speech, Wish
 
 ANN = Wish("ann", table="green")
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.crowd.member import Look
-from conformance.fairness.figures import Figures, table
-from conformance.fairness.ledger import Fault, Ledger
-from conformance.fairness.log import Log, Loss, loss_in
+from conformance.lab.crowd.member import Look
+from conformance.lab.fairness.figures import Figures, table
+from conformance.lab.fairness.ledger import Fault, Ledger
+from conformance.lab.fairness.log import Log, Loss, loss_in
 
 LINE = (
     "2026-11-21 13:42:57,123 INFO    game 'p4-1b' beats 'p4-1a': "

@@ -4,12 +4,12 @@ import random
 
 import pytest
 
-from conformance.bench.script import OutOfStep
-from conformance.crowd.crowd import Crowd
-from conformance.crowd.member import Look
-from conformance.crowd.speech import Heard, Wish
-from conformance.fairness.ledger import Fault
-from conformance.fairness.players import SLEEPERS, Player, Table, Tally
+from conformance.lab.bench.script import OutOfStep
+from conformance.lab.crowd.crowd import Crowd
+from conformance.lab.crowd.member import Look
+from conformance.lab.crowd.speech import Heard, Wish
+from conformance.lab.fairness.ledger import Fault
+from conformance.lab.fairness.players import SLEEPERS, Player, Table, Tally
 
 LOOK, LATER = Look(1.0, 0.99), Look(2.0, 1.99)
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from conformance.__main__ import main
-from conformance.growth.meter import cpu_seconds
-from conformance.growth.parts import PARTS, points_up_to
-from conformance.growth.players import NAMES, couple, renamed
-from conformance.growth.rows import Row, as_data, table
+from conformance.lab.growth.meter import cpu_seconds
+from conformance.lab.growth.parts import PARTS, points_up_to
+from conformance.lab.growth.players import NAMES, couple, renamed
+from conformance.lab.growth.rows import Row, as_data, table
 
 
 def test_goal_is_met_up_to_it_and_missed_above() -> None:

@@ -8,9 +8,9 @@ from random import Random
 import pytest
 
 from conformance.__main__ import main
-from conformance.junk import command
-from conformance.junk.command import Log, Row, readable
-from conformance.junk.texts import PIECES, PORTS, talk_for
+from conformance.lab.junk import command
+from conformance.lab.junk.command import Log, Row, readable
+from conformance.lab.junk.texts import PIECES, PORTS, talk_for
 from conformance.launch import COMMAND
 
 BROKEN = """

@@ -15,12 +15,12 @@ import pytest
 import trio
 
 from conformance.__main__ import main
-from conformance.bench.script import OutOfStep
-from conformance.kills.command import Findings, Notes, kill_all, readable
-from conformance.kills.database import DatabaseError, integrity, stored_in
-from conformance.kills.games import Game
-from conformance.kills.load import Load
-from conformance.kills.verdict import judge
+from conformance.lab.bench.script import OutOfStep
+from conformance.lab.kills.command import Findings, Notes, kill_all, readable
+from conformance.lab.kills.database import DatabaseError, integrity, stored_in
+from conformance.lab.kills.games import Game
+from conformance.lab.kills.load import Load
+from conformance.lab.kills.verdict import judge
 from conformance.launch import COMMAND, ServerError
 from conformance.targets import Address
 
@@ -95,7 +95,7 @@ def test_database_of_its_own_is_left_only_where_something_is_wrong(
     words = ["--kills", "1", "--pairs", "3", "--results", "20", "--within", "0.2", "--seed", "22"]
     assert main(["kills", *words]) == 0
     assert not list(tmp_path.iterdir())
-    monkeypatch.setattr("conformance.kills.command.recounted", not_as_kept)
+    monkeypatch.setattr("conformance.lab.kills.command.recounted", not_as_kept)
     assert main(["kills", *words]) == 1
     assert [path.name for path in tmp_path.glob("kills-*/*")] == ["kills.db"]
     assert capsys.readouterr().out.endswith("NOT GOOD\n")
@@ -115,7 +115,7 @@ async def test_no_server_is_killed_before_it_told_enough_results(tmp_path: Path)
 async def test_run_that_told_too_few_results_is_not_good(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conformance.kills.command.PATIENCE", 0.5)
+    monkeypatch.setattr("conformance.lab.kills.command.PATIENCE", 0.5)
     findings = await kill_all(options(within=0.5, results=10**6), str(tmp_path / "c4.db"))
     assert findings.verdict.is_good
     assert not findings.is_good

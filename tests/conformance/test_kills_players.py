@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.bench.frames import frame
-from conformance.bench.script import OutOfStep
 from conformance.boards import nac4_board
-from conformance.kills.games import Game, Result
-from conformance.kills.players import PLAYERS, Arena, Droidcon, Nac4, Player
+from conformance.lab.bench.frames import frame
+from conformance.lab.bench.script import OutOfStep
+from conformance.lab.kills.games import Game, Result
+from conformance.lab.kills.players import PLAYERS, Arena, Droidcon, Nac4, Player
 
 WON = Game("0101010", 1, "four")
 LOST = Game("11203040", 2, "four")

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings, target
 
 from conformance.__main__ import main
-from conformance.reading import command, families
-from conformance.reading.meter import GOALS, READERS, best, cost
-from conformance.reading.search import searched, texts
+from conformance.lab.reading import command, families
+from conformance.lab.reading.meter import GOALS, READERS, best, cost
+from conformance.lab.reading.search import searched, texts
 
 LENIENCE = 10
 ROWS = [(dialect, length) for dialect in READERS for length in GOALS]

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -388,20 +389,40 @@ def test_no_transcripts_at_all_is_bad_usage(places: Places, capsys: pytest.Captu
     assert capsys.readouterr().err == expected
 
 
-def test_first_word_may_name_a_subcommand(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(conformance.__main__.COMMANDS, "other", len)
-    assert conformance.__main__.main(["other", "a", "b"]) == 2
+def lab_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str) -> str:
+    """Make a laboratory whose `matches` does what the words say; return its name."""
+    name = f"lab_of_{tmp_path.name}"
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "matches.py").write_text(f"def main(argv):\n    {words}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    return name
+
+
+def test_first_word_may_name_a_command_of_the_laboratory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lab = lab_of_one(tmp_path, monkeypatch, "return len(argv)")
+    assert conformance.__main__.main(["matches", "a", "b"], lab) == 2
 
 
 def test_interruption_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupted(words: object) -> int:
-        raise BaseExceptionGroup("a nursery", [KeyboardInterrupt()])
-
-    monkeypatch.setitem(conformance.__main__.COMMANDS, "other", interrupted)
-    assert conformance.__main__.main(["other"]) == 130
+    lab = lab_of_one(tmp_path, monkeypatch, "raise BaseExceptionGroup('a nursery', [KeyboardInterrupt()])")
+    assert conformance.__main__.main(["matches"], lab) == 130
     assert capsys.readouterr().err == "conformance: interrupted\n"
+
+
+def test_installed_package_says_that_the_laboratory_needs_the_source_tree(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert conformance.__main__.main(["bench"], "conformance_lab_that_is_not_there") == 2
+    assert "bench needs the source tree" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("module", sorted(conformance.__main__.COMMANDS.values()))
+def test_every_command_of_the_laboratory_is_there(module: str) -> None:
+    assert callable(import_module(f"conformance.lab.{module}").main)
 
 
 def test_command_runs_as_a_module() -> None:

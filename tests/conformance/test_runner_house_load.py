@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from conformance import house_hog, house_load
 from conformance.__main__ import main
-from conformance.house_load import DRAWN, Figures, Load, percentile
+from conformance.lab import house_hog, house_load
+from conformance.lab.house_load import DRAWN, Figures, Load, percentile
 
 
 @pytest.mark.parametrize(("percent", "value"), [(1, 1), (50, 50), (99, 99), (100, 100)])

@@ -6,9 +6,9 @@ import pytest
 import trio
 import trio.testing
 
-from conformance.house_load import LoadError
-from conformance.web_load.command import Row, goal, kinds_of, main, readable
-from conformance.web_load.job import _read_one
+from conformance.lab.house_load import LoadError
+from conformance.lab.web_load.command import Row, goal, kinds_of, main, readable
+from conformance.lab.web_load.job import _read_one
 
 
 def rows(*p99s: float) -> list[Row]:

@@ -17,7 +17,7 @@ from served import PATIENCE, ROOT, Served, served
 from web_world import TOKEN, keep
 
 from adapters.web.link import Orders, encode
-from conformance.bench.meters import children_of, has_proc
+from conformance.lab.meters import children_of, has_proc
 from gateway.store.database import open_to_write
 
 pytestmark = pytest.mark.skipif(not has_proc(), reason="no /proc here")

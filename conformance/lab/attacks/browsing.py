@@ -1,0 +1,113 @@
+"""Attacks on the web port: HTTP/2 that nobody offered, upgrades, and readers who ask for much."""
+
+import struct
+
+import trio
+
+from conformance.lab.attacks.ground import Attack, Client, Ground, drained
+
+_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+_SETTINGS = b"\0\0\0\x04\0\0\0\0\0"
+_GET = b"\x82\x86\x84\x41\x01x"
+"""A header block (RFC 7541): GET, http, `/`, and the authority `x`."""
+_HEADERS, _RST_STREAM = 1, 3
+_END = 0x05
+"""END_STREAM and END_HEADERS."""
+_UPGRADE = (
+    b"GET /api/games HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\n%s\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+)
+_PATHS = (
+    "/api/games?limit=1000",
+    "/api/games?limit=1000&player=nobody",
+    "/api/players?limit=1000",
+    "/api/standings",
+    "/api/games-vg",
+)
+
+
+class RapidResets(Attack):
+    """Streams that are opened and reset at once, as HTTP/2 by prior knowledge."""
+
+    name = "http2"
+    what = "HTTP/2 by prior knowledge: streams that are opened and reset at once"
+    clients = 4
+
+    async def live(self, ground: Ground, number: int) -> None:
+        async with ground.connected("web") as client, drained(client):
+            await client.say(_PREFACE + _SETTINGS)
+            for first in range(1, 2**20, 200):
+                await client.say(b"".join(map(_opened_and_reset, range(first, first + 200, 2))))
+                await trio.sleep(0.02)
+
+
+class Upgrades(Attack):
+    """Requests for another protocol, with junk behind them, and requests that are none."""
+
+    name = "upgrades"
+    what = "upgrades to websocket and h2c with junk behind them, bad requests"
+    clients = 10
+
+    async def live(self, ground: Ground, number: int) -> None:
+        heads = (
+            _UPGRADE % b"Upgrade: websocket",
+            _UPGRADE % b"Upgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA",
+            b"POST /api/clear HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+            b"GET /api/games?limit=1000 HTTP/1.1\r\nHost: x\r\n\r\n" * 20,
+            b"GET /api/players/" + b"%F0%9F%98%80" * 5_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+            b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
+        )
+        async with ground.connected("web") as client, drained(client):
+            await client.say(ground.lot.choice(heads) + ground.lot.randbytes(500))
+            await trio.sleep(0.1)
+
+
+class Readers(Attack):
+    """Clients that ask for the longest pages, one after the other."""
+
+    name = "readers"
+    what = "20 web clients that ask for pages of 1,000 games, one after the other"
+    clients = 20
+    pause = 0.0
+    reads = True
+
+    async def live(self, ground: Ground, number: int) -> None:
+        async with ground.connected("web") as client:
+            await client.say(_request(_PATHS[number % 5 if number % 2 else 0]))
+            await client.drain()
+
+
+class Exports(Attack):
+    """Clients that ask for all there is; some of them do not read it."""
+
+    name = "exports"
+    what = "50 web clients that ask for the whole export; ten of them do not read it"
+    clients = 50
+    reads = True
+
+    async def live(self, ground: Ground, number: int) -> None:
+        async with ground.connected("web") as client:
+            await client.say(_request("/api/export.jsonl"))
+            if number % 5 == 0:
+                await _read_a_little(client)
+            await client.drain()
+
+
+async def _read_a_little(client: Client) -> None:
+    """Read as one does who has fallen asleep. Raises HungUp."""
+    while True:
+        await client.heard(100)
+        await trio.sleep(2)
+
+
+def _request(path: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode()
+
+
+def _opened_and_reset(stream: int) -> bytes:
+    return _frame(_HEADERS, _END, stream, _GET) + _frame(_RST_STREAM, 0, stream, struct.pack("!I", 8))
+
+
+def _frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
+    """Return one frame (RFC 9113 4.1)."""
+    return struct.pack("!I", len(payload))[1:] + struct.pack("!BBI", kind, flags, stream) + payload

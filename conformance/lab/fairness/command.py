@@ -1,0 +1,111 @@
+"""`python -m conformance fairness`: does nobody lose on time because the server was busy?
+
+Knows a gateway with short clocks as a subprocess, its log, and a process of bots. Half of the games are
+played while the gateway is stopped now and then for longer than anybody's clock, half on an overloaded
+machine.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+
+import trio
+
+from conformance.arguments import Parser, count, file, guarded, seconds, write
+from conformance.lab.crowd.job import done, say
+from conformance.lab.fairness.figures import Figures, table
+from conformance.lab.fairness.ledger import Fault
+from conformance.lab.fairness.log import Log
+from conformance.lab.house_load import LoadError
+from conformance.launch import COMMAND, ServerError, running
+
+BURNER = (sys.executable, "-m", "conformance.lab.fairness.burner")
+ENDLESS = ("--rounds", "1000000", "--games-per-pair", "0")
+_JOB = "conformance.lab.fairness.job"
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the command line; returns the exit status."""
+    return guarded(_main, argv, LoadError, ServerError)
+
+
+def _main(argv: Sequence[str]) -> int:
+    options = _parse(argv)
+    measured = trio.run(measure, options)
+    print(table(measured), end="")
+    complaints = [line for one in measured for line in one.complaints()]
+    for line in complaints:
+        print(line)
+    write(options.json, json.dumps([_as_data(one) for one in measured], indent=2) + "\n")
+    return 1 if complaints else 0
+
+
+def _parse(argv: Sequence[str]) -> argparse.Namespace:
+    parser = Parser(prog="conformance fairness", description=__doc__.splitlines()[0], allow_abbrev=False)
+    parser.add_argument("--games", type=count, default=10_000, metavar="N", help="games in all (10000)")
+    parser.add_argument("--at-once", type=count, default=1000, metavar="N", help="games at once (1000)")
+    parser.add_argument("--stalls", type=count, default=10, metavar="N", help="stalls at least (10)")
+    parser.add_argument("--stall", type=seconds, default=2.0, metavar="SECONDS", help="length of one (2)")
+    parser.add_argument("--clock", type=seconds, default=1.5, help="seconds that a player has (1.5)")
+    burners = 2 * (os.cpu_count() or 1)
+    parser.add_argument(
+        "--burners", type=count, default=burners, metavar="N", help=f"processes that overload ({burners})"
+    )
+    parser.add_argument("--seed", type=count, default=1, metavar="N", help="seed of all lots (1)")
+    parser.add_argument("--json", type=file, metavar="FILE", help="write a JSON report as well")
+    return parser.parse_args(argv)
+
+
+async def measure(options: argparse.Namespace, command: Sequence[str] = COMMAND) -> list[Figures]:
+    """Play all games. Raises LoadError, ServerError, wrapped."""
+    half = (options.games + 1) // 2
+    say(f"playing {half} games with stalls ...")
+    stalled = await _stretch("stalled", options, half, options.stalls, command)
+    say(f"playing {half} games beside {options.burners} processes that take the cores ...")
+    with burning(options.burners):
+        return [stalled, await _stretch("overloaded", options, half, 0, command)]
+
+
+async def _stretch(
+    name: str, options: argparse.Namespace, games: int, stalls: int, command: Sequence[str]
+) -> Figures:
+    log = Log()
+    clock = ("--clock", str(options.clock), "--idle", str(options.clock))
+    async with running((*ENDLESS, *clock, "--seed", str(options.seed)), command, log.hear) as server:
+        words = {
+            "addresses": {kind: (at.host, at.port) for kind, at in server.addresses.items()},
+            "pid": server.process.pid,
+            "games": games,
+            "stalls": stalls,
+            **{name: getattr(options, name) for name in ("at_once", "stall", "clock", "seed")},
+        }
+        found = await done(_JOB, words)
+    # The server has ended, so its log is complete.
+    return Figures(
+        name=name,
+        faults={Fault[fault]: told for fault, told in found.pop("faults").items()},
+        losses=log.losses,
+        **{key: found[key] for key in ("games", "moves", "seconds", "stalls", "slept", "told", "losers")},
+    )
+
+
+@contextmanager
+def burning(number: int) -> Iterator[None]:
+    """So many processes that use all the time that they get, for as long as the block lasts."""
+    burners = [subprocess.Popen(BURNER, stdin=subprocess.DEVNULL) for _ in range(number)]
+    try:
+        yield
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
+
+
+def _as_data(one: Figures) -> dict[str, object]:
+    faults = {fault.name.lower(): told for fault, told in one.faults.items()}
+    return {**asdict(one), "faults": faults, "complaints": list(one.complaints())}

@@ -1,0 +1,101 @@
+"""What a stretch of games came to, beside what was asked for; arithmetic and words alone."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from conformance.lab.bench.table import aligned
+from conformance.lab.fairness.ledger import Fault
+from conformance.lab.fairness.log import Loss
+
+_SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One stretch of games."""
+
+    name: str
+    games: int
+    moves: int
+    seconds: float
+    stalls: int
+    slept: int
+    """Players who did not answer, on purpose."""
+    told: int
+    """Those who were told that they had lost on time."""
+    losers: Sequence[str]
+    """The names of all who were told so."""
+    faults: Mapping[Fault, Sequence[str]]
+    """What the bots know of those who had not slept, or had lost before their time was up."""
+    losses: Sequence[Loss]
+    """What the server's log says."""
+
+    @property
+    def unlogged(self) -> list[str]:
+        """Names of those who were told of a loss that the log does not have."""
+        return sorted((Counter(self.losers) - Counter(loss.loser for loss in self.losses)).elements())
+
+    @property
+    def without_delay(self) -> list[str]:
+        """Names of those whose loss was logged without the server's own delay."""
+        return [loss.loser for loss in self.losses if loss.deaf is None]
+
+    def complaints(self) -> Iterator[str]:
+        """Yield what is not as it should be."""
+        for said, found in (
+            ("lost on time by the server's fault", self.faults[Fault.SERVER]),
+            ("lost on time, and nobody can tell by whose fault", self.faults[Fault.UNKNOWN]),
+            ("lost on time, which the log does not say", self.unlogged),
+            ("logged without the server's delay", self.without_delay),
+        ):
+            if found:
+                yield from (f"{self.name}: {said}: {one}" for one in found[:_SHOWN])
+                if len(found) > _SHOWN:
+                    yield f"{self.name}: {said}: {len(found) - _SHOWN} more"
+        if self.told < self.slept:
+            yield f"{self.name}: {self.slept - self.told} players slept and were not told that they had lost"
+        if not self.slept:
+            yield f"{self.name}: nobody slept, so that a loss on time was not seen to be seen"
+
+
+def table(measured: Sequence[Figures]) -> str:
+    """Return the figures, a column for each stretch, as lines with their ends."""
+    return (
+        aligned([("", *(one.name for one in measured)), *zip(_NAMES, *map(_column, measured), strict=True)])
+        + "\n"
+    )
+
+
+_NAMES = (
+    "games",
+    "moves",
+    "seconds",
+    "stalls",
+    "slept on purpose",
+    "told that they had lost on time",
+    "others who lost on time",
+    "by the server's fault",
+    "by their own",
+    "nobody can tell",
+    "losses on time in the log",
+    "with the server's delay",
+    "longest delay there (s)",
+)
+
+
+def _column(one: Figures) -> list[str]:
+    delays = [loss.deaf for loss in one.losses if loss.deaf is not None]
+    return [
+        str(one.games),
+        str(one.moves),
+        f"{one.seconds:.1f}",
+        str(one.stalls),
+        str(one.slept),
+        str(one.told),
+        str(len(one.losers) - one.told),
+        *(str(len(one.faults[fault])) for fault in (Fault.SERVER, Fault.PLAYER, Fault.UNKNOWN)),
+        str(len(one.losses)),
+        str(len(delays)),
+        f"{max(delays):.3f}" if delays else "-",
+    ]

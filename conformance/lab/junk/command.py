@@ -1,0 +1,127 @@
+"""`python -m conformance junk`: does anything that a client sends write a traceback, or stop the server?
+
+Starts a gateway with all its ports, sends random and mutated bytes to one port after the other, and reads its
+log meanwhile. Knows words of a command line and what a traceback begins with.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+import trio
+
+from conformance.arguments import Parser, count, file, guarded, write
+from conformance.lab.junk.sender import answers, send_all
+from conformance.lab.junk.texts import PORTS
+from conformance.launch import COMMAND, Server, ServerError, running
+
+SETTLING = 0.5
+"""Seconds that a server has for logging what the last pieces have caused."""
+OPTIONS = ("--web", "0", "--log-level", "warning")
+STARTING = COMMAND
+_TRACEBACK = b"Traceback (most recent call last)"
+_KEPT = 4000
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What came of one port."""
+
+    port: str
+    pieces: int
+    connections: int
+    tracebacks: int
+    answers: bool
+
+    @property
+    def is_good(self) -> bool:
+        return self.answers and not self.tracebacks
+
+
+class Log:
+    """What the server says on stderr: how many tracebacks, and the first of them."""
+
+    def __init__(self) -> None:
+        self.tracebacks = 0
+        self.first = ""
+        self._rest = b""
+        self._shown = bytearray()
+
+    def hear(self, data: bytes) -> None:
+        """Take in what came."""
+        whole = self._rest + data
+        self.tracebacks += whole.count(_TRACEBACK)
+        self._rest = whole[-len(_TRACEBACK) + 1 :]
+        if self.tracebacks and len(self._shown) < _KEPT:
+            self._shown += data
+            self.first = self._shown[:_KEPT].decode(errors="backslashreplace")
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the command line; returns the exit status."""
+    return guarded(_main, argv, ServerError)
+
+
+def _main(argv: Sequence[str]) -> int:
+    options = _parse(argv)
+    log = Log()
+    with TemporaryDirectory(prefix="junk-") as folder:
+        rows = trio.run(junk, options, Path(folder, "junk.db"), log)
+    print(readable(rows), end="")
+    if log.first:
+        print(f"the first that the server said:\n{log.first}", file=sys.stderr)
+    write(options.json, json.dumps({"seed": options.seed, "ports": [asdict(row) for row in rows]}) + "\n")
+    return 0 if all(row.is_good for row in rows) else 1
+
+
+def _parse(argv: Sequence[str]) -> argparse.Namespace:
+    parser = Parser(prog="conformance junk", description=__doc__.splitlines()[0], allow_abbrev=False)
+    parser.add_argument("--pieces", type=count, default=20_000, metavar="N", help="how many in all (20000)")
+    parser.add_argument("--only", type=_ports, default=PORTS, metavar="PORTS", help="nac4,arena,droidcon,web")
+    parser.add_argument("--seed", metavar="WORD", help="for the same pieces once more")
+    parser.add_argument("--json", type=file, metavar="FILE", help="write a JSON report as well")
+    options = parser.parse_args(argv)
+    options.seed = options.seed or os.urandom(4).hex()
+    return options
+
+
+def _ports(text: str) -> tuple[str, ...]:
+    ports = tuple(text.split(","))
+    for port in ports:
+        if port not in PORTS:
+            raise argparse.ArgumentTypeError(f"{port!r} is none of {', '.join(PORTS)}")
+    return ports
+
+
+async def junk(options: argparse.Namespace, database: Path, log: Log) -> list[Row]:
+    """Send to all ports that were asked for. Raises ServerError, wrapped."""
+    print(f"seed {options.seed}", flush=True)
+    share = -(-options.pieces // len(options.only))
+    rows: list[Row] = []
+    async with running([*OPTIONS, "--db", str(database)], STARTING, log.hear) as server:
+        rows += [await _row(server, port, share, (options.seed, log)) for port in options.only]
+    return rows
+
+
+async def _row(server: Server, port: str, pieces: int, about: tuple[str, Log]) -> Row:
+    seed, log = about
+    before = log.tracebacks
+    connections = await send_all(port, server.addresses[port], pieces, Random(f"{seed} {port}"))
+    is_there = await answers(port, server.addresses[port])
+    await trio.sleep(SETTLING)
+    return Row(port, pieces, connections, log.tracebacks - before, is_there)
+
+
+def readable(rows: Sequence[Row]) -> str:
+    """Return what came of it, lines with their ends."""
+    lines = [f"{'port':10}{'pieces':>8}{'connections':>13}{'tracebacks':>12}  answers"]
+    for row in rows:
+        yes = "yes" if row.answers else "NO"
+        lines.append(f"{row.port:10}{row.pieces:>8}{row.connections:>13}{row.tracebacks:>12}  {yes}")
+    return "\n".join([*lines, "good" if all(row.is_good for row in rows) else "NOT GOOD"]) + "\n"

@@ -1,0 +1,234 @@
+"""`python -m conformance kills`: is every result that a client was told of stored, once, after `kill -9`?
+
+Knows a gateway as a subprocess, started again and again on one database, and when to kill it: in turns it
+alone, so that processes of its own outlive it by a moment, and all of them at once. It is not killed before
+results flow, however slow the machine is: a run that told of too few shows nothing. What the clients were
+told is compared with what is stored at the end, when the server has started once more and has stopped in
+good order.
+"""
+
+import argparse
+import json
+import os
+import signal
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from random import Random
+from shutil import rmtree
+from tempfile import mkdtemp
+from time import time_ns
+
+import trio
+
+from conformance.arguments import Parser, count, file, guarded, seconds, write
+from conformance.lab.bench.script import OutOfStep
+from conformance.lab.kills.database import DatabaseError, integrity, recounted, stored_in
+from conformance.lab.kills.games import LENGTH, Game, Result
+from conformance.lab.kills.load import Load
+from conformance.lab.kills.verdict import Verdict, judge
+from conformance.lab.meters import children_of
+from conformance.launch import COMMAND, Server, ServerError, running, start
+
+OPTIONS = ("--rounds", str(LENGTH), "--games-per-pair", "0", "--log-level", "error")
+SHOWN = 20
+"""So many results are shown of each kind of trouble."""
+PATIENCE = 60.0
+"""Seconds that a server has for telling the results without which it is not killed."""
+
+
+@dataclass(slots=True)
+class Notes:
+    """What the clients were told until now."""
+
+    token: str
+    """What all names of this run begin with."""
+    told: set[Result] = field(default_factory=set)
+    tellings: Counter[str] = field(default_factory=Counter)
+    """How many results were told, by dialect; a game has up to two."""
+    played: dict[str, tuple[Game, ...]] = field(default_factory=dict)
+    moments: list[float] = field(default_factory=list)
+    """When the server was killed, in seconds from when results flowed."""
+    idle: int = 0
+    """How many kills came before as many results were told as were asked for."""
+
+    def add(self, load: Load) -> int:
+        """Take in what a load was told; return how many games."""
+        before = len(self.told)
+        for player in load.players:
+            self.told.update(player.results)
+            self.tellings[player.dialect] += len(player.results)
+        self.played |= load.games
+        return len(self.told) - before
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What a run came to."""
+
+    notes: Notes
+    verdict: Verdict
+    integrity: str
+    books: str
+    """What the server's recount says."""
+
+    @property
+    def is_good(self) -> bool:
+        """Whether nothing was lost, doubled or damaged, and enough results were told before each kill."""
+        is_whole = self.integrity in ("ok", "not SQLite") and self.books.endswith(": as kept")
+        return self.verdict.is_good and is_whole and self.verdict.told > 0 and self.notes.idle == 0
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the command line; returns the exit status."""
+    return guarded(_main, argv, OutOfStep, ServerError, DatabaseError)
+
+
+def _main(argv: Sequence[str]) -> int:
+    options = _parse(argv)
+    where = options.db or str(Path(mkdtemp(prefix="kills-")) / "kills.db")
+    findings = trio.run(kill_all, options, where)
+    print(readable(findings), end="")
+    if not options.db and findings.is_good:
+        rmtree(Path(where).parent)  # otherwise somebody will want to see it
+    write(options.json, json.dumps(as_data(findings, options.seed), indent=2) + "\n")
+    return 0 if findings.is_good else 1
+
+
+def _parse(argv: Sequence[str]) -> argparse.Namespace:
+    parser = Parser(prog="conformance kills", description=__doc__.splitlines()[0], allow_abbrev=False)
+    parser.add_argument("--kills", type=count, default=100, metavar="N", help="how often (100)")
+    parser.add_argument("--pairs", type=count, default=12, metavar="N", help="pairs of clients (12)")
+    parser.add_argument(
+        "--results", type=count, default=100, metavar="N", help="how many are told before each kill (100)"
+    )
+    parser.add_argument(
+        "--within",
+        type=seconds,
+        default=1.0,
+        metavar="SECONDS",
+        help="when to kill after that, at the latest (1)",
+    )
+    parser.add_argument("--seed", metavar="WORD", help="for the same games and moments once more")
+    parser.add_argument("--db", metavar="FILE|URL", help="the database (a new file, removed at the end)")
+    parser.add_argument("--json", type=file, metavar="FILE", help="write a JSON report as well")
+    options = parser.parse_args(argv)
+    options.seed = options.seed or os.urandom(4).hex()
+    return options
+
+
+async def kill_all(options: argparse.Namespace, where: str, command: Sequence[str] = COMMAND) -> Findings:
+    """Kill as often as asked for, and look what is left.
+
+    Raises OutOfStep, ServerError, DatabaseError, wrapped.
+    """
+    place = "by URL" if "://" in where else where  # there may be a password in it
+    print(f"seed {options.seed}, database {place}", flush=True)
+    notes, lot = Notes(f"x{time_ns() // 1000 % 10**12}"), Random(options.seed)
+    for number in range(1, options.kills + 1):
+        moment = lot.uniform(0, options.within)
+        notes.moments.append(moment)
+        whole = number % 2 == 0
+        name, seed = f"{notes.token}k{number}", f"{options.seed} {number}"
+        run = Run(name, seed, options.pairs, options.results, moment, with_helpers=whole)
+        load = await _killed(run, where, command)
+        notes.idle += load.results < options.results
+        what = "all processes" if whole else "the server"
+        print(f"kill {number}, of {what} after {moment:.3f} s: {notes.add(load)} games told of", flush=True)
+    async with running([*OPTIONS, "--db", where], command):
+        pass
+    verdict = judge(notes.told, await stored_in(where, notes.token), notes.played)
+    return Findings(notes, verdict, integrity(where), await recounted(where))
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One life of the server."""
+
+    name: str
+    seed: str
+    pairs: int
+    results: int
+    """So many are told before `moment` begins."""
+    moment: float
+    """Seconds."""
+    with_helpers: bool
+
+
+async def _killed(run: Run, where: str, command: Sequence[str]) -> Load:
+    """Let clients play on a server, and kill it; return what they were told to the last byte."""
+    try:
+        async with trio.open_nursery() as nursery:
+            server = await start(nursery, [*OPTIONS, "--db", where], command)
+            load = Load(run.name, run.seed, server.addresses, run.results)
+            try:
+                nursery.start_soon(load.run, run.pairs)
+                with trio.move_on_after(PATIENCE):
+                    await load.told.wait()
+                await trio.sleep(run.moment)
+            finally:
+                load.is_over = True
+                with trio.CancelScope(shield=True):
+                    if words := await killed(server, with_helpers=run.with_helpers):
+                        print(f"the server said:\n{words}", file=sys.stderr)
+    except BaseExceptionGroup as errors:
+        raise (errors.subgroup(ServerError) or errors) from None  # a server that died is why others complain
+    return load
+
+
+async def killed(server: Server, *, with_helpers: bool) -> str:
+    """SIGKILL, and wait; return what it last said on stderr. Raises ServerError unless it still ran.
+
+    The processes that it has are killed with it, as far as the system tells of them, or it alone.
+    """
+    for helper in children_of(server.process.pid) if with_helpers else ():
+        with suppress(ProcessLookupError):
+            os.kill(helper, signal.SIGKILL)
+    server.process.kill()
+    if (status := await server.process.wait()) != -signal.SIGKILL:
+        await server.fail(f"died with status {status} before it was killed")
+    return await server.last_words()
+
+
+def readable(findings: Findings) -> str:
+    """Return what a run came to, lines with their ends."""
+    notes, verdict = findings.notes, findings.verdict
+    rows = {
+        "kills": len(notes.moments),
+        "after too few results": notes.idle,
+        "games told of": verdict.told,
+        "results told": f"{notes.tellings.total()} ({_by_dialect(notes)})",
+        "games stored": verdict.stored,
+        "stored, not told of": verdict.untold,
+        "told of, not stored": len(verdict.missing),
+        "stored twice": len(verdict.twice),
+        "stored, not played": len(verdict.strange),
+        "integrity of the file": findings.integrity,
+        "books": findings.books,
+    }
+    lines = [f"{name + ':':23}{value}" for name, value in rows.items()]
+    troubles = {"not stored": verdict.missing, "twice": verdict.twice, "not played": verdict.strange}
+    lines += [f"{word}: {each}" for word, results in troubles.items() for each in results[:SHOWN]]
+    return "\n".join([*lines, "good" if findings.is_good else "NOT GOOD"]) + "\n"
+
+
+def _by_dialect(notes: Notes) -> str:
+    return ", ".join(f"{dialect} {times}" for dialect, times in sorted(notes.tellings.items()))
+
+
+def as_data(findings: Findings, seed: str) -> dict[str, object]:
+    """Return the same for JSON."""
+    notes = findings.notes
+    return {
+        "seed": seed,
+        "moments": notes.moments,
+        "after_too_few": notes.idle,
+        "tellings": dict(notes.tellings),
+        "verdict": asdict(findings.verdict),
+        "integrity": findings.integrity,
+        "books": findings.books,
+        "good": findings.is_good,
+    }

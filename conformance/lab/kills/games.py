@@ -1,0 +1,93 @@
+"""What is played: short games, known beforehand, of which no two between the same players are alike.
+
+So names and moves say which game is meant, and whoever plays can tell at every message whether it belongs
+there. Pure; does not know dialects.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from conformance.boards import COLUMNS
+from conformance.lab.house_load import DRAWN
+
+LENGTH = 4
+"""Games in a course."""
+LEFT = "left"
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """A whole game and how it ends, in the words of an export."""
+
+    moves: str
+    """The columns, a digit for each."""
+    winner: int
+    """1 for the first mover, 2 for the other one, 0 for nobody."""
+    reason: str
+    """`four`, `full`, or `left`: then whoever is to move behind the last of the moves goes away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A game with the names of those who played it, the first mover's first."""
+
+    first: str
+    second: str
+    game: Game
+
+    def __str__(self) -> str:
+        won = {0: "nobody won", 1: f"{self.first} won", 2: f"{self.second} won"}
+        who = won.get(self.game.winner, f"{self.game.winner} won")
+        return f"{self.first} - {self.second}: {self.game.moves}, {who}, {self.game.reason}"
+
+
+def course(seed: str, *, is_left: bool) -> tuple[Game, ...]:
+    """Return the games that two players play one after the other, the same ones for the same seed.
+
+    The last one may end with somebody's leaving; with `is_left` it always does.
+    """
+    lot = Random(seed)
+    kinds = _LAST[:1] if is_left else _LAST
+    games: list[Game] = []
+    while len(games) < LENGTH:
+        kind = lot.choice(kinds if len(games) == LENGTH - 1 else _KINDS)
+        game = kind(lot)
+        if game not in games:
+            games.append(game)
+    return tuple(games)
+
+
+def _won_by_first(lot: Random) -> Game:
+    """Four in one column; three discs of the other beside it are no line."""
+    own, *others = lot.sample(range(COLUMNS), COLUMNS)
+    moves = [own, lot.choice(others), own, lot.choice(others), own, lot.choice(others), own]
+    return Game(_text(moves), 1, "four")
+
+
+def _won_by_second(lot: Random) -> Game:
+    """The same for the second; the first's four discs are in two or three columns, two of them in one."""
+    own, twice, other, *more = lot.sample(range(COLUMNS), COLUMNS)
+    moves = [twice, own, twice, own, other, own, lot.choice([twice, other, *more]), own]
+    return Game(_text(moves), 2, "four")
+
+
+def _drawn(lot: Random) -> Game:
+    """All 42 moves, or their mirror image."""
+    moves = [int(digit) for digit in DRAWN]
+    return Game(_text(moves if lot.random() < 0.5 else [COLUMNS - 1 - move for move in moves]), 0, "full")
+
+
+def _left(lot: Random) -> Game:
+    """Broken off when both have moved at least once, and nobody can have won."""
+    moves = [lot.randrange(COLUMNS) for _ in range(lot.randint(2, 6))]
+    return Game(_text(moves), 2 if len(moves) % 2 == 0 else 1, LEFT)
+
+
+def _text(moves: list[int]) -> str:
+    return "".join(map(str, moves))
+
+
+_Kind = Callable[[Random], Game]
+_KINDS: tuple[_Kind, ...] = (*[_won_by_first] * 4, *[_won_by_second] * 4, _drawn)
+_LAST: tuple[_Kind, ...] = (*[_left] * len(_KINDS), *_KINDS)

@@ -1,0 +1,217 @@
+"""`python -m conformance web-load`: do those who read results by web cost those who play?
+
+Knows a gateway as a subprocess, the benchmark's process of bots, and a process of readers. Stretches without
+readers and with them take turns on one server, and medians are compared, because machines drift.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+import trio
+
+from conformance.arguments import Parser, count, guarded, seconds
+from conformance.lab import meters
+from conformance.lab.bench.plan import Counted, Plan, Stretch
+from conformance.lab.bench.processes import played
+from conformance.lab.bench.table import aligned
+from conformance.lab.crowd.job import done
+from conformance.lab.growth.parts import SHORT
+from conformance.lab.house_load import LoadError
+from conformance.launch import COMMAND, Server, ServerError, running
+from conformance.targets import WEB
+
+TIMES, MORE_MS = 1.5, 2.0
+"""So many times as long as in quiet, or so many milliseconds longer, a move may take, 99 of 100."""
+OPTIONS = ("--rounds", "1000000", "--web", "0")
+JOB = (sys.executable, "-m", "conformance.lab.web_load.job")
+WARM_UP = 1.0
+LEAD = 1.0
+"""Seconds for which readers read before and behind what is measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """Who reads what."""
+
+    name: str
+    number: int
+    path: str
+
+
+READERS = (
+    Readers("20 pages", 20, "/api/games?limit=1000"),
+    Readers("50 exports", 50, "/api/export.jsonl"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One stretch. Times are in milliseconds, of moves that end no game, and of results."""
+
+    name: str
+    p50: float
+    p99: float
+    result_p99: float
+    answers: float = 0
+    """That the readers had whole."""
+    megabytes: float = 0.0
+    """That they had in a second."""
+    memory: float = 0.0
+    """Megabytes of the largest process beside the server's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """All stretches with the same readers, or none, as medians."""
+
+    name: str
+    rows: Sequence[Row]
+
+    def of(self, figure: Callable[[Row], float]) -> float:
+        """Return the median of a figure."""
+        return median(map(figure, self.rows))
+
+    @property
+    def p99(self) -> float:
+        """What 99 of 100 moves took at most, in milliseconds."""
+        return self.of(lambda row: row.p99)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the command line; returns the exit status."""
+    return guarded(_main, argv, LoadError, ServerError)
+
+
+def _main(argv: Sequence[str]) -> int:
+    options = _parse(argv)
+    with TemporaryDirectory() as folder:
+        rows = trio.run(measure, options, options.db or str(Path(folder) / "web.db"))
+    quiet, *loaded = kinds_of(rows)
+    print(readable(quiet, loaded), end="")
+    return 1 if any(kind.p99 > goal(quiet) for kind in loaded) else 0
+
+
+def _parse(argv: Sequence[str]) -> argparse.Namespace:
+    parser = Parser(prog="conformance web-load", description=__doc__.splitlines()[0], allow_abbrev=False)
+    parser.add_argument("--pairs", type=count, default=50, metavar="N", help="pairs of bots (50)")
+    parser.add_argument("--rate", type=count, default=1000, metavar="N", help="their moves a second (1000)")
+    parser.add_argument("--games", type=count, default=64_000, metavar="N", help="stored games (64000)")
+    parser.add_argument("--seconds", type=seconds, default=5.0, help="how long to measure each (5)")
+    parser.add_argument("--times", type=count, default=3, metavar="N", help="how often (3)")
+    parser.add_argument("--db", metavar="FILE", help="a database in which they are already")
+    return parser.parse_args(argv)
+
+
+def kinds_of(rows: Sequence[Row]) -> list[Kind]:
+    """Return the rows by kind; the first is the quiet one."""
+    names = dict.fromkeys(row.name for row in rows)
+    return [Kind(name, [row for row in rows if row.name == name]) for name in names]
+
+
+def goal(quiet: Kind) -> float:
+    """Return how many milliseconds 99 of 100 moves may take beside readers."""
+    return max(TIMES * quiet.p99, quiet.p99 + MORE_MS)
+
+
+def readable(quiet: Kind, loaded: Sequence[Kind]) -> str:
+    """Return a table and a line, with their ends."""
+    head = ("", "move p50 ms", "p99 ms", "result p99 ms", "", "answers", "MB/s", "web MB")
+    words = [head, (*_figures(quiet), "", "", "", "")]
+    for kind in loaded:
+        verdict = "missed" if kind.p99 > goal(quiet) else "met"
+        web = (
+            f"{sum(row.answers for row in kind.rows):.0f}",
+            f"{kind.of(lambda row: row.megabytes):.1f}",
+            f"{max(row.memory for row in kind.rows):.0f}",
+        )
+        words.append((*_figures(kind), verdict, *web))
+    return f"{aligned(words)}\ngoal: p99 of {goal(quiet):.2f} ms\n"
+
+
+def _figures(kind: Kind) -> tuple[str, str, str, str]:
+    p50, result = kind.of(lambda row: row.p50), kind.of(lambda row: row.result_p99)
+    return kind.name, f"{p50:.2f}", f"{kind.p99:.2f}", f"{result:.2f}"
+
+
+async def measure(options: argparse.Namespace, where: str, command: Sequence[str] = COMMAND) -> list[Row]:
+    """Measure what the options ask for. Raises LoadError, ServerError, wrapped."""
+    if options.db is None:
+        async with running([*SHORT, "--db", where], command) as server:
+            await _fill(server, options.games)
+    async with running([*OPTIONS, "--db", where], command) as server:
+        port = server.addresses[WEB].port
+        rows = []
+        for _ in range(options.times):
+            rows.append(await _quiet(server, options))
+            rows += [await _beside(readers, port, server, options) for readers in READERS]
+    return rows
+
+
+async def _fill(server: Server, games: int) -> None:
+    """Let so many short games be played and stored."""
+    _say(f"playing {games} games ...")
+    addresses = {name: (address.host, address.port) for name, address in server.addresses.items()}
+    words = {"job": "last", "pairs": 20, "points": [games], "addresses": addresses}
+    await done("conformance.lab.growth.job", {**words, "pid": server.process.pid, "cores": None})
+
+
+async def _quiet(server: Server, options: argparse.Namespace) -> Row:
+    _say("playing, nobody reads ...")
+    return _row("quiet", await _play(server, options))
+
+
+async def _beside(readers: Readers, port: int, server: Server, options: argparse.Namespace) -> Row:
+    """Play while these read."""
+    _say(f"playing beside {readers.name} ...")
+    words = {
+        "port": port,
+        "path": readers.path,
+        "readers": readers.number,
+        "seconds": options.seconds + WARM_UP + 2 * LEAD,
+    }
+    process = await trio.lowlevel.open_process(JOB, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    async with process.stdin as stdin:
+        await stdin.send_all(json.dumps(words).encode())
+    await trio.sleep(LEAD)
+    counted = await _play(server, options)
+    memory = max((meters.rss_bytes(each) or 0 for each in meters.children_of(server.process.pid)), default=0)
+    async with process.stdout as stdout:
+        got = json.loads(b"".join([bytes(data) async for data in stdout]))
+    await process.wait()
+    if got["error"] is not None or not got["bytes"]:
+        raise LoadError(f"those who read by web: {got['error'] or 'they got nothing'}")
+    rate = got["bytes"] / words["seconds"] / 2**20
+    return _row(readers.name, counted, got["answers"], rate, memory / 2**20)
+
+
+async def _play(server: Server, options: argparse.Namespace) -> Counted:
+    address = server.addresses["droidcon"]
+    report = await played(
+        Plan(
+            couples=[("droidcon", "droidcon")],
+            pairs=options.pairs,
+            addresses={"droidcon": (address.host, address.port, address.path)},
+            stretches=[Stretch(options.seconds, WARM_UP, options.rate)],
+        )
+    )
+    return report.stretches[0]
+
+
+def _row(name: str, counted: Counted, *web: float) -> Row:
+    """Return a stretch in milliseconds. Raises LoadError where too little was played."""
+    if counted.play_p50 is None or counted.play_p99 is None or counted.result_p99 is None:
+        raise LoadError("no game ended; let them play for longer, or faster")
+    return Row(name, 1000 * counted.play_p50, 1000 * counted.play_p99, 1000 * counted.result_p99, *web)
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
