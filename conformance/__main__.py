@@ -23,7 +23,7 @@ COMMANDS: Mapping[str, str] = {
     "kills": "kills.command",
     "matches": "matches",
     "reading": "reading.command",
-    "store-cost": "bench.store",
+    "store-cost": "store_cost.command",
     "web-load": "web_load.command",
 }
 """The laboratory's commands, each a module there with a function `main`."""

@@ -4,10 +4,13 @@ Knows words, files and exit statuses, not what a subcommand does with them.
 """
 
 import argparse
+import json
+import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, Self
 
 
 class UsageError(Exception):
@@ -19,6 +22,41 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(message)
+
+    @classmethod
+    def of(cls, command: str, doc: str) -> Self:
+        """Return the parser of a command, which the first line of its documentation describes."""
+        return cls(prog=f"conformance {command}", description=doc.splitlines()[0], allow_abbrev=False)
+
+    def count(self, option: str, default: int, text: str) -> None:
+        """Take a whole number above 0."""
+        self.add_argument(option, type=count, default=default, metavar="N", help=f"{text} ({default})")
+
+    def seconds(self, option: str, default: float, text: str) -> None:
+        """Take a time above 0."""
+        help_ = f"{text} ({default:g})"
+        self.add_argument(option, type=seconds, default=default, metavar="SECONDS", help=help_)
+
+    def only(self, known: Collection[str]) -> None:
+        """Take some of the known names; all where none is given."""
+        names = partial(names_in, known=known)
+        self.add_argument(
+            "--only", type=names, default=[*known], metavar="NAMES", help=f"some of {','.join(known)}"
+        )
+
+    def report(self) -> None:
+        """Take a file for a report for machines."""
+        self.add_argument("--json", type=file, metavar="FILE", help="write a JSON report as well")
+
+    def server_options(self) -> None:
+        """Take words for the gateway's command line."""
+        self.add_argument(
+            "--server-options",
+            type=shlex.split,
+            default=[],
+            metavar="WORDS",
+            help="more options of the gateway",
+        )
 
 
 def seconds(text: str) -> float:
@@ -57,6 +95,11 @@ def write(path: Path | None, text: str) -> None:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None
 
 
+def write_json(path: Path | None, data: object) -> None:
+    """Write a report for machines, if one was asked for. Raises UsageError."""
+    write(path, json.dumps(data, indent=2) + "\n")
+
+
 def guarded(run: Callable[[Sequence[str]], int], argv: Sequence[str], *troubles: type[Exception]) -> int:
     """Run a command line; return its exit status: 1 after one of `troubles`, 2 after a UsageError."""
     try:
@@ -77,3 +120,12 @@ def first_cause(error: BaseException) -> BaseException:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error
+
+
+def names_in(text: str, known: Collection[str]) -> list[str]:
+    """Return the names, with commas between them, each of which is known."""
+    names = [word.strip() for word in text.split(",")]
+    for name in names:
+        if name not in known:
+            raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(known)}")
+    return names

@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import trio
 
-from conformance.steps import DIALECTS
+from conformance.dialects import DIALECTS
 from conformance.targets import WEB, Address, addresses_in
 
 COMMAND = (sys.executable, "-m", "gateway", "--nac4", "0", "--arena", "0", "--tcp", "0", "--db", "none")

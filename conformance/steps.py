@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-DIALECTS = ("nac4", "arena", "droidcon")
-
 
 class Manner(Enum):
     """How a cast member writes and reads: what a plain `>` adds and what a plain `<` compares."""

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from urllib.parse import urlsplit
 
-from conformance.steps import DIALECTS
+from conformance.dialects import DIALECTS
 
 WEB = "web"
 """The front end that is no dialect: results by HTTP."""
-_SCHEMES = {"droidcon": "tcp", WEB: "http"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ def parse_target(word: str) -> tuple[str, Address]:
 def parse_address(dialect: str, text: str) -> Address:
     """`HOST:PORT`, for websocket dialects also `ws://HOST:PORT/path`. Raises ValueError."""
     scheme, _, rest = text.rpartition("://")
-    allowed = ("", _SCHEMES.get(dialect, "ws"))
+    allowed = ("", DIALECTS[dialect].scheme if dialect in DIALECTS else "http")
     if scheme not in allowed:
         raise ValueError(f"{text!r}: a {dialect} server is reached by {allowed[1]}://, not by {scheme}://")
     try:
@@ -54,8 +53,8 @@ def parse_address(dialect: str, text: str) -> Address:
         raise ValueError(f"{text!r}: {error}") from None
     if not host or not port:
         raise ValueError(f"{text!r} is no address; write HOST:PORT")
-    if dialect == "droidcon" and parts.path.strip("/"):
-        raise ValueError(f"{text!r}: a droidcon server has no path")
+    if dialect in DIALECTS and not DIALECTS[dialect].has_paths and parts.path.strip("/"):
+        raise ValueError(f"{text!r}: a {dialect} server has no path")
     return Address(host, port, parts.path)
 
 

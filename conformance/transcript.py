@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from conformance import steps
+from conformance.dialects import DIALECTS
 from conformance.payloads import expectation, outgoing
 from conformance.placeholders import RESERVED, USUAL_CLOCK, Names, PlaceholderError, expand, span
 from conformance.steps import Clause, Form, Line, Manner, Member, Step, Transcript
@@ -22,7 +23,6 @@ _CLOCK = re.compile(r"[0-9]+(\.[0-9])?")
 _LOT = re.compile(r"lot (\S+) (\S+) from (\S+) (\S+) on (.+)")
 
 _KEYWORDS = frozenset({"clause", "source", "needs", "clock", "cast", "wait", "lot"})
-_MANNERS = {"nac4": Manner.TEXT, "arena": Manner.JSON, "droidcon": Manner.LINES}
 
 _PIECES = frozenset({Form.PLAIN, Form.BYTES})
 _FRAMES = frozenset({Form.PLAIN, Form.TEXT})
@@ -165,9 +165,10 @@ class _Reader:
     def _cast(self, rest: str) -> None:
         name, dialect, *more = rest.split() + [""] * (2 - len(rest.split()))
         self._new_name(name)
-        if dialect not in steps.DIALECTS:
-            raise ValueError(f"{dialect!r} is no dialect; there are {', '.join(steps.DIALECTS)}")
-        manner = _manner(dialect, more.pop(0)) if more and not more[0].startswith("/") else _MANNERS[dialect]
+        if dialect not in DIALECTS:
+            raise ValueError(f"{dialect!r} is no dialect; there are {', '.join(DIALECTS)}")
+        named = more.pop(0) if more and not more[0].startswith("/") else None
+        manner = _manner(dialect, named)
         path = more.pop(0) if more and manner.websocket else None
         if more:
             raise ValueError(f"not understood: {' '.join(more)!r}")
@@ -261,13 +262,13 @@ class _Reader:
         return Names("x", {role: role for role in self._roles})
 
 
-def _manner(dialect: str, word: str) -> Manner:
-    match dialect, word:
-        case "arena", "json" | "edn":
-            return Manner(word)
-        case "nac4" | "arena", "raw":
-            return Manner.RAW
-    raise ValueError(f"{dialect} is not spoken in a manner called {word!r}")
+def _manner(dialect: str, word: str | None) -> Manner:
+    manners = DIALECTS[dialect].manners
+    if word is None:
+        return next(iter(manners.values()))
+    if word not in manners or not word:
+        raise ValueError(f"{dialect} is not spoken in a manner called {word!r}")
+    return manners[word]
 
 
 def _form(name: str) -> Form:

@@ -7,7 +7,6 @@ that no engine takes another one's time to think.
 """
 
 import argparse
-import json
 import re
 import subprocess
 import sys
@@ -17,7 +16,7 @@ from itertools import cycle, permutations
 
 import trio
 
-from conformance.arguments import Parser, count, file, guarded, seconds, write
+from conformance.arguments import Parser, guarded, write_json
 from conformance.lab.score import Game, table, totals
 from conformance.launch import COMMAND, ServerError, running
 from conformance.targets import Address
@@ -96,16 +95,16 @@ def _main(argv: Sequence[str]) -> int:
         "engines": [asdict(total) for total in totals(options.engines, games)],
         "games": [asdict(game) for game in games],
     }
-    write(options.json, json.dumps(report, indent=2) + "\n")
+    write_json(options.json, report)
     return 0
 
 
 def _parse(argv: Sequence[str]) -> argparse.Namespace:
-    parser = Parser(prog="conformance matches", description=__doc__.splitlines()[0], allow_abbrev=False)
-    parser.add_argument("--games", type=count, default=2, metavar="N", help="games of a pair and order (2)")
+    parser = Parser.of("matches", __doc__)
+    parser.count("--games", 2, "games of a pair and order")
     parser.add_argument("--engines", type=_engines, default=ENGINES, help=f"two or more ({ENGINES})")
-    parser.add_argument("--think", type=seconds, default=0.1, metavar="SECONDS", help="most for a move (0.1)")
-    parser.add_argument("--json", type=file, metavar="FILE", help="write a JSON report as well")
+    parser.seconds("--think", 0.1, "most for a move")
+    parser.report()
     return parser.parse_args(argv)
 
 

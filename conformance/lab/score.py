@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from conformance.lab.figures import aligned
+
 
 @dataclass(frozen=True, slots=True)
 class Game:
@@ -50,9 +52,7 @@ def table(engines: Sequence[str], games: Sequence[Game]) -> str:
     for total in totals(engines, games):
         cells = [_cell(total.engine, second, games) for second in engines]
         rows.append([total.engine, *cells, str(total.games), f"{total.score:g}", f"{total.seconds:.3f}"])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join([name.ljust(widths[0]), *map(str.rjust, cells, widths[1:])]) for name, *cells in rows]
-    return "\n".join(lines) + "\n"
+    return aligned(rows) + "\n"
 
 
 def _cell(first: str, second: str, games: Iterable[Game]) -> str:

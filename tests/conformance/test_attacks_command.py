@@ -10,11 +10,11 @@ import trio
 from runner_fakes import tcp_server
 
 from conformance.__main__ import main
-from conformance.lab.attacks import command, guest, target
+from conformance.lab.attacks import command, target, watched
+from conformance.lab.attacks.attacks import ATTACKS
 from conformance.lab.attacks.figures import Said
-from conformance.lab.attacks.guest import Guest
-from conformance.lab.attacks.roster import ATTACKS
 from conformance.lab.attacks.target import Log, Target
+from conformance.lab.attacks.watched import Guest
 from conformance.lab.meters import rss_bytes
 from conformance.launch import Server
 from conformance.targets import Address, addresses_in, parse_target
@@ -83,7 +83,7 @@ def test_log_counts_lines_however_they_come_in_pieces() -> None:
 
 
 async def test_guest_times_the_answers_of_the_house(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guest, "PAUSE", 0.0)
+    monkeypatch.setattr(watched, "PAUSE", 0.0)
     over = trio.Event()
 
     async def house(stream: trio.SocketStream) -> None:
@@ -108,7 +108,7 @@ async def test_guest_times_the_answers_of_the_house(monkeypatch: pytest.MonkeyPa
 
 
 async def test_guest_that_is_hung_up_on_says_so_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guest, "_AGAIN", 0.0)
+    monkeypatch.setattr(watched, "_AGAIN", 0.0)
     visits = 0
     twice = trio.Event()
 

@@ -8,9 +8,10 @@ from runner_fakes import tcp_server
 
 from conformance.lab.attacks import ground as grounds
 from conformance.lab.attacks.attackers import attack
+from conformance.lab.attacks.attacks import ATTACKS
 from conformance.lab.attacks.browsing import RapidResets
-from conformance.lab.attacks.ground import Attack, Client, Ground, HungUp, drained
-from conformance.lab.attacks.roster import ATTACKS
+from conformance.lab.attacks.ground import Attack, Ground, drained
+from conformance.lab.client import Client, HungUp
 from conformance.targets import Address
 
 FRONT_ENDS = ("arena", "nac4", "droidcon", "web")
@@ -154,5 +155,5 @@ async def test_reader_is_told_when_the_stream_ends() -> None:
     async with tcp_server(trio.aclose_forcefully) as address:
         stream = await trio.open_tcp_stream(address.host, address.port)
         with pytest.raises(HungUp):
-            await Client(stream, ground_at(address)).drain()
+            await Client(stream).drain()
         await stream.aclose()

@@ -42,10 +42,9 @@ class Control:
 async def games(address: Address, pairs: int, capture: pytest.CaptureFixture[str]) -> AsyncIterator[Control]:
     """Let pairs play at a server, in a thread, until the block ends."""
     read, write = os.pipe()
-    addresses = {"droidcon": (address.host, address.port, "")}
-    playing = Games(addresses, pairs, DROIDCON, read)
+    playing = Games({"droidcon": address}, pairs, DROIDCON, read)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(trio.to_thread.run_sync, playing.run)
+        nursery.start_soon(trio.to_thread.run_sync, playing.play)
         try:
             yield Control(write, capture)
         finally:

@@ -12,10 +12,8 @@ import trio_websocket
 from runner_fakes import tcp_server, websocket_server
 
 from conformance.__main__ import main
-from conformance.lab.bench.command import KINDS
-from conformance.lab.bench.plan import Plan, Stretch
-from conformance.lab.bench.processes import played
-from conformance.lab.house_load import LoadError
+from conformance.lab.jobs import LoadError, as_words
+from conformance.lab.plan import COUPLES, Plan, Stretch, played
 from conformance.launch import running
 from conformance.targets import Address
 
@@ -54,8 +52,8 @@ async def test_any_server_is_measured_as_its_dialect_has_it(word: str) -> None:
 
 
 def outside(kind: str, address: Address, pairs: int) -> Plan:
-    addresses = {kind: (address.host, address.port, address.path)}
-    return Plan(KINDS[kind], pairs, addresses, [Stretch(0.5, 0.1), SHORT[1]], is_gateway=False)
+    addresses = as_words({kind: address})
+    return Plan(COUPLES[kind], pairs, addresses, [Stretch(0.5, 0.1), SHORT[1]], is_gateway=False)
 
 
 async def complaint(plan: Plan) -> str:
@@ -128,9 +126,8 @@ async def test_server_that_refuses_websockets_ends_the_run() -> None:
 
 async def test_process_that_is_not_there_ends_the_run() -> None:
     async with running(["--rounds", "1000"]) as server:
-        address = server.addresses["droidcon"]
-        addresses = {"droidcon": (address.host, address.port, "")}
-        plan = Plan(KINDS["droidcon"], 1, addresses, SHORT, pid=2**22 + 1)
+        addresses = as_words({"droidcon": server.addresses["droidcon"]})
+        plan = Plan(COUPLES["droidcon"], 1, addresses, SHORT, pid=2**22 + 1)
         assert await complaint(plan) == f"there is no process {2**22 + 1}"
 
 

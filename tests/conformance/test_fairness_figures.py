@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.lab.crowd.member import Look
 from conformance.lab.fairness.figures import Figures, table
-from conformance.lab.fairness.ledger import Fault, Ledger
 from conformance.lab.fairness.log import Log, Loss, loss_in
+from conformance.lab.fairness.used import Fault, Look, UsedTime
 
 LINE = (
     "2026-11-21 13:42:57,123 INFO    game 'p4-1b' beats 'p4-1a': "
@@ -19,49 +18,49 @@ def at(now: float, before: float | None = None) -> Look:
     return Look(now, now - 0.01 if before is None else before)
 
 
-# The ledger.
+# The used.
 
 
 def test_loss_after_an_answer_in_time_is_the_servers_fault() -> None:
-    ledger = Ledger(1.5, renewed=True)
-    ledger.asked(at(10.0))
-    ledger.answered(11.4)
-    assert not ledger.is_open
-    assert ledger.lost(at(99.0)) is Fault.SERVER
+    used = UsedTime(1.5, renewed=True)
+    used.asked(at(10.0))
+    used.answered(11.4)
+    assert not used.is_open
+    assert used.lost(at(99.0)) is Fault.SERVER
 
 
 def test_loss_after_an_answer_that_came_late_is_the_bots_own() -> None:
-    ledger = Ledger(1.5, renewed=True)
-    ledger.asked(at(10.0))
-    ledger.answered(11.6)
-    assert ledger.lost(at(12.0)) is Fault.PLAYER
+    used = UsedTime(1.5, renewed=True)
+    used.asked(at(10.0))
+    used.answered(11.6)
+    assert used.lost(at(12.0)) is Fault.PLAYER
 
 
 def test_nobody_can_tell_where_the_request_may_have_come_long_before_it_was_read() -> None:
-    ledger = Ledger(1.5, renewed=True)
-    ledger.asked(at(10.0, before=9.0))
-    ledger.answered(11.0)
-    assert ledger.lost(at(12.0)) is Fault.UNKNOWN
+    used = UsedTime(1.5, renewed=True)
+    used.asked(at(10.0, before=9.0))
+    used.answered(11.0)
+    assert used.lost(at(12.0)) is Fault.UNKNOWN
 
 
 def test_time_of_all_moves_is_added_in_a_game_on_a_clock() -> None:
-    ledger = Ledger(1.5, renewed=False)
+    used = UsedTime(1.5, renewed=False)
     for now in (10.0, 20.0):
-        ledger.asked(at(now, now))
-        ledger.answered(now + 0.7)
-    assert ledger.lost(at(30.0)) is Fault.SERVER
-    ledger.asked(at(40.0, 40.0))
-    ledger.answered(40.2)
-    assert ledger.lost(at(50.0)) is Fault.PLAYER
+        used.asked(at(now, now))
+        used.answered(now + 0.7)
+    assert used.lost(at(30.0)) is Fault.SERVER
+    used.asked(at(40.0, 40.0))
+    used.answered(40.2)
+    assert used.lost(at(50.0)) is Fault.PLAYER
 
 
 def test_time_of_earlier_moves_does_not_count_where_each_has_its_own() -> None:
-    ledger = Ledger(1.5, renewed=True)
+    used = UsedTime(1.5, renewed=True)
     for now in (10.0, 20.0, 30.0):
-        ledger.asked(at(now))
-        ledger.answered(now + 1.0)
-    assert ledger.lost(at(40.0)) is Fault.SERVER
-    assert ledger.moves == 3
+        used.asked(at(now))
+        used.answered(now + 1.0)
+    assert used.lost(at(40.0)) is Fault.SERVER
+    assert used.moves == 3
 
 
 @pytest.mark.parametrize(
@@ -69,18 +68,18 @@ def test_time_of_earlier_moves_does_not_count_where_each_has_its_own() -> None:
     [(at(11.4), Fault.SERVER), (at(11.505), Fault.UNKNOWN), (at(11.52), Fault.PLAYER)],
 )
 def test_loss_with_an_open_request_is_held_against_the_time_it_was_told(told: Look, fault: Fault) -> None:
-    ledger = Ledger(1.5, renewed=False)
-    ledger.asked(at(10.0))
-    assert ledger.is_open
-    assert ledger.lost(told) is fault
+    used = UsedTime(1.5, renewed=False)
+    used.asked(at(10.0))
+    assert used.is_open
+    assert used.lost(told) is fault
 
 
-def test_words_on_a_ledger_say_whether_it_had_answered() -> None:
-    ledger = Ledger(1.5, renewed=False)
-    ledger.asked(at(10.0))
-    assert str(ledger) == "had not answered, after 0 moves, of 1.5 s"
-    ledger.answered(10.25)
-    assert str(ledger) == "had answered within 0.250 s, after 1 moves, of 1.5 s"
+def test_words_on_a_used_say_whether_it_had_answered() -> None:
+    used = UsedTime(1.5, renewed=False)
+    used.asked(at(10.0))
+    assert str(used) == "had not answered, after 0 moves, of 1.5 s"
+    used.answered(10.25)
+    assert str(used) == "had answered within 0.250 s, after 1 moves, of 1.5 s"
 
 
 # The log.

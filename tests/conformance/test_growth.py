@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from conformance.__main__ import main
-from conformance.lab.growth.meter import cpu_seconds
+from conformance.lab.figures import Row, as_data, table
 from conformance.lab.growth.parts import PARTS, points_up_to
-from conformance.lab.growth.players import NAMES, couple, renamed
-from conformance.lab.growth.rows import Row, as_data, table
+from conformance.lab.meters import cpu_seconds
+from conformance.lab.short_games import NAMES, couple, renamed
 
 
 def test_goal_is_met_up_to_it_and_missed_above() -> None:
@@ -68,7 +68,7 @@ def test_cpu_time_is_added_over_all_threads(tmp_path: Path) -> None:
 def test_short_run_measures_all_that_is_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     report = tmp_path / "growth.json"
     sizes = "--games 21 --rate 200 --waiting 30 --many 300 --times 1 --seconds 0.1"
-    parts = "start,connect,waiting,games"
+    parts = "connect,waiting,games"
     status = main(["growth", *sizes.split(), "--only", parts, "--json", str(report)])
     out = capsys.readouterr().out
     rows = json.loads(report.read_text())["rows"]

@@ -15,10 +15,9 @@ import pytest
 import trio
 
 from conformance.__main__ import main
-from conformance.lab.bench.script import OutOfStep
+from conformance.dialects.script import Game, OutOfStep
 from conformance.lab.kills.command import Findings, Notes, kill_all, readable
 from conformance.lab.kills.database import DatabaseError, integrity, stored_in
-from conformance.lab.kills.games import Game
 from conformance.lab.kills.load import Load
 from conformance.lab.kills.verdict import judge
 from conformance.launch import COMMAND, ServerError
@@ -218,7 +217,7 @@ async def test_result_that_was_not_read_when_the_server_died_counts() -> None:
 
 
 async def test_hang_up_by_a_server_that_is_meant_to_live_is_an_error() -> None:
-    door, hung_up = Door(), pytest.RaisesExc(OutOfStep, match="was hung up on")
+    door, hung_up = Door(), pytest.RaisesExc(OutOfStep, match="the server hung up")
     with pytest.RaisesGroup(hung_up, flatten_subgroups=True):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(door.load.run, 1)

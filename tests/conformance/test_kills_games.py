@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conformance.boards import CELLS, COLUMNS, ROWS, drops
-from conformance.lab.kills.games import LENGTH, Game, Result, course
+from conformance.dialects.script import Game
+from conformance.lab.kills.games import LENGTH, Result, course
 from conformance.lab.kills.verdict import judge
 
 GAMES = (Game("0101010", 1, "four"), Game("11203040", 2, "four"), Game("0123", 2, "left"))

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conformance.boards import nac4_board
-from conformance.lab.bench.frames import frame
-from conformance.lab.bench.script import OutOfStep
-from conformance.lab.kills.games import Game, Result
-from conformance.lab.kills.players import PLAYERS, Arena, Droidcon, Nac4, Player
+from conformance.boards import arena_cells, nac4_board
+from conformance.dialects.frames import frame
+from conformance.dialects.script import Game, OutOfStep, Wish
+from conformance.lab.bots import PLAIN
+from conformance.lab.kills.games import Result
+from conformance.lab.kills.load import Player
 
 WON = Game("0101010", 1, "four")
 LOST = Game("11203040", 2, "four")
@@ -23,17 +24,17 @@ Told = tuple[bytes, bytes]
 """A message, and what is answered."""
 
 
-def put(player: type[Player], column: str) -> bytes:
+def put(player: str, column: str) -> bytes:
     words = {"droidcon": f"PUT {column}\n", "nac4": f"playmove {column}\r\n"}
-    data = words.get(player.dialect, json.dumps({"type": "move", "move": int(column)})).encode()
-    return data if player is Droidcon else frame(data)
+    data = words.get(player, f'{{"type":"move","move":{column}}}').encode()
+    return data if player == "droidcon" else frame(data)
 
 
 def droidcon_game(game: Game, *, opens: bool) -> Iterator[Told]:
     yield b"NEW_GAME", b""
     for discs, column in enumerate(game.moves):
         if opens == (discs % 2 == 0):
-            yield b"YOUR_MOVE", put(Droidcon, column)
+            yield b"YOUR_MOVE", put("droidcon", column)
         else:
             yield f"PUT {column}".encode(), b""
     if game.reason == "left" and (len(game.moves) % 2 == 0) == opens:
@@ -47,7 +48,7 @@ def nac4_game(game: Game, *, opens: bool) -> Iterator[Told]:
     for discs, column in enumerate(game.moves):
         if opens == (discs % 2 == 0):
             board = nac4_board(game.moves[:discs])
-            yield f"genmove {board} {color} Play{color} 42.0\r\n".encode(), put(Nac4, column)
+            yield f"genmove {board} {color} Play{color} 42.0\r\n".encode(), put("nac4", column)
     board = nac4_board(game.moves)
     if game.reason == "left" and (len(game.moves) % 2 == 0) == opens:
         yield f"genmove {board} {color} Play{color} 42.0\r\n".encode(), b""
@@ -61,36 +62,37 @@ def nac4_game(game: Game, *, opens: bool) -> Iterator[Told]:
 def arena_game(game: Game, *, opens: bool) -> Iterator[Told]:
     you, moves = 1 if opens else 2, [int(column) for column in game.moves]
     for discs in range(len(moves) + 1):
-        told = {"type": "state", "turn": 1 + discs % 2, "moves": moves[:discs], "state": [], "you": you}
+        told: dict[str, object] = {"type": "state", "turn": 1 + discs % 2, "moves": moves[:discs], "you": you}
+        told["state"] = json.loads(arena_cells(game.moves[:discs]))
         if discs == len(moves) and game.reason != "left":
             told |= {"turn": 0, "winner": game.winner}
         is_asked = told["turn"] == you and discs < len(moves)
-        yield json.dumps(told).encode(), put(Arena, game.moves[discs]) if is_asked else b""
+        yield json.dumps(told).encode(), put("arena", game.moves[discs]) if is_asked else b""
     if game.reason == "left":
         yield b'{"type":"disconnected"}', b""
 
 
-GAMES = {Droidcon: droidcon_game, Nac4: nac4_game, Arena: arena_game}
+GAMES = {"droidcon": droidcon_game, "nac4": nac4_game, "arena": arena_game}
 
 
-def told(kind: type[Player], games: tuple[Game, ...], *, opens: bool) -> Iterator[Told]:
+def told(kind: str, games: tuple[Game, ...], *, opens: bool) -> Iterator[Told]:
     """Yield what a player hears of a course and answers; the first move swaps."""
-    yield from {Droidcon: [(b"SUCCESS", b"")] * 2, Nac4: [(b"connected hello me", b"")]}.get(kind, [])
+    yield from {"droidcon": [(b"SUCCESS", b"")] * 2, "nac4": [(b"connected hello me", b"")]}.get(kind, [])
     for number, game in enumerate(games):
         yield from GAMES[kind](game, opens=opens == (number % 2 == 0))
-        if kind is Arena and game.reason != "left":
+        if kind == "arena" and game.reason != "left":
             yield b'{"type":"end"}', b"" if number == len(games) - 1 else started(kind, games).opening
 
 
-def started(kind: type[Player], games: tuple[Game, ...]) -> Player:
-    return kind("me", "you", "here", games)
+def started(kind: str, games: tuple[Game, ...]) -> Player:
+    return Player(kind, Wish("me", table="here"), "you", games)
 
 
-@pytest.mark.parametrize("kind", PLAYERS)
+@pytest.mark.parametrize("kind", PLAIN)
 @pytest.mark.parametrize("games", COURSES)
 @pytest.mark.parametrize("opens", [True, False])
 def test_whole_course_is_played_and_every_result_noted(
-    kind: type[Player], games: tuple[Game, ...], opens: bool
+    kind: str, games: tuple[Game, ...], opens: bool
 ) -> None:
     player = started(kind, games)
     for message, answer in told(kind, games, opens=opens):
@@ -103,9 +105,9 @@ def test_whole_course_is_played_and_every_result_noted(
     ]
 
 
-@pytest.mark.parametrize("kind", PLAYERS)
+@pytest.mark.parametrize("kind", PLAIN)
 @pytest.mark.parametrize("opens", [True, False])
-def test_whoever_is_to_move_where_a_game_breaks_off_leaves(kind: type[Player], opens: bool) -> None:
+def test_whoever_is_to_move_where_a_game_breaks_off_leaves(kind: str, opens: bool) -> None:
     player = started(kind, (LEFT,))
     messages = [message for message, _ in told(kind, (LEFT,), opens=opens)][:-1]
     for message in messages:
@@ -114,12 +116,10 @@ def test_whoever_is_to_move_where_a_game_breaks_off_leaves(kind: type[Player], o
     assert player.is_leaving is (not opens)
 
 
-@pytest.mark.parametrize("kind", PLAYERS)
+@pytest.mark.parametrize("kind", PLAIN)
 @pytest.mark.parametrize("opens", [True, False])
 @pytest.mark.parametrize("wrong", WRONG)
-def test_what_does_not_belong_is_out_of_step_wherever_it_comes(
-    kind: type[Player], opens: bool, wrong: bytes
-) -> None:
+def test_what_does_not_belong_is_out_of_step_wherever_it_comes(kind: str, opens: bool, wrong: bytes) -> None:
     messages = [message for message, _ in told(kind, COURSES[0], opens=opens)]
     for heard in range(len(messages)):
         player = started(kind, COURSES[0])
@@ -129,9 +129,9 @@ def test_what_does_not_belong_is_out_of_step_wherever_it_comes(
             player.hear(wrong)
 
 
-@pytest.mark.parametrize("kind", PLAYERS)
+@pytest.mark.parametrize("kind", PLAIN)
 @pytest.mark.parametrize("opens", [True, False])
-def test_result_of_another_game_is_out_of_step(kind: type[Player], opens: bool) -> None:
+def test_result_of_another_game_is_out_of_step(kind: str, opens: bool) -> None:
     other = Game(WON.moves, 2, "four")
     *messages, result = [message for message, _ in GAMES[kind](other, opens=opens)]
     player = started(kind, (WON,))
@@ -142,9 +142,9 @@ def test_result_of_another_game_is_out_of_step(kind: type[Player], opens: bool) 
     assert player.results == []
 
 
-@pytest.mark.parametrize("kind", PLAYERS)
+@pytest.mark.parametrize("kind", PLAIN)
 @pytest.mark.parametrize("opens", [True, False])
-def test_result_before_the_game_is_over_is_out_of_step(kind: type[Player], opens: bool) -> None:
+def test_result_before_the_game_is_over_is_out_of_step(kind: str, opens: bool) -> None:
     messages = [message for message, _ in GAMES[kind](WON, opens=opens)]
     player = started(kind, (WON,))
     for message in messages[:-3]:
@@ -153,8 +153,8 @@ def test_result_before_the_game_is_over_is_out_of_step(kind: type[Player], opens
         player.hear(messages[-1])
 
 
-@pytest.mark.parametrize("kind", [Nac4, Arena])  # a Droidcon result says nothing of a reason
-def test_leaving_is_told_of_no_other_game_and_no_other_end_of_that_one(kind: type[Player]) -> None:
+@pytest.mark.parametrize("kind", ["nac4", "arena"])  # a Droidcon result says nothing of a reason
+def test_leaving_is_told_of_no_other_game_and_no_other_end_of_that_one(kind: str) -> None:
     left = Game(WON.moves, 1, "left")
     played, broken = ([message for message, _ in GAMES[kind](game, opens=True)] for game in (WON, left))
     for game, (*messages, last) in ((left, played), (WON, broken)):
@@ -165,10 +165,13 @@ def test_leaving_is_told_of_no_other_game_and_no_other_end_of_that_one(kind: typ
             player.hear(last)
 
 
-@given(st.sampled_from(PLAYERS), st.booleans(), st.integers(0, 40), st.binary() | st.text().map(str.encode))
-def test_garbage_raises_out_of_step_or_nothing(
-    kind: type[Player], opens: bool, heard: int, garbage: bytes
-) -> None:
+@given(
+    st.sampled_from(sorted(PLAIN)),
+    st.booleans(),
+    st.integers(0, 40),
+    st.binary() | st.text().map(str.encode),
+)
+def test_garbage_raises_out_of_step_or_nothing(kind: str, opens: bool, heard: int, garbage: bytes) -> None:
     player = started(kind, COURSES[0])
     for message, _ in [*told(kind, COURSES[0], opens=opens)][:heard]:
         player.hear(message)

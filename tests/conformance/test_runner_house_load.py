@@ -5,8 +5,11 @@ import re
 import pytest
 
 from conformance.__main__ import main
-from conformance.lab import house_hog, house_load
-from conformance.lab.house_load import DRAWN, Figures, Load, percentile
+from conformance.dialects.script import DRAWN
+from conformance.lab import house, house_hog
+from conformance.lab.figures import percentile
+from conformance.lab.house import HouseGames
+from conformance.lab.house_load import Figures
 
 
 @pytest.mark.parametrize(("percent", "value"), [(1, 1), (50, 50), (99, 99), (100, 100)])
@@ -19,12 +22,14 @@ def test_percentiles_of_one_value_are_that_value() -> None:
 
 
 def test_one_slow_move_in_a_hundred_is_good_and_two_are_not() -> None:
-    assert Figures(Load(), [1.0] * 99 + [20.1]).good
-    assert not Figures(Load(), [1.0] * 98 + [20.1] * 2).good
+    assert Figures(HouseGames(), [1.0] * 99 + [20.1]).good
+    assert not Figures(HouseGames(), [1.0] * 98 + [20.1] * 2).good
 
 
 def test_figures_name_games_moves_and_milliseconds() -> None:
-    assert str(Figures(Load(on=2, finished=3, answers=4), [1.0, 2.0])) == (
+    games = HouseGames()
+    games.on, games.finished, games.answers = 2, 3, 4
+    assert str(Figures(games, [1.0, 2.0])) == (
         "games on:        2\n"
         "games finished:  3\n"
         "house moves:     4\n"
@@ -36,7 +41,7 @@ def test_figures_name_games_moves_and_milliseconds() -> None:
 
 
 def test_timed_game_fills_the_board() -> None:
-    assert sorted(DRAWN) == sorted("0123456" * 6)
+    assert sorted(DRAWN.moves) == sorted("0123456" * 6)
 
 
 def test_small_run_measures_moves_while_games_are_on(capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,7 +57,7 @@ def test_small_run_measures_moves_while_games_are_on(capsys: pytest.CaptureFixtu
 def test_player_that_is_not_there_is_asked_about(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(house_load, "PATIENCE", 1.0)
+    monkeypatch.setattr(house, "PATIENCE", 1.0)
     assert main(["house-load", "--games", "1", "--player", "nosuch"]) == 1
     assert capsys.readouterr().err == (
         "conformance: 0 of 1 games began within 1 s; is 'nosuch' a player of the server's own?\n"
@@ -76,5 +81,5 @@ def test_hog_is_refused_and_another_is_answered(capsys: pytest.CaptureFixture[st
 
 
 def test_one_slow_answer_is_not_good() -> None:
-    assert house_hog.Figures(Load(), 0, [1.0, 1000.0]).good
-    assert not house_hog.Figures(Load(), 0, [1.0] * 1000 + [1000.1]).good
+    assert house_hog.Figures(HouseGames(), 0, [1.0, 1000.0]).good
+    assert not house_hog.Figures(HouseGames(), 0, [1.0] * 1000 + [1000.1]).good

@@ -6,7 +6,7 @@ import pytest
 import trio
 import trio.testing
 
-from conformance.lab.house_load import LoadError
+from conformance.lab.jobs import LoadError
 from conformance.lab.web_load.command import Row, goal, kinds_of, main, readable
 from conformance.lab.web_load.job import _read_one
 

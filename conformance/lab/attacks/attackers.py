@@ -13,9 +13,9 @@ from typing import Any
 
 import trio
 
+from conformance.lab.attacks.attacks import ATTACKS
 from conformance.lab.attacks.ground import ELSEWHERE, Ground
-from conformance.lab.attacks.roster import ATTACKS
-from conformance.lab.crowd.job import many_files
+from conformance.lab.jobs import many_files
 
 
 def main() -> None:

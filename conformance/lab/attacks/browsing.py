@@ -4,7 +4,8 @@ import struct
 
 import trio
 
-from conformance.lab.attacks.ground import Attack, Client, Ground, drained
+from conformance.lab.attacks.ground import Attack, Ground, drained
+from conformance.lab.client import Client
 
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _SETTINGS = b"\0\0\0\x04\0\0\0\0\0"

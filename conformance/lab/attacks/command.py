@@ -5,28 +5,25 @@ one attack after the other, all of them at once, and at last a stop in the midst
 there is a rest, whose end is the quiet that the attacks are held against.
 """
 
-import argparse
-import json
-import shlex
+from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import perf_counter
 from typing import Any
 
 import trio
 
-from conformance.arguments import Parser, count, file, guarded, seconds, write
+from conformance.arguments import Parser, guarded, write_json
 from conformance.lab import meters
-from conformance.lab.attacks.field import HONEST, Field, honest_plan, process
+from conformance.lab.attacks.attacks import ATTACKS
 from conformance.lab.attacks.figures import Memory, Outcome, Report, Said, Stop, Window, typical
-from conformance.lab.attacks.guest import Guest
-from conformance.lab.attacks.roster import ATTACKS
 from conformance.lab.attacks.table import as_data, readable
 from conformance.lab.attacks.target import Log, Target
-from conformance.lab.crowd.job import done, many_files, say
-from conformance.lab.house_load import LoadError
+from conformance.lab.attacks.watched import HONEST, Guest, Watched, honest_plan, process
+from conformance.lab.client import connected
+from conformance.lab.jobs import LoadError, many_files, say
+from conformance.lab.short_games import fill
 from conformance.launch import COMMAND, Server, ServerError, start
 from conformance.targets import Address
 
@@ -43,8 +40,6 @@ MORE_TOGETHER = 100.0
 """Milliseconds that all attacks together may cost."""
 BEFORE_STOP = 2.0
 """Seconds of attacks before the server is told to stop."""
-_JOB = "conformance.lab.growth.job"
-_PAIRS = 20
 _PAGE = "/api/games?limit=1000"
 _ANSWERING = 60.0
 
@@ -76,43 +71,23 @@ def _main(argv: Sequence[str]) -> int:
     with TemporaryDirectory(prefix="attacks-") as folder:
         report = trio.run(attack, options, str(Path(folder) / "attacked.db"))
     print(readable(report), end="")
-    write(options.json, json.dumps(as_data(report), indent=2) + "\n")
+    write_json(options.json, as_data(report))
     return 1 if report.missed else 0
 
 
-def _parse(argv: Sequence[str]) -> argparse.Namespace:
-    parser = Parser(prog="conformance attacks", description=__doc__.splitlines()[0], allow_abbrev=False)
-    parser.add_argument("--games", type=count, default=50, metavar="N", help="honest games at once (50)")
-    parser.add_argument("--seconds", type=seconds, default=6.0, help="how long each attack takes (6)")
-    parser.add_argument(
-        "--rest", type=seconds, default=REST, metavar="SECONDS", help="and the rest behind it (10)"
-    )
-    parser.add_argument(
-        "--stored",
-        type=count,
-        default=10_000,
-        metavar="N",
-        help="games in the database before web attacks (10000)",
-    )
-    parser.add_argument(
-        "--only", type=_names, default=[*ATTACKS], metavar="NAMES", help=f"some of {','.join(ATTACKS)}"
-    )
-    parser.add_argument(
-        "--server-options", type=shlex.split, default=[], metavar="WORDS", help="more options of the gateway"
-    )
-    parser.add_argument("--json", type=file, metavar="FILE", help="write a JSON report as well")
+def _parse(argv: Sequence[str]) -> Namespace:
+    parser = Parser.of("attacks", __doc__)
+    parser.count("--games", 50, "honest games at once")
+    parser.seconds("--seconds", 6.0, "how long each attack takes")
+    parser.seconds("--rest", REST, "and the rest behind it")
+    parser.count("--stored", 10_000, "games in the database before web attacks")
+    parser.only(ATTACKS)
+    parser.server_options()
+    parser.report()
     return parser.parse_args(argv)
 
 
-def _names(text: str) -> list[str]:
-    names = [word.strip() for word in text.split(",")]
-    for name in names:
-        if name not in ATTACKS:
-            raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(ATTACKS)}")
-    return names
-
-
-async def attack(options: argparse.Namespace, where: str, command: Sequence[str] = COMMAND) -> Report:
+async def attack(options: Namespace, where: str, command: Sequence[str] = COMMAND) -> Report:
     """Run all that the options ask for. Raises LoadError, ServerError, NoSuchProcess, wrapped."""
     log = Log()
     with many_files():
@@ -129,11 +104,11 @@ async def attack(options: argparse.Namespace, where: str, command: Sequence[str]
     return report
 
 
-async def _attacked(options: argparse.Namespace, server: Server, target: Target, where: str) -> Report:
+async def _attacked(options: Namespace, server: Server, target: Target, where: str) -> Report:
     cores = meters.two_cores()
     core = None if cores is None else cores[1]
     if any(ATTACKS[name].reads for name in options.only):
-        await _fill(server, options.stored, cores)
+        await fill(server, options.stored)
     if cores is not None:
         meters.pin(target.pid, cores[0])
     plan = honest_plan(server, options.games, core)
@@ -143,17 +118,17 @@ async def _attacked(options: argparse.Namespace, server: Server, target: Target,
         nursery.start_soon(target.watch)
         await trio.sleep(SETTLING)
         await _fetched(server.addresses["web"], _PAGE)
-        field = Field(server, target, honest, guest, core)
-        report = await _all(options, server, field, where)
+        watched = Watched(server, target, honest, guest, core)
+        report = await _all(options, server, watched, where)
         nursery.cancel_scope.cancel()
     return report
 
 
-async def _all(options: argparse.Namespace, server: Server, field: Field, where: str) -> Report:
-    target = field.target
+async def _all(options: Namespace, server: Server, watched: Watched, where: str) -> Report:
+    target = watched.target
     say("watching quiet games ...")
     rest = min(options.rest, options.seconds)
-    quiets, seen = [await field.watched(rest)], []
+    quiets, seen = [await watched.watched(rest)], []
     together = [name for name in options.only if not ATTACKS[name].is_alone] or options.only
     groups = [[name] for name in options.only]
     if len(together) > 1:
@@ -163,16 +138,16 @@ async def _all(options: argparse.Namespace, server: Server, field: Field, where:
         say(f"attacking: {name} ...")
         before, said, stored = target.memory(), target.log.said, _size(where)
         target.most = None
-        window, did = await _one(field, group, options.seconds)
+        window, did = await _one(watched, group, options.seconds)
         worst = target.most
         await trio.sleep(options.rest - rest)
-        quiets.append(await field.watched(rest))
+        quiets.append(await watched.watched(rest))
         memory = Memory(before, worst, target.memory())
         grown = _size(where) - stored
         seen.append(Attacked(name, window, memory, target.log.said.since(said), did, options.seconds, grown))
     page = len(await _fetched(server.addresses["web"], _PAGE))
     say("stopping the server under attack ...")
-    async with field.attackers(together, BEFORE_STOP + 10 * REST):
+    async with watched.attackers(together, BEFORE_STOP + 10 * REST):
         await trio.sleep(BEFORE_STOP)
         stop = Stop(*await target.stop())
     quiet = typical(quiets)
@@ -187,12 +162,12 @@ async def _all(options: argparse.Namespace, server: Server, field: Field, where:
     )
 
 
-async def _one(field: Field, names: Sequence[str], length: float) -> tuple[Window, Any]:
+async def _one(watched: Watched, names: Sequence[str], length: float) -> tuple[Window, Any]:
     """Let attackers loose; return what was seen, and what they say they did."""
-    async with field.attackers(names, length) as attackers:
-        await field.begin()
+    async with watched.attackers(names, length) as attackers:
+        await watched.begin()
         did = await attackers.answer()
-        return await field.end(), did
+        return await watched.end(), did
 
 
 def _outcome(seen: Attacked, quiet: Window) -> Outcome:
@@ -218,25 +193,14 @@ def _size(where: str) -> int:
     return sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
 
 
-async def _fill(server: Server, games: int, cores: tuple[int, int] | None) -> None:
-    """Have so many games played, that there is something to read. Raises LoadError."""
-    say(f"playing {games} games, so that there is something to read ...")
-    addresses = {kind: (address.host, address.port) for kind, address in server.addresses.items()}
-    words = {"job": "last", "pairs": _PAIRS, "points": [games], "addresses": addresses}
-    await done(_JOB, {**words, "pid": server.process.pid, "cores": cores})
-
-
 async def _fetched(address: Address, path: str) -> bytes:
     """Return what is at a path, head and all. Raises LoadError."""
-    data, begun = b"", perf_counter()
+    data = b""
     with trio.move_on_after(_ANSWERING):
-        try:
-            async with await trio.open_tcp_stream(address.host, address.port) as stream:
-                words = f"GET {path} HTTP/1.1\r\nHost: {address.authority}\r\nConnection: close\r\n\r\n"
-                await stream.send_all(words.encode())
-                async for part in stream:
-                    data += part
-                return data
-        except (OSError, trio.BrokenResourceError) as error:
-            raise LoadError(f"cannot read {path}: {error}") from None
-    raise LoadError(f"{path} was not answered within {perf_counter() - begun:.0f} s")
+        async with connected(address) as client:
+            words = f"GET {path} HTTP/1.1\r\nHost: {address.authority}\r\nConnection: close\r\n\r\n"
+            await client.say(words.encode())
+            async for part in client.stream:
+                data += part
+            return data
+    raise LoadError(f"{path} was not answered within {_ANSWERING:.0f} s")

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from conformance.lab.house_load import percentile
+from conformance.lab.figures import percentile
 
 TIMES = 1.5
 """How many times the quiet p99 it may be under attack, or more by what the attack is allowed."""

@@ -5,10 +5,11 @@ from urllib.parse import quote
 
 import trio
 
+from conformance.dialects.frames import frame
 from conformance.frames import Opcode, encode
-from conformance.lab.attacks.ground import Attack, Client, Ground, drained
+from conformance.lab.attacks.ground import Attack, Ground, drained
 from conformance.lab.attacks.texts import NAMES
-from conformance.lab.bench.frames import frame
+from conformance.lab.client import Client
 
 _PORTS = ("droidcon", "nac4", "arena", "web")
 _MOVES = b"PUT 0\nPUT 1\n"

@@ -15,7 +15,8 @@ from typing import ClassVar
 
 import trio
 
-from conformance.frames import FrameError, Handshake
+from conformance.lab.client import Client, HungUp, connected
+from conformance.targets import Address
 
 MOST_BYTES = 2**30
 """Bytes that all clients of an attack send at most; then they fall silent."""
@@ -24,58 +25,22 @@ PAUSE = 0.2
 ELSEWHERE = "127.0.0.2"
 """Where attackers come from, so that a server can tell them from the honest, where the system has it."""
 HOST = "127.0.0.1"
-_CHUNK = 65_536
-_HEAD_END = b"\r\n\r\n"
 
 
-class HungUp(Exception):
-    """The server has closed the connection, or not let the client in."""
-
-
-class Client:
-    """One connection of an attacker."""
+class Attacker(Client):
+    """One connection of an attack, whose bytes are counted."""
 
     def __init__(self, stream: trio.SocketStream, ground: "Ground") -> None:
-        self._stream = stream
+        super().__init__(stream)
         self._ground = ground
 
     async def say(self, data: bytes) -> None:
-        """Send. Raises HungUp."""
         ground = self._ground
         if ground.counts["bytes"] > MOST_BYTES:
             await trio.sleep_forever()
-        try:
-            await self._stream.send_all(data)
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            raise HungUp from None
+        await super().say(data)
         ground.counts["bytes"] += len(data)
         ground.counts["messages"] += 1
-
-    async def heard(self, most: int = _CHUNK) -> bytes:
-        """Return what comes, so many bytes at most. Raises HungUp."""
-        try:
-            data = await self._stream.receive_some(most)
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            raise HungUp from None
-        if not data:
-            raise HungUp
-        return bytes(data)
-
-    async def drain(self) -> None:
-        """Read all that comes, to no effect. Raises HungUp at its end."""
-        while True:
-            await self.heard()
-
-    async def shake(self, host: str, resource: str) -> None:
-        """Open a websocket. Raises HungUp."""
-        handshake, head = Handshake(host, resource), b""
-        await self.say(handshake.request)
-        while _HEAD_END not in head:
-            head += await self.heard()
-        try:
-            handshake.accept(head.partition(_HEAD_END)[0])
-        except FrameError:
-            raise HungUp from None
 
 
 class Ground:
@@ -91,20 +56,14 @@ class Ground:
         self._source = source
 
     @asynccontextmanager
-    async def connected(self, kind: str) -> AsyncIterator[Client]:
+    async def connected(self, kind: str) -> AsyncIterator[Attacker]:
         """A TCP connection to a front end, for as long as the block lasts. Raises HungUp."""
-        try:
-            stream = await trio.open_tcp_stream(HOST, self.ports[kind], local_address=self._source)
-        except OSError:
-            raise HungUp from None
-        self.counts["connections"] += 1
-        try:
-            yield Client(stream, self)
-        finally:
-            await trio.aclose_forcefully(stream)
+        async with connected(Address(HOST, self.ports[kind]), self._source) as client:
+            self.counts["connections"] += 1
+            yield Attacker(client.stream, self)
 
     @asynccontextmanager
-    async def websocket(self, kind: str, resource: str = "/") -> AsyncIterator[Client]:
+    async def websocket(self, kind: str, resource: str = "/") -> AsyncIterator[Attacker]:
         """A websocket to a front end, for as long as the block lasts. Raises HungUp."""
         async with self.connected(kind) as client:
             await client.shake(f"{HOST}:{self.ports[kind]}", resource)

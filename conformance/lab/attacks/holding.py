@@ -2,10 +2,11 @@
 
 import trio
 
+from conformance.dialects.frames import frame
 from conformance.frames import Handshake, Opcode
-from conformance.lab.attacks.ground import Attack, Client, Ground
+from conformance.lab.attacks.ground import Attack, Ground
 from conformance.lab.attacks.texts import JSON, LONG
-from conformance.lab.bench.frames import frame
+from conformance.lab.client import Client
 
 _PORTS = ("arena", "nac4", "droidcon", "web")
 _ANSWERERS = ("arena", "arena", "arena", "nac4", "arena", "arena", "arena", "droidcon")

@@ -5,10 +5,10 @@ from itertools import chain, cycle, islice, repeat
 
 import trio
 
+from conformance.dialects.frames import frame
 from conformance.frames import Opcode
 from conformance.lab.attacks.ground import Attack, Ground, drained
 from conformance.lab.attacks.texts import EDN, JSON, LONG, SHORT, Family
-from conformance.lab.bench.frames import frame
 
 _WEBSOCKETS = ("arena", "nac4")
 _PORTS = ("arena", "nac4", "droidcon", "web")

@@ -1,11 +1,11 @@
 """Attacks by players: wishes by the hundred, moves that are not theirs, games left at once."""
 
-from collections.abc import AsyncIterator
-
 import trio
 
-from conformance.lab.attacks.ground import Attack, Client, Ground, HungUp, drained
-from conformance.lab.bench.frames import frame
+from conformance.dialects.frames import frame
+from conformance.lab.attacks.ground import Attack, Ground, drained
+from conformance.lab.client import HungUp
+from conformance.lab.house import HouseGames, Refusal
 
 _STAY = 0.3
 """Seconds for which an impostor is there."""
@@ -32,22 +32,13 @@ class HouseHog(Attack):
 
     async def live(self, ground: Ground, number: int) -> None:
         async with ground.connected("droidcon") as client:
-            await client.say(f"NAME {ground.token}hog{number}\nJOIN @aima10\n".encode())
-            room = [6] * 7
-            async for line in _lines(client):
-                if line == b"NEW_GAME":
-                    ground.counts["games"] += 1
-                    room = [6] * 7
-                elif line == b"YOUR_MOVE":
-                    column = max(range(7), key=room.__getitem__)
-                    room[column] -= 1
-                    await client.say(b"PUT %d\n" % column)
-                elif line.startswith(b"PUT "):
-                    room[int(line[4:])] -= 1
-                elif line.startswith(b"Error"):
-                    ground.counts["refused"] += 1
-                    await trio.sleep(1)
-                    raise HungUp
+            await client.say(f"NAME {ground.token}hog{number}\n".encode())
+            try:
+                await HouseGames(lambda: ground.counts.update(games=1)).play(client, "aima10")
+            except Refusal:
+                ground.counts["refused"] += 1
+                await trio.sleep(1)
+                raise HungUp from None
 
 
 class Impostors(Attack):
@@ -86,12 +77,3 @@ class Impostors(Attack):
             for _ in range(3):
                 await client.say(frame(ground.lot.choice(_MOVES)))
             await trio.sleep(_STAY * ground.lot.random())
-
-
-async def _lines(client: Client) -> AsyncIterator[bytes]:
-    """Yield what is said, line by line. Raises HungUp."""
-    rest = b""
-    while True:
-        *lines, rest = (rest + await client.heard()).split(b"\n")
-        for line in lines:
-            yield line

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 from conformance.lab.attacks.figures import MB, Outcome, Report, Window
-from conformance.lab.bench.table import DISTURBED, aligned
+from conformance.lab.figures import UNKNOWN, aligned, number
+from conformance.lab.speed import DISTURBED
 
-_UNKNOWN = "-"
 _SHOWN = 10
 _NOTABLE = 5 * MB
 """Bytes by which a database may grow without a word."""
@@ -15,7 +15,7 @@ _NOTABLE = 5 * MB
 def readable(report: Report) -> str:
     """Return all that is told of a run, lines with their ends."""
     quiet = report.quiet
-    rows = [_HEAD, _row("quiet", quiet, [_UNKNOWN] * 2, ["", "", str(_lost(report.quiets)), ""])]
+    rows = [_HEAD, _row("quiet", quiet, [UNKNOWN] * 2, ["", "", str(_lost(report.quiets)), ""])]
     rows += [_attacked(one) for one in report.outcomes]
     return "\n".join([aligned(rows), "", *_notes(report)]) + "\n"
 
@@ -100,13 +100,13 @@ def _lost(windows: Sequence[Window]) -> int:
 
 def _ms(value: float | None) -> str:
     if value is None:
-        return _UNKNOWN
+        return UNKNOWN
     return f"{value:.1f}" if value < 1000 else f"{value:.0f}"
 
 
 def _share(value: float | None) -> str:
-    return _UNKNOWN if value is None else f"{value:.0%}"
+    return number(value, ".0%")
 
 
 def _mb(value: int | None) -> str:
-    return _UNKNOWN if value is None else f"{value / MB:.0f}"
+    return number(None if value is None else value / MB, ".0f")

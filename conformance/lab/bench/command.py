@@ -5,48 +5,33 @@ Every server is started for its measurement alone; floors stand between the meas
 machine which grows slower or faster during the run does so to both sides of a ratio.
 """
 
-import argparse
-import json
-import shlex
-import sys
-from collections.abc import Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import trio
 
-from conformance.arguments import Parser, UsageError, count, file, guarded, seconds, write
+from conformance.arguments import Parser, UsageError, count, guarded, write_json
 from conformance.lab import meters
-from conformance.lab.bench.figures import GOALS, Figures, Speed, figures, floor_of, speed
-from conformance.lab.bench.plan import (
-    MIX,
-    TCP,
-    WEBSOCKET,
-    Couple,
+from conformance.lab.bench.figures import GOALS, Figures, figures, floor_of
+from conformance.lab.bench.table import as_data, tables
+from conformance.lab.bots import KINDS, PLAIN
+from conformance.lab.echo import ECHOES, echoing
+from conformance.lab.jobs import LoadError, as_words, say
+from conformance.lab.plan import (
+    COUPLES,
     Plan,
     Report,
-    Stretch,
+    both_stretches,
     connections_by_transport,
+    played,
+    saturated_and_paced,
 )
-from conformance.lab.bench.processes import echoing, played
-from conformance.lab.bench.table import as_data, tables
-from conformance.lab.house_load import LoadError
-from conformance.launch import COMMAND, ServerError, running
-from conformance.targets import Address, parse_address
+from conformance.lab.speed import Speed, speed
+from conformance.launch import COMMAND, ServerError
+from conformance.targets import parse_address
 
-KINDS: Mapping[str, Sequence[Couple]] = {
-    "droidcon": [("droidcon", "droidcon")],
-    "nac4": [("nac4", "nac4")],
-    "arena-json": [("arena-json", "arena-json")],
-    "arena-edn": [("arena-edn", "arena-edn")],
-    "mix": MIX,
-}
-OPTIONS = ("--rounds", "1000000", "--games-per-pair", "0", "--clock", "1000000")
-"""No series ends, and no clock cuts, while it is measured."""
 FLOOR_CONNECTIONS = 100
-WARM_UP = 1.0
-
-_DIALECTS = {"droidcon": "droidcon", "nac4": "nac4", "arena-json": "arena", "arena-edn": "arena"}
-_ECHOES = (TCP, WEBSOCKET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +55,11 @@ def _main(argv: Sequence[str]) -> int:
     measured = trio.run(measure, options)
     print(tables(measured.floors, measured.kinds), end="")
     data = {"pairs": options.pairs, "seconds": options.seconds, "cores": meters.two_cores()}
-    write(options.json, json.dumps({**data, **as_data(measured.floors, measured.kinds)}, indent=2) + "\n")
+    write_json(options.json, {**data, **as_data(measured.floors, measured.kinds)})
     return 1 if any(one.is_missed for one in measured.kinds) else 0
 
 
-def _pinning(options: argparse.Namespace) -> str:
+def _pinning(options: Namespace) -> str:
     cores = meters.two_cores()
     if cores is None:
         return "server and load share what cores there are, unpinned"
@@ -88,18 +73,17 @@ def _pinning(options: argparse.Namespace) -> str:
     return f"servers are {pinned}"
 
 
-def _parse(argv: Sequence[str]) -> argparse.Namespace:
-    parser = Parser(prog="conformance bench", description=__doc__.splitlines()[0], allow_abbrev=False)
-    parser.add_argument("--pairs", type=count, default=100, metavar="N", help="pairs of bots (100)")
-    parser.add_argument("--seconds", type=seconds, default=5.0, help="how long to measure each (5)")
-    parser.add_argument("--rate", type=count, default=1000, metavar="N", help="paced moves a second (1000)")
-    parser.add_argument("--only", type=kinds_in, metavar="KINDS", help=f"some of {','.join(KINDS)}")
+def _parse(argv: Sequence[str]) -> Namespace:
+    parser = Parser.of("bench", __doc__)
+    parser.count("--pairs", 100, "pairs of bots")
+    parser.seconds("--seconds", 5.0, "how long to measure each")
+    parser.count("--rate", 1000, "paced moves a second")
+    parser.only(COUPLES)
+    parser.set_defaults(only=None)
     parser.add_argument("--against", nargs=2, metavar=("DIALECT", "HOST:PORT"), help="any other server")
     parser.add_argument("--pid", type=count, help="the process of that server, if it runs here")
-    parser.add_argument(
-        "--server-options", type=shlex.split, default=[], metavar="WORDS", help="more options of the gateway"
-    )
-    parser.add_argument("--json", type=file, metavar="FILE", help="write a JSON report as well")
+    parser.server_options()
+    parser.report()
     options = parser.parse_args(argv)
     if options.against:
         _check_against(options)
@@ -108,46 +92,37 @@ def _parse(argv: Sequence[str]) -> argparse.Namespace:
     return options
 
 
-def kinds_in(text: str) -> list[str]:
-    """Return the kinds that a word of the command line names."""
-    kinds = [word.strip() for word in text.split(",")]
-    for kind in kinds:
-        if kind not in KINDS:
-            raise argparse.ArgumentTypeError(f"{kind!r} is none of {', '.join(KINDS)}")
-    return kinds
-
-
-def _check_against(options: argparse.Namespace) -> None:
+def _check_against(options: Namespace) -> None:
     """Put kind and address into `options.against`. Raises UsageError."""
     word, text = options.against
-    kind = "arena-json" if word == "arena" else word
-    if kind not in _DIALECTS:
-        raise UsageError(f"{word!r} is no dialect; there are droidcon, nac4, arena (arena-json, arena-edn)")
+    kind = PLAIN.get(word, word)
+    if kind not in KINDS:
+        raise UsageError(f"{word!r} is no dialect; there are {', '.join((*PLAIN, *KINDS))}")
     if options.only or options.server_options:
         raise UsageError("--only and --server-options are for the gateway, not for another server")
     try:
-        options.against = kind, parse_address(_DIALECTS[kind], text)
+        options.against = kind, parse_address(KINDS[kind][0], text)
     except ValueError as error:
         raise UsageError(str(error)) from None
 
 
-async def measure(options: argparse.Namespace, command: Sequence[str] = COMMAND) -> Measured:
+async def measure(options: Namespace, command: Sequence[str] = COMMAND) -> Measured:
     """Measure what the options ask for. Raises LoadError, ServerError, wrapped."""
-    kinds = [options.against[0]] if options.against else list(options.only or KINDS)
+    kinds = [options.against[0]] if options.against else list(options.only or COUPLES)
     floors: dict[str, list[Speed]] = {}
     reports: dict[str, Report] = {}
     for what in schedule(kinds, with_floors=not options.against or options.pid is not None):
-        print(f"measuring {what} ...", file=sys.stderr, flush=True)
-        if what in _ECHOES:
+        say(f"measuring {what} ...")
+        if what in ECHOES:
             floors.setdefault(what, []).append(await _floor(what, options))
         elif options.against:
             reports[what] = await _outside(options)
         else:
-            reports[what] = await at_gateway(what, options, options.server_options, command)
+            reports[what] = await saturated_and_paced(what, options, options.server_options, command)
     found = []
     for kind, report in reports.items():
         goal = None if options.against else GOALS.get(kind)
-        found.append(figures(kind, report, floor_of(KINDS[kind], floors), goal))
+        found.append(figures(kind, report, floor_of(COUPLES[kind], floors), goal))
     return Measured(floors, found)
 
 
@@ -158,66 +133,29 @@ def schedule(kinds: Sequence[str], *, with_floors: bool) -> list[str]:
     order: list[str] = []
     before: set[str] = set()
     for kind in kinds:
-        own = set(connections_by_transport(KINDS[kind]))
+        own = set(connections_by_transport(COUPLES[kind]))
         order += [*sorted(before | own), kind]
         before = own
     return [*order, *sorted(before)]
 
 
-async def at_gateway(
-    kind: str, options: argparse.Namespace, words: Sequence[str], command: Sequence[str] = COMMAND
-) -> Report:
-    """Return what a saturated and a paced stretch came to on a gateway with these options.
-
-    `options` are `pairs`, `seconds` and `rate`. Raises LoadError, ServerError, wrapped.
-    """
-    async with running([*OPTIONS, *words], command) as server:
-        addresses = {bot: server.addresses[dialect] for bot, dialect in _DIALECTS.items()}
-        return await played(
-            Plan(
-                couples=KINDS[kind],
-                pairs=options.pairs,
-                addresses=_plain(addresses),
-                stretches=_stretches(options),
-                pid=server.process.pid,
-                cores=meters.two_cores(),
-            )
-        )
-
-
-async def _outside(options: argparse.Namespace) -> Report:
+async def _outside(options: Namespace) -> Report:
     kind, address = options.against
     return await played(
         Plan(
-            couples=KINDS[kind],
+            couples=COUPLES[kind],
             pairs=options.pairs,
-            addresses=_plain({kind: address}),
-            stretches=_stretches(options),
+            addresses=as_words({kind: address}),
+            stretches=both_stretches(options),
             pid=options.pid,
             is_gateway=False,
         )
     )
 
 
-async def _floor(transport: str, options: argparse.Namespace) -> Speed:
+async def _floor(transport: str, options: Namespace) -> Speed:
     async with echoing(transport) as (pid, address):
-        report = await played(
-            Plan(
-                couples=[(transport,)],
-                pairs=FLOOR_CONNECTIONS,
-                addresses=_plain({transport: address}),
-                stretches=_stretches(options)[:1],
-                pid=pid,
-                cores=meters.two_cores(),
-            )
-        )
-    return speed(report.stretches[0])
-
-
-def _stretches(options: argparse.Namespace) -> list[Stretch]:
-    warm_up = min(WARM_UP, options.seconds)
-    return [Stretch(options.seconds, warm_up), Stretch(options.seconds, warm_up, options.rate)]
-
-
-def _plain(addresses: Mapping[str, Address]) -> dict[str, tuple[str, int, str]]:
-    return {kind: (address.host, address.port, address.path) for kind, address in addresses.items()}
+        addresses, stretches = as_words({transport: address}), both_stretches(options)[:1]
+        cores = meters.two_cores()
+        plan = Plan([(transport,)], FLOOR_CONNECTIONS, addresses, stretches, pid, cores)
+        return speed((await played(plan)).stretches[0])

@@ -8,10 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from conformance.lab.bench.plan import Counted, Couple, Report, connections_by_transport
-
-SATURATED = 0.9
-"""The share of the time in which a server that is the limit has work at least."""
+from conformance.lab.plan import Couple, Report, connections_by_transport
+from conformance.lab.speed import Speed, kb_per_connection, speed
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,32 +26,6 @@ GOALS = {
     "arena-json": Goal(1.0, 0.5),
     "arena-edn": Goal(1.0, 0.5),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Speed:
-    """What a stretch came to. Of an echo, a move is a round trip."""
-
-    moves_per_second: float
-    games_per_second: float
-    cpu_us: float | None
-    """Microseconds of server CPU for a move."""
-    p50_ms: float
-    p99_ms: float
-    server_share: float | None
-    """Of one core, 0 to 1 and more."""
-    waited_share: float | None
-    """How much of the time the server had work and no core."""
-    load_share: float
-
-    @property
-    def is_saturated(self) -> bool:
-        """Whether the server always had work, as far as that is known."""
-        return (
-            self.server_share is None
-            or self.waited_share is None
-            or self.server_share + self.waited_share >= SATURATED
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,27 +54,10 @@ class Figures:
         return self.goal is not None and (self.ratio is None or self.ratio > self.goal.most)
 
 
-def speed(counted: Counted) -> Speed:
-    """Return what was counted, by the second and by the move."""
-    cpu = counted.server_cpu
-    return Speed(
-        moves_per_second=counted.moves / counted.seconds,
-        games_per_second=counted.games / counted.seconds,
-        cpu_us=None if cpu is None else 1e6 * cpu / counted.moves,
-        p50_ms=1000 * counted.p50,
-        p99_ms=1000 * counted.p99,
-        server_share=None if cpu is None else cpu / counted.seconds,
-        waited_share=counted.server_waited and counted.server_waited / counted.seconds,
-        load_share=counted.load_cpu / counted.seconds,
-    )
-
-
 def figures(kind: str, report: Report, floor_us: float | None, goal: Goal | None) -> Figures:
     """Return what a report of two stretches, a saturated and a paced one, comes to."""
     saturated, paced = report.stretches
-    memory = None
-    if report.rss_before is not None and report.rss_playing is not None:
-        memory = (report.rss_playing - report.rss_before) / report.connections / 1024
+    memory = kb_per_connection(report)
     return Figures(kind, report.connections, speed(saturated), speed(paced), memory, floor_us, goal)
 
 

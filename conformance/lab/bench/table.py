@@ -4,11 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from statistics import median
 
-from conformance.lab.bench.figures import SATURATED, Figures, Speed
-
-_UNKNOWN = "-"
-DISTURBED = 0.05
-"""The share of the time off its core from which on a measurement is in doubt."""
+from conformance.lab.bench.figures import Figures
+from conformance.lab.figures import UNKNOWN, aligned, number
+from conformance.lab.speed import DISTURBED, SATURATED, Speed
 
 
 def tables(floors: Mapping[str, Sequence[Speed]], measured: Sequence[Figures]) -> str:
@@ -30,18 +28,6 @@ def as_data(floors: Mapping[str, Sequence[Speed]], measured: Sequence[Figures]) 
     }
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Return rows of equally many words, the first column to the left and all others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            word.rjust(width) if at else word.ljust(width)
-            for at, (word, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )
-
-
 def _floors(floors: Mapping[str, Sequence[Speed]]) -> str:
     head = ("floor", "round trips/s", "us/round trip", "least", "most", "times", "server", "load")
     return aligned([head, *(_floor(transport, speeds) for transport, speeds in floors.items())])
@@ -53,10 +39,10 @@ def _floor(transport: str, speeds: Sequence[Speed]) -> list[str]:
     return [
         transport,
         f"{median(speed.moves_per_second for speed in speeds):.0f}",
-        *(_number(found(known) if known else None, ".2f") for found in (median, min, max)),
+        *(number(found(known) if known else None, ".2f") for found in (median, min, max)),
         str(len(speeds)),
-        _number(least_busy.server_share, ".0%"),
-        _number(least_busy.load_share, ".0%"),
+        number(least_busy.server_share, ".0%"),
+        number(least_busy.load_share, ".0%"),
     ]
 
 
@@ -70,19 +56,19 @@ def _cost(one: Figures) -> list[str]:
         one.kind,
         f"{one.saturated.moves_per_second:.0f}",
         f"{one.saturated.games_per_second:.1f}",
-        _number(one.saturated.cpu_us, ".2f"),
-        _number(one.floor_us, ".2f"),
-        _number(one.ratio, ".2f"),
+        number(one.saturated.cpu_us, ".2f"),
+        number(one.floor_us, ".2f"),
+        number(one.ratio, ".2f"),
         _goal(one, one.goal.most if one.goal else None),
         _goal(one, one.goal.stretch if one.goal else None),
-        _number(one.saturated.server_share, ".0%"),
-        _number(one.saturated.load_share, ".0%"),
+        number(one.saturated.server_share, ".0%"),
+        number(one.saturated.load_share, ".0%"),
     ]
 
 
 def _goal(one: Figures, limit: float | None) -> str:
     if limit is None:
-        return _UNKNOWN
+        return UNKNOWN
     if one.ratio is None:
         return f"{limit:.1f} unknown"
     return f"{limit:.1f} {'met' if one.ratio <= limit else 'missed'}"
@@ -102,7 +88,7 @@ def _latency(one: Figures) -> list[str]:
         f"{one.paced.p50_ms:.2f}",
         f"{one.paced.p99_ms:.2f}",
         str(one.connections),
-        _number(one.kb_per_connection, ".1f"),
+        number(one.kb_per_connection, ".1f"),
     ]
 
 
@@ -123,7 +109,3 @@ def _notes(measured: Sequence[Figures]) -> Iterator[str]:
             )
         if speed.waited_share is not None and speed.waited_share > DISTURBED:
             yield f"{one.kind}: others kept the server off its core for {speed.waited_share:.0%} of the time"
-
-
-def _number(value: float | None, form: str) -> str:
-    return _UNKNOWN if value is None else format(value, form)

@@ -1,4 +1,4 @@
-"""`python -m conformance.lab.fairness.burner` keeps a core busy as long as the process that started it lives."""
+"""`python -m conformance.lab.fairness.burner` keeps a core busy while the process that started it lives."""
 
 import os
 

@@ -5,23 +5,21 @@ played while the gateway is stopped now and then for longer than anybody's clock
 machine.
 """
 
-import argparse
-import json
 import os
 import subprocess
 import sys
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 
 import trio
 
-from conformance.arguments import Parser, count, file, guarded, seconds, write
-from conformance.lab.crowd.job import done, say
+from conformance.arguments import Parser, guarded, write_json
 from conformance.lab.fairness.figures import Figures, table
-from conformance.lab.fairness.ledger import Fault
 from conformance.lab.fairness.log import Log
-from conformance.lab.house_load import LoadError
+from conformance.lab.fairness.used import Fault
+from conformance.lab.jobs import LoadError, as_words, done, say
 from conformance.launch import COMMAND, ServerError, running
 
 BURNER = (sys.executable, "-m", "conformance.lab.fairness.burner")
@@ -41,27 +39,24 @@ def _main(argv: Sequence[str]) -> int:
     complaints = [line for one in measured for line in one.complaints()]
     for line in complaints:
         print(line)
-    write(options.json, json.dumps([_as_data(one) for one in measured], indent=2) + "\n")
+    write_json(options.json, [_as_data(one) for one in measured])
     return 1 if complaints else 0
 
 
-def _parse(argv: Sequence[str]) -> argparse.Namespace:
-    parser = Parser(prog="conformance fairness", description=__doc__.splitlines()[0], allow_abbrev=False)
-    parser.add_argument("--games", type=count, default=10_000, metavar="N", help="games in all (10000)")
-    parser.add_argument("--at-once", type=count, default=1000, metavar="N", help="games at once (1000)")
-    parser.add_argument("--stalls", type=count, default=10, metavar="N", help="stalls at least (10)")
-    parser.add_argument("--stall", type=seconds, default=2.0, metavar="SECONDS", help="length of one (2)")
-    parser.add_argument("--clock", type=seconds, default=1.5, help="seconds that a player has (1.5)")
-    burners = 2 * (os.cpu_count() or 1)
-    parser.add_argument(
-        "--burners", type=count, default=burners, metavar="N", help=f"processes that overload ({burners})"
-    )
-    parser.add_argument("--seed", type=count, default=1, metavar="N", help="seed of all lots (1)")
-    parser.add_argument("--json", type=file, metavar="FILE", help="write a JSON report as well")
+def _parse(argv: Sequence[str]) -> Namespace:
+    parser = Parser.of("fairness", __doc__)
+    parser.count("--games", 10_000, "games in all")
+    parser.count("--at-once", 1000, "games at once")
+    parser.count("--stalls", 10, "stalls at least")
+    parser.seconds("--stall", 2.0, "length of one")
+    parser.seconds("--clock", 1.5, "seconds that a player has")
+    parser.count("--burners", 2 * (os.cpu_count() or 1), "processes that overload")
+    parser.count("--seed", 1, "seed of all lots")
+    parser.report()
     return parser.parse_args(argv)
 
 
-async def measure(options: argparse.Namespace, command: Sequence[str] = COMMAND) -> list[Figures]:
+async def measure(options: Namespace, command: Sequence[str] = COMMAND) -> list[Figures]:
     """Play all games. Raises LoadError, ServerError, wrapped."""
     half = (options.games + 1) // 2
     say(f"playing {half} games with stalls ...")
@@ -71,14 +66,12 @@ async def measure(options: argparse.Namespace, command: Sequence[str] = COMMAND)
         return [stalled, await _stretch("overloaded", options, half, 0, command)]
 
 
-async def _stretch(
-    name: str, options: argparse.Namespace, games: int, stalls: int, command: Sequence[str]
-) -> Figures:
+async def _stretch(name: str, options: Namespace, games: int, stalls: int, command: Sequence[str]) -> Figures:
     log = Log()
     clock = ("--clock", str(options.clock), "--idle", str(options.clock))
     async with running((*ENDLESS, *clock, "--seed", str(options.seed)), command, log.hear) as server:
         words = {
-            "addresses": {kind: (at.host, at.port) for kind, at in server.addresses.items()},
+            "addresses": as_words(server.addresses),
             "pid": server.process.pid,
             "games": games,
             "stalls": stalls,

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from conformance.lab.bench.table import aligned
-from conformance.lab.fairness.ledger import Fault
 from conformance.lab.fairness.log import Loss
+from conformance.lab.fairness.used import Fault
+from conformance.lab.figures import aligned
 
 _SHOWN = 10
 

@@ -14,13 +14,13 @@ from itertools import product
 from time import perf_counter
 from typing import Any
 
-from conformance.lab.bench.script import OutOfStep
-from conformance.lab.crowd.crowd import Crowd
-from conformance.lab.crowd.job import serve
-from conformance.lab.fairness.players import Pair, Table, Tally
+from conformance.dialects.script import OutOfStep
+from conformance.lab.bots import PLAIN
+from conformance.lab.fairness.players import Pair, Player, Table
+from conformance.lab.group import Group
+from conformance.lab.jobs import from_words, serve
 from conformance.lab.meters import NoSuchProcess
 
-DIALECTS = ("droidcon", "nac4", "arena")
 GAPS = 0.3, 1.0
 """Seconds between two stalls, from and to."""
 STANDING = 60.0
@@ -30,9 +30,9 @@ STANDING = 60.0
 class Stalls:
     """Stops a process again and again, for so many seconds each time."""
 
-    def __init__(self, crowd: Crowd, pid: int, seconds: float, lot: random.Random) -> None:
+    def __init__(self, group: Group[Player], pid: int, seconds: float, lot: random.Random) -> None:
         self.done = 0
-        self._crowd = crowd
+        self._group = group
         self._pid = pid
         self._seconds = seconds
         self._lot = lot
@@ -40,7 +40,7 @@ class Stalls:
 
     def begin(self) -> None:
         """Wait a little, then stop the process."""
-        self._crowd.at(perf_counter() + self._lot.uniform(*GAPS), self._stop)
+        self._group.at(perf_counter() + self._lot.uniform(*GAPS), self._stop)
 
     def end(self) -> None:
         """Let the process run from now on."""
@@ -50,7 +50,7 @@ class Stalls:
     def _stop(self) -> None:
         if not self._is_over:
             self._signal(signal.SIGSTOP)
-            self._crowd.at(perf_counter() + self._seconds, self._go_on)
+            self._group.at(perf_counter() + self._seconds, self._go_on)
 
     def _go_on(self) -> None:
         self._signal(signal.SIGCONT)
@@ -71,42 +71,41 @@ def main() -> None:
 
 def play(words: Any) -> object:
     """Play so many games, and on until there were enough stalls and all who slept were told of their loss."""
-    crowd, tally, lot = Crowd(), Tally(), random.Random(words["seed"])
+    lot = random.Random(words["seed"])
     games, least = int(words["games"]), int(words["stalls"])
-    stalls = Stalls(crowd, words["pid"], words["stall"], lot)
+    table = Table(from_words(words["addresses"]), lot, words["clock"], lambda: not is_enough())
+    counts, stalls = table.counts, Stalls(table.group, words["pid"], words["stall"], lot)
 
     def is_enough() -> bool:
-        return tally.games >= games and stalls.done >= least
+        return counts.games >= games and stalls.done >= least
 
-    addresses = {kind: tuple(address) for kind, address in words["addresses"].items()}
-    table = Table(crowd, tally, lot, addresses, words["clock"], lambda: not is_enough())
     begun = perf_counter()
     _let_in(table, words["at_once"])
     if least:
         stalls.begin()
     try:
-        _play(crowd, tally, lambda: is_enough() and tally.told == tally.slept)
+        _play(table, lambda: is_enough() and counts.told == counts.slept)
     finally:
         stalls.end()
     seconds = perf_counter() - begun
-    crowd.close()
-    faults = {fault.name: told for fault, told in tally.faults.items()}
-    return {**asdict(tally), "faults": faults, "stalls": stalls.done, "seconds": seconds}
+    table.group.close()
+    faults = {fault.name: told for fault, told in counts.faults.items()}
+    return {**asdict(counts), "faults": faults, "stalls": stalls.done, "seconds": seconds}
 
 
 def _let_in(table: Table, number: int) -> None:
-    meetings = list(product(DIALECTS, DIALECTS))
+    meetings = list(product(PLAIN, PLAIN))
     for at in range(number):
         Pair(table, meetings[at % len(meetings)], at).begin()
 
 
-def _play(crowd: Crowd, tally: Tally, is_over: Callable[[], bool]) -> None:
+def _play(table: Table, is_over: Callable[[], bool]) -> None:
     """Let everybody act until it is over. Raises OutOfStep, also where no game has ended for a long time."""
-    games, since = tally.games, perf_counter()
+    games, since = table.counts.games, perf_counter()
     while not is_over():
-        crowd.turn()
-        if tally.games > games:
-            games, since = tally.games, perf_counter()
+        table.group.turn()
+        if table.counts.games > games:
+            games, since = table.counts.games, perf_counter()
         elif perf_counter() - since > STANDING:
             raise OutOfStep(f"{games} games have ended, and none for {STANDING:g} s")
 

@@ -8,22 +8,26 @@ not know what is done to the server meanwhile.
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from time import perf_counter
 
-from conformance.lab.crowd.crowd import Crowd
-from conformance.lab.crowd.dialects import speech_of
-from conformance.lab.crowd.member import Look, Member
-from conformance.lab.crowd.speech import MOVES_OF_SECOND, Heard, Wish
-from conformance.lab.fairness.ledger import Fault, Ledger
+from conformance.dialects.script import SHORT, Outcome, Place, Wish
+from conformance.lab.book import Book, Turn
+from conformance.lab.bots import PLAIN, Bot, script_of
+from conformance.lab.fairness.used import Fault, Look, UsedTime
+from conformance.lab.group import Group
+from conformance.targets import Address
 
 SLEEPERS = 50
 """In so many games' beginnings that players hear of, one falls asleep in its game."""
 THINKING = 0.1
 """The longest thought, as a share of the clock; every other move is made without any."""
+LEAST_MOVES = 3
+"""So many moves of a short game does each of its players make at least."""
 
 
 @dataclass(slots=True)
-class Tally:
+class Counts:
     """What all pairs together came to."""
 
     games: int = 0
@@ -40,109 +44,109 @@ class Tally:
     """What is known of those who had not slept, or were told so before their time was up."""
 
 
-@dataclass(slots=True)
 class Table:
-    """What a pair's two players share."""
+    """What all pairs share."""
 
-    crowd: Crowd
-    tally: Tally
-    lot: random.Random
-    addresses: dict[str, tuple[str, int]]
-    clock: float
-    may_sleep: Callable[[], bool]
-    """Whether it is still time for somebody to fall asleep."""
+    def __init__(
+        self, addresses: dict[str, Address], lot: random.Random, clock: float, may_sleep: Callable[[], bool]
+    ) -> None:
+        """`may_sleep`: whether it is still time for a player to fall asleep."""
+        self.group = Group[Player]()
+        self.counts = Counts()
+        self.lot = lot
+        self.clock = clock
+        self.may_sleep = may_sleep
+        self.addresses = addresses
+        scripts = {dialect: script_of(kind, SHORT, timed=True) for dialect, kind in PLAIN.items()}
+        self.books = {dialect: Book(dialect, script) for dialect, script in scripts.items()}
 
 
-class Player(Member):
+class Player(Bot):
     """One bot. `over` is called when it has lost on time, or a pair of it can play no more."""
 
     def __init__(
-        self, table: Table, kind: str, wish: Wish, over: Callable[[], None], *, clocked: bool
+        self, table: Table, dialect: str, wish: Wish, over: Callable[[], None], *, clocked: bool
     ) -> None:
-        super().__init__(*table.addresses[kind], speech_of(kind, wish))
+        super().__init__(table.books[dialect], wish, table.addresses[dialect])
         self._table = table
         self._over = over
         self._clocked = clocked
-        self._ledger = self._new_ledger()
+        self._used = self._new_time()
         self._requests = 0
         self._sleeps_at: int | None = None
         self._sleeps = False
-        self._plays = False
-        self._has_played = False
         self.is_gone = False
 
-    def hears(self, heard: Heard, look: Look) -> None:
+    def take(self, turn: Turn, before: Place) -> None:
         """Play, sleep, lose."""
         if self.is_gone:
             return
-        match heard:
-            case Heard.BEGUN:
-                self._begin()
-            case Heard.ASKED:
-                self._request(look)
-            case Heard.WON | Heard.LOST:
-                self._end(heard)
-            case Heard.LATE:
+        look = Look(perf_counter(), self._table.group.looked_before)
+        match turn.outcome:
+            case Outcome.LATE:
                 self._lose(look)
-            case Heard.FREE:
-                self.say(self.speech.opening())
-            case Heard.ENTERED:
-                pass
+                return
+            case Outcome():
+                self._end(turn.outcome)
+        if turn.begun:
+            self._begin()
+        if turn.move:
+            self._request(turn.move, look)
+        elif turn.again:
+            self.say(self.book.script.opening(self.wish))
 
-    def is_left(self) -> None:
-        """Go, where it was hung up on after a game: its opponent has lost on time. Raises OutOfStep."""
-        if self._plays or not self._has_played:
-            super().is_left()
-        self._table.crowd.dismiss(self)
+    def come_back(self) -> None:
+        """Go: its opponent has lost on time."""
+        self._table.group.dismiss(self)
         self.is_gone = True
 
-    def _new_ledger(self) -> Ledger:
-        return Ledger(self._table.clock, renewed=not self._clocked)
+    def _new_time(self) -> UsedTime:
+        return UsedTime(self._table.clock, renewed=not self._clocked)
 
     def _begin(self) -> None:
         table = self._table
-        table.tally.begun += 1
-        self._plays, self._sleeps, self._requests = True, False, 0
-        self._ledger = self._new_ledger()
-        falls_asleep = table.tally.begun % SLEEPERS == SLEEPERS // 2 and table.may_sleep()
-        self._sleeps_at = table.lot.randint(1, MOVES_OF_SECOND) if falls_asleep else None
+        table.counts.begun += 1
+        self._sleeps, self._requests = False, 0
+        self._used = self._new_time()
+        falls_asleep = table.counts.begun % SLEEPERS == SLEEPERS // 2 and table.may_sleep()
+        self._sleeps_at = table.lot.randint(1, LEAST_MOVES) if falls_asleep else None
 
-    def _request(self, look: Look) -> None:
-        self._ledger.asked(look)
+    def _request(self, move: bytes, look: Look) -> None:
+        self._used.asked(look)
         self._requests += 1
         lot, clock = self._table.lot, self._table.clock
         if self._requests == self._sleeps_at:
             self._sleeps = True
-            self._table.tally.slept += 1
+            self._table.counts.slept += 1
         elif lot.random() < 0.5:
-            self._move(self._ledger)
+            self._move(move, self._used)
         else:
-            ledger = self._ledger
-            self._table.crowd.at(perf_counter() + lot.random() * THINKING * clock, lambda: self._move(ledger))
+            later = perf_counter() + lot.random() * THINKING * clock
+            self._table.group.at(later, partial(self._move, move, self._used))
 
-    def _move(self, ledger: Ledger) -> None:
-        """Answer the request that stands in `ledger`, if the game is still on."""
-        if self.is_gone or ledger is not self._ledger or not ledger.is_open:
+    def _move(self, move: bytes, used: UsedTime) -> None:
+        """Answer the request that stands in `used`, if the game is still on."""
+        if self.is_gone or used is not self._used or not used.is_open:
             return
-        self.say(self.speech.move())
-        ledger.answered(perf_counter())
-        self._table.tally.moves += 1
+        self.say(move)
+        used.answered(perf_counter())
+        self._table.counts.moves += 1
 
-    def _end(self, heard: Heard) -> None:
-        self._plays, self._has_played = False, True
+    def _end(self, outcome: Outcome) -> None:
+        self.has_played = True
         if self._sleeps:
-            raise self.wrong(f"slept, and was told: {heard.value}")
-        if heard is Heard.LOST:
-            self._table.tally.games += 1
+            raise self.wrong(f"slept, and was told: {outcome.value}")
+        if outcome is Outcome.LOST:
+            self._table.counts.games += 1
 
     def _lose(self, look: Look) -> None:
-        tally, fault = self._table.tally, self._ledger.lost(look)
-        tally.games += 1
-        tally.losers.append(self.speech.wish.name)
+        counts, fault = self._table.counts, self._used.lost(look)
+        counts.games += 1
+        counts.losers.append(self.wish.name)
         if self._sleeps:
-            tally.told += 1
+            counts.told += 1
         if not self._sleeps or fault is Fault.SERVER:
-            tally.faults[fault].append(f"{self} {self._ledger}")
+            counts.faults[fault].append(f"{self} {self._used}")
         self._over()
 
 
@@ -164,11 +168,11 @@ class Pair:
         for letter, kind in zip("ab", self._kinds, strict=True):
             player = Player(self._table, kind, Wish(name + letter, table=name), self._again, clocked=clocked)
             self._players.append(player)
-            self._table.crowd.admit(player)
+            self._table.group.admit(player)
 
     def _again(self) -> None:
         for player in self._players:
             player.is_gone = True
-        self._table.crowd.close(self._players)
+        self._table.group.close(self._players)
         self._players.clear()
         self.begin()

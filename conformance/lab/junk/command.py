@@ -4,10 +4,9 @@ Starts a gateway with all its ports, sends random and mutated bytes to one port 
 log meanwhile. Knows words of a command line and what a traceback begins with.
 """
 
-import argparse
-import json
 import os
 import sys
+from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 import trio
 
-from conformance.arguments import Parser, count, file, guarded, write
+from conformance.arguments import Parser, guarded, write_json
 from conformance.lab.junk.sender import answers, send_all
 from conformance.lab.junk.texts import PORTS
 from conformance.launch import COMMAND, Server, ServerError, running
@@ -76,30 +75,22 @@ def _main(argv: Sequence[str]) -> int:
     print(readable(rows), end="")
     if log.first:
         print(f"the first that the server said:\n{log.first}", file=sys.stderr)
-    write(options.json, json.dumps({"seed": options.seed, "ports": [asdict(row) for row in rows]}) + "\n")
+    write_json(options.json, {"seed": options.seed, "ports": [asdict(row) for row in rows]})
     return 0 if all(row.is_good for row in rows) else 1
 
 
-def _parse(argv: Sequence[str]) -> argparse.Namespace:
-    parser = Parser(prog="conformance junk", description=__doc__.splitlines()[0], allow_abbrev=False)
-    parser.add_argument("--pieces", type=count, default=20_000, metavar="N", help="how many in all (20000)")
-    parser.add_argument("--only", type=_ports, default=PORTS, metavar="PORTS", help="nac4,arena,droidcon,web")
+def _parse(argv: Sequence[str]) -> Namespace:
+    parser = Parser.of("junk", __doc__)
+    parser.count("--pieces", 20_000, "how many in all")
+    parser.only(PORTS)
+    parser.report()
     parser.add_argument("--seed", metavar="WORD", help="for the same pieces once more")
-    parser.add_argument("--json", type=file, metavar="FILE", help="write a JSON report as well")
     options = parser.parse_args(argv)
     options.seed = options.seed or os.urandom(4).hex()
     return options
 
 
-def _ports(text: str) -> tuple[str, ...]:
-    ports = tuple(text.split(","))
-    for port in ports:
-        if port not in PORTS:
-            raise argparse.ArgumentTypeError(f"{port!r} is none of {', '.join(PORTS)}")
-    return ports
-
-
-async def junk(options: argparse.Namespace, database: Path, log: Log) -> list[Row]:
+async def junk(options: Namespace, database: Path, log: Log) -> list[Row]:
     """Send to all ports that were asked for. Raises ServerError, wrapped."""
     print(f"seed {options.seed}", flush=True)
     share = -(-options.pieces // len(options.only))

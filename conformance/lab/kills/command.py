@@ -7,11 +7,10 @@ told is compared with what is stored at the end, when the server has started onc
 good order.
 """
 
-import argparse
-import json
 import os
 import signal
 import sys
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -24,10 +23,10 @@ from time import time_ns
 
 import trio
 
-from conformance.arguments import Parser, count, file, guarded, seconds, write
-from conformance.lab.bench.script import OutOfStep
+from conformance.arguments import Parser, guarded, write_json
+from conformance.dialects.script import Game, OutOfStep
 from conformance.lab.kills.database import DatabaseError, integrity, recounted, stored_in
-from conformance.lab.kills.games import LENGTH, Game, Result
+from conformance.lab.kills.games import LENGTH, Result
 from conformance.lab.kills.load import Load
 from conformance.lab.kills.verdict import Verdict, judge
 from conformance.lab.meters import children_of
@@ -94,33 +93,25 @@ def _main(argv: Sequence[str]) -> int:
     print(readable(findings), end="")
     if not options.db and findings.is_good:
         rmtree(Path(where).parent)  # otherwise somebody will want to see it
-    write(options.json, json.dumps(as_data(findings, options.seed), indent=2) + "\n")
+    write_json(options.json, as_data(findings, options.seed))
     return 0 if findings.is_good else 1
 
 
-def _parse(argv: Sequence[str]) -> argparse.Namespace:
-    parser = Parser(prog="conformance kills", description=__doc__.splitlines()[0], allow_abbrev=False)
-    parser.add_argument("--kills", type=count, default=100, metavar="N", help="how often (100)")
-    parser.add_argument("--pairs", type=count, default=12, metavar="N", help="pairs of clients (12)")
-    parser.add_argument(
-        "--results", type=count, default=100, metavar="N", help="how many are told before each kill (100)"
-    )
-    parser.add_argument(
-        "--within",
-        type=seconds,
-        default=1.0,
-        metavar="SECONDS",
-        help="when to kill after that, at the latest (1)",
-    )
+def _parse(argv: Sequence[str]) -> Namespace:
+    parser = Parser.of("kills", __doc__)
+    parser.count("--kills", 100, "how often")
+    parser.count("--pairs", 12, "pairs of clients")
+    parser.count("--results", 100, "how many are told before each kill")
+    parser.seconds("--within", 1.0, "when to kill after that, at the latest")
+    parser.report()
     parser.add_argument("--seed", metavar="WORD", help="for the same games and moments once more")
     parser.add_argument("--db", metavar="FILE|URL", help="the database (a new file, removed at the end)")
-    parser.add_argument("--json", type=file, metavar="FILE", help="write a JSON report as well")
     options = parser.parse_args(argv)
     options.seed = options.seed or os.urandom(4).hex()
     return options
 
 
-async def kill_all(options: argparse.Namespace, where: str, command: Sequence[str] = COMMAND) -> Findings:
+async def kill_all(options: Namespace, where: str, command: Sequence[str] = COMMAND) -> Findings:
     """Kill as often as asked for, and look what is left.
 
     Raises OutOfStep, ServerError, DatabaseError, wrapped.

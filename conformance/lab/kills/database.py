@@ -12,7 +12,8 @@ from pathlib import Path
 
 import trio
 
-from conformance.lab.kills.games import Game, Result
+from conformance.dialects.script import Game
+from conformance.lab.kills.games import Result
 
 COMMAND = (sys.executable, "-m", "gateway")
 

@@ -9,23 +9,10 @@ from dataclasses import dataclass
 from random import Random
 
 from conformance.boards import COLUMNS
-from conformance.lab.house_load import DRAWN
+from conformance.dialects.script import DRAWN, LEFT, Game
 
 LENGTH = 4
 """Games in a course."""
-LEFT = "left"
-
-
-@dataclass(frozen=True, slots=True)
-class Game:
-    """A whole game and how it ends, in the words of an export."""
-
-    moves: str
-    """The columns, a digit for each."""
-    winner: int
-    """1 for the first mover, 2 for the other one, 0 for nobody."""
-    reason: str
-    """`four`, `full`, or `left`: then whoever is to move behind the last of the moves goes away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +61,7 @@ def _won_by_second(lot: Random) -> Game:
 
 def _drawn(lot: Random) -> Game:
     """All 42 moves, or their mirror image."""
-    moves = [int(digit) for digit in DRAWN]
+    moves = [int(digit) for digit in DRAWN.moves]
     return Game(_text(moves if lot.random() < 0.5 else [COLUMNS - 1 - move for move in moves]), 0, "full")
 
 

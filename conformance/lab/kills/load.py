@@ -1,24 +1,85 @@
 """Pairs of clients that play without end, until the server is killed; then they read on to the end.
 
-Knows sockets and whether the server is still meant to live. The rule it keeps: whatever has reached a
-client's socket counts as told, also what it had not read yet when the server died.
+A client knows what comes next, and whatever else a server says raises OutOfStep: so a result that was noted
+is the one that was to be told. The rule the load keeps: whatever has reached a client's socket counts as
+told, also what the client had not read yet when the server died.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import combinations_with_replacement
 
 import trio
 
-from conformance.frames import FrameError, Handshake
-from conformance.lab.bench.script import OutOfStep
-from conformance.lab.kills.games import Game, course
-from conformance.lab.kills.players import PLAYERS, Droidcon, Player
+from conformance.dialects.script import Cut, Game, OutOfStep, Step, Wish
+from conformance.lab.book import shown
+from conformance.lab.bots import PLAIN, script_of
+from conformance.lab.client import Client, HungUp, connected
+from conformance.lab.kills.games import Result, course
 from conformance.targets import Address
 
-COUPLES: Sequence[tuple[type[Player], type[Player]]] = tuple(combinations_with_replacement(PLAYERS, 2))
-"""Who meets whom: every dialect every other, and itself. Dealt round to the pairs."""
-_CHUNK = 4096
-_HEAD_END = b"\r\n\r\n"
+COUPLES: Sequence[tuple[str, str]] = tuple(combinations_with_replacement(sorted(PLAIN), 2))
+"""The dialects of the pairs: every dialect meets every other, and itself. Dealt round to the pairs."""
+
+
+class Player:
+    """One client that plays a course of games and notes the results that it is told. Bytes in, bytes out."""
+
+    def __init__(self, dialect: str, wish: Wish, partner: str, games: Sequence[Game]) -> None:
+        self.dialect = dialect
+        self.wish = wish
+        self.results: list[Result] = []
+        """What it was told, one for each game."""
+        self.is_leaving = False
+        """Whether it is time to leave, as the game that is on demands."""
+        self._partner = partner
+        self._games = games
+        self._script = script_of(PLAIN[dialect], games[0])
+        self._place = self._script.start
+
+    def __str__(self) -> str:
+        return f"{self.dialect} player {self.wish.name}"
+
+    @property
+    def has_all(self) -> bool:
+        """Whether it was told of the last game. Nothing comes after that."""
+        return len(self.results) == len(self._games)
+
+    @property
+    def resource(self) -> str | None:
+        """The path that a websocket asks for; None for plain TCP."""
+        return self._script.resource(self.wish)
+
+    @property
+    def opening(self) -> bytes:
+        """What is sent first."""
+        return self._script.opening(self.wish)
+
+    def cut(self, data: bytes) -> Cut:
+        """Cut what was received into messages. Raises OutOfStep."""
+        return self._script.cut(data)
+
+    def hear(self, message: bytes) -> bytes:
+        """Take in a message; return what is to be sent. Raises OutOfStep."""
+        step = self._script.advance(self._place, message, self.wish.name)
+        if step is None or not self._belongs(step):
+            number = len(self.results) + 1
+            raise OutOfStep(f"{self} was told {shown(message)} when it was {self._place}, game {number}")
+        opens, self._place = self._place.opens, step.place
+        self.is_leaving = self.is_leaving or step.leaves
+        if step.outcome is not None:
+            self._note(opens=bool(opens))
+        return self.opening if step.again and not self.has_all else step.move
+
+    def _belongs(self, step: Step) -> bool:
+        return step.opponent in (None, self._partner) and not (step.begun and self.has_all)
+
+    def _note(self, *, opens: bool) -> None:
+        """Note the result of the game that was on; the next one is on from here."""
+        names = (self.wish.name, self._partner)
+        self.results.append(Result(*(names if opens else names[::-1]), self._script.game))
+        if not self.has_all:
+            self._script.game = self._games[len(self.results)]
 
 
 class Load:
@@ -53,85 +114,47 @@ class Load:
 
     async def _sit(self, pair: int, side: int) -> None:
         """Play as one side of a pair, under other names and at another table for each course of games."""
-        kinds, number = COUPLES[pair % len(COUPLES)], 0
+        dialects, number = COUPLES[pair % len(COUPLES)], 0
         while not self.is_over:
             key = f"p{pair}g{number}"
             table = self._name + key
-            games = course(f"{self._seed} {key}", is_left=Droidcon not in kinds)
+            games = course(f"{self._seed} {key}", is_left="droidcon" not in dialects)
             self.games[table] = games
             names = [table + letter for letter in "ab"]
-            player = kinds[side](names[side], names[1 - side], table, games)
+            player = Player(dialects[side], Wish(names[side], table=table), names[1 - side], games)
             self.players.append(player)
             await self._play(player)
             number += 1
 
     async def _play(self, player: Player) -> None:
         """Play a course of games, or as much of it as the server lives to see."""
+        address = self._addresses[player.dialect]
         try:
-            await self._converse(player, self._addresses[player.dialect])
-        except trio.BrokenResourceError as error:
-            if not self.is_over:
-                raise OutOfStep(f"{player} was hung up on: {error}") from None
-        except (OSError, FrameError) as error:
-            if not self.is_over:
-                raise OutOfStep(f"{player} cannot connect: {error}") from None
+            async with connected(address) as client:
+                await self._converse(player, address, client)
+        except HungUp as error:
+            if not (self.is_over or player.is_leaving):
+                raise OutOfStep(f"{player}: {error}") from None
 
-    async def _converse(self, player: Player, address: Address) -> None:
-        """Say and hear what there is.
-
-        Raises OSError, FrameError, OutOfStep, or BrokenResourceError at an end.
-        """
-        async with await trio.open_tcp_stream(address.host, address.port) as stream:
-            rest = await _shaken(stream, address, player.resource)
-            answer = player.opening
-            while not player.has_all:
-                await _say(stream, answer, is_leaving=player.is_leaving)
-                rest += (data := await _heard(stream))
-                if not data:
-                    if player.is_leaving:
-                        return
-                    raise trio.BrokenResourceError("the end of the stream")
-                cut = player.cut(rest)
-                rest = cut.rest
-                answer = b"".join([cut.answer, *map(player.hear, cut.messages)])
-                self._note()
+    async def _converse(self, player: Player, address: Address, client: Client) -> None:
+        """Say and hear what there is. Raises HungUp at an end, OutOfStep."""
+        resource, rest = player.resource, b""
+        if resource is not None:
+            rest = await client.shake(address.authority, address.resource(resource))
+        answer = player.opening
+        while not player.has_all:
+            with suppress(HungUp):  # whether the server is there still is seen when reading
+                if answer:
+                    await client.say(answer)
+                if player.is_leaving:
+                    await client.leave()
+            rest += await client.heard()
+            cut = player.cut(rest)
+            rest = cut.rest
+            answer = b"".join([cut.answer, *map(player.hear, cut.messages)])
+            self._note()
 
     def _note(self) -> None:
         """Look whether enough results were told, as long as they were not."""
         if not self.told.is_set() and self.results >= self._enough:
             self.told.set()
-
-
-async def _say(stream: trio.SocketStream, data: bytes, *, is_leaving: bool) -> None:
-    """Send, as far as anybody takes it: whether the server is there still is seen when reading."""
-    try:
-        if data:
-            await stream.send_all(data)
-        if is_leaving:
-            await stream.send_eof()
-    except trio.BrokenResourceError:
-        pass
-
-
-async def _heard(stream: trio.SocketStream) -> bytes:
-    """Return what comes; nothing at the end. A reset comes behind what was received before it."""
-    try:
-        return await stream.receive_some(_CHUNK)
-    except trio.BrokenResourceError:
-        return b""
-
-
-async def _shaken(stream: trio.SocketStream, address: Address, resource: str | None) -> bytes:
-    """Shake hands, where there are to be any; return what came behind."""
-    if resource is None:
-        return b""
-    handshake = Handshake(address.authority, address.resource(resource))
-    await _say(stream, handshake.request, is_leaving=False)
-    head = b""
-    while _HEAD_END not in head:
-        if not (data := await _heard(stream)):
-            raise trio.BrokenResourceError("the end of the stream within the handshake")
-        head += data
-    head, _, rest = head.partition(_HEAD_END)
-    handshake.accept(head)
-    return rest

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from conformance.lab.kills.games import Game, Result
+from conformance.dialects.script import Game
+from conformance.lab.kills.games import Result
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,14 @@
 Knows the goals, and prints for each dialect and length the worst text that was found.
 """
 
-import argparse
-import json
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 
-from conformance.arguments import Parser, count, file, guarded, write
-from conformance.lab.crowd.job import say
-from conformance.lab.growth.rows import Row, as_data, table
+from conformance.arguments import Parser, guarded, write_json
+from conformance.lab.figures import Row, as_data, table
+from conformance.lab.jobs import say
 from conformance.lab.reading import families
 from conformance.lab.reading.meter import GOALS, READERS, best, cost
 
@@ -54,28 +53,20 @@ def _main(argv: Sequence[str], goals: Mapping[int, float]) -> int:
         raise SearchError("the search needs hypothesis: pip install hypothesis")
     rows = [_row(dialect, *goal, options) for dialect in options.only for goal in goals.items()]
     print(table(rows), end="")
-    write(options.json, json.dumps(as_data(rows), indent=2) + "\n")
+    write_json(options.json, as_data(rows))
     return 1 if any(row.is_missed for row in rows) else 0
 
 
-def _parse(argv: Sequence[str]) -> argparse.Namespace:
-    parser = Parser(prog="conformance reading", description=__doc__.splitlines()[0], allow_abbrev=False)
-    parser.add_argument(
-        "--examples",
-        type=count,
-        default=1000,
-        metavar="N",
-        help="texts to search through for each row (1000)",
-    )
-    parser.add_argument("--seed", type=count, default=1, metavar="N", help="where the search begins (1)")
-    parser.add_argument(
-        "--only", type=_dialects, default=[*READERS], metavar="DIALECTS", help=",".join(READERS)
-    )
-    parser.add_argument("--json", type=file, metavar="FILE", help="write a JSON report as well")
+def _parse(argv: Sequence[str]) -> Namespace:
+    parser = Parser.of("reading", __doc__)
+    parser.count("--examples", 1000, "texts to search through for each row")
+    parser.count("--seed", 1, "where the search begins")
+    parser.only(READERS)
+    parser.report()
     return parser.parse_args(argv)
 
 
-def _row(dialect: str, length: int, goal: float, options: argparse.Namespace) -> Row:
+def _row(dialect: str, length: int, goal: float, options: Namespace) -> Row:
     from conformance.lab.reading.search import searched  # noqa: PLC0415  not where hypothesis is missing
 
     say(f"{dialect}, {length} characters ...")
@@ -85,11 +76,3 @@ def _row(dialect: str, length: int, goal: float, options: argparse.Namespace) ->
     searched(dialect, length, options.examples, options.seed, worst.try_)
     what = f"{length} characters, worst of {worst.tried}: {ascii(worst.text)[1:-1][:_SHOWN]}"
     return Row(dialect, what, worst.cost, "ms", goal)
-
-
-def _dialects(text: str) -> list[str]:
-    dialects = [word.strip() for word in text.split(",")]
-    for dialect in dialects:
-        if dialect not in READERS:
-            raise argparse.ArgumentTypeError(f"{dialect!r} is none of {', '.join(READERS)}")
-    return dialects

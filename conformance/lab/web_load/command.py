@@ -4,10 +4,10 @@ Knows a gateway as a subprocess, the benchmark's process of bots, and a process 
 readers and with them take turns on one server, and medians are compared, because machines drift.
 """
 
-import argparse
 import json
 import subprocess
 import sys
+from argparse import Namespace
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,14 +16,12 @@ from tempfile import TemporaryDirectory
 
 import trio
 
-from conformance.arguments import Parser, count, guarded, seconds
+from conformance.arguments import Parser, guarded
 from conformance.lab import meters
-from conformance.lab.bench.plan import Counted, Plan, Stretch
-from conformance.lab.bench.processes import played
-from conformance.lab.bench.table import aligned
-from conformance.lab.crowd.job import done
-from conformance.lab.growth.parts import SHORT
-from conformance.lab.house_load import LoadError
+from conformance.lab.figures import aligned
+from conformance.lab.jobs import LoadError, as_words, say
+from conformance.lab.plan import COUPLES, WARM_UP, Counted, Plan, Stretch, played
+from conformance.lab.short_games import SHORT_SERIES, fill
 from conformance.launch import COMMAND, Server, ServerError, running
 from conformance.targets import WEB
 
@@ -31,7 +29,6 @@ TIMES, MORE_MS = 1.5, 2.0
 """So many times as long as in quiet, or so many milliseconds longer, a move may take, 99 of 100."""
 OPTIONS = ("--rounds", "1000000", "--web", "0")
 JOB = (sys.executable, "-m", "conformance.lab.web_load.job")
-WARM_UP = 1.0
 LEAD = 1.0
 """Seconds for which readers read before and behind what is measured."""
 
@@ -98,13 +95,13 @@ def _main(argv: Sequence[str]) -> int:
     return 1 if any(kind.p99 > goal(quiet) for kind in loaded) else 0
 
 
-def _parse(argv: Sequence[str]) -> argparse.Namespace:
-    parser = Parser(prog="conformance web-load", description=__doc__.splitlines()[0], allow_abbrev=False)
-    parser.add_argument("--pairs", type=count, default=50, metavar="N", help="pairs of bots (50)")
-    parser.add_argument("--rate", type=count, default=1000, metavar="N", help="their moves a second (1000)")
-    parser.add_argument("--games", type=count, default=64_000, metavar="N", help="stored games (64000)")
-    parser.add_argument("--seconds", type=seconds, default=5.0, help="how long to measure each (5)")
-    parser.add_argument("--times", type=count, default=3, metavar="N", help="how often (3)")
+def _parse(argv: Sequence[str]) -> Namespace:
+    parser = Parser.of("web-load", __doc__)
+    parser.count("--pairs", 50, "pairs of bots")
+    parser.count("--rate", 1000, "their moves a second")
+    parser.count("--games", 64_000, "stored games")
+    parser.seconds("--seconds", 5.0, "how long to measure each")
+    parser.count("--times", 3, "how often")
     parser.add_argument("--db", metavar="FILE", help="a database in which they are already")
     return parser.parse_args(argv)
 
@@ -140,11 +137,11 @@ def _figures(kind: Kind) -> tuple[str, str, str, str]:
     return kind.name, f"{p50:.2f}", f"{kind.p99:.2f}", f"{result:.2f}"
 
 
-async def measure(options: argparse.Namespace, where: str, command: Sequence[str] = COMMAND) -> list[Row]:
+async def measure(options: Namespace, where: str, command: Sequence[str] = COMMAND) -> list[Row]:
     """Measure what the options ask for. Raises LoadError, ServerError, wrapped."""
     if options.db is None:
-        async with running([*SHORT, "--db", where], command) as server:
-            await _fill(server, options.games)
+        async with running([*SHORT_SERIES, "--db", where], command) as server:
+            await fill(server, options.games)
     async with running([*OPTIONS, "--db", where], command) as server:
         port = server.addresses[WEB].port
         rows = []
@@ -154,22 +151,14 @@ async def measure(options: argparse.Namespace, where: str, command: Sequence[str
     return rows
 
 
-async def _fill(server: Server, games: int) -> None:
-    """Let so many short games be played and stored."""
-    _say(f"playing {games} games ...")
-    addresses = {name: (address.host, address.port) for name, address in server.addresses.items()}
-    words = {"job": "last", "pairs": 20, "points": [games], "addresses": addresses}
-    await done("conformance.lab.growth.job", {**words, "pid": server.process.pid, "cores": None})
-
-
-async def _quiet(server: Server, options: argparse.Namespace) -> Row:
-    _say("playing, nobody reads ...")
+async def _quiet(server: Server, options: Namespace) -> Row:
+    say("playing, nobody reads ...")
     return _row("quiet", await _play(server, options))
 
 
-async def _beside(readers: Readers, port: int, server: Server, options: argparse.Namespace) -> Row:
+async def _beside(readers: Readers, port: int, server: Server, options: Namespace) -> Row:
     """Play while these read."""
-    _say(f"playing beside {readers.name} ...")
+    say(f"playing beside {readers.name} ...")
     words = {
         "port": port,
         "path": readers.path,
@@ -193,17 +182,10 @@ async def _beside(readers: Readers, port: int, server: Server, options: argparse
     return _row(readers.name, counted, got["answers"], rate, memory / 2**20)
 
 
-async def _play(server: Server, options: argparse.Namespace) -> Counted:
-    address = server.addresses["droidcon"]
-    report = await played(
-        Plan(
-            couples=[("droidcon", "droidcon")],
-            pairs=options.pairs,
-            addresses={"droidcon": (address.host, address.port, address.path)},
-            stretches=[Stretch(options.seconds, WARM_UP, options.rate)],
-        )
-    )
-    return report.stretches[0]
+async def _play(server: Server, options: Namespace) -> Counted:
+    stretch = Stretch(options.seconds, WARM_UP, options.rate)
+    addresses = as_words({"droidcon": server.addresses["droidcon"]})
+    return (await played(Plan(COUPLES["droidcon"], options.pairs, addresses, [stretch]))).stretches[0]
 
 
 def _row(name: str, counted: Counted, *web: float) -> Row:
@@ -211,7 +193,3 @@ def _row(name: str, counted: Counted, *web: float) -> Row:
     if counted.play_p50 is None or counted.play_p99 is None or counted.result_p99 is None:
         raise LoadError("no game ended; let them play for longer, or faster")
     return Row(name, 1000 * counted.play_p50, 1000 * counted.play_p99, 1000 * counted.result_p99, *web)
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

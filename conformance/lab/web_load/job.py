@@ -11,7 +11,7 @@ from typing import Any
 
 import trio
 
-from conformance.lab.house_load import LoadError
+from conformance.lab.jobs import LoadError
 
 LAST_CHUNK = b"\r\n0\r\n\r\n"
 _LENGTH = b"\r\ncontent-length: "

@@ -1,0 +1,112 @@
+"""arena: a value in each websocket frame, JSON or EDN. Clauses are those of adapters/arena/PROTOCOL.md.
+
+Every `state` is read as a value, whatever the order of its keys, and compared with the game: columns,
+cells, turn and result. That is slow and therefore done once for each different text: a load remembers what
+a text came to.
+"""
+
+import json
+from dataclasses import replace
+from functools import lru_cache, partial
+
+from conformance.boards import arena_cells
+from conformance.dialects.frames import cut_frames, frame
+from conformance.dialects.script import DRAWN, LEFT, Cut, Dialect, Game, Phase, Place, Script, Step, Wish
+from conformance.steps import Manner
+from conformance.values import Encoding, Keyword, Plain, ValueSyntaxError, read
+
+_MOVE = {Encoding.JSON: '{"type":"move","move":%s}', Encoding.EDN: '{:type "move", :move %s}'}
+_START = {
+    Encoding.JSON: '{"type":"start","id":%s,"against":%s}',
+    Encoding.EDN: '{:type "start", :id %s, :against %s}',
+}
+_NOBODY = {Encoding.JSON: "null", Encoding.EDN: "nil"}
+
+
+@lru_cache(maxsize=1024)
+def _cells(moves: str) -> Plain:
+    return read(Encoding.JSON, arena_cells(moves))
+
+
+class Arena(Script):
+    """Plays at a table, in the lobby, or against the one it wishes for, whom each `start` names."""
+
+    start = Place(Phase.WAITING)
+
+    def __init__(self, encoding: Encoding, game: Game = DRAWN, *, timed: bool = False) -> None:
+        super().__init__(game, timed=timed)
+        self._encoding = encoding
+
+    def opening(self, wish: Wish) -> bytes:
+        against = _NOBODY[self._encoding] if wish.against is None else json.dumps(wish.against)
+        return frame((_START[self._encoding] % (json.dumps(wish.name), against)).encode())
+
+    def cut(self, data: bytes) -> Cut:
+        return cut_frames(data)
+
+    def move(self, column: str) -> bytes:
+        return frame((_MOVE[self._encoding] % column).encode())
+
+    def advance(self, place: Place, message: bytes, name: str) -> Step | None:
+        told = _told(self._encoding, message)
+        match place.phase, told.get("type"):
+            case Phase.WAITING, "state":
+                return self._state(Place(Phase.PLAYING, told.get("you") == 1), 0, told)
+            case Phase.PLAYING, "state":
+                return self._next_state(place, told)
+            case Phase.PLAYING, "disconnected" if self.game.reason == LEFT:  # 4.8
+                return self.over(place, self.game.winner)
+            case Phase.OVER, "end":
+                return Step(Place(Phase.WAITING), again=True)
+        return None
+
+    def _next_state(self, place: Place, told: dict[str, Plain]) -> Step | None:
+        winner = told.get("winner")
+        # 8.1: no column brought about a loss on time.
+        if self.timed and isinstance(winner, int) and "last-move" not in told:
+            return self.over(place, winner, late=True, then=Place(Phase.OVER))
+        return self._state(place, place.discs + 1, told)
+
+    def _state(self, place: Place, discs: int, told: dict[str, Plain]) -> Step | None:
+        """Return what the state with so many discs does; None if it is not that state."""
+        game = self.game
+        is_over = discs == len(game.moves) and game.reason != LEFT
+        wanted: dict[str, Plain] = {
+            "you": self.own_number(place),
+            "turn": 0 if is_over else 1 + discs % 2,
+            "moves": [int(column) for column in game.moves[:discs]],
+            "state": _cells(game.moves[:discs]),
+            "winner": game.winner if is_over else None,
+        }
+        if any(told.get(key) != value for key, value in wanted.items()):
+            return None
+        now = Place(Phase.PLAYING, place.opens, discs)
+        # Its own moves come back in a state, too, and count then.
+        heard = 1 if discs and not self.to_move(place) else 0
+        if is_over:
+            step = self.over(now, game.winner, then=Place(Phase.OVER))
+            return step and Step(step.place, told=heard, outcome=step.outcome)
+        if self.to_move(now):
+            step = self.answer(now, heard, begun=not discs)
+            return step and replace(step, place=now)
+        return Step(now, begun=not discs, told=heard)
+
+
+@lru_cache(maxsize=1024)
+def _told(encoding: Encoding, message: bytes) -> dict[str, Plain]:
+    """Return the map that a message is, its keys as text; an empty one where it is none."""
+    try:
+        value = read(encoding, message.decode(errors="replace"))
+    except ValueSyntaxError:
+        return {}
+    if not isinstance(value, dict):
+        return {}
+    return {key.name if isinstance(key, Keyword) else str(key): item for key, item in value.items()}
+
+
+DIALECT = Dialect(
+    "arena",
+    "ws",
+    {"json": Manner.JSON, "edn": Manner.EDN, "raw": Manner.RAW},
+    {"arena-json": partial(Arena, Encoding.JSON), "arena-edn": partial(Arena, Encoding.EDN)},
+)

@@ -1,0 +1,121 @@
+"""The floors: two servers that only send back, on the same foundations as the gateway, and their bots.
+
+`python -m conformance.lab.echo tcp` (or `websocket`) prints the port it took and serves until it is
+terminated. A line comes by trio's SocketStream, a text by trio-websocket, each used in the plainest way. A
+bot is its own opponent: a message is a move, its echo the news of it. A message has the size of a move.
+"""
+
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+
+import trio
+import trio_websocket
+
+from conformance.dialects.droidcon import cut_lines
+from conformance.dialects.frames import cut_frames, frame
+from conformance.dialects.script import Cut, Phase, Place, Script, Step, Wish
+from conformance.lab.jobs import LoadError
+from conformance.targets import Address
+
+TCP, WEBSOCKET = "tcp", "websocket"
+STARTING = 15.0
+"""Seconds in which a floor has to print its port."""
+_CHUNK = 4096
+_FLOOR = (sys.executable, "-m", "conformance.lab.echo")
+
+
+class LineEcho(Script):
+    """Says a line over TCP."""
+
+    start = Place(Phase.PLAYING)
+    said, heard = b"PUT 3\n", b"PUT 3"
+
+    def resource(self, wish: Wish) -> str | None:
+        return None
+
+    def opening(self, wish: Wish) -> bytes:
+        return self.said
+
+    def cut(self, data: bytes) -> Cut:
+        return cut_lines(data)
+
+    def advance(self, place: Place, message: bytes, name: str) -> Step | None:
+        return Step(self.start, told=1, move=self.said) if message == self.heard else None
+
+
+class TextEcho(LineEcho):
+    """Says a text over a websocket."""
+
+    said, heard = frame(b"playmove 3\r\n"), b"playmove 3\r\n"
+
+    def resource(self, wish: Wish) -> str | None:
+        return "/"
+
+    def cut(self, data: bytes) -> Cut:
+        return cut_frames(data)
+
+
+ECHOES: dict[str, type[LineEcho]] = {TCP: LineEcho, WEBSOCKET: TextEcho}
+
+
+@asynccontextmanager
+async def echoing(transport: str) -> AsyncIterator[tuple[int, Address]]:
+    """A floor's process and address, for as long as the block lasts. Raises LoadError."""
+    process = await trio.lowlevel.open_process(
+        [*_FLOOR, transport], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+    )
+    try:
+        assert process.stdout is not None
+        port = b""
+        with trio.move_on_after(STARTING):
+            async with process.stdout as stdout:
+                while not port.endswith(b"\n") and (data := await stdout.receive_some()):
+                    port += data
+        if not port.strip().isdigit():
+            raise LoadError(f"the {transport} floor did not start")
+        yield process.pid, Address("127.0.0.1", int(port))
+    finally:
+        with trio.CancelScope(shield=True):
+            process.kill()
+            await process.wait()
+
+
+async def echo_lines(stream: trio.SocketStream) -> None:
+    """Send every line back."""
+    rest = b""
+    try:
+        while data := await stream.receive_some(_CHUNK):
+            *lines, rest = (rest + data).split(b"\n")
+            for line in lines:
+                await stream.send_all(line + b"\n")
+    except trio.BrokenResourceError:
+        pass
+
+
+async def echo_texts(request: trio_websocket.WebSocketRequest) -> None:
+    """Send every message back."""
+    websocket = await request.accept()
+    try:
+        while True:
+            await websocket.send_message(await websocket.get_message())
+    except trio_websocket.ConnectionClosed:
+        pass
+
+
+async def serve(transport: str) -> None:
+    """Serve until cancelled; print the port."""
+    async with trio.open_nursery() as nursery:
+        if transport == TCP:
+            listeners = await nursery.start(partial(trio.serve_tcp, echo_lines, 0, host="127.0.0.1"))
+            port = listeners[0].socket.getsockname()[1]
+        else:
+            server = await nursery.start(trio_websocket.serve_websocket, echo_texts, "127.0.0.1", 0, None)
+            port = server.port
+        print(port, flush=True)
+
+
+if __name__ == "__main__":
+    trio.run(serve, sys.argv[1])

@@ -1,0 +1,1 @@
+"""What it costs to keep results: `command` measures, `figures` compares."""

@@ -1,0 +1,168 @@
+"""What it costs to keep results: figures of a gateway that does, beside those of one that does not; pure.
+
+Knows what stretches came to; does not know how they were measured. A move that ends no game is the same
+with and without a database, so what keeping costs is told by the game, and play is judged by how long those
+other moves take.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import mean
+
+from conformance.lab.figures import aligned, number
+from conformance.lab.plan import Counted, Report
+from conformance.lab.speed import DISTURBED
+from conformance.lab.timed import MOVES
+
+TOLERANCE = 1.05
+"""So many times as long takes play that is slower."""
+PLAY = {"play_p50_ms": "p50", "play_p99_ms": "p99"}
+SATURATED = {
+    "moves_per_second": ("moves/s", ".0f"),
+    "cpu_us": ("us/move", ".2f"),
+    "loop_us": ("of the loop", ".2f"),
+    "aside_us": ("us/game aside", ".0f"),
+    "result_p50_ms": ("result p50 ms", ".2f"),
+    "result_p99_ms": ("p99 ms", ".2f"),
+}
+PACED = {
+    "play_p50_ms": ("move p50 ms", ".2f"),
+    "play_p99_ms": ("p99 ms", ".2f"),
+    "paced_result_p50_ms": ("result p50 ms", ".2f"),
+    "paced_result_p99_ms": ("p99 ms", ".2f"),
+}
+"""The figures of a table: a heading, and how a number is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One measurement. None where something is not known."""
+
+    moves_per_second: float | None
+    """At saturation, as everything up to the first of the paced figures."""
+    cpu_us: float | None
+    """Microseconds of server CPU for a move, all threads."""
+    loop_us: float | None
+    """Of its first thread alone."""
+    aside_us: float | None
+    """Microseconds of all other threads for a game."""
+    result_p50_ms: float | None
+    """From a game's last move to a player's hearing of the result."""
+    result_p99_ms: float | None
+    play_p50_ms: float | None
+    """Paced, from here on. Of moves that were not a game's last."""
+    play_p99_ms: float | None
+    paced_result_p50_ms: float | None
+    paced_result_p99_ms: float | None
+    waited: float | None = None
+    """The most of the time, 0 to 1, in which the server had work and no core."""
+
+
+def run_of(report: Report) -> Run:
+    """Return what a saturated and a paced stretch came to."""
+    full, paced = report.stretches
+    cpu, loop = full.server_cpu, full.loop_cpu
+    return Run(
+        moves_per_second=full.moves / full.seconds,
+        cpu_us=_micro(cpu, full.moves),
+        loop_us=_micro(loop, full.moves),
+        aside_us=None if cpu is None or loop is None else _micro(cpu - loop, full.games),
+        result_p50_ms=_milli(full.result_p50),
+        result_p99_ms=_milli(full.result_p99),
+        play_p50_ms=_milli(paced.play_p50),
+        play_p99_ms=_milli(paced.play_p99),
+        paced_result_p50_ms=_milli(paced.result_p50),
+        paced_result_p99_ms=_milli(paced.result_p99),
+        waited=None if full.server_waited is None else max(map(_waited, report.stretches)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """One kind of pairs, without a database and with one."""
+
+    kind: str
+    without: Sequence[Run]
+    kept: Sequence[Run]
+
+    @property
+    def slower(self) -> Sequence[str]:
+        """What of play itself is slower: in every run with a database than in any without, and by 5 %."""
+        return [name for name in PLAY if _is_more(_known(self.without, name), _known(self.kept, name))]
+
+    @property
+    def game_us(self) -> float | None:
+        """Microseconds of server CPU, all threads, that keeping a game costs at saturation."""
+        before, after = mean_of(self.without, "cpu_us"), mean_of(self.kept, "cpu_us")
+        return None if before is None or after is None else (after - before) * MOVES
+
+
+def mean_of(runs: Sequence[Run], name: str) -> float | None:
+    """Return the mean of a figure; None where it is not known of any run."""
+    known = _known(runs, name)
+    return mean(known) if known else None
+
+
+def readable(costs: Sequence[Cost]) -> str:
+    """Return two tables and a line or two for each kind, with their ends."""
+    tables = _table("at saturation", SATURATED, costs), _table("paced", PACED, costs)
+    parts = [*tables, "\n".join(map(_lines, costs))]
+    return "\n\n".join(parts) + "\n"
+
+
+def as_data(costs: Sequence[Cost]) -> list[dict[str, object]]:
+    """Return the same for JSON, with every run."""
+    return [
+        {
+            "kind": cost.kind,
+            "without": [asdict(run) for run in cost.without],
+            "kept": [asdict(run) for run in cost.kept],
+            "game_us": cost.game_us,
+            "slower": [*cost.slower],
+        }
+        for cost in costs
+    ]
+
+
+def _table(title: str, figures: Mapping[str, tuple[str, str]], costs: Sequence[Cost]) -> str:
+    rows = [(title, "results", *(heading for heading, _ in figures.values()))]
+    for cost in costs:
+        for word, runs in (("not kept", cost.without), ("kept", cost.kept)):
+            words = [number(mean_of(runs, name), form) for name, (_, form) in figures.items()]
+            rows.append((cost.kind, word, *words))
+    return aligned(rows)
+
+
+def _lines(cost: Cost) -> str:
+    game = "an unknown time" if cost.game_us is None else f"{cost.game_us:.0f} us"
+    if cost.slower:
+        play = f"play itself is SLOWER, in its {' and '.join(PLAY[name] for name in cost.slower)}"
+    else:
+        play = "play itself is no slower"
+    most = max(_known([*cost.without, *cost.kept], "waited"), default=0.0)
+    line = f"{cost.kind}: {play}; to keep a game costs the server {game}"
+    if most <= DISTURBED:
+        return line
+    return f"{line}\n{cost.kind}: others kept the server off its core for up to {most:.0%} of the time"
+
+
+def _is_more(before: Sequence[float], after: Sequence[float]) -> bool:
+    if not (before and after):
+        return False
+    return min(after) > max(before) and mean(after) > TOLERANCE * mean(before)
+
+
+def _known(runs: Sequence[Run], name: str) -> list[float]:
+    return [value for run in runs if (value := getattr(run, name)) is not None]
+
+
+def _waited(counted: Counted) -> float:
+    return (counted.server_waited or 0.0) / counted.seconds
+
+
+def _micro(seconds: float | None, times: float) -> float | None:
+    return 1e6 * seconds / times if seconds is not None and times else None
+
+
+def _milli(seconds: float | None) -> float | None:
+    return None if seconds is None else 1000 * seconds
