@@ -20,6 +20,8 @@ from conformance.targets import Address
 
 COUPLES: Sequence[tuple[str, str]] = tuple(combinations_with_replacement(sorted(PLAIN), 2))
 """The dialects of the pairs: every dialect meets every other, and itself. Dealt round to the pairs."""
+_SERIES_END = {dialect for dialect, kind in PLAIN.items() if script_of(kind).may_hang_up}
+"""Dialects in which a server ends a course by hanging up; in the others somebody has to leave."""
 
 
 class Player:
@@ -118,7 +120,7 @@ class Load:
         while not self.is_over:
             key = f"p{pair}g{number}"
             table = self._name + key
-            games = course(f"{self._seed} {key}", is_left="droidcon" not in dialects)
+            games = course(f"{self._seed} {key}", is_left=not _SERIES_END & {*dialects})
             self.games[table] = games
             names = [table + letter for letter in "ab"]
             player = Player(dialects[side], Wish(names[side], table=table), names[1 - side], games)
