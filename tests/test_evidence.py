@@ -8,13 +8,13 @@ import json
 import re
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 import websockets.exceptions
 import websockets.sync.client
-from served import EVERY_PORT, PATIENCE, Served, ran, served
+from served import EVERY_PORT, LATE, PATIENCE, Served, ran, served
 
 from gateway.store import commands
 from gateway.store.database import open_to_read
@@ -38,7 +38,8 @@ class Line:
 
     def flood(self) -> None:
         """Say more without an end of the line than anybody listens to."""
-        self._sock.sendall(b"x" * 100_000)
+        with suppress(ConnectionError):  # hung up on before all of it was sent
+            self._sock.sendall(b"x" * 100_000)
 
     def hear(self) -> str:
         """Return the next line; nothing at the end."""
@@ -126,7 +127,7 @@ def playing(where: Path, *options: str) -> Iterator[Room]:
             yield Room(running, stack)
         status, err = running.stop()
         assert status == 0
-        assert "ERROR" not in err
+        assert [line for line in err.splitlines() if "ERROR" in line and LATE not in line] == []
 
 
 @pytest.fixture
