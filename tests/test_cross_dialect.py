@@ -14,6 +14,7 @@ import trio.testing
 from players import CLOCK, DIALECTS, IDLE, Gateway, Player, Told, dumped, entered, gateway, same
 
 from gateway.game.events import Reason
+from gateway.server import app
 
 pytestmark = pytest.mark.trio
 Clock: TypeAlias = trio.testing.MockClock
@@ -33,6 +34,12 @@ PATIENCE = {True: CLOCK, False: IDLE}
 
 pairs = pytest.mark.parametrize("dialects", PAIRS, ids="-".join)
 sides = pytest.mark.parametrize("side", [0, 1], ids=["first", "second"])
+
+
+@pytest.fixture
+def seldom(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the server look at the time once a second only where nothing is due."""
+    monkeypatch.setattr(app, "TICK", 1.0)
 
 
 class Table:
@@ -139,6 +146,7 @@ async def test_game_is_told_to_either_side_in_its_own_words(
         assert result(seated) == (("ann", "bob"), winner, Reason.FULL if winner is None else Reason.FOUR)
 
 
+@pytest.mark.usefixtures("seldom")
 @pytest.mark.parametrize("dialects", [pair for pair in PAIRS if "droidcon" in pair], ids="-".join)
 async def test_series_with_a_droidcon_player_has_four_rounds(
     dialects: Sequence[str], autojump_clock: Clock
@@ -247,6 +255,7 @@ async def test_series_goes_on_once_the_arena_player_who_slept_asks_again(
 
 @pairs
 @sides
+@pytest.mark.usefixtures("seldom")
 @pytest.mark.parametrize("how", ["close", "reset"])
 @pytest.mark.parametrize("moves", [[3], [3, 3]], ids=["aborted", "lost"])
 async def test_who_leaves_does_not_win_and_the_other_is_told_so(
@@ -309,6 +318,7 @@ def consequence(seated: Table, side: int) -> list[str]:
 
 
 @pairs
+@pytest.mark.usefixtures("seldom")
 @pytest.mark.parametrize(
     "case",
     [
