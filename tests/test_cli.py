@@ -309,22 +309,6 @@ def test_clients_of_the_web_do_not_hold_up_the_stop(tmp_path: Path) -> None:
     assert "ERROR" not in err
 
 
-def test_token_is_in_no_line_that_the_command_prints(tmp_path: Path) -> None:
-    path = str(tmp_path / "games.db")
-    options = ("--tcp", "0", "--web", "0", "--db", path, "--admin-token", "sesame", "--log-level", "debug")
-    with served(*options, addresses=2) as gateway:
-        with dialled(gateway, "web") as client:
-            client.sendall(
-                b"POST /api/clear HTTP/1.1\r\nHost: x\r\nConnection: close\r\n"
-                b"Authorization: Bearer sesame\r\n\r\n"
-            )
-            assert b'{"removed": {"games": 0, "players": 0}}' in everything(client)
-        status, err = gateway.stop()
-    assert status == 0
-    assert "all results are cleared: 0 games of 0 players" in err
-    assert "sesame" not in err + "".join(gateway.announced)
-
-
 # Logging.
 
 

@@ -77,14 +77,18 @@ def until_said(gateway: Served, words: bytes) -> None:
     raise AssertionError(words)
 
 
-def test_process_starts_with_the_server_gives_way_and_ends_with_it(tmp_path: Path) -> None:
+def test_process_starts_with_the_server_gives_way_and_ends_with_it_alone(tmp_path: Path) -> None:
     with site(tmp_path) as gateway:
         assert got(gateway, "/healthz") == (200, {"ok": True, "waiting": 0})
         number = web(gateway)
         own = os.getpriority(os.PRIO_PROCESS, 0)
         assert os.getpriority(os.PRIO_PROCESS, number) == min(19, own + 15)
+        for each in (signal.SIGINT, signal.SIGTERM):  # which a terminal sends to all processes
+            os.kill(number, each)
+        assert got(gateway, "/api/games/1")[0] == 200
+        assert web(gateway) == number
         status, err = gateway.stop()
-    assert (status, "ERROR" in err) == (0, False)
+    assert (status, "ERROR" in err, "has ended" in err) == (0, False, False)
     with pytest.raises(ProcessLookupError):
         os.kill(number, 0)
 
@@ -99,16 +103,6 @@ def test_process_that_was_killed_is_started_again_and_who_comes_meanwhile_waits(
         status, err = gateway.stop()
     assert status == 0
     assert err.count("the process that serves the web has ended, with status -9") == 2
-
-
-def test_signals_of_a_terminal_do_not_end_the_process_alone(tmp_path: Path) -> None:
-    with site(tmp_path) as gateway:
-        number = web(gateway)
-        for each in (signal.SIGINT, signal.SIGTERM):
-            os.kill(number, each)
-        assert got(gateway, "/api/games/1")[0] == 200
-        assert web(gateway) == number
-        assert "has ended" not in gateway.stop()[1]
 
 
 def test_process_ends_when_the_server_is_killed(tmp_path: Path) -> None:
@@ -126,14 +120,15 @@ def test_process_ends_when_the_server_is_killed(tmp_path: Path) -> None:
                 dialled(gateway).close()
 
 
-def test_results_are_cleared_through_the_server_which_logs_it(tmp_path: Path) -> None:
-    with site(tmp_path, "--admin-token", TOKEN) as gateway:
+def test_results_are_cleared_through_the_server_which_logs_it_but_not_the_token(tmp_path: Path) -> None:
+    with site(tmp_path, "--admin-token", TOKEN, "--log-level", "debug") as gateway:
         assert got(gateway, "/api/clear", "POST") == (403, {"error": "this needs the admin token"})
         shown = f"Authorization: Bearer {TOKEN}\r\n"
         assert got(gateway, "/api/clear", "POST", shown) == (200, {"removed": {"games": 1, "players": 2}})
         assert got(gateway, "/api/games/1")[0] == 404
         _, err = gateway.stop()
     assert "all results are cleared: 1 games of 2 players" in err
+    assert TOKEN not in err + "".join(gateway.announced)
 
 
 def one_game(gateway: Served, stack: ExitStack) -> None:
