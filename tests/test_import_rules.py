@@ -46,6 +46,7 @@ PURE = {
     "random",
     "types",
     "re",
+    "types",
     "typing",
     "unicodedata",
 }
