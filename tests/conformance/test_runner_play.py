@@ -90,8 +90,8 @@ async def test_nothing_within_patience_is_told() -> None:
 
 
 async def test_half_a_line_is_told_as_what_it_is() -> None:
-    outcome = failed(await against_tcp(b"SUCC", "a < SUCCESS\n", SHORT))
-    assert outcome.got == 'only a <bytes "SUCC", then nothing within 0.05 s'
+    outcome = failed(await against_tcp(b"SUCC", "a < SUCCESS\n", 0.5))
+    assert outcome.got == 'only a <bytes "SUCC", then nothing within 0.5 s'
 
 
 async def test_bytes_are_taken_in_the_number_expected() -> None:
