@@ -46,7 +46,6 @@ PURE = {
     "random",
     "types",
     "re",
-    "types",
     "typing",
     "unicodedata",
 }

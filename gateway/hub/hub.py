@@ -198,6 +198,7 @@ class Hub:
         unsent = self._unsent
         while unsent.mailboxes:
             self._flush(unsent, None, now)
+        unsent.latest = None  # or the hub would keep a connection that is gone
         while self._actions.answered:
             self._actions.answered.pop().resume()
 

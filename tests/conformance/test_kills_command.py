@@ -182,10 +182,11 @@ def test_bad_usage_is_status_2(words: list[str], capsys: pytest.CaptureFixture[s
 # The load, against one Droidcon server of a test's own.
 
 
-class Door:
+class Server:
     """A listening socket for one pair of Droidcon players, and what is told them."""
 
-    def __init__(self) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("conformance.lab.kills.load.COUPLES", [("droidcon", "droidcon")])
         self.listener = trio.socket.from_stdlib_socket(socket.create_server(("127.0.0.1", 0)))
         address = Address("127.0.0.1", self.listener.getsockname()[1])
         self.load = Load("x", "1", {"droidcon": address})
@@ -196,40 +197,40 @@ class Door:
         return stream
 
 
-async def test_result_that_was_not_read_when_the_server_died_counts() -> None:
-    door = Door()
+async def test_result_that_was_not_read_when_the_server_died_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Server(monkeypatch)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(door.load.run, 1)
-        streams = [await door.first_in() for _ in "ab"]
-        game = door.load.games["xp0g0"][0]
+        nursery.start_soon(server.load.run, 1)
+        streams = [await server.first_in() for _ in "ab"]
+        game = server.load.games["xp0g0"][0]
         own = [f"YOUR_MOVE\nPUT {column}\n" for column in game.moves[1::2]]
         result = {0: "DRAW", 1: "YOU_WON", 2: "YOU_LOST"}[game.winner]
         tail = "" if game.winner == 2 or game.reason == "full" else "YOUR_MOVE\n"
-        door.load.is_over = True
+        server.load.is_over = True
         # All moves in one go, and a reset behind it before the player can read.
         data = f"SUCCESS\nSUCCESS\nNEW_GAME\n{''.join(own)}{tail}{result}\n".encode()
         os.write(streams[0].socket.fileno(), data)
         for stream in streams:
             stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             stream.socket.close()
-        door.listener.close()
-    assert sorted(len(player.results) for player in door.load.players) == [0, 1]
+        server.listener.close()
+    assert sorted(len(player.results) for player in server.load.players) == [0, 1]
 
 
-async def test_hang_up_by_a_server_that_is_meant_to_live_is_an_error() -> None:
-    door, hung_up = Door(), pytest.RaisesExc(OutOfStep, match="the server hung up")
+async def test_hang_up_by_a_server_that_is_meant_to_live_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    server, hung_up = Server(monkeypatch), pytest.RaisesExc(OutOfStep, match="the server hung up")
     with pytest.RaisesGroup(hung_up, flatten_subgroups=True):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(door.load.run, 1)
-            stream = await door.first_in()
+            nursery.start_soon(server.load.run, 1)
+            stream = await server.first_in()
             with suppress(trio.BrokenResourceError):
                 await stream.aclose()
-    door.listener.close()
+    server.listener.close()
 
 
-async def test_server_that_is_not_there_is_an_error() -> None:
-    door = Door()
-    door.listener.close()
+async def test_server_that_is_not_there_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Server(monkeypatch)
+    server.listener.close()
     refused = pytest.RaisesExc(OutOfStep, match="cannot connect")
     with pytest.RaisesGroup(refused, refused, flatten_subgroups=True):
-        await door.load.run(1)
+        await server.load.run(1)
