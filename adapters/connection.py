@@ -29,7 +29,7 @@ from adapters.transports import never
 from adapters.wire import Wire
 from adapters.wire_log import NOTED, TURNING, WireLog
 from gateway.game.commands import Command, Leave, Unreadable
-from gateway.game.events import Dismissed, Ended, Event, Refused, ToMove
+from gateway.game.events import Dismissed, Ended, Event, Moved, Refused, ToMove
 from gateway.game.ids import GameId
 from gateway.hub.interfaces import HubForPlayers
 
@@ -146,16 +146,15 @@ class Connection(Generic[C, S]):
             for event in events:
                 if isinstance(event, ToMove):
                     request = event  # an older one has been answered or withdrawn
-                elif isinstance(event, Refused):
-                    asked = self._latest if event.to == self._number else self._messages.get(event.to)
-                elif isinstance(event, Dismissed):
-                    dismissed = event
-                elif isinstance(event, Ended) and self._hub.results.is_open(event.game):
-                    self._outbox = [event, *events]
-                    self._hold(event.game)
-                    break
-                elif wire_log is not None and isinstance(event, TURNING):
-                    wire_log.mark(len(texts), event)
+                elif not isinstance(event, Moved):  # which most are
+                    if isinstance(event, Ended) and self._hub.results.is_open(event.game):
+                        self._outbox = [event, *events]
+                        self._hold(event.game)
+                        break
+                    asked = self._asked(event)
+                    dismissed = event if isinstance(event, Dismissed) else dismissed
+                    if wire_log is not None and isinstance(event, TURNING):
+                        wire_log.mark(len(texts), event)
                 for message in self._translator.observe(event, asked):
                     texts.append(self._codec.encode(message))  # noqa: PERF401  a comprehension is a call more
             now = 0.0 if wire_log is None else trio.current_time()
@@ -170,6 +169,12 @@ class Connection(Generic[C, S]):
             self._holds = True
             self._failure = error
             self._scope.cancel()
+
+    def _asked(self, event: Event) -> C | str | None:
+        """Return the client's message, or its text if that is not one, to which an event is the answer."""
+        if not isinstance(event, Refused):
+            return None
+        return self._latest if event.to == self._number else self._messages.get(event.to)
 
     def resume(self) -> None:
         """Read the client again."""
@@ -273,7 +278,7 @@ class Connection(Generic[C, S]):
     def _told(self, request: ToMove | None, dismissed: Dismissed | None) -> None:
         """Do what follows now that the client was told of these."""
         if request is not None:
-            self._hub.handed(self._seat, request.game, request.number, trio.current_time())
+            self._hub.handed(self._seat, request, trio.current_time())
         if dismissed is not None:
             self._farewell = self._translator.farewell(dismissed)
             self._scope.cancel()

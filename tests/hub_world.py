@@ -110,7 +110,7 @@ class Client:
     def hand(self) -> None:
         """Let the request to move leave for the client now."""
         assert self.request is not None
-        self._world.hub.handed(self.seat, self.request.game, self.request.number, self._world.now)
+        self._world.hub.handed(self.seat, self.request, self._world.now)
 
     def news(self) -> list[Event]:
         """Return what the player has heard since the last look."""

@@ -92,7 +92,7 @@ class HousePlayer:
         await trio.lowlevel.checkpoint()
 
     async def _move(self, request: ToMove, search: trio.CancelScope) -> None:
-        self._hub.handed(self.seat, request.game, request.number, trio.current_time())
+        self._hub.handed(self.seat, request, trio.current_time())
         answer: Command = Leave()  # if the engine fails
         try:
             with search:

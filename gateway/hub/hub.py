@@ -17,7 +17,7 @@ from functools import partial
 from itertools import count
 
 from gateway.game.commands import Command
-from gateway.game.events import Dismissed, Why
+from gateway.game.events import Dismissed, ToMove, Why
 from gateway.game.facts import Snapshot
 from gateway.game.ids import GameId, game_ids
 from gateway.game.manners import Manners
@@ -99,9 +99,14 @@ class Hub:
         seat.hold()
         return True
 
-    def handed(self, seat: Seat, game: GameId, number: int, now: float) -> None:
-        """Note that the request to move of that number left for the seat's client at `now`: its time runs."""
-        self._handed(seat, (game, number), now)
+    @contained
+    def handed(self, seat: Seat, request: ToMove, now: float) -> None:
+        """Note that a request to move left for the seat's client at `now`: its time runs."""
+        if isinstance(seat.situation, Seated):
+            series = seat.situation.series
+            deadline = series.session.handed(request.game, request.number, now)
+            if deadline is not None and deadline < series.watched:
+                self._timers.flags.watch(series, deadline)
 
     def tick(self, now: float) -> list[Seat]:
         """Do what is due, and return the seats whose time is up. These lose nothing before `flag`."""
@@ -151,14 +156,6 @@ class Hub:
         self._pass_on(now)
 
     # Steps that are about one seat.
-
-    @contained
-    def _handed(self, seat: Seat, request: tuple[GameId, int], now: float) -> None:
-        if isinstance(seat.situation, Seated):
-            series = seat.situation.series
-            deadline = series.session.handed(*request, now)
-            if deadline is not None and deadline < series.watched:
-                self._timers.flags.watch(series, deadline)
 
     @contained
     def _flag(self, seat: Seat, _: None, now: float) -> None:

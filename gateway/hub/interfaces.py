@@ -7,7 +7,7 @@ its properties they read `is_asked` and `mailbox`, and change nothing.
 from typing import Protocol
 
 from gateway.game.commands import Command
-from gateway.game.ids import GameId
+from gateway.game.events import ToMove
 from gateway.game.manners import Manners
 from gateway.game.results import Results
 from gateway.hub.feed import Feed
@@ -49,8 +49,8 @@ class HubForPlayers(Protocol):
         `Leave` for this seat.
         """
 
-    def handed(self, seat: Seat, game: GameId, number: int, now: float) -> None:
-        """Note that the request to move of that number left for the seat's client at `now`: its time runs."""
+    def handed(self, seat: Seat, request: ToMove, now: float) -> object:
+        """Note that a request to move left for the seat's client at `now`: its time runs."""
 
 
 class HubForTime(Protocol):

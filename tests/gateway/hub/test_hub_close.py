@@ -66,7 +66,7 @@ def test_a_flag_that_was_named_before_the_close_falls_nowhere(world: World) -> N
     world.hub.close(world.now)
     world.hub.flag(seat, 10)
     late = mover.last(ToMove)
-    world.hub.handed(mover.seat, late.game, late.number, 11)
+    world.hub.handed(mover.seat, late, 11)
     assert world.hub.tick(100) == []
 
 

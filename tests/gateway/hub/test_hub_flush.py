@@ -82,7 +82,7 @@ def test_what_the_timekeeper_causes_is_passed_on(dispatcher: Hub) -> None:
     for seat, name in zip(seats, ("ann", "bob"), strict=True):
         dispatcher.submit(seat, Enter(AtTable("x"), name), 0)
     request = next(event for event in boxes[0].passed if isinstance(event, ToMove))
-    dispatcher.handed(seats[0], request.game, request.number, 0)
+    dispatcher.handed(seats[0], request, 0)
     assert dispatcher.tick(11) == [seats[0]]
     dispatcher.flag(seats[0], 11)
     assert kinds(boxes[1].passed)[-1] is Ended

@@ -191,12 +191,12 @@ def test_stale_requests_start_no_clock(world: World) -> None:
     ann, bob = at_table(world, STANDING_BY, STANDING_BY)
     stale = ann.last(ToMove)
     ann.play(0)
-    world.hub.handed(ann.seat, stale.game, stale.number, 1)
-    world.hub.handed(bob.seat, stale.game, stale.number, 1)
+    world.hub.handed(ann.seat, stale, 1)
+    world.hub.handed(bob.seat, stale, 1)
     assert tick(world, 1000) == []
     bob.leave()
     last = bob.last(ToMove)
-    world.hub.handed(bob.seat, last.game, last.number, 1000)
+    world.hub.handed(bob.seat, last, 1000)
     assert tick(world, 2000) == []
 
 

@@ -287,7 +287,7 @@ class Box:
     def hand(self) -> None:
         """Let the request to move leave for the client."""
         requests = [event for _, event in self.events if isinstance(event, ToMove)]
-        self._hub.handed(self.seat, requests[-1].game, requests[-1].number, trio.current_time())
+        self._hub.handed(self.seat, requests[-1], trio.current_time())
 
     def ended(self) -> float | None:
         """Return when the game ended; None while it is on."""
