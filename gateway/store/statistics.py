@@ -126,20 +126,6 @@ def profile(connection: Connection, name: str, opponents: int = 100) -> Profile 
     )
 
 
-def pair(connection: Connection, name: str, opponent: str) -> dict[Reason, Record]:
-    """Return how `name` did against `opponent`, by how the games ended; nothing where they never met."""
-    numbers = dict(
-        connection.execute(
-            select(players.c.name, players.c.id).where(players.c.name.in_([name, opponent]))
-        ).all()
-    )
-    if len(numbers) < len({name, opponent}):
-        return {}
-    seen = _seen_by(numbers[name], numbers[opponent])
-    rows = connection.execute(_by_reason(seen))
-    return {REASONS[each.key]: _record(each) for each in rows}
-
-
 def meetings(connection: Connection, limit: int | None = None) -> list[Meeting]:
     """Return who played whom how often, those that met most first."""
     times = func.sum(tallies.c.games).label("times")
@@ -175,13 +161,10 @@ def _standing(row: Row[Any]) -> Standing:
     return Standing(row.name, row.kind, row.house, record, Rating(row.mean, row.deviation))
 
 
-def _seen_by(player: int, opponent: int | None = None) -> Subquery:
-    """Return the tallies of a player, or of a pair, as that player sees them."""
+def _seen_by(player: int) -> Subquery:
+    """Return the tallies of a player, as that player sees them."""
     parts = []
     for side, own, other in ((1, "first", "second"), (2, "second", "first")):
-        where = [tallies.c[own] == player]
-        if opponent is not None:
-            where.append(tallies.c[other] == opponent)
         part = select(
             tallies.c[other].label("opponent"),
             tallies.c.reason,
@@ -192,7 +175,7 @@ def _seen_by(player: int, opponent: int | None = None) -> Subquery:
             tallies.c[f"{own}_thought"].label("thought"),
             tallies.c[f"{own}_moves"].label("moves"),
         )
-        parts.append(part.where(*where))
+        parts.append(part.where(tallies.c[own] == player))
     return union_all(*parts).subquery()
 
 

@@ -56,8 +56,6 @@ def test_statistics_are_what_the_games_say(database: Database, kept: list[GameRe
                 assert (reason in profile.reasons) == (ended_so.total.games > 0)
             for opponent, record in profile.opponents.items():
                 assert record == record_of(name, kept, opponent)
-                ways = statistics.pair(connection, name, opponent)
-                assert sum(each.total.games for each in ways.values()) == record.total.games
             met = sum(each.total.games for each in profile.opponents.values())
             assert met == profile.standing.record.total.games
         firsts = [each for each in kept if each.counted]
@@ -92,13 +90,11 @@ def test_games_that_do_not_count_are_in_no_statistics(database: Database) -> Non
         bob = statistics.profile(connection, "bob")
         assert bob.standing.rating == Rating()
         assert bob.opponents == bob.reasons == {}
-        assert statistics.pair(connection, "alice", "bob") == {}
 
 
-def test_unknown_player_has_no_profile_and_no_pair(database: Database) -> None:
+def test_unknown_player_has_no_profile(database: Database) -> None:
     with database.reading() as connection:
         assert statistics.profile(connection, "nobody") is None
-        assert statistics.pair(connection, "nobody", "noone") == {}
         assert statistics.standings(connection) == []
         assert statistics.first_movers(connection) == Score(0, 0, 0)
 
