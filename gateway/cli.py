@@ -98,7 +98,7 @@ async def _serve(options: argparse.Namespace) -> None:
             matchmaker,
             NoResults() if archive is None else archive.results,
             log_fault,
-            game_ids(secrets.randbelow(RUNS)),
+            game_ids(secrets.randbelow(RUNS) if archive is None else archive.run),
         )
         log_games(hub.feed, arrivals.delay_since)
         front_ends = _front_ends(options, hub, arrivals, epoll)

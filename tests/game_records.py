@@ -1,5 +1,8 @@
 """Records of games, for tests of what is done with them."""
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from gateway.game.events import Reason
 from gateway.store.records import GameRecord, Participant
 
@@ -11,6 +14,7 @@ BEGAN = 1_700_000_000_000
 def game(first: str = "alice", second: str = "bob", **about: object) -> GameRecord:
     """Return a game that the first mover won, but for what is said of it."""
     usual: dict[str, object] = {
+        "game": "1",
         "began": BEGAN,
         "ended": BEGAN + 1_500,
         "players": (Participant(first, "nac4"), Participant(second, "arena")),
@@ -25,3 +29,8 @@ def game(first: str = "alice", second: str = "bob", **about: object) -> GameReco
 def drawn(first: str = "alice", second: str = "bob", **about: object) -> GameRecord:
     """Return a game that nobody won."""
     return game(first, second, **({"moves": DRAW, "winner": None, "reason": Reason.FULL} | about))
+
+
+def numbered(records: Iterable[GameRecord], start: int = 1) -> list[GameRecord]:
+    """Return the games with a number each, counted from `start`, for their id."""
+    return [replace(record, game=str(number)) for number, record in enumerate(records, start)]

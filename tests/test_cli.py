@@ -278,8 +278,8 @@ def test_web_is_announced_behind_the_dialects_and_serves_a_game_that_was_told_of
         ann.sendall(b"PUT 9\n")
         everything(ann)
         with dialled(gateway, "web") as client:
-            client.sendall(b"GET /api/games/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-            game = json.loads(everything(client).partition(b"\r\n\r\n")[2])
+            client.sendall(b"GET /api/games HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            [game] = json.loads(everything(client).partition(b"\r\n\r\n")[2])["games"]
         assert [player["name"] for player in game["players"]] == ["ann", "bob"]
         assert (game["winner"], game["reason"], game["table"]) == (2, "illegal", "x")
         status, err = gateway.stop()

@@ -84,11 +84,12 @@ class Kept:
 
     def __init__(self, where: str) -> None:
         database = open_to_read(where)
-        whole = Reader(database).game(1)
-        self.shown = "".join(commands.show(database, 1))
+        reader = Reader(database)
+        record = next(reader.every(Filter()))
+        self.game = record.game
+        _, self.exchanges = reader.game(record.game)
+        self.shown = "".join(commands.show(database, record.game))
         database.close()
-        assert whole is not None
-        self.exchanges = whole[1]
 
     def side(self, number: int) -> Exchange:
         exchange = self.exchanges[number]
@@ -181,7 +182,7 @@ def test_game_lost_by_an_illegal_move(place: Path) -> None:
     assert kept.verdicts(0) == {"": "won: the opponent's move was illegal"}
     assert kept.verdicts(1) == {"PUT 9": "refused: outside the board", "": "lost by an illegal move"}
     assert re.search(r"\n +(\d+)  ->  PUT 9\n +\1  --  refused: outside the board\n", kept.shown)
-    assert ran("show", "1", "--db", str(place)) == (0, kept.shown, "")
+    assert ran("show", kept.game, "--db", str(place)) == (0, kept.shown, "")
 
 
 def test_game_lost_on_time(place: Path) -> None:

@@ -10,9 +10,11 @@ from itertools import islice
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
-from adapters.web.query import USUAL, Given, limit, part, wanted
+from adapters.web.query import USUAL, BadRequestError, Given, limit, part, wanted
+from gateway.game.ids import GameId
 from gateway.store import objects
 from gateway.store.formats import jsonl
+from gateway.store.games import NoGameError
 from gateway.store.reader import Reader
 
 Json: TypeAlias = dict[str, Any] | list[Any]
@@ -25,22 +27,25 @@ _LINES = 100
 def games(reader: Reader, given: Given) -> Json:
     """Return a page of games, and where the next one is."""
     page = part(given)
-    found = reader.page(wanted(given), replace(page, limit=page.limit + 1))
+    try:
+        found = reader.page(wanted(given), replace(page, limit=page.limit + 1))
+    except NoGameError as error:
+        raise BadRequestError(str(error)) from error
     shown = found[: page.limit]
     follow = None
     if len(found) > len(shown):
-        towards = {"before" if page.newest_first else "after": str(shown[-1].id)}
+        towards = {"before" if page.newest_first else "after": shown[-1].game}
         follow = f"/api/games?{urlencode({**given, **towards})}"
-    return {"games": [objects.of_game(game) for game in shown], "next": follow}
+    return {"games": [jsonl.as_object(game) for game in shown], "next": follow}
 
 
-def game(reader: Reader, number: int) -> Json | None:
+def game(reader: Reader, name: GameId) -> Json | None:
     """Return one game, with what is kept of the exchange on either side."""
-    found = reader.game(number)
-    if found is None:
+    try:
+        found, both = reader.game(name)
+    except NoGameError:
         return None
-    stored, both = found
-    return {**objects.of_game(stored), "evidence": [objects.of_exchange(exchange) for exchange in both]}
+    return {**jsonl.as_object(found), "evidence": [objects.of_exchange(exchange) for exchange in both]}
 
 
 def players(reader: Reader, given: Given) -> Json:

@@ -26,7 +26,7 @@ from starlette.types import Receive, Scope, Send
 from adapters.web import answers
 from adapters.web.health import Health
 from adapters.web.nac4 import DOCUMENTS
-from adapters.web.query import FILTERS, PAGING, BadRequestError, Given, game_number, name_of, parameters
+from adapters.web.query import FILTERS, PAGING, BadRequestError, Given, game_named, name_of, parameters
 from gateway.store.errors import StoreError
 from gateway.store.outage import Throttle
 from gateway.store.reader import Reader
@@ -98,7 +98,7 @@ class Application:
         }
         routes = [Route(path, partial(self._list, *about)) for path, about in lists.items()]
         routes += [
-            Route("/api/games/{number}", self._game),
+            Route("/api/games/{game}", self._game),
             Route("/api/players/{name:path}", self._player),
             Route("/api/export.jsonl", self._export),
             Route("/api/openapi.json", self._description),
@@ -124,10 +124,11 @@ class Application:
 
     async def _game(self, request: Request) -> Response:
         _given(request)
-        number = game_number(request.path_params["number"])
-        if number is None:
-            raise HTTPException(404, "there is no such game")
-        return await self._answer(lambda: answers.game(self._reader, number), "there is no such game")
+        try:
+            game = game_named(request.path_params["game"])
+        except BadRequestError as error:
+            raise HTTPException(404, "there is no such game") from error
+        return await self._answer(lambda: answers.game(self._reader, game), "there is no such game")
 
     async def _player(self, request: Request) -> Response:
         _given(request)

@@ -11,7 +11,7 @@ from adapters.web.answers import Answer
 from adapters.web.query import MOST, limit
 from gateway.game.board import ROWS, Board
 from gateway.store.games import Filter, Page
-from gateway.store.records import StoredGame
+from gateway.store.records import GameRecord
 from gateway.store.statistics import Meeting, Standing
 
 Rows: TypeAlias = list[dict[str, str | float]]
@@ -21,7 +21,7 @@ _STATUS = ("Tie", "WinR", "WinY")
 _CELLS = Cells(b".RY")
 
 
-def results(games: Iterable[StoredGame]) -> Rows:
+def results(games: Iterable[GameRecord]) -> Rows:
     """Return ``/api/results``; the first mover is red (PROTOCOL.md 8)."""
     return [_result(game) for game in games]
 
@@ -41,8 +41,7 @@ def pairs(meetings: Sequence[Meeting]) -> Rows:
     ]
 
 
-def _result(game: StoredGame) -> dict[str, str | float]:
-    record = game.record
+def _result(record: GameRecord) -> dict[str, str | float]:
     return {
         "_rBoard": _rows(record.board()),
         "_rStatus": _STATUS[record.result],

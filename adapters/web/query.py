@@ -10,23 +10,23 @@ from collections.abc import Collection, Mapping
 from typing import TypeAlias
 from urllib.parse import parse_qsl, unquote
 
-from gateway.store.formats.moments import from_moment
+from gateway.game.ids import GameId, typed
 from gateway.store.games import Filter, Page
-from gateway.store.records import REASONS
+from gateway.store.records import REASONS, from_moment, game_id
 
 MOST = 1_000
 """Of anything that is listed, so many at most are in one answer."""
 USUAL = 100
 """So many where nothing is said."""
-LARGEST = 2**63 - 1
-"""The largest number that a game can have."""
+FROM_THE_FIRST = "0"
+"""What ``after`` says for games from the first on: no game has this id."""
 FILTERS = ("player", "opponent", "since", "until", "reason")
 PAGING = ("before", "after", "limit")
 
 Given: TypeAlias = Mapping[str, str]
 """Parameters; none is empty."""
 
-_DIGITS = re.compile("[0-9]{1,19}")
+_DIGITS = re.compile("[0-9]{1,9}")
 
 
 class BadRequestError(Exception):
@@ -71,26 +71,30 @@ def wanted(given: Given) -> Filter:
 def part(given: Given) -> Page:
     """Return which page of them. Raises BadRequestError.
 
-    The newest games come first, unless it is said after which game, but not before which: who asks so reads
-    on from there.
+    The newest games come first, unless the request says after which game, but not before which: it reads on
+    from there.
     """
-    after, before = _number(given, "after", LARGEST), _number(given, "before", LARGEST)
-    newest_first = after is None or before is not None
+    from_the_first = given.get("after") == FROM_THE_FIRST
+    after, before = None if from_the_first else _game(given, "after"), _game(given, "before")
+    newest_first = before is not None or "after" not in given
     return Page(after=after, before=before, limit=limit(given, USUAL), newest_first=newest_first)
 
 
 def limit(given: Given, usual: int) -> int:
     """Return how many are asked for, 1 to `MOST`. Raises BadRequestError."""
-    number = _number(given, "limit", MOST)
-    if number == 0:
-        raise BadRequestError(f"limit is no whole number from 1 to {MOST}")
-    return usual if number is None else number
-
-
-def game_number(text: str) -> int | None:
-    """Return the number of a game, as it stands in a path; None where there can be no such game."""
+    text = given.get("limit", str(usual))
     number = int(text) if _DIGITS.fullmatch(text) else 0
-    return number if 1 <= number <= LARGEST else None
+    if not 1 <= number <= MOST:
+        raise BadRequestError(f"limit is not a whole number from 1 to {MOST}")
+    return number
+
+
+def game_named(text: str) -> GameId:
+    """Return the id of a game, as somebody typed it. Raises BadRequestError where no game can have it."""
+    try:
+        return game_id(typed(text))
+    except ValueError as error:
+        raise BadRequestError("not the id of a game") from error
 
 
 def name_of(text: str) -> str:
@@ -101,14 +105,9 @@ def name_of(text: str) -> str:
         raise BadRequestError("the name is not percent-encoded UTF-8") from error
 
 
-def _number(given: Given, name: str, most: int) -> int | None:
+def _game(given: Given, name: str) -> GameId | None:
     text = given.get(name)
-    if text is None:
-        return None
-    number = int(text) if _DIGITS.fullmatch(text) else -1
-    if not 0 <= number <= most:
-        raise BadRequestError(f"{name} is no whole number from {int(name == 'limit')} to {most}")
-    return number
+    return None if text is None else game_named(text)
 
 
 def _moment(given: Given, name: str) -> int | None:
@@ -116,4 +115,4 @@ def _moment(given: Given, name: str) -> int | None:
     try:
         return None if text is None else from_moment(text)
     except (ValueError, OverflowError) as error:
-        raise BadRequestError(f"{name} is no time such as 2026-11-21 or 2026-11-21T12:00:00Z") from error
+        raise BadRequestError(f"{name} is not a time such as 2026-11-21 or 2026-11-21T12:00:00Z") from error

@@ -3,7 +3,6 @@
 Knows both, and the wall clock. Does not know options, nor what else is done with a game that is over.
 """
 
-import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -16,12 +15,12 @@ from gateway.game.events import Spoken
 from gateway.game.ids import GameId
 from gateway.game.results import Finished, Results
 from gateway.store.batcher import Batcher, Request
-from gateway.store.database import Place, open_to_write
+from gateway.store.database import Place, closed_on_error, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.evidence import recorded
 from gateway.store.open_games import OpenGames
 from gateway.store.process import StoreProcess
-from gateway.store.records import Enclosure, Submission, record_of
+from gateway.store.records import Enclosure, record_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +30,8 @@ class Archive:
     results: Results
     label: str
     """What to call the database to people."""
+    run: int
+    """The number that the database gave to this run of the server."""
     place: Place
     """What another process needs to open it."""
     open_games: OpenGames
@@ -40,7 +41,7 @@ class Archive:
 
 
 class StoredResults:
-    """Keeps results with a batcher, by the number that a game's id says."""
+    """Keeps results with a batcher."""
 
     def __init__(self, batcher: Batcher, *, takes_evidence: bool) -> None:
         self.takes_evidence = takes_evidence
@@ -49,27 +50,19 @@ class StoredResults:
     def keep(self, finished: Finished) -> None:
         """Take in a game that is over; never blocks."""
         epoch = time.time() - trio.current_time()  # anew: the wall clock may have been set
-        self._batcher.put(Submission(_number(finished.game), record_of(finished, epoch)))
+        self._batcher.put(record_of(finished, epoch))
 
     def is_open(self, game: GameId) -> bool:
         """Whether the game is not stored yet, and it is worth waiting until it is."""
-        return self._batcher.open.is_open(_number(game))
+        return self._batcher.open.is_open(game)
 
     async def stored(self, game: GameId) -> None:
         """Return once the game is stored, or it is not worth waiting any more."""
-        await self._batcher.open.stored(_number(game))
+        await self._batcher.open.stored(game)
 
     def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
         """Take in what was said and heard on one side; never blocks."""
-        self._batcher.add(Enclosure(_number(game), side, recorded(said)))
-
-
-_DIGITS = str.maketrans("0123456789abcdefghjkmnpqrstvwxyz", "0123456789abcdefghijklmnopqrstuv")
-
-
-def _number(game: GameId) -> int:
-    """Return the number of a game within its run."""
-    return int(game[6:].translate(_DIGITS), 32)
+        self._batcher.add(Enclosure(game, side, recorded(said)))
 
 
 @asynccontextmanager
@@ -77,14 +70,16 @@ async def keeping(where: str, keep_wire: float) -> AsyncIterator[Archive]:
     """Open a database, and have it written to; evidence stays there for `keep_wire` days.
 
     At the end wait a moment for the games that are not stored yet, and close it. Raises OSError, with one
-    line, where the database cannot be opened; then it is as it was.
+    line, where the database cannot be opened or written to.
     """
     try:
         database = open_to_write(where)
+        with closed_on_error(database):
+            run = database.next_run()
     except StoreError as error:
         raise OSError(str(error)) from error
     database.close()
-    process = StoreProcess(database.place, keep_wire, secrets.randbits(63))
+    process = StoreProcess(database.place, keep_wire)
     batcher = Batcher(process)
     results = StoredResults(batcher, takes_evidence=keep_wire > 0)
     await process.start()
@@ -92,7 +87,7 @@ async def keeping(where: str, keep_wire: float) -> AsyncIterator[Archive]:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(batcher.run)
             try:
-                yield Archive(results, database.label, database.place, batcher.open, batcher.clear)
+                yield Archive(results, database.label, run, database.place, batcher.open, batcher.clear)
             finally:
                 await batcher.close()
     finally:

@@ -29,6 +29,7 @@ Results are kept in a database. Other commands read it, also while the server ru
   c4gateway standings          who stands where
   c4gateway show GAME          one game, and why it ended as it did
   c4gateway export             games, as csv, jsonl, pgn, or a line of digits each
+  c4gateway import FILE        store the games of an export here too
   c4gateway recount            compute totals and ratings again from the games
 """
 HOST = "127.0.0.1"
@@ -41,8 +42,8 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9.+_-]*")
 _POSTGRESQL = ("postgresql", "postgres")
 _OTHERS = ("sqlite", "file", "mysql", "mariadb", "oracle", "mssql")
 """Databases that a scheme alone names, even if no // follows."""
-COMMANDS = ("standings", "show", "export", "recount")
-"""Commands that read what was kept; the first argument names one of them."""
+COMMANDS = ("standings", "show", "export", "import", "recount")
+"""Commands on what was kept; the first argument names one of them."""
 
 
 def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> argparse.Namespace:

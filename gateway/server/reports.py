@@ -1,7 +1,7 @@
-"""The commands that read a store: ``c4gateway standings``, ``show``, ``export`` and ``recount``.
+"""The commands on a store: ``c4gateway standings``, ``show``, ``export``, ``import`` and ``recount``.
 
 Knows their options and standard output. Does not know what is in a store, nor how it looks on a terminal. A
-server may go on writing to the database meanwhile.
+server may go on writing to the database meanwhile; ``import`` and ``recount`` keep it waiting.
 """
 
 import argparse
@@ -9,15 +9,17 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
-from gateway.server.arguments import Parser, in_one_line, let_output_take_any_text, number
+from gateway.game.ids import GameId, typed
+from gateway.server.arguments import Parser, in_one_line, let_output_take_any_text
 from gateway.server.options import DATABASE, database
 from gateway.store import commands
 from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.errors import StoreError
-from gateway.store.formats.moments import from_moment
 from gateway.store.games import Filter
-from gateway.store.records import REASONS
+from gateway.store.reader import understood
+from gateway.store.records import REASONS, from_moment, game_id
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -65,6 +67,7 @@ def _parser() -> Parser:
         ("standings", "who stands where", _add_standings),
         ("show", "one game, and what was said in it", _add_show),
         ("export", "games, for other programs", _add_export),
+        ("import", "store the games of an export here too", _add_import),
         ("recount", "compute all totals and ratings again from the games", _add_recount),
     ):
         command = words.add_parser(name, help=text, description=text, allow_abbrev=False)
@@ -77,12 +80,14 @@ def _parser() -> Parser:
 
 def _add_standings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.set_defaults(text=_read(lambda database, given: commands.standings(database, as_json=given.json)))
+    parser.set_defaults(
+        text=_reading(lambda database, given: commands.standings(database, as_json=given.json))
+    )
 
 
 def _add_show(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("game", type=number(int, 1, 2**63 - 1), metavar="GAME", help="its number")
-    parser.set_defaults(text=_read(lambda database, given: commands.show(database, given.game)))
+    parser.add_argument("game", type=_game, metavar="GAME", help="its id")
+    parser.set_defaults(text=_reading(lambda database, given: commands.show(database, given.game)))
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
@@ -98,21 +103,28 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(text=_export)
 
 
+def _add_import(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="what export --format jsonl wrote")
+    parser.set_defaults(text=_import)
+
+
 def _add_recount(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(text=_recount)
 
 
-def _read(
-    text: Callable[[Database, argparse.Namespace], Iterator[str]],
-) -> Callable[[argparse.Namespace], Iterator[str]]:
-    def read(given: argparse.Namespace) -> Iterator[str]:
-        database = open_to_read(given.db)
-        try:
-            yield from text(database, given)
-        finally:
-            database.close()
+_Text: TypeAlias = Callable[[Database, argparse.Namespace], Iterator[str]]
 
-    return read
+
+def _reading(text: _Text) -> Callable[[argparse.Namespace], Iterator[str]]:
+    return lambda given: _with(open_to_read(given.db), text, given)
+
+
+def _with(database: Database, text: _Text, given: argparse.Namespace) -> Iterator[str]:
+    try:
+        with understood():
+            yield from text(database, given)
+    finally:
+        database.close()
 
 
 def _export(given: argparse.Namespace) -> Iterator[str]:
@@ -126,15 +138,24 @@ def _export(given: argparse.Namespace) -> Iterator[str]:
         )
     except ValueError as error:
         raise StoreError(str(error)) from error
-    yield from _read(lambda database, _: commands.export(database, given.format, wanted))(given)
+    yield from _reading(lambda database, _: commands.export(database, given.format, wanted))(given)
+
+
+def _import(given: argparse.Namespace) -> Iterator[str]:
+    with open(given.file, "rb") as lines:
+        yield from _with(open_to_write(given.db), lambda database, _: commands.add(database, lines), given)
 
 
 def _recount(given: argparse.Namespace) -> Iterator[str]:
     database = open_to_write(given.db, create=False)
+    yield from _with(database, lambda database, _: commands.recount(database), given)
+
+
+def _game(text: str) -> GameId:
     try:
-        yield from commands.recount(database)
-    finally:
-        database.close()
+        return game_id(typed(text))
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not the id of a game") from error
 
 
 def _moment(text: str) -> int:
@@ -142,5 +163,5 @@ def _moment(text: str) -> int:
         return from_moment(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no time such as 2026-11-21 or 2026-11-21T12:00"
+            f"{text!r} is not a time such as 2026-11-21 or 2026-11-21T12:00"
         ) from error

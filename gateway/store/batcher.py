@@ -26,7 +26,7 @@ import trio
 from gateway.store.errors import StoreError
 from gateway.store.open_games import OpenGames
 from gateway.store.outage import Count, Outage, Throttle, log_unstored
-from gateway.store.records import Cleared, Enclosure, GameRecord, Submission
+from gateway.store.records import Cleared, Enclosure, GameRecord
 
 logger = logging.getLogger("gateway.store")
 
@@ -37,7 +37,7 @@ _PASSING = (StoreError, OSError, MemoryError)
 class Batch(NamedTuple):
     """What is stored in one transaction."""
 
-    games: Sequence[Submission] = ()
+    games: Sequence[GameRecord] = ()
     evidence: Sequence[Enclosure] = ()
 
 
@@ -135,7 +135,7 @@ class Batcher:
         self._store = store
         self._bounds = bounds or Bounds()
         self._pace = pace = pace or Pace()
-        self._games: deque[Submission | Request] = deque()
+        self._games: deque[GameRecord | Request] = deque()
         self._evidence: deque[Enclosure] = deque()
         self._evidence_size = 0
         self._linger_until = 0.0
@@ -150,13 +150,13 @@ class Batcher:
         self._closed = False
         self._running = trio.CancelScope(shield=True)
 
-    def put(self, submission: Submission) -> None:
+    def put(self, record: GameRecord) -> None:
         """Take in a game; never blocks."""
         if self._closed or self.open.waiting >= self._bounds.waiting:
-            log_unstored([submission.record])
+            log_unstored([record])
             return
-        self.open.add(submission.number, submission.record)
-        self._games.append(submission)
+        self.open.add(record)
+        self._games.append(record)
         self._came.set()
 
     def add(self, enclosure: Enclosure) -> None:
@@ -240,7 +240,7 @@ class Batcher:
         """Return what is stored next in one transaction, if it is time for that."""
         if not (self._games or (self._evidence and (self._closed or now >= self._linger_until))):
             return None
-        games, evidence, size = list[Submission](), list[Enclosure](), 0
+        games, evidence, size = list[GameRecord](), list[Enclosure](), 0
         while self._games and len(games) < self._pace.games:
             if isinstance(game := self._games[0], Request):
                 break
@@ -261,7 +261,7 @@ class Batcher:
             parts = _parts(batch)
             if not parts:
                 _say_not_storable("a result" if batch.games else "evidence", error)
-                self._give_up([submission.record for submission in batch.games], len(batch.evidence))
+                self._give_up(batch.games, len(batch.evidence))
                 self._settle(batch)
             self._batches.popleft()
             self._batches.extendleft(reversed(parts))
@@ -271,8 +271,8 @@ class Batcher:
             self._batches.popleft()
 
     def _settle(self, batch: Batch) -> None:
-        for submission in batch.games:
-            self.open.settle(submission.number)
+        for record in batch.games:
+            self.open.settle(record.game)
         self._evidence_size -= sum(len(each.exchange) for each in batch.evidence)
 
     async def _clear(self, request: Request) -> None:

@@ -1,4 +1,4 @@
-"""What the commands ``standings``, ``show`` and ``export`` print: pieces of text, to be written as they come.
+"""What the commands on a database print: pieces of text, to be written as they come.
 
 Knows how things look on a terminal; does not know options, or where the text goes. Nothing that a client made
 up, a name or a message, reaches a terminal with its control characters.
@@ -6,29 +6,39 @@ up, a name or a message, reaches a terminal with its control characters.
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 
 from gateway.game.board import COLUMNS, ROWS, Board
+from gateway.game.ids import GameId
 from gateway.game.text import json_text, printable
 from gateway.store import games, objects, statistics, storing
 from gateway.store.database import Database
 from gateway.store.errors import StoreError
 from gateway.store.evidence import Exchange
-from gateway.store.formats import arena, jsonl, pgn, sheet
-from gateway.store.formats.moments import moment
+from gateway.store.formats import jsonl, pgn, sheet
 from gateway.store.games import Filter
-from gateway.store.records import GameRecord, Participant, StoredGame
+from gateway.store.records import GameRecord, Participant, moment
 from gateway.store.statistics import Score, Standing
+from gateway.store.storing import OtherGameError
 
-FORMATS: dict[str, Callable[[Iterable[StoredGame]], Iterator[str]]] = {
+
+def arena_lines(games: Iterable[GameRecord]) -> Iterator[str]:
+    """Yield c4-arena's own record of each game: the digit of its result, and the columns."""
+    return (f"{game.result}{game.moves}\n" for game in games)
+
+
+FORMATS: dict[str, Callable[[Iterable[GameRecord]], Iterator[str]]] = {
     "csv": sheet.write,
     "jsonl": jsonl.write,
     "pgn": pgn.write,
-    "arena": arena.write,
+    "arena": arena_lines,
 }
 
 _HEAD = ("", "player", "kind", "rating", "+-", "games", "won", "drawn", "lost", "first", "second", "s/move")
 _DISCS = ("X", "O")
 _ARROWS = {"in": "->", "out": "<-"}
+_AT_ONCE = 500
+"""Games that are imported by the same statements."""
 _NEW = 2000
 """Milliseconds after the end of a game in which its evidence is still to be expected."""
 
@@ -47,15 +57,11 @@ def standings(database: Database, *, as_json: bool = False) -> Iterator[str]:
     yield f" and lost {_share(firsts.lost, firsts)} of {firsts.games} games.\n"
 
 
-def show(database: Database, number: int) -> Iterator[str]:
+def show(database: Database, game: GameId) -> Iterator[str]:
     """Yield a game: board, moves, reason, and what was said on either side. Raises StoreError for none."""
     with database.reading() as connection:
-        game = games.one(connection, number)
-        if game is None:
-            raise StoreError(f"there is no game {number} in {database.label}")
-        both = games.evidence_of(connection, number)
-    record = game.record
-    yield f"game {number}: {_outcome(record)}\n{_circumstances(record)}\n\n"
+        record, both = games.one(connection, game), games.evidence_of(connection, game)
+    yield f"game {record.game}: {_outcome(record)}\n{_circumstances(record)}\n\n"
     yield from _aligned([_player(record, side) for side in (0, 1)], left=(0, 1, 2, 3))
     yield f"\n{_drawing(record.board())}\n\nmoves {record.moves or 'none'}\n"
     for player, exchange in zip(record.players, both, strict=True):
@@ -65,7 +71,7 @@ def show(database: Database, number: int) -> Iterator[str]:
 
 
 def export(database: Database, form: str, wanted: Filter) -> Iterator[str]:
-    """Yield the games in one of `FORMATS`, the oldest first, a thousand of them in memory at most."""
+    """Yield the games in one of `FORMATS`, the oldest first, a page of them in memory at most."""
     yield from FORMATS[form](games.every(database.reading, wanted))
 
 
@@ -83,7 +89,38 @@ def recount(database: Database) -> Iterator[str]:
     yield f"totals and ratings of {len(counted.accounts)} players in {games_counted} games: {found}\n"
 
 
+def add(database: Database, lines: Iterable[bytes]) -> Iterator[str]:
+    """Store the games of an export in their order, with their totals and ratings; say how many are new.
+
+    A game that is stored already is passed over. Raises StoreError, which names the line, where a line cannot
+    be stored: then none is. Keeps all writers waiting meanwhile, as `recount` does.
+    """
+    numbered = _numbered(lines)
+    seen = new = 0
+    with database.writing() as connection:
+        while batch := list(islice(numbered, _AT_ONCE)):
+            try:
+                stored = storing.store(connection, [record for _, record in batch])
+            except OtherGameError as error:
+                number = max(number for number, record in batch if record.game == error.game)
+                raise StoreError(f"line {number}: {error}") from error
+            seen += len(batch)
+            new += len(stored)
+    yield f"{new} games imported, {seen - new} passed over that are stored already\n"
+
+
 # What follows is how.
+
+
+def _numbered(lines: Iterable[bytes]) -> Iterator[tuple[int, GameRecord]]:
+    """Yield the games of an export, each with the number of its line. Raises StoreError."""
+    for number, line in enumerate(lines, 1):
+        try:
+            records = jsonl.read(line)
+        except ValueError as error:
+            raise StoreError(f"line {number}: {error}") from error
+        for record in records:
+            yield number, record
 
 
 def _row(rank: int, standing: Standing) -> tuple[str, ...]:

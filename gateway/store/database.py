@@ -18,7 +18,7 @@ from sqlalchemy.pool import QueuePool
 
 from gateway.store import sqlite
 from gateway.store.errors import StoreError
-from gateway.store.schema import VERSION, bring_up_to_date, schema_version, version_of
+from gateway.store.schema import VERSION, bring_up_to_date, next_run, schema_version, version_of
 
 PATIENCE = 1.0
 """Seconds that a statement waits for another process's lock."""
@@ -76,6 +76,11 @@ class Database:
             with connection.begin():
                 yield connection
 
+    def next_run(self) -> int:
+        """Return the number of one more run of a server on this database. Raises `StoreError`."""
+        with _in_one_line(self.place.where), self.writing() as connection:
+            return next_run(connection)
+
     def reconnect(self) -> None:
         """Forget the connections there are; what comes next makes new ones."""
         self.engine.dispose()
@@ -95,7 +100,7 @@ def open_to_write(where: str, *, create: bool = True) -> Database:
         if not _is_url(where):
             (sqlite.prepare if create else sqlite.check)(_path(where), VERSION)
         database = _database(_place(where))
-        with _closed_on_error(database):
+        with closed_on_error(database):
             _bring_up_to_date(database)
     return database
 
@@ -106,7 +111,7 @@ def open_to_read(where: str) -> Database:
         if not _is_url(where):
             sqlite.check(_path(where), VERSION)
         database = _database(_place(where))
-        with _closed_on_error(database), database.reading() as connection:
+        with closed_on_error(database), database.reading() as connection:
             _require(version_of(connection), where)
     return database
 
@@ -121,7 +126,17 @@ def label_of(where: str) -> str:
     return _label(_url(where)) if _is_url(where) else str(_path(where))
 
 
-# What follows is how.
+@contextmanager
+def closed_on_error(database: Database) -> Iterator[None]:
+    """Close the database where whatever is done with it meanwhile fails."""
+    try:
+        yield
+    except BaseException:
+        database.close()
+        raise
+
+
+# Inside.
 
 
 def _is_url(where: str) -> bool:
@@ -213,12 +228,3 @@ def _in_one_line(where: str) -> Iterator[None]:
     except (SQLAlchemyError, sqlite3.Error, OSError, UnicodeError) as error:
         cause = getattr(error, "orig", None) or getattr(error, "strerror", None) or error
         raise StoreError(f"{label_of(where)}: {' '.join(str(cause).split())}") from error
-
-
-@contextmanager
-def _closed_on_error(database: Database) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        database.close()
-        raise

@@ -1,7 +1,7 @@
-"""Stored games, read back: one by its number, or those that a filter lets through, a page at a time.
+"""Stored games, read back: one by its id, or those that a filter lets through, a page at a time.
 
-Knows the tables. Pages go by a game's number, so that a page costs the same wherever it is, no transaction
-stays open between two, and games that are stored meanwhile disturb nobody.
+Knows the tables. Pages are in the order of storing, and a page begins behind a game: so it costs the same
+wherever it is, no transaction stays open between two, and games that are stored meanwhile disturb nobody.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -9,12 +9,14 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, select, true, union
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, select, true, union
 
 from gateway.game.events import Reason
+from gateway.game.ids import GameId
 from gateway.store import evidence
+from gateway.store.errors import StoreError
 from gateway.store.evidence import Exchange
-from gateway.store.records import REASONS, WORDS, GameRecord, Participant, StoredGame, winner_of
+from gateway.store.records import REASONS, WORDS, GameRecord, Participant, winner_of
 from gateway.store.schema import exchanges, games, players
 
 PAGE = 250
@@ -44,17 +46,21 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A part of the games, by number; both bounds are left out themselves."""
+    """A part of the games, in the order of storing; both bounds are left out themselves."""
 
-    after: int | None = None
-    before: int | None = None
+    after: GameId | None = None
+    before: GameId | None = None
     limit: int = 100
     newest_first: bool = True
 
 
-def page(connection: Connection, wanted: Filter, part: Page) -> list[StoredGame]:
-    """Return up to `part.limit` games."""
-    condition = and_(*_conditions(wanted), *_bounds(part))
+class NoGameError(StoreError):
+    """There is no game with that id."""
+
+
+def page(connection: Connection, wanted: Filter, part: Page) -> list[GameRecord]:
+    """Return up to `part.limit` games. Raises `NoGameError` where one that bounds them is not there."""
+    condition = and_(*_conditions(wanted), *_bounds(connection, part))
     order = games.c.id.desc() if part.newest_first else games.c.id
     if wanted.player is None:
         numbers = select(games.c.id).where(condition).order_by(order).limit(part.limit)
@@ -64,37 +70,42 @@ def page(connection: Connection, wanted: Filter, part: Page) -> list[StoredGame]
             return []
         numbers = _of_player(found, condition, order, part.limit)
     query = _WHOLE.where(games.c.id.in_(numbers)).order_by(order)
-    return [_stored(row) for row in connection.execute(query)]
+    return [_record(row) for row in connection.execute(query)]
 
 
-def every(
-    reading: Callable[[], AbstractContextManager[Connection]], wanted: Filter, limit: int | None = None
-) -> Iterator[StoredGame]:
-    """Yield all games, or the first `limit`, the oldest first; hold no connection between two pages."""
-    last, left = 0, limit
-    while left is None or left > 0:
-        size = PAGE if left is None else min(PAGE, left)
+def every(reading: Callable[[], AbstractContextManager[Connection]], wanted: Filter) -> Iterator[GameRecord]:
+    """Yield all games, the oldest first; hold no connection between two pages.
+
+    Raises `NoGameError` where all are removed meanwhile.
+    """
+    last = None
+    while True:
         with reading() as connection:
-            found = page(connection, wanted, Page(after=last, limit=size, newest_first=False))
+            found = page(connection, wanted, Page(after=last, limit=PAGE, newest_first=False))
         yield from found
-        if len(found) < size:
+        if len(found) < PAGE:
             return
-        last = found[-1].id
-        left = None if left is None else left - size
+        last = found[-1].game
 
 
-def one(connection: Connection, number: int) -> StoredGame | None:
-    """Return the game of that number, if there is one."""
-    row = connection.execute(_WHOLE.where(games.c.id == number)).one_or_none()
-    return None if row is None else _stored(row)
+def named(connection: Connection, ids: Sequence[GameId]) -> list[GameRecord]:
+    """Return the games with these ids, as far as there are such games."""
+    return [_record(row) for row in connection.execute(_NAMED, {"ids": ids})]
 
 
-def evidence_of(connection: Connection, number: int) -> tuple[Exchange | None, Exchange | None]:
+def one(connection: Connection, game: GameId) -> GameRecord:
+    """Return the game with that id. Raises `NoGameError`."""
+    for record in named(connection, [game]):
+        return record
+    raise NoGameError(f"there is no game {game}")
+
+
+def evidence_of(connection: Connection, game: GameId) -> tuple[Exchange | None, Exchange | None]:
     """Return what is kept of the exchange of a game's first and of its second mover.
 
     A body that is damaged is as good as none: the game itself can still be shown.
     """
-    query = select(exchanges.c.side, exchanges.c.body).where(exchanges.c.game == number)
+    query = select(exchanges.c.side, exchanges.c.body).join(games).where(games.c.game == game)
     bodies = {side: _unpacked(body) for side, body in connection.execute(query)}
     return bodies.get(0), bodies.get(1)
 
@@ -115,6 +126,7 @@ _WHOLE = (
     .join(_first, games.c.first == _first.c.id)
     .join(_second, games.c.second == _second.c.id)
 )
+_NAMED = _WHOLE.where(games.c.game.in_(bindparam("ids", expanding=True)))
 
 
 def _conditions(wanted: Filter) -> Iterator[ColumnElement[bool]]:
@@ -129,11 +141,19 @@ def _conditions(wanted: Filter) -> Iterator[ColumnElement[bool]]:
         yield games.c.counted if wanted.counted else ~games.c.counted
 
 
-def _bounds(part: Page) -> Iterator[ColumnElement[bool]]:
+def _bounds(connection: Connection, part: Page) -> Iterator[ColumnElement[bool]]:
     if part.after is not None:
-        yield games.c.id > part.after
+        yield games.c.id > _place_of(connection, part.after)
     if part.before is not None:
-        yield games.c.id < part.before
+        yield games.c.id < _place_of(connection, part.before)
+
+
+def _place_of(connection: Connection, game: GameId) -> int:
+    """Return a game's number in the order of storing. Raises `NoGameError`."""
+    number: int | None = connection.execute(select(games.c.id).where(games.c.game == game)).scalar()
+    if number is None:
+        raise NoGameError(f"there is no game {game}")
+    return number
 
 
 def _numbers_of(connection: Connection, names: Sequence[str | None]) -> list[int] | None:
@@ -161,10 +181,11 @@ def _of_player(
     return select(both.c.id).order_by(both.c.id if order is games.c.id else both.c.id.desc()).limit(limit)
 
 
-def _stored(row: Row[Any]) -> StoredGame:
+def _record(row: Row[Any]) -> GameRecord:
     first = Participant(row.first_name, row.first_kind, row.first_house)
     second = Participant(row.second_name, row.second_kind, row.second_house)
-    record = GameRecord(
+    return GameRecord(
+        game=row.game,
         began=row.began,
         ended=row.ended,
         players=(first, second),
@@ -177,4 +198,3 @@ def _stored(row: Row[Any]) -> StoredGame:
         round=row.round,
         counted=row.counted,
     )
-    return StoredGame(row.id, record)

@@ -1,4 +1,4 @@
-"""Statistics and games as what JSON can say: the one wording for commands and web pages.
+"""Statistics and evidence as what JSON can say: the one wording for commands and web pages.
 
 Times are milliseconds. Whoever reads ``sure`` reads what standings are ordered by.
 """
@@ -7,15 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from gateway.store.evidence import Exchange
-from gateway.store.formats import jsonl
-from gateway.store.records import WORDS, StoredGame
+from gateway.store.records import WORDS
 from gateway.store.statistics import Profile, Record, Score, Standing
 from gateway.store.totals import Rating
-
-
-def of_game(game: StoredGame) -> dict[str, Any]:
-    """Return a game, as a line of ``export --format jsonl`` has it."""
-    return {"id": game.id, **jsonl.as_object(game.record)}
 
 
 def of_exchange(exchange: Exchange | None) -> list[dict[str, Any]] | None:

@@ -9,6 +9,7 @@ from collections import deque
 
 import trio
 
+from gateway.game.ids import GameId
 from gateway.store.outage import Count
 from gateway.store.records import GameRecord
 
@@ -16,12 +17,12 @@ logger = logging.getLogger("gateway.store")
 
 
 class OpenGames:
-    """Games that are not stored yet, by their numbers, the oldest first. For the event loop."""
+    """Games that are not stored yet, by their ids, the oldest first. For the event loop."""
 
     def __init__(self, patience: float, remind: float) -> None:
         """Let players wait for `patience` seconds; tell the operator every `remind` seconds that they did."""
         self._patience = patience
-        self._games: dict[int, _Game] = {}
+        self._games: dict[GameId, _Game] = {}
         self._timely: deque[_Game] = deque()
         """Games that are not late, the oldest first; among them may be some that are settled."""
         self._came = trio.Event()
@@ -38,15 +39,15 @@ class OpenGames:
         oldest = next(iter(self._games.values()), None)
         return oldest is not None and oldest.is_late
 
-    def add(self, number: int, record: GameRecord) -> None:
+    def add(self, record: GameRecord) -> None:
         """Note that a game is over."""
-        game = self._games[number] = _Game(record, trio.current_time() + self._patience)
+        game = self._games[record.game] = _Game(record, trio.current_time() + self._patience)
         self._timely.append(game)
         self._came.set()
 
-    def settle(self, number: int) -> None:
+    def settle(self, game: GameId) -> None:
         """Note that a game is stored, or in the log: it is not open any more."""
-        self._games.pop(number).settle()
+        self._games.pop(game).settle()
 
     def settle_all(self) -> list[GameRecord]:
         """Settle all games and return them, the oldest first."""
@@ -56,17 +57,17 @@ class OpenGames:
             game.settle()
         return [game.record for game in games]
 
-    def is_open(self, number: int) -> bool:
+    def is_open(self, game: GameId) -> bool:
         """Whether the game is not stored yet, and it is worth waiting until it is."""
-        game = self._games.get(number)
-        return game is not None and not game.is_late
+        found = self._games.get(game)
+        return found is not None and not found.is_late
 
-    async def stored(self, number: int) -> None:
+    async def stored(self, game: GameId) -> None:
         """Return once it is not worth waiting for the game any more. Nobody who waits holds up another."""
-        game = self._games.get(number)
-        if game is not None and not game.is_late:
-            await game.over()
-            if not game.is_settled:
+        found = self._games.get(game)
+        if found is not None and not found.is_late:
+            await found.over()
+            if not found.is_settled:
                 self._told_late.one_more(trio.current_time())
 
     async def watch(self) -> None:

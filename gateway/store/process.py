@@ -35,15 +35,13 @@ class UnstorableError(Exception):
 class StoreProcess:
     """A `Store` in a process of its own. One call at a time."""
 
-    def __init__(
-        self, place: Place, keep_wire: float | None = None, boot: int = 0, *, patience: float = 60.0
-    ) -> None:
-        """Write to the database at `place`, on behalf of the server's run `boot`.
+    def __init__(self, place: Place, keep_wire: float | None = None, *, patience: float = 60.0) -> None:
+        """Write to the database at `place`.
 
         Evidence is kept for `keep_wire` days, None for ever. A process that does not answer for `patience`
         seconds hangs; one that removes all results has ten times as long.
         """
-        self._orders = framed((place.where, place.file, keep_wire, boot))
+        self._orders = framed((place.where, place.file, keep_wire))
         self._patience = patience
         self._process: subprocess.Popen[bytes] | None = None
         self._stream: trio.SocketStream | None = None
@@ -72,8 +70,8 @@ class StoreProcess:
 
         Raises StoreError where it should be tried again later, UnstorableError where a game is at fault.
         """
-        games = [(each.number, each.record.plain()) for each in batch.games]
-        evidence = [(each.number, each.side, each.exchange) for each in batch.evidence]
+        games = [each.plain() for each in batch.games]
+        evidence = [(each.game, each.side, each.exchange) for each in batch.evidence]
         try:
             question = framed(("write", games, evidence))
         except ValueError as error:

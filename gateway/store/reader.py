@@ -1,8 +1,8 @@
-"""Reading, for who is not of the store: questions in plain data, answers in plain data.
+"""Reading, for what is outside the store: questions in plain data, answers in plain data.
 
 Knows the database; does not know who asks, or in which form it is answered. The rule it keeps: whatever a
-database complains of, who asked gets one `StoreError`, of one line. Everything here blocks, so it is not for
-the event loop's thread; any other thread will do, and any number of them at once.
+database complains of becomes one `StoreError`, of one line. Everything here blocks, so it is not for the
+event loop's thread; any other thread will do, and any number of them at once.
 """
 
 import sqlite3
@@ -14,16 +14,17 @@ from typing import TypeAlias
 from sqlalchemy import Connection, update
 from sqlalchemy.exc import SQLAlchemyError
 
+from gateway.game.ids import GameId
 from gateway.store import games, statistics
 from gateway.store.database import Database
 from gateway.store.errors import StoreError
 from gateway.store.evidence import Exchange
 from gateway.store.games import Filter, Page
-from gateway.store.records import StoredGame
+from gateway.store.records import GameRecord
 from gateway.store.schema import schema_version
 from gateway.store.statistics import Meeting, Profile, Score, Standing
 
-Whole: TypeAlias = tuple[StoredGame, tuple[Exchange | None, Exchange | None]]
+Whole: TypeAlias = tuple[GameRecord, tuple[Exchange | None, Exchange | None]]
 """A game, and what is kept of the exchange of its first and of its second mover."""
 
 
@@ -33,20 +34,19 @@ class Reader:
 
     database: Database
 
-    def page(self, wanted: Filter, part: Page) -> list[StoredGame]:
-        """Return up to `part.limit` games."""
+    def page(self, wanted: Filter, part: Page) -> list[GameRecord]:
+        """Return up to `part.limit` games. Raises NoGameError where one that bounds them is not there."""
         with self._reading() as connection:
             return games.page(connection, wanted, part)
 
-    def every(self, wanted: Filter) -> Iterator[StoredGame]:
+    def every(self, wanted: Filter) -> Iterator[GameRecord]:
         """Yield all games, the oldest first, a page of them in memory at most."""
         yield from games.every(self._reading, wanted)
 
-    def game(self, number: int) -> Whole | None:
-        """Return the game of that number with its evidence, if there is one."""
+    def game(self, game: GameId) -> Whole:
+        """Return the game with that id, and its evidence. Raises NoGameError."""
         with self._reading() as connection:
-            found = games.one(connection, number)
-            return None if found is None else (found, games.evidence_of(connection, number))
+            return games.one(connection, game), games.evidence_of(connection, game)
 
     def standings(self, limit: int) -> tuple[list[Standing], Score]:
         """Return up to `limit` players, the strongest first, and how all first movers did."""
@@ -75,17 +75,18 @@ class Reader:
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        with _understood(), self.database.reading() as connection:
+        with understood(), self.database.reading() as connection:
             yield connection
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        with _understood(), self.database.writing() as connection:
+        with understood(), self.database.writing() as connection:
             yield connection
 
 
 @contextmanager
-def _understood() -> Iterator[None]:
+def understood() -> Iterator[None]:
+    """Let whatever a database complains of be a StoreError of one line."""
     try:
         yield
     except (SQLAlchemyError, sqlite3.Error, OSError) as error:

@@ -5,12 +5,15 @@ UTC since 1970, so that a record read back is equal to the one that was written.
 as it is spelled; everything else that is said of it here is what it was in this one game.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
 from gateway.game.board import Board, Side
 from gateway.game.events import Reason
+from gateway.game.ids import GameId, parse
 from gateway.game.results import Finished, Player
 
 WORDS = {
@@ -24,6 +27,10 @@ WORDS = {
 }
 """The word for each reason, in the database, in exports and in filters. Never to be changed."""
 REASONS = {word: reason for reason, word in WORDS.items()}
+
+_NUMBER = re.compile("[1-9][0-9]{0,18}")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
 
 Pair: TypeAlias = tuple[int, int]
 """One figure for the first mover and one for the second."""
@@ -43,6 +50,8 @@ class Participant:
 class GameRecord:
     """A game that is over. What there are two of comes in the order of play, the first mover's first."""
 
+    game: GameId
+    """Its id. A game of a database from before there were ids has its number there, in decimal digits."""
     began: int
     """When, in milliseconds of Unix time, UTC."""
     ended: int
@@ -72,15 +81,15 @@ class GameRecord:
         players = [(player.name, player.kind, player.house) for player in self.players]
         times = (self.began, self.ended, *self.thought)
         about = (self.table, self.series, self.round, self.counted)
-        return (*players, times, self.moves, self.result, WORDS[self.reason], about)
+        return (self.game, *players, times, self.moves, self.result, WORDS[self.reason], about)
 
     @classmethod
     def from_plain(cls, found: Sequence[Any]) -> "GameRecord":
         """Undo `plain`. Raises KeyError, TypeError, ValueError."""
-        first, second, (began, ended, *thought), moves, result, reason, about = found
+        game, first, second, (began, ended, *thought), moves, result, reason, about = found
         one, other = thought
         return cls(
-            *(began, ended, (Participant(*first), Participant(*second)), moves),
+            *(game, began, ended, (Participant(*first), Participant(*second)), moves),
             *(winner_of(result), REASONS[reason], (one, other), *about),
         )
 
@@ -93,20 +102,10 @@ class GameRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class Submission:
-    """A game that is handed in to be stored."""
-
-    number: int
-    """Given once in one run of a server, counting upwards."""
-    record: GameRecord
-
-
-@dataclass(frozen=True, slots=True)
 class Enclosure:
     """The evidence of one side of a game, handed in after the game."""
 
-    number: int
-    """The game's, as in its `Submission`."""
+    game: GameId
     side: Side
     exchange: bytes
     """As `evidence.recorded` gives it."""
@@ -120,15 +119,6 @@ class Cleared:
     players: int
 
 
-@dataclass(frozen=True, slots=True)
-class StoredGame:
-    """A game that is in a store, and the number that it has there."""
-
-    id: int
-    """1 or more; a game that was stored later has a higher one."""
-    record: GameRecord
-
-
 def record_of(finished: Finished, epoch: float) -> GameRecord:
     """Return what is stored of a game that the core reports.
 
@@ -139,6 +129,7 @@ def record_of(finished: Finished, epoch: float) -> GameRecord:
     one, two = finished.players
     houses = one.manners.house and two.manners.house
     return GameRecord(
+        game=finished.game,
         began=_milliseconds(epoch + finished.began),
         ended=_milliseconds(epoch + finished.ended),
         players=(_participant(one), _participant(two)),
@@ -172,3 +163,19 @@ def winner_of(result: int) -> Side | None:
             return 1
         case _:
             raise ValueError(f"{result} is no result")
+
+
+def game_id(text: str) -> GameId:
+    """Return the id that `text` is, in any database, from before there were ids too. Raises ValueError."""
+    return text if _NUMBER.fullmatch(text) else parse(text)
+
+
+def moment(at: int) -> str:
+    """Return ``2026-11-21T12:00:00.250Z`` for milliseconds of Unix time. Raises OverflowError after 9999."""
+    return f"{(_EPOCH + at * _MILLISECOND).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+
+
+def from_moment(text: str) -> int:
+    """Undo `moment`; a day will do, and any precision; UTC where it does not say. Raises ValueError."""
+    found = datetime.fromisoformat(text)
+    return ((found if found.tzinfo else found.replace(tzinfo=UTC)) - _EPOCH) // _MILLISECOND

@@ -1,15 +1,16 @@
-"""The tables, for SQLite and PostgreSQL alike, and how those of an older version become those of this one.
+"""The tables, for SQLite and PostgreSQL alike.
 
 `games` is the truth. `players` (their totals and ratings) and `tallies` say nothing that is not in it; they
 are kept beside it, in the same transaction, so that statistics over a million games take no time, and they
 can be computed again (`gateway.store.storing.recount`). `exchanges` is evidence, and is thrown away with age.
+Whoever changes a table adds a migration (`gateway.store.migrations`).
 
 Names and times are as `gateway.store.records` has them. Text is compared byte by byte, so that a name is
 that spelling and no other, and sorts alike in both databases.
 """
 
-from collections.abc import Callable
-from typing import Any, TypeAlias
+import secrets
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -26,7 +27,6 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
-    UniqueConstraint,
     insert,
     inspect,
     select,
@@ -34,13 +34,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Dialect
 
-VERSION = 1
-"""The version of the schema that this module describes."""
+from gateway.game.ids import RUNS
+from gateway.store.migrations import MIGRATIONS, Migration
 
-Migration: TypeAlias = Callable[[Connection], None]
-MIGRATIONS: tuple[Migration, ...] = ()
-"""What makes the schema of version N + 1 of that of version N, for N from 1. The tables below are the result
-of all of them: whoever changes a table adds a migration and 1 to `VERSION`."""
+VERSION = len(MIGRATIONS) + 1
+"""The version of the tables that this module describes."""
 
 _ESCAPE = "\N{SYMBOL FOR NULL}"
 
@@ -81,6 +79,10 @@ _ID = BigInteger().with_variant(Integer, "sqlite")  # only so it is SQLite's own
 
 schema_version = Table("schema_version", metadata, Column("version", Integer, nullable=False))
 
+# The number of the latest run of a server. The first is drawn by lot, so that games of two databases, brought
+# together, hardly ever have the same id.
+runs = Table("runs", metadata, Column("latest", Integer, nullable=False))
+
 players = Table(
     "players",
     metadata,
@@ -105,10 +107,10 @@ players = Table(
 games = Table(
     "games",
     metadata,
+    # In the order of storing: whoever stores games excludes other writers until the commit, so nobody who has
+    # read one game finds another with a lower number later.
     Column("id", _ID, primary_key=True, autoincrement=False),
-    # Which run of a server it comes from, and its number there: no game is stored twice.
-    Column("boot", BigInteger, nullable=False),
-    Column("number", Integer, nullable=False),
+    Column("game", Spelled, nullable=False, unique=True),  # GameRecord.game
     Column("began", BigInteger, nullable=False),
     Column("ended", BigInteger, nullable=False),
     Column("first", ForeignKey(players.c.id), nullable=False),
@@ -126,7 +128,6 @@ games = Table(
     Column("series", BigInteger, nullable=False),
     Column("round", Integer, nullable=False),
     Column("counted", Boolean, nullable=False),
-    UniqueConstraint("boot", "number"),
     Index("games_first", "first", "id"),
     Index("games_second", "second", "id"),
     Index("games_pair", "first", "second", "id"),
@@ -159,11 +160,21 @@ tallies = Table(
 
 
 def version_of(connection: Connection) -> int | None:
-    """Return the version of a database's schema; None where it has none of ours."""
+    """Return the version of a database's tables; None where it has none of ours."""
     if not inspect(connection).has_table(schema_version.name):
         return None
     version: int = connection.execute(select(schema_version.c.version)).scalar_one()
     return version
+
+
+def next_run(connection: Connection) -> int:
+    """Return the number of one more run of a server: no other run has it, before `RUNS` of them.
+
+    The connection's transaction must exclude other writers.
+    """
+    connection.execute(update(runs).values(latest=(runs.c.latest + 1) % RUNS))
+    run: int = connection.execute(select(runs.c.latest)).scalar_one()
+    return run
 
 
 def bring_up_to_date(connection: Connection, migrations: tuple[Migration, ...] = MIGRATIONS) -> int:
@@ -173,6 +184,7 @@ def bring_up_to_date(connection: Connection, migrations: tuple[Migration, ...] =
     if version is None:
         metadata.create_all(connection, checkfirst=False)
         connection.execute(insert(schema_version).values(version=newest))
+        connection.execute(insert(runs).values(latest=secrets.randbelow(RUNS)))
     elif version < newest:
         for migration in migrations[version - 1 :]:
             migration(connection)

@@ -10,10 +10,12 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, bindparam, delete, func, select
+from sqlalchemy import Connection, delete, func, select
 
+from gateway.game.ids import GameId
 from gateway.store import evidence
-from gateway.store.records import WORDS, Cleared, Enclosure, GameRecord, Participant, Submission
+from gateway.store.games import named
+from gateway.store.records import WORDS, Cleared, Enclosure, GameRecord, Participant
 from gateway.store.schema import exchanges, games, players, spelled, tallies
 from gateway.store.totals import Account, Entry, Key, Tally, Totals
 
@@ -28,29 +30,39 @@ _sums_of = attrgetter(*_SUMS)
 _BUSY = ("first", "second", "result", "reason", "first_thought", "second_thought")
 
 
-def store(connection: Connection, boot: int, submissions: Sequence[Submission]) -> None:
-    """Store those games of the run `boot`, in this order, that are not stored already."""
-    known = _known(connection, boot, submissions) if submissions else set()
-    fresh = [submission for submission in submissions if submission.number not in known]
+class OtherGameError(Exception):
+    """There is another game with that id."""
+
+    def __init__(self, game: GameId) -> None:
+        super().__init__(f"another game has the id {game}")
+        self.game = game
+
+
+def store(connection: Connection, records: Sequence[GameRecord]) -> list[GameRecord]:
+    """Store those games, in this order, that are not stored already; return these.
+
+    Raises `OtherGameError`, and others for what the database will never take.
+    """
+    fresh = _fresh(connection, records)
     if not fresh:
-        return
+        return fresh
     roll = _Roll(connection, fresh)
     totals = Totals(accounts=roll.accounts)
     rows = []
-    for game_id, submission in enumerate(fresh, connection.execute(_LAST_GAME).scalar_one() + 1):
-        record = submission.record
+    for number, record in enumerate(fresh, connection.execute(_LAST_GAME).scalar_one() + 1):
         first, second = (roll.ids[player.name] for player in record.players)
-        rows.append((game_id, boot, submission.number, *_row(record, first, second)))
+        rows.append((number, *_row(record, first, second)))
         if record.counted:
             totals.enter(_entry(first, second, record))
     roll.write(connection)
     _execute(connection, "insert_games", rows)
     _add(connection, totals.tallies)
+    return fresh
 
 
-def enclose(connection: Connection, boot: int, enclosures: Sequence[Enclosure]) -> None:
-    """Store evidence of games of the run `boot`, each side's once; of games that are not there, drop it."""
-    rows = [(each.side, evidence.stored(each.exchange), boot, each.number) for each in enclosures]
+def enclose(connection: Connection, enclosures: Sequence[Enclosure]) -> None:
+    """Store evidence of games, each side's once; of games that are not there, drop it."""
+    rows = [(each.side, evidence.stored(each.exchange), each.game) for each in enclosures]
     _execute(connection, "insert_exchanges", rows)
 
 
@@ -100,9 +112,6 @@ def prune(connection: Connection, before: int, most: int = 1_000) -> int:
 
 
 # Made once: to put a statement together takes longer than to carry it out.
-_FIND_NUMBERS = select(games.c.number).where(
-    games.c.boot == bindparam("run"), games.c.number.between(bindparam("lowest"), bindparam("highest"))
-)
 _LAST_GAME = select(func.coalesce(func.max(games.c.id), 0))
 _LAST_PLAYER = select(func.coalesce(func.max(players.c.id), 0))
 
@@ -121,10 +130,10 @@ def clear(connection: Connection) -> Cleared:
 class _Roll:
     """The players of some games: their numbers and accounts, known ones and new ones."""
 
-    def __init__(self, connection: Connection, submissions: Sequence[Submission]) -> None:
+    def __init__(self, connection: Connection, records: Sequence[GameRecord]) -> None:
         self._seen: dict[str, Participant] = {}
-        for submission in submissions:
-            for player in submission.record.players:
+        for record in records:
+            for player in record.players:
                 self._seen[player.name] = player
         self.ids: dict[str, int] = {}
         self.accounts: dict[int, Account] = {}
@@ -156,17 +165,24 @@ class _Roll:
         return (spelled(player.kind), player.house, *_totals_of(self.accounts[number]), number)
 
 
-def _known(connection: Connection, boot: int, submissions: Sequence[Submission]) -> set[int]:
-    numbers = [submission.number for submission in submissions]
-    about = {"run": boot, "lowest": min(numbers), "highest": max(numbers)}
-    return set(connection.scalars(_FIND_NUMBERS, about))
+def _fresh(connection: Connection, records: Sequence[GameRecord]) -> list[GameRecord]:
+    """Return the games that are not stored yet, each once. Raises `OtherGameError`."""
+    known: dict[GameId, GameRecord] = {}
+    for ids in _slices([record.game for record in records]):
+        known |= {record.game: record for record in named(connection, ids)}
+    fresh: dict[GameId, GameRecord] = {}
+    for record in records:
+        there = known.get(record.game) or fresh.setdefault(record.game, record)
+        if there != record:
+            raise OtherGameError(record.game)
+    return list(fresh.values())
 
 
 def _row(record: GameRecord, opener: int, replier: int) -> tuple[Any, ...]:
-    """Return the columns of a game between these two players, from `began` on."""
+    """Return the columns of a game between these two players, from `game` on."""
     first, second = record.players
     return (
-        *(record.began, record.ended, opener, replier),
+        *(record.game, record.began, record.ended, opener, replier),
         *(spelled(first.kind), spelled(second.kind), first.house, second.house),
         *(record.moves, record.result, WORDS[record.reason], *record.thought),
         *(spelled(record.table), record.series, record.round, record.counted),
@@ -203,7 +219,7 @@ def _statements(dialect: str) -> dict[str, str]:
         + f" ON CONFLICT ({key}) DO UPDATE SET {sums}",
         "insert_exchanges": (
             f"INSERT INTO exchanges (game, side, body) SELECT id, {mark}, {mark} FROM games"
-            f" WHERE boot = {mark} AND number = {mark} ON CONFLICT DO NOTHING"
+            f" WHERE game = {mark} ON CONFLICT DO NOTHING"
         ),
     }
 

@@ -27,7 +27,7 @@ from gateway.processes import give_way
 from gateway.store import storing
 from gateway.store.database import Database, Place, open_again
 from gateway.store.errors import StoreError
-from gateway.store.records import Cleared, Enclosure, GameRecord, Submission
+from gateway.store.records import Cleared, Enclosure, GameRecord
 
 NICENESS = 10
 """By so much play comes first where a processor is shared, of which 10 % are left then for storing games."""
@@ -36,22 +36,21 @@ DAY = 86_400_000
 
 
 class Worker:
-    """Stores games in a database, on behalf of one run of the server."""
+    """Stores games in a database."""
 
-    def __init__(self, database: Database, keep_wire: float | None = None, boot: int = 0) -> None:
-        """Keep evidence for `keep_wire` days; None for ever. `boot` is the number of the server's run."""
+    def __init__(self, database: Database, keep_wire: float | None = None) -> None:
+        """Keep evidence for `keep_wire` days; None for ever."""
         self.database = database
         self._keep_wire = keep_wire
-        self._boot = boot
 
-    def write(self, games: Sequence[Submission], evidence: Sequence[Enclosure] = ()) -> None:
+    def write(self, games: Sequence[GameRecord], evidence: Sequence[Enclosure] = ()) -> None:
         """Store games, and the evidence of these and earlier ones; what is stored already stays as it is.
 
         Raises StoreError where it should be tried again later, another exception where a game is at fault.
         """
         with _understood(), self.database.writing() as connection:
-            storing.store(connection, self._boot, games)
-            storing.enclose(connection, self._boot, evidence)
+            storing.store(connection, games)
+            storing.enclose(connection, evidence)
 
     def tidy(self) -> bool:
         """Delete some of the evidence that is too old; return whether there is more. Raises as `write`."""
@@ -77,8 +76,8 @@ def main() -> None:
         orders = _next(messages)
         if orders is None:
             return
-        where, file, keep_wire, boot = orders
-        worker = Worker(open_again(Place(where, file)), keep_wire, boot)
+        where, file, keep_wire = orders
+        worker = Worker(open_again(Place(where, file)), keep_wire)
         while (question := _next(messages)) is not None:
             server.sendall(framed(answer_to(question, worker)))
         worker.database.close()
@@ -89,8 +88,8 @@ def answer_to(question: Sequence[Any], worker: Worker) -> tuple[str, object]:
     try:
         match question:
             case ["write", games, evidence]:
-                submissions = [Submission(number, GameRecord.from_plain(found)) for number, found in games]
-                worker.write(submissions, [Enclosure(*each) for each in evidence])
+                records = [GameRecord.from_plain(each) for each in games]
+                worker.write(records, [Enclosure(*each) for each in evidence])
                 return "done", None
             case ["tidy"]:
                 return "done", worker.tidy()

@@ -11,15 +11,17 @@ whoever reads it and whatever a player calls itself.
   injection). Whoever needs the name itself takes one apostrophe away.
 - In them a character that nobody sees is an escape, see `gateway.game.text.printable`; a semicolon is one as
   well, for where spreadsheets take it to separate cells.
+- An id of digits, or with nothing but an ``e`` beside them, has an apostrophe in front too; the number of an
+  older game has none.
 """
 
 import csv
 import re
 from collections.abc import Iterable, Iterator
 
+from gateway.game.ids import GameId
 from gateway.game.text import printable
-from gateway.store.formats.moments import moment
-from gateway.store.records import WORDS, StoredGame
+from gateway.store.records import WORDS, GameRecord, moment
 
 COLUMNS = (
     "id", "began", "ended",
@@ -36,6 +38,8 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 """What begins as ``MAR1`` does."""
+_CALCULABLE = re.compile("[0-9]+e?-[0-9]+")
+"""Ids that look like a date, or like 1234 to the power of something."""
 
 
 class _Line:
@@ -48,7 +52,7 @@ class _Line:
         self.text = text
 
 
-def write(games: Iterable[StoredGame]) -> Iterator[str]:
+def write(games: Iterable[GameRecord]) -> Iterator[str]:
     """Yield the column names, and a line for each game."""
     line = _Line()
     writer = csv.writer(line)
@@ -57,19 +61,22 @@ def write(games: Iterable[StoredGame]) -> Iterator[str]:
         yield line.text
 
 
-def _rows(games: Iterable[StoredGame]) -> Iterator[tuple[object, ...]]:
+def _rows(games: Iterable[GameRecord]) -> Iterator[tuple[object, ...]]:
     yield COLUMNS
-    for game in games:
-        record = game.record
+    for record in games:
         first, second = record.players
         yield (
-            game.id, moment(record.began), moment(record.ended),
+            _id(record.game), moment(record.began), moment(record.ended),
             _text(first.name), _text(first.kind), int(first.house),
             _text(second.name), _text(second.kind), int(second.house),
             record.moves.translate(_LETTERS) or "none", record.result, WORDS[record.reason], *record.thought,
             "lobby" if record.table is None else _text(record.table), record.series, record.round,
             int(record.counted),
         )  # fmt: skip
+
+
+def _id(game: GameId) -> str:
+    return f"'{game}" if _CALCULABLE.fullmatch(game) else game
 
 
 def _text(text: str) -> str:

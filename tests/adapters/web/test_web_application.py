@@ -8,7 +8,8 @@ from urllib.parse import quote
 import httpx
 import pytest
 import trio
-from game_records import BEGAN, drawn, game
+from game_records import BEGAN, drawn, game, numbered
+from sqlalchemy import Connection
 from starlette.types import Message
 from web_world import NASTY, TOKEN, Site, keep, said
 
@@ -16,12 +17,12 @@ from adapters.web import answers
 from adapters.web.application import CLEAR_LIMIT, Admin, Application
 from adapters.web.health import Health
 from gateway.game.events import Reason
-from gateway.store import objects
+from gateway.store import storing
 from gateway.store.errors import StoreError
 from gateway.store.formats import jsonl
 from gateway.store.games import Filter, Page
 from gateway.store.reader import Reader
-from gateway.store.records import Cleared, StoredGame
+from gateway.store.records import Cleared, GameRecord
 
 LISTS = ("/api/results", "/api/users-vg", "/api/games-vg", "/api/games", "/api/players", "/api/standings")
 READABLE = (
@@ -41,7 +42,7 @@ async def got(site: Site, path: str, status: int = 200) -> httpx.Response:
     return response
 
 
-async def ids(site: Site, path: str) -> list[int]:
+async def ids(site: Site, path: str) -> list[str]:
     return [each["id"] for each in (await got(site, path)).json()["games"]]
 
 
@@ -59,8 +60,8 @@ def refusal(response: httpx.Response) -> str:
 async def test_games_are_listed_newest_first_as_the_export_words_them(site: Site) -> None:
     keep(site.database, [game(), drawn("bob", "carol")])
     body = (await got(site, "/api/games")).json()
-    assert [each["id"] for each in body["games"]] == [2, 1]
-    assert body["games"][1] == json.loads(json.dumps(objects.of_game(StoredGame(1, game()))))
+    assert [each["id"] for each in body["games"]] == ["2", "1"]
+    assert body["games"][1] == json.loads(json.dumps(jsonl.as_object(game())))
     assert body["next"] is None
 
 
@@ -71,15 +72,25 @@ async def test_pages_follow_each_other_until_all_games_were_seen_once(site: Site
         body = (await got(site, path)).json()
         seen.append([each["id"] for each in body["games"]])
         path = body["next"]
-    assert seen == [[7, 6, 5], [4, 3, 2], [1]]
+    assert seen == [["7", "6", "5"], ["4", "3", "2"], ["1"]]
 
 
 async def test_who_reads_on_from_a_game_sees_those_after_it_in_order(site: Site) -> None:
     keep(site.database, [game() for _ in range(5)])
     body = (await got(site, "/api/games?after=1&limit=2")).json()
-    assert [each["id"] for each in body["games"]] == [2, 3]
-    assert await ids(site, body["next"]) == [4, 5]
-    assert await ids(site, "/api/games?after=1&before=5") == [4, 3, 2]
+    assert [each["id"] for each in body["games"]] == ["2", "3"]
+    assert await ids(site, body["next"]) == ["4", "5"]
+    assert await ids(site, "/api/games?after=0&limit=3") == ["1", "2", "3"]
+    assert await ids(site, "/api/games?after=1&before=5") == ["4", "3", "2"]
+    assert refusal(await got(site, "/api/games?after=6", 400)) == "there is no game 6"
+
+
+async def test_games_are_named_as_people_type_them_and_listed_as_they_were_stored(site: Site) -> None:
+    with site.database.writing() as connection:
+        storing.store(connection, [game(game="zz0zz-00001k"), game(game="00001-00000a")])
+    assert (await got(site, "/api/games/ZZOZZ-OOOOiK")).json()["id"] == "zz0zz-00001k"
+    assert await ids(site, "/api/games?after=zzOzz-0000lk") == ["00001-00000a"]
+    assert await ids(site, "/api/games") == ["00001-00000a", "zz0zz-00001k"]
 
 
 async def test_filters_leave_the_games_that_are_asked_for(site: Site) -> None:
@@ -92,17 +103,17 @@ async def test_filters_leave_the_games_that_are_asked_for(site: Site) -> None:
         ],
     )
     for query, expected in (
-        ("player=alice", [3, 1]),
-        ("player=alice&opponent=bob", [1]),
-        ("player=alice&opponent=nobody", []),
-        ("reason=time", [3]),
-        ("since=2023-11-14T22:14:00Z", [2]),
-        ("until=2023-11-14T22:14:00Z", [3, 1]),
-        ("player=&reason=", [3, 2, 1]),
+        ("player=alice", "31"),
+        ("player=alice&opponent=bob", "1"),
+        ("player=alice&opponent=nobody", ""),
+        ("reason=time", "3"),
+        ("since=2023-11-14T22:14:00Z", "2"),
+        ("until=2023-11-14T22:14:00Z", "31"),
+        ("player=&reason=", "321"),
     ):
-        assert await ids(site, f"/api/games?{query}") == expected
+        assert await ids(site, f"/api/games?{query}") == [*expected]
         lines = (await got(site, f"/api/export.jsonl?{query}")).text.splitlines()
-        assert [json.loads(line)["id"] for line in lines] == expected[::-1]
+        assert [json.loads(line)["id"] for line in lines] == [*expected[::-1]]
 
 
 async def test_game_has_its_moves_and_what_was_said_on_either_side(site: Site) -> None:
@@ -212,8 +223,8 @@ async def test_export_reads_back_as_the_games_that_were_stored(site: Site) -> No
     keep(site.database, games)
     response = await got(site, "/api/export.jsonl")
     assert response.headers["content-type"].startswith("application/x-ndjson")
-    read = jsonl.read(line for line in response.text.split("\n") if line)
-    assert [each.record for each in read] == games
+    lines = response.text.removesuffix("\n").split("\n")
+    assert [record for line in lines for record in jsonl.read(line)] == numbered(games)
 
 
 class Endless(Reader):
@@ -221,10 +232,10 @@ class Endless(Reader):
 
     asked = 0
 
-    def every(self, wanted: Filter) -> Iterator[StoredGame]:
+    def every(self, wanted: Filter) -> Iterator[GameRecord]:
         for number in range(1, 1_000_001):
             type(self).asked = number
-            yield StoredGame(number, game())
+            yield game()
 
 
 def test_export_makes_no_more_than_a_piece_before_that_is_taken(site: Site) -> None:
@@ -271,7 +282,20 @@ async def test_parameter_that_a_page_does_not_know_is_400(site: Site, path: str)
     assert "'frob'" in refusal(await got(site, f"{path}?frob=1", 400))
 
 
-@pytest.mark.parametrize("query", ["limit=0", "since=x", "reason=x", "opponent=x", "player=%FF"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "limit=0",
+        "limit=x",
+        "after=x",
+        "before=0",
+        "after=%00",
+        "since=x",
+        "reason=x",
+        "opponent=x",
+        "player=%FF",
+    ],
+)
 async def test_what_cannot_be_meant_is_400(site: Site, query: str) -> None:
     refusal(await got(site, f"/api/games?{query}", 400))
 
@@ -419,10 +443,10 @@ async def test_clear_does_not_exist_where_there_is_no_token(tmp_path: Path) -> N
 
 
 async def test_clear_that_the_database_refuses_is_503(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_: Reader) -> None:
+    def refuse(_: Connection) -> None:
         raise StoreError("disk full")
 
-    monkeypatch.setattr(Reader, "clear", refuse)
+    monkeypatch.setattr(storing, "clear", refuse)
     async with site.client() as client:
         response = await client.post("/api/clear", headers={"Authorization": f"Bearer {TOKEN}"})
     assert response.status_code == 503

@@ -4,13 +4,13 @@ from game_records import DRAW, drawn, game
 
 from adapters.web import nac4
 from gateway.game.events import Reason
-from gateway.store.records import GameRecord, StoredGame
+from gateway.store.records import GameRecord
 from gateway.store.statistics import Meeting, Record, Score, Standing
 from gateway.store.totals import Rating
 
 
 def result(record: GameRecord) -> dict[str, str | float]:
-    (row,) = nac4.results([StoredGame(1, record)])
+    (row,) = nac4.results([record])
     return row
 
 

@@ -76,7 +76,7 @@ async def test_every_answer_is_as_described(site: Site, *, empty: bool) -> None:
         keep(site.database, records, (said("x"), ()))
         keep(site.database, [game()])
     targets = {path: [path] for path in DOCUMENT["paths"]}
-    targets["/api/games/{number}"] = ["/api/games/1", "/api/games/14", "/api/games/99"]
+    targets["/api/games/{game}"] = ["/api/games/1", "/api/games/14", "/api/games/99"]
     targets["/api/players/{name}"] = [
         "/api/players/alice",
         "/api/players/bob",
@@ -101,6 +101,6 @@ async def test_answers_of_an_outage_are_as_described(site: Site) -> None:
     async with site.client() as client:
         for path, operations in DOCUMENT["paths"].items():
             if "503" in operations.get("get", {}).get("responses", {}):
-                response = await client.get(path.format(number=1, name="x"))
+                response = await client.get(path.format(game=1, name="x"))
                 assert response.status_code == 503
                 check(path, "get", response)

@@ -8,12 +8,11 @@ from hypothesis import strategies as st
 
 from adapters.web.query import (
     FILTERS,
-    LARGEST,
     MOST,
     PAGING,
     USUAL,
     BadRequestError,
-    game_number,
+    game_named,
     limit,
     parameters,
     part,
@@ -57,11 +56,15 @@ def test_empty_parameter_is_none() -> None:
 
 
 def test_who_says_after_which_game_reads_on_from_there() -> None:
-    assert part({"after": "5"}) == Page(after=5, newest_first=False)
-    assert part({"before": "5", "limit": "7"}) == Page(before=5, limit=7)
-    assert part({"before": "9", "after": "5"}) == Page(after=5, before=9)
-    assert part({"after": "0"}) == Page(after=0, newest_first=False)
-    assert part({"before": str(LARGEST)}) == Page(before=LARGEST)
+    assert part({"after": "5"}) == Page(after="5", newest_first=False)
+    assert part({"before": "5", "limit": "7"}) == Page(before="5", limit=7)
+    assert part({"before": "9", "after": "5"}) == Page(after="5", before="9")
+    assert part({"before": "9", "after": "0"}) == Page(before="9")
+    assert part({"after": "OOOO1-OOOO0A"}) == Page(after="00001-00000a", newest_first=False)
+
+
+def test_after_none_reads_on_from_the_first() -> None:
+    assert part({"after": "0"}) == Page(newest_first=False)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +86,8 @@ def test_who_says_after_which_game_reads_on_from_there() -> None:
         "limit=%D9%A3",
         "after=-1",
         "after=1_0",
-        "before=9223372036854775808",
+        "before=0",
+        "before=00001-00000",
         "before=" + "9" * 5000,
         "&".join(f"x{n}=1" for n in range(60)),
     ],
@@ -113,12 +117,11 @@ def test_limit_is_the_usual_one_where_none_is_given() -> None:
     assert (limit({}, MOST), limit({"limit": "1"}, MOST), limit({"limit": "1000"}, 5)) == (MOST, 1, MOST)
 
 
-@pytest.mark.parametrize(
-    "text", ["0", "-1", "x", "", "1.0", "9223372036854775808", "9" * 5000, "\u0663", "1/2"]
-)
-def test_what_is_no_number_of_a_game_is_none(text: str) -> None:
-    assert game_number(text) is None
+@pytest.mark.parametrize("text", ["0", "-1", "x", "", "1.0", "9" * 5000, "\u0663", "1/2", "00001-00000u"])
+def test_what_is_not_the_id_of_a_game_is_refused(text: str) -> None:
+    with pytest.raises(BadRequestError, match="not the id of a game"):
+        game_named(text)
 
 
-def test_number_of_a_game_goes_as_far_as_the_database_does() -> None:
-    assert (game_number("1"), game_number(str(LARGEST))) == (1, LARGEST)
+def test_id_of_a_game_may_be_typed_in_capitals_and_with_letters_for_digits() -> None:
+    assert game_named("OOOiL-00000A") == "00011-00000a"

@@ -20,7 +20,7 @@ from adapters.web.server import Web
 from gateway.store.errors import StoreError
 from gateway.store.games import Filter
 from gateway.store.reader import Reader
-from gateway.store.records import StoredGame
+from gateway.store.records import GameRecord
 
 PATIENCE = 20
 GET = b"GET %s HTTP/1.1\r\nHost: x\r\n%s\r\n"
@@ -250,8 +250,8 @@ async def test_stop_lets_go_of_those_who_wait_at_once(site: Site, monkeypatch: p
 class Bulky(Reader):
     """Has a game that is larger than all buffers on the way to a client."""
 
-    def every(self, wanted: Filter) -> Iterator[StoredGame]:
-        yield StoredGame(1, game(table="x" * 20_000_000))
+    def every(self, wanted: Filter) -> Iterator[GameRecord]:
+        yield game(table="x" * 20_000_000)
 
 
 async def stuck(site: Site, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> trio.SocketStream:
@@ -282,8 +282,8 @@ async def test_client_that_stops_reading_is_hung_up_on(site: Site, monkeypatch: 
 
 async def test_export_ends_when_its_client_has_gone(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     class Endless(Reader):
-        def every(self, wanted: Filter) -> Iterator[StoredGame]:
-            return (StoredGame(number, game()) for number in count(1))
+        def every(self, wanted: Filter) -> Iterator[GameRecord]:
+            return (game() for number in count(1))
 
     monkeypatch.setattr(site.application, "_reader", Endless(site.database))
     async with opened(site) as endpoint:
@@ -301,7 +301,7 @@ async def test_one_export_after_another_goes_over_one_connection(site: Site) -> 
             told = b""
             while not told.endswith(b"\r\n0\r\n\r\n"):
                 told += await client.receive_some()
-            assert told.count(b'"id": 1') == 1
+            assert told.count(b'"id": "1"') == 1
 
 
 async def test_answer_that_is_under_way_at_the_stop_is_given_whole(
@@ -317,8 +317,8 @@ async def test_export_that_fails_midway_lacks_its_end_and_is_logged(
     site: Site, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Failing(Reader):
-        def every(self, wanted: Filter) -> Iterator[StoredGame]:
-            yield from (StoredGame(number, game()) for number in range(1, 150))
+        def every(self, wanted: Filter) -> Iterator[GameRecord]:
+            yield from (game() for number in range(1, 150))
             raise StoreError("the disk is gone")
 
     monkeypatch.setattr(site.application, "_reader", Failing(site.database))

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import httpx
 import trio
+from game_records import numbered
 
 from adapters.web.application import Admin, Application
 from adapters.web.health import Health
@@ -16,7 +17,7 @@ from gateway.store import storing
 from gateway.store.database import Database, open_to_write
 from gateway.store.evidence import recorded
 from gateway.store.reader import Reader
-from gateway.store.records import Cleared, Enclosure, GameRecord, Submission
+from gateway.store.records import Cleared, Enclosure, GameRecord
 
 TOKEN = "sesame"
 NASTY = [
@@ -43,14 +44,14 @@ def said(text: str) -> Said:
 
 
 def keep(database: Database, games: Sequence[GameRecord], both: tuple[Said, Said] | None = None) -> None:
-    """Store games, each with the same evidence."""
+    """Store games, each with the same evidence, numbered on from those that are there."""
     with database.writing() as connection:
-        stored = storing.totals_kept(connection)
-        boot = sum(tally.games for tally in stored.tallies.values()) + 1
-        storing.store(connection, boot, [Submission(n, each) for n, each in enumerate(games, 1)])
+        there = connection.exec_driver_sql("SELECT count(*) FROM games").scalar_one()
+        records = numbered(games, there + 1)
+        storing.store(connection, records)
         for side, lines in enumerate(both or ()):
-            evidence = [Enclosure(n, side, recorded(lines)) for n in range(1, len(games) + 1)]
-            storing.enclose(connection, boot, evidence)
+            evidence = recorded(lines)
+            storing.enclose(connection, [Enclosure(each.game, side, evidence) for each in records])
 
 
 class Idle:

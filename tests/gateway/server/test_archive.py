@@ -7,6 +7,7 @@ import trio
 
 from gateway.game.board import Board
 from gateway.game.events import Reason
+from gateway.game.ids import RUNS
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, Player
 from gateway.server import archive
@@ -62,5 +63,14 @@ async def test_times_are_the_wall_clocks_at_the_end_of_the_game(
     database = open_to_read(str(tmp_path / "c4.db"))
     (game,) = Reader(database).every(Filter())
     database.close()
-    assert game.record.ended - game.record.began == 90_000
-    assert 0 <= game.record.ended - 1000 * (STARTED + 3600) < 60_000
+    assert game.ended - game.began == 90_000
+    assert 0 <= game.ended - 1000 * (STARTED + 3600) < 60_000
+
+
+@pytest.mark.trio
+async def test_each_run_of_a_server_has_a_number_of_its_own(tmp_path: Path) -> None:
+    runs = []
+    for _ in range(3):
+        async with archive.keeping(str(tmp_path / "c4.db"), 0) as kept:
+            runs.append(kept.run)
+    assert [(run - runs[0]) % RUNS for run in runs] == [0, 1, 2]

@@ -10,7 +10,6 @@ import pytest
 from game_records import game
 
 from gateway.store.database import open_to_write
-from gateway.store.records import Submission
 from gateway.store.worker import Worker
 
 FULL = Path("/dev/full")
@@ -46,12 +45,38 @@ def test_recount_makes_no_database(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+def test_import_stores_an_export_and_names_a_line_that_it_cannot_store(place: str, tmp_path: Path) -> None:
+    database = open_to_write(place)
+    Worker(database).write([game(), game(game="0000a-00000b")])
+    database.close()
+    out, other = tmp_path / "games.jsonl", str(tmp_path / "other.db")
+    assert reading("export", "--db", place, out=out) == (0, "")
+    assert reading("import", str(out), "--db", other, out=tmp_path / "said") == (0, "")
+    assert (tmp_path / "said").read_text() == "2 games imported, 0 passed over that are stored already\n"
+    assert reading("show", "OOOOA-OOOOOB", "--db", other, out=tmp_path / "shown") == (0, "")
+    assert (tmp_path / "shown").read_text().startswith("game 0000a-00000b: alice beats bob")
+    out.write_text("alice beats bob\n")
+    status, said = reading("import", str(out), "--db", other, out=tmp_path / "said")
+    assert (status, said.count("\n")) == (1, 1)
+    assert said.startswith("c4gateway: error: line 1: ")
+    status, said = reading("import", str(tmp_path / "none"), "--db", other, out=tmp_path / "said")
+    assert (status, said.count("\n")) == (1, 1)
+    assert "No such file" in said
+    assert "--db" not in said
+
+
+def test_what_cannot_be_the_id_of_a_game_is_refused(place: str, tmp_path: Path) -> None:
+    status, said = reading("show", "x", "--db", place, out=tmp_path / "out")
+    assert status == 2
+    assert "'x' is not the id of a game" in said
+
+
 @pytest.mark.parametrize("command", [["standings"], ["show", "1"], ["export", "--format", "csv"]])
 def test_name_that_the_terminal_has_no_characters_for_is_escaped(
     command: list[str], place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = open_to_write(place)
-    Worker(database).write([Submission(1, game("J\xfcrgen", "\u6f22"))])
+    Worker(database).write([game("J\xfcrgen", "\u6f22")])
     database.close()
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     assert reading(*command, "--db", place, out=tmp_path / "out") == (0, "")
@@ -69,7 +94,7 @@ def test_output_that_is_closed_is_one_line_and_status_one(place: str) -> None:
 def test_ctrl_c_ends_an_export_without_a_word(place: str) -> None:
     """Nobody reads what it writes, so it is still at it."""
     database = open_to_write(place)
-    Worker(database).write([Submission(n, game(series=n)) for n in range(2000)])
+    Worker(database).write([game(series=n, game=str(n)) for n in range(2000)])
     database.close()
     command = [sys.executable, "-m", "gateway", "export", "--db", place]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:

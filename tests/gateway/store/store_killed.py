@@ -1,23 +1,22 @@
-"""Stores games until it is killed; prints each number once its game is stored. Arguments: where, run."""
+"""Stores games until it is killed; prints how many are stored. Arguments: where, and the run."""
 
 import sys
+from itertools import count
 
 from game_records import game
 
+from gateway.game.ids import game_ids
 from gateway.store import storing
 from gateway.store.database import open_to_write
-from gateway.store.records import Submission
 
 
 def main() -> None:
     database = open_to_write(sys.argv[1])
-    number = 0
-    while True:
+    ids = game_ids(int(sys.argv[2]))
+    for stored in count(3, 3):
         with database.writing() as connection:
-            batch = [Submission(number + n, game(f"p{n}")) for n in range(3)]
-            storing.store(connection, int(sys.argv[2]), batch)
-        number += 3
-        print(number, flush=True)
+            storing.store(connection, [game(f"p{n}", game=next(ids)) for n in range(3)])
+        print(stored, flush=True)
 
 
 if __name__ == "__main__":

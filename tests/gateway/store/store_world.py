@@ -4,26 +4,27 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from game_records import numbered
 from hypothesis import strategies as st
 
 from gateway.game.board import COLUMNS, Board, Side
 from gateway.game.events import Reason, Spoken
+from gateway.game.ids import RUNS, GameId, game_ids
+from gateway.game.results import WITHOUT_RESULT
 from gateway.store import storing
 from gateway.store.database import Database
 from gateway.store.evidence import recorded
-from gateway.store.records import Enclosure, GameRecord, Participant, Submission
+from gateway.store.records import Enclosure, GameRecord, Participant
 
 POSTGRES = os.environ.get("C4GATEWAY_TEST_POSTGRES")
 """The URL of a database to test with, if there is one."""
 KINDS = ["sqlite", "postgresql"] if POSTGRES else ["sqlite"]
 
-BOOT = 7
 
-
-def keep(database: Database, records: Sequence[GameRecord], start: int = 1, boot: int = BOOT) -> None:
+def keep(database: Database, records: Sequence[GameRecord], start: int = 1) -> None:
     """Store games, numbered from `start`, in one transaction."""
     with database.writing() as connection:
-        storing.store(connection, boot, [Submission(n, record) for n, record in enumerate(records, start)])
+        storing.store(connection, numbered(records, start))
 
 
 def child_environment() -> dict[str, str]:
@@ -33,11 +34,14 @@ def child_environment() -> dict[str, str]:
 
 def enclosure(number: int, side: Side = 0, *said: Spoken) -> Enclosure:
     """Return evidence of one side of a game, which began at 0.0."""
-    return Enclosure(number, side, recorded(said))
+    return Enclosure(str(number), side, recorded(said))
 
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8) | st.sampled_from("abc")
 TIMES = st.integers(0, 2**45)
+IDS: st.SearchStrategy[GameId] = st.integers(1, 2**63 - 1).map(str) | st.integers(0, RUNS - 1).map(
+    lambda run: next(game_ids(run))
+)
 
 
 @st.composite
@@ -59,6 +63,7 @@ def records(draw: st.DrawFn, names: st.SearchStrategy[str] = NAMES) -> GameRecor
         endings = [(w, r) for w in (0, 1) for r in (Reason.TIME, Reason.LEFT, Reason.ILLEGAL)]
         winner, reason = draw(st.sampled_from([*endings, (None, Reason.ABORTED), (None, Reason.STOPPED)]))
     return GameRecord(
+        game=draw(IDS),
         began=draw(TIMES),
         ended=draw(TIMES),
         players=(
@@ -72,5 +77,5 @@ def records(draw: st.DrawFn, names: st.SearchStrategy[str] = NAMES) -> GameRecor
         table=draw(st.none() | NAMES),
         series=draw(st.integers(0, 2**40)),
         round=draw(st.integers(1, 1000)),
-        counted=draw(st.booleans()),
+        counted=draw(st.booleans()) and reason not in WITHOUT_RESULT,
     )

@@ -15,7 +15,7 @@ from store_world import enclosure
 from gateway.store.batcher import Batch, Batcher, Bounds, Pace, Request
 from gateway.store.errors import StoreError
 from gateway.store.formats.jsonl import from_object
-from gateway.store.records import Cleared, Submission
+from gateway.store.records import Cleared
 
 
 class FakeStore:
@@ -37,7 +37,8 @@ class FakeStore:
         await self.let_go.wait()
         await trio.lowlevel.checkpoint()
         self.trouble(batch)
-        self.batches.append(([each.number for each in batch.games], [each.number for each in batch.evidence]))
+        games, evidence = ([int(each.game) for each in part] for part in batch)
+        self.batches.append((games, evidence))
 
     async def tidy(self) -> bool:
         await trio.lowlevel.checkpoint()
@@ -87,7 +88,7 @@ async def batcher_to(
 
 def put(batcher: Batcher, *numbers: int) -> None:
     for number in numbers:
-        batcher.put(Submission(number, game(series=number)))
+        batcher.put(game(series=number, game=str(number)))
 
 
 def messages(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -140,7 +141,7 @@ async def test_evidence_is_stored_with_the_next_game(autojump_clock: trio.abc.Cl
         batcher.add(enclosure(1))
         await trio.sleep(0.2)
         put(batcher, 3)
-        await batcher.open.stored(3)
+        await batcher.open.stored("3")
         assert store.batches == [([3], [1])]
 
 
@@ -182,7 +183,7 @@ async def test_all_who_wait_for_a_game_hear_once_it_is_stored(autojump_clock: tr
     store.hold()
 
     async def wait(batcher: Batcher) -> None:
-        await batcher.open.stored(1)
+        await batcher.open.stored("1")
         heard.append(len(store.stored))
 
     async with batcher_to(store) as batcher, trio.open_nursery() as nursery:
@@ -190,13 +191,13 @@ async def test_all_who_wait_for_a_game_hear_once_it_is_stored(autojump_clock: tr
         for _ in range(2):
             nursery.start_soon(wait, batcher)
         await store.reached.wait()
-        assert batcher.open.is_open(1)
+        assert batcher.open.is_open("1")
         assert heard == []
         store.let_go.set()
-        await batcher.open.stored(1)
-        assert not batcher.open.is_open(1)
+        await batcher.open.stored("1")
+        assert not batcher.open.is_open("1")
         with trio.testing.assert_no_checkpoints():
-            await batcher.open.stored(1)
+            await batcher.open.stored("1")
     assert heard == [1, 1]
 
 
@@ -209,13 +210,13 @@ async def test_game_that_is_not_stored_in_time_is_told_of_and_goes_on_waiting(
         start = trio.current_time()
         put(batcher, 1)
         assert not batcher.open.behind
-        await batcher.open.stored(1)
+        await batcher.open.stored("1")
         assert trio.current_time() - start == pytest.approx(2.0)
-        assert not batcher.open.is_open(1)
+        assert not batcher.open.is_open("1")
         assert batcher.open.behind
         assert "players hear of results that are not stored yet, 1 times so far" in messages(caplog)
         with trio.testing.assert_no_checkpoints():
-            await batcher.open.stored(1)
+            await batcher.open.stored("1")
         assert batcher.open.waiting == 1
         store.let_go.set()
     assert store.stored == [1]
@@ -230,14 +231,14 @@ async def test_patience_is_counted_from_the_end_of_each_game(autojump_clock: tri
         await trio.sleep(1.5)
         put(batcher, 2)
         await trio.sleep(1.0)
-        assert [batcher.open.is_open(number) for number in (1, 2)] == [False, True]
+        assert [batcher.open.is_open(str(number)) for number in (1, 2)] == [False, True]
         await trio.sleep(1.1)
-        assert not batcher.open.is_open(2)
+        assert not batcher.open.is_open("2")
         store.let_go.set()
         await trio.sleep(1.0)
         put(batcher, 3)
-        assert batcher.open.is_open(3)
-        await batcher.open.stored(3)
+        assert batcher.open.is_open("3")
+        await batcher.open.stored("3")
     assert store.stored == [1, 2, 3]
 
 
@@ -248,9 +249,9 @@ async def test_one_who_has_gone_holds_nobody_up(autojump_clock: trio.abc.Clock) 
         put(batcher, 1)
         with trio.CancelScope() as scope:
             scope.cancel()
-            await batcher.open.stored(1)
+            await batcher.open.stored("1")
         store.let_go.set()
-        await batcher.open.stored(1)
+        await batcher.open.stored("1")
     assert store.stored == [1]
 
 
@@ -265,9 +266,9 @@ async def test_at_the_bound_older_games_are_kept_and_new_ones_logged_whole(
     async with batcher_to(store, Bounds(waiting=3)) as batcher:
         put(batcher, 0, 1, 2, 3, 4)
         assert unstored(caplog) == [3, 4]
-        assert [batcher.open.is_open(number) for number in range(5)] == [True] * 3 + [False] * 2
+        assert [batcher.open.is_open(str(number)) for number in range(5)] == [True] * 3 + [False] * 2
         store.let_go.set()
-        await batcher.open.stored(2)
+        await batcher.open.stored("2")
         put(batcher, 5)
     assert store.stored == [0, 1, 2, 5]
 
@@ -300,7 +301,7 @@ async def test_store_that_fails_is_tried_again_until_it_is_back(
         put(batcher, 1)
         batcher.add(enclosure(1))
         put(batcher, 2)
-        await batcher.open.stored(1)
+        await batcher.open.stored("1")
         assert trio.current_time() - start == pytest.approx(1.5)
     first, last = caplog.records
     assert store.batches == [([1, 2], [1])]
@@ -313,7 +314,7 @@ async def test_game_at_fault_goes_to_the_log_and_everything_else_is_stored(
     autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refuse(batch: Batch) -> None:
-        if any(each.number == 4 for each in batch.games):
+        if any(each.game == "4" for each in batch.games):
             raise OverflowError("too large")
 
     store = FakeStore(refuse)
@@ -321,8 +322,8 @@ async def test_game_at_fault_goes_to_the_log_and_everything_else_is_stored(
         put(batcher, *range(9))
         batcher.add(enclosure(4))
         batcher.add(enclosure(8))
-        await batcher.open.stored(8)
-        assert not batcher.open.is_open(4)
+        await batcher.open.stored("8")
+        assert not batcher.open.is_open("4")
     assert store.stored == [0, 1, 2, 3, 5, 6, 7, 8]
     assert store.enclosed == [4, 8]  # the database drops that of a game that is not there
     assert unstored(caplog) == [4]
@@ -333,7 +334,7 @@ async def test_evidence_at_fault_keeps_nothing_else_and_is_told(
     autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refuse(batch: Batch) -> None:
-        if any(each.number == 1 for each in batch.evidence):
+        if any(each.game == "1" for each in batch.evidence):
             raise OverflowError("too large")
 
     store = FakeStore(refuse)
@@ -350,7 +351,7 @@ async def test_part_of_a_batch_at_fault_survives_an_outage(autojump_clock: trio.
     again = failing(2, StoreError("database is locked"))
 
     def refuse(batch: Batch) -> None:
-        if any(each.number == 2 for each in batch.games):
+        if any(each.game == "2" for each in batch.games):
             raise OverflowError("too large")
         again(batch)
 
@@ -378,9 +379,9 @@ async def test_mistake_of_ours_costs_no_result_and_does_not_end_the_storing(
     store = FakeStore()
     async with batcher_to(store) as batcher:
         put(batcher, 1, 2)
-        await batcher.open.stored(2)
+        await batcher.open.stored("2")
         put(batcher, 3)
-        await batcher.open.stored(3)
+        await batcher.open.stored("3")
     assert {*store.stored} == {1, 2, 3}
     assert messages(caplog) == ["storing results has failed, and is tried again: a mistake"]
 
@@ -514,15 +515,15 @@ async def test_what_is_not_stored_in_time_at_the_end_is_logged_once(
         store.hold()
     async with batcher_to(store, Bounds(patience=60.0), limit=1.5) as batcher, trio.open_nursery() as nursery:
         start = trio.current_time()
-        put(batcher, *range(120))
+        put(batcher, *range(1, 121))
         batcher.add(enclosure(1))
         batcher.add(enclosure(1, 1))
         await store.reached.wait()
-        nursery.start_soon(batcher.open.stored, 1)
+        nursery.start_soon(batcher.open.stored, "1")
         await batcher.close(1.5)
         assert trio.current_time() - start == pytest.approx(1.5)
-        await batcher.open.stored(2)
-    assert unstored(caplog) == [*range(120)]
+        await batcher.open.stored("2")
+    assert unstored(caplog) == [*range(1, 121)]
     assert messages(caplog)[-1] == "evidence of 2 players' games is not stored"
     assert store.stored == []
     assert batcher.open.waiting == 0
@@ -555,7 +556,7 @@ async def test_closed_batcher_logs_games_counts_evidence_and_refuses_requests(
         pass
     put(batcher, 9)
     assert unstored(caplog) == [9]
-    assert not batcher.open.is_open(9)
+    assert not batcher.open.is_open("9")
     batcher.add(enclosure(9))
     assert "evidence is left out" in messages(caplog)[-1]
     with pytest.raises(StoreError, match="closed"):

@@ -2,21 +2,26 @@
 
 import json
 import time
+from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
-from game_records import DRAW, drawn, game
-from store_world import BOOT, keep
+from game_records import DRAW, drawn, game, numbered
+from sqlalchemy import Connection
+from store_world import keep
 
 from gateway.game.events import Objection, Reason, Spoken
 from gateway.game.text import is_visible
 from gateway.store import commands, games, objects, statistics, storing
-from gateway.store.database import Database
+from gateway.store.database import Database, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.evidence import Line, recorded
-from gateway.store.formats import arena, jsonl, pgn
-from gateway.store.games import Filter
-from gateway.store.records import Enclosure, Participant, StoredGame, Submission
+from gateway.store.formats import jsonl
+from gateway.store.games import Filter, Page
+from gateway.store.outage import log_unstored
+from gateway.store.records import Enclosure, GameRecord, Participant
 from gateway.store.schema import players
+from gateway.store.totals import Totals
 
 SAID: tuple[Spoken, ...] = (
     (0.0, "out", "genmove ...\r\n", 41.5),
@@ -24,6 +29,10 @@ SAID: tuple[Spoken, ...] = (
     (1.5, "in", "\x1b[2J", None),
     (2.0, "note", "", "hung up"),
 )
+
+
+def jsonl_line(record: GameRecord) -> str:
+    return "".join(jsonl.write([record]))
 
 
 def test_standings_are_a_table_in_the_order_of_strength(database: Database) -> None:
@@ -67,9 +76,9 @@ def test_game_is_shown_with_board_moves_reason_and_both_exchanges(database: Data
     with database.writing() as connection:
         players = (Participant("alice", "nac4"), Participant("aima", "house", house=True))
         record = game(players=players, table="corner", round=2)
-        storing.store(connection, BOOT, [Submission(1, record)])
-        storing.enclose(connection, BOOT, [Enclosure(1, 0, recorded(SAID))])
-    assert "".join(commands.show(database, 1)).splitlines() == [
+        storing.store(connection, [record])
+        storing.enclose(connection, [Enclosure("1", 0, recorded(SAID))])
+    assert "".join(commands.show(database, "1")).splitlines() == [
         "game 1: alice beats aima: four in a row",
         "2023-11-14T22:13:20.000Z, 1.500 s, table corner, round 2",
         "",
@@ -115,7 +124,7 @@ def test_game_is_shown_with_board_moves_reason_and_both_exchanges(database: Data
 )
 def test_headline_says_who_won_and_why(database: Database, record, headline: str) -> None:
     keep(database, [record])
-    text = "".join(commands.show(database, 1))
+    text = "".join(commands.show(database, "1"))
     assert text.startswith(f"game 1: {headline}\n")
     assert f"moves {record.moves or 'none'}\n" in text
     assert text.count("nothing is kept") == 2
@@ -123,7 +132,7 @@ def test_headline_says_who_won_and_why(database: Database, record, headline: str
 
 def test_of_a_game_that_has_just_ended_evidence_may_be_under_way(database: Database) -> None:
     keep(database, [game(ended=round(1000 * time.time()))])
-    assert "".join(commands.show(database, 1)).count("nothing is kept yet\n") == 2
+    assert "".join(commands.show(database, "1")).count("nothing is kept yet\n") == 2
 
 
 def test_no_name_reaches_the_terminal_with_its_control_characters(database: Database) -> None:
@@ -131,33 +140,20 @@ def test_no_name_reaches_the_terminal_with_its_control_characters(database: Data
     players = (Participant(nasty, nasty), Participant("bob", "arena"))
     keep(database, [game(players=players, table=nasty), drawn("bob", nasty)])
     texts = [commands.standings(database), commands.standings(database, as_json=True)]
-    texts += [commands.show(database, 1), commands.show(database, 2)]
+    texts += [commands.show(database, "1"), commands.show(database, "2")]
     texts += [commands.export(database, form, Filter()) for form in commands.FORMATS]
     for text in texts:
         assert all(is_visible(char) or char in "\r\n" for char in "".join(text))
 
 
 def test_game_that_is_not_there_is_one_line(database: Database) -> None:
-    with pytest.raises(StoreError, match="there is no game 9 in "):
-        list(commands.show(database, 9))
-
-
-@pytest.mark.parametrize(("form", "reader"), [("jsonl", jsonl), ("pgn", pgn)])
-def test_export_is_read_back_as_what_is_stored(database: Database, form: str, reader) -> None:
-    kept = [game(), drawn("\0", "\N{SYMBOL FOR NULL}"), game("bob", "alice", counted=False)]
-    keep(database, kept)
-    expected = [StoredGame(number, record) for number, record in enumerate(kept, 1)]
-    assert list(reader.read(commands.export(database, form, Filter()))) == expected
-    assert list(reader.read(commands.export(database, form, Filter("alice")))) == [expected[0], expected[2]]
+    with pytest.raises(StoreError, match="there is no game 9"):
+        list(commands.show(database, "9"))
 
 
 def test_arena_export_is_its_own_lines(database: Database) -> None:
     keep(database, [game(), drawn()])
     assert list(commands.export(database, "arena", Filter())) == ["10101010\n", f"0{DRAW}\n"]
-    assert [bare.moves for bare in arena.read(commands.export(database, "arena", Filter()))] == [
-        "0101010",
-        DRAW,
-    ]
 
 
 def test_export_reads_a_page_at_a_time(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,10 +172,59 @@ def test_recount_finds_nothing_wrong_or_puts_it_right(database: Database) -> Non
     assert "games: as kept\n" in "".join(commands.recount(database))
 
 
-def test_game_and_exchange_as_json_say_all_that_is_kept() -> None:
-    assert json.loads(next(jsonl.write([StoredGame(3, game())]))) == json.loads(
-        json.dumps(objects.of_game(StoredGame(3, game())))
+def imported(database: Database, lines: Iterable[str]) -> str:
+    return "".join(commands.add(database, [line.encode() for line in lines]))
+
+
+def test_export_is_imported_into_another_database_once(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "_AT_ONCE", 2)
+    kept = numbered(
+        [game(), drawn("\0", "\N{SYMBOL FOR NULL}"), game("bob", "alice", counted=False), drawn()]
     )
+    other = open_to_write(str(tmp_path / "other.db"))
+    keep(other, kept)
+    lines = list(commands.export(other, "jsonl", Filter()))
+    assert imported(database, lines[:1]) == "1 games imported, 0 passed over that are stored already\n"
+    assert imported(database, lines) == "3 games imported, 1 passed over that are stored already\n"
+    assert list(commands.export(database, "jsonl", Filter())) == lines
+    with database.reading() as here, other.reading() as there:
+        assert games_and_totals(here) == games_and_totals(there)
+    other.close()
+
+
+def games_and_totals(connection: Connection) -> tuple[list[GameRecord], Totals, Totals]:
+    stored = games.page(connection, Filter(), Page())
+    return stored, storing.totals_kept(connection), storing.recount(connection)
+
+
+def test_games_that_only_the_log_has_are_imported(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    log_unstored(numbered([game(), drawn()]))
+    line = caplog.messages[0].removeprefix("not stored: ")
+    assert imported(database, [line]) == "2 games imported, 0 passed over that are stored already\n"
+
+
+@pytest.mark.parametrize(
+    ("faulty", "why"),
+    [
+        ("", "line 3: Expecting value"),
+        ("{}", "line 3: not an object with the keys"),
+        (jsonl_line(game("carol")), "line 3: another game has the id 1"),
+        (jsonl_line(game(game="2", series=5)), "line 3: another game has the id 2"),
+    ],
+)
+def test_line_that_cannot_be_imported_is_named_and_none_is(database: Database, faulty: str, why: str) -> None:
+    keep(database, [game()])
+    lines = [jsonl_line(each) for each in numbered([game(), game("bob", "alice")])]
+    with pytest.raises(StoreError, match=why):
+        imported(database, [*lines, faulty])
+    assert len(list(commands.export(database, "arena", Filter()))) == 1
+
+
+def test_exchange_as_json_says_all_that_is_kept() -> None:
     (line,) = objects.of_exchange((Line(12, "in", "playmove 9", "refused: outside the board"),))
     assert line == {
         "at": 12,

@@ -5,13 +5,18 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from game_records import game
+from game_records import game, numbered
 from sqlalchemy import func, select, update
+from sqlalchemy.exc import SQLAlchemyError
 from store_world import keep
 
+from gateway.game.ids import RUNS
+from gateway.store import storing
 from gateway.store.database import Database, label_of, open_to_read, open_to_write
 from gateway.store.errors import StoreError
-from gateway.store.schema import VERSION, schema_version, version_of
+from gateway.store.games import Filter
+from gateway.store.reader import Reader
+from gateway.store.schema import VERSION, runs, schema_version, version_of
 from gateway.store.sqlite import APPLICATION_ID, connect
 
 
@@ -55,11 +60,48 @@ def test_newer_version_is_refused(where: str) -> None:
 
 def test_two_that_open_at_once_make_one_database(where: str) -> None:
     first, second = open_to_write(where), open_to_write(where)
-    keep(first, [game()], boot=1)
-    keep(second, [game()], boot=2)
-    keep(first, [game()], 2, boot=1)
+    keep(first, [game()], 1)
+    keep(second, [game()], 2)
+    keep(first, [game()], 3)
     with second.reading() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM games").scalar_one() == 3
+    first.close()
+    second.close()
+
+
+def test_runs_of_several_servers_on_one_database_are_counted_together(where: str) -> None:
+    first, second = open_to_write(where), open_to_write(where)
+    runs = [database.next_run() for database in (first, second, first, second)]
+    assert [(run - runs[0]) % RUNS for run in runs] == [0, 1, 2, 3]
+    first.close()
+    second.close()
+
+
+def test_last_number_of_a_run_is_followed_by_the_first(database: Database) -> None:
+    with database.writing() as connection:
+        connection.execute(update(runs).values(latest=RUNS - 2))
+    assert [database.next_run() for _ in range(2)] == [RUNS - 1, 0]
+
+
+def test_run_of_a_database_that_is_locked_is_one_line(where: str) -> None:
+    database, other = open_to_write(where), open_to_write(where)
+    with other.writing(), pytest.raises(StoreError) as refused:
+        database.next_run()
+    assert len(str(refused.value).splitlines()) == 1
+    database.close()
+    other.close()
+
+
+def test_who_reads_on_after_a_game_misses_none_of_several_writers(where: str) -> None:
+    """A second writer cannot number games before the first has committed."""
+    first, second = open_to_write(where), open_to_write(where)
+    with first.writing() as connection:
+        storing.store(connection, numbered([game()], 1))
+        with pytest.raises(SQLAlchemyError, match="lock"):
+            keep(second, [game()], 2)
+    keep(second, [game()], 2)
+    keep(first, [game()], 3)
+    assert [each.game for each in Reader(second).every(Filter())] == ["1", "2", "3"]
     first.close()
     second.close()
 

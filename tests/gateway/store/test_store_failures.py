@@ -13,13 +13,14 @@ from sqlalchemy import select, text
 from sqlalchemy.exc import SQLAlchemyError
 from store_world import KINDS, child_environment
 
+from gateway.game.ids import game_ids
 from gateway.store import storing
 from gateway.store.batcher import Batch, Batcher, Bounds, Pace
 from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.evidence import Line, recorded
 from gateway.store.games import evidence_of
-from gateway.store.records import Cleared, Enclosure, Submission
+from gateway.store.records import Cleared, Enclosure
 from gateway.store.schema import games
 from gateway.store.worker import Worker
 
@@ -62,12 +63,12 @@ async def batcher_to(
 
 
 def put(batcher: Batcher, number: int) -> None:
-    batcher.put(Submission(number, game(series=number)))
+    batcher.put(game(series=number, game=str(number)))
 
 
 async def keep(batcher: Batcher, number: int) -> None:
     put(batcher, number)
-    await batcher.open.stored(number)
+    await batcher.open.stored(str(number))
     assert batcher.open.waiting == 0
 
 
@@ -96,10 +97,10 @@ async def test_games_are_stored_with_their_evidence(where: str) -> None:
     async with batcher_to(database) as batcher:
         await keep(batcher, 1)
         assert series(where) == [1]
-        batcher.add(Enclosure(1, 0, recorded([(0.25, "in", "playmove 3", None)])))
-        batcher.add(Enclosure(1, 1, recorded([(0.5, "out", "genmove", None)])))
+        batcher.add(Enclosure("1", 0, recorded([(0.25, "in", "playmove 3", None)])))
+        batcher.add(Enclosure("1", 1, recorded([(0.5, "out", "genmove", None)])))
     with database.reading() as connection:
-        assert evidence_of(connection, 1) == (
+        assert evidence_of(connection, "1") == (
             (Line(250, "in", "playmove 3"),),
             (Line(500, "out", "genmove"),),
         )
@@ -114,11 +115,11 @@ async def test_evidence_that_waited_out_an_outage_is_stored_with_its_game(
         with other.writing():
             for number in (1, 2, 3):
                 put(batcher, number)
-                batcher.add(Enclosure(number, 0, recorded([(0.1, "in", f"playmove {number}", None)])))
+                batcher.add(Enclosure(str(number), 0, recorded([(0.1, "in", f"playmove {number}", None)])))
             await failing(caplog)
     other.close()
     with database.reading() as connection:
-        kept = [evidence_of(connection, number)[0] for number in (1, 2, 3)]
+        kept = [evidence_of(connection, str(number))[0] for number in (1, 2, 3)]
     assert kept == [(Line(100, "in", f"playmove {number}"),) for number in (1, 2, 3)]
     database.close()
 
@@ -132,7 +133,7 @@ async def test_database_that_another_holds_locked_is_waited_for(
             put(batcher, 1)
             assert "lock" in await failing(caplog)
             assert batcher.open.waiting == 1
-        await batcher.open.stored(1)
+        await batcher.open.stored("1")
     other.close()
     database.close()
     assert series(where) == [1]
@@ -150,7 +151,7 @@ async def test_file_that_was_moved_away_is_waited_for(
         assert f"{path} was moved, removed or replaced" in await failing(caplog)
         assert batcher.open.waiting == 1
         elsewhere.rename(path)
-        await batcher.open.stored(2)
+        await batcher.open.stored("2")
     database.close()
     assert series(str(path)) == [1, 2]
 
@@ -195,7 +196,7 @@ async def test_file_that_took_the_place_is_left_alone(
         assert path.read_bytes() == before
         assert batcher.open.waiting == 1
         elsewhere.rename(path)
-        await batcher.open.stored(2)
+        await batcher.open.stored("2")
     database.close()
     assert series(str(path)) == [1, 2]
 
@@ -207,12 +208,11 @@ from gateway.store import storing
 from gateway.store.batcher import Batch, Batcher, Bounds, Pace
 from gateway.store.database import open_to_write
 from gateway.store.errors import StoreError
-from gateway.store.records import Submission
 from gateway.store.worker import Worker
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 worker = Worker(open_to_write(sys.argv[1]))
-batch = [Submission(n, game(f"player {n}")) for n in range(500)]
+batch = [game(f"player {n}", game=str(n)) for n in range(500)]
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.RLIM_INFINITY))
 try:
     worker.write(batch)
@@ -245,8 +245,9 @@ def test_every_game_that_was_told_of_survives_a_kill_and_none_is_there_twice(whe
     database = open_to_write(where)
     with database.reading() as connection:
         for run, number in told.items():
-            numbers = list(connection.scalars(select(games.c.number).where(games.c.boot == run)))
-            assert len(set(numbers)) == len(numbers) >= number > 0
+            prefix, _ = next(game_ids(run)).split("-")
+            ids = connection.scalars(select(games.c.game).where(games.c.game.startswith(prefix))).all()
+            assert len(set(ids)) == len(ids) >= number > 0
         kept, counted = storing.totals_kept(connection), storing.recount(connection)
         assert kept == counted
     database.close()
@@ -277,8 +278,8 @@ def test_connection_that_the_server_cut_is_made_anew(where: str) -> None:
         with database.writing() as connection, other.reading() as elsewhere:
             number = connection.execute(text("SELECT pg_backend_pid()")).scalar_one()
             elsewhere.execute(text(f"SELECT pg_terminate_backend({number}, 1000)"))
-            storing.store(connection, 1, [Submission(1, game(series=1))])
-    Worker(database).write([Submission(1, game(series=1))])
+            storing.store(connection, [game(series=1)])
+    Worker(database).write([game(series=1)])
     other.close()
     database.close()
     assert series(where) == [1]

@@ -1,18 +1,18 @@
 """Games read back, with filters and in pages, against the plain meaning of a filter."""
 
 import pytest
-from game_records import drawn, game
+from game_records import drawn, game, numbered
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import update
-from store_world import BOOT, enclosure, keep, records
+from store_world import enclosure, keep, records
 
 from gateway.game.events import Reason
 from gateway.store import commands, games, storing
 from gateway.store.database import Database
 from gateway.store.evidence import Line
-from gateway.store.games import Filter, Page
-from gateway.store.records import GameRecord, StoredGame
+from gateway.store.games import Filter, NoGameError, Page
+from gateway.store.records import GameRecord
 from gateway.store.schema import exchanges
 
 again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
@@ -45,11 +45,11 @@ def lets_through(wanted: Filter, record: GameRecord) -> bool:
     )
 
 
-def filled(database: Database, kept: list[GameRecord]) -> list[StoredGame]:
+def filled(database: Database, kept: list[GameRecord]) -> list[GameRecord]:
     with database.writing() as connection:
         storing.clear(connection)
     keep(database, kept)
-    return [StoredGame(number, record) for number, record in enumerate(kept, 1)]
+    return numbered(kept)
 
 
 @again
@@ -57,7 +57,7 @@ def filled(database: Database, kept: list[GameRecord]) -> list[StoredGame]:
 def test_page_has_the_games_that_the_filter_lets_through(
     database: Database, kept: list[GameRecord], wanted: Filter, newest_first: bool
 ) -> None:
-    expected = [each for each in filled(database, kept) if lets_through(wanted, each.record)]
+    expected = [each for each in filled(database, kept) if lets_through(wanted, each)]
     if newest_first:
         expected.reverse()
     with database.reading() as connection:
@@ -70,24 +70,46 @@ def test_pages_follow_each_other_without_gap_or_repetition(
     database: Database, wanted: Filter, newest_first: bool
 ) -> None:
     filled(database, [game(), game("bob", "alice")] * 3)
-    seen: list[int] = []
+    seen: list[str] = []
     with database.reading() as connection:
         while True:
             bound = {"before" if newest_first else "after": seen[-1]} if seen else {}
             found = games.page(connection, wanted, Page(limit=2, newest_first=newest_first, **bound))
             if not found:
                 break
-            seen += [each.id for each in found]
-    assert seen == sorted(range(1, 7), reverse=newest_first)
+            seen += [each.game for each in found]
+    assert seen == sorted("123456", reverse=newest_first)
 
 
-@pytest.mark.parametrize("limit", [None, 0, 1, 3, 4, 7, 8])
+@pytest.mark.parametrize("count", [0, 1, 3, 4, 6, 7])
 def test_all_games_are_read_page_by_page(
-    database: Database, monkeypatch: pytest.MonkeyPatch, limit: int | None
+    database: Database, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     monkeypatch.setattr(games, "PAGE", 3)
-    kept = filled(database, [game(series=number) for number in range(7)])
-    assert list(games.every(database.reading, Filter(), limit)) == kept[:limit]
+    kept = filled(database, [game(series=number) for number in range(count)])
+    assert list(games.every(database.reading, Filter())) == kept
+
+
+def test_order_is_that_of_storing_whatever_the_ids(database: Database) -> None:
+    stored = [game(game=each) for each in ("zzzzz-000000", "00000-000001", "12", "9", "00000-000000")]
+    with database.writing() as connection:
+        storing.store(connection, stored)
+        assert games.page(connection, Filter(), Page(newest_first=False)) == stored
+        assert games.page(connection, Filter(), Page(after="12", newest_first=False)) == stored[3:]
+        assert games.page(connection, Filter(), Page(before="12")) == stored[1::-1]
+
+
+def test_game_that_bounds_a_page_and_is_not_there_is_an_error(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(games, "PAGE", 2)
+    filled(database, [game()] * 3)
+    reading = games.every(database.reading, Filter())
+    assert [next(reading).game, next(reading).game] == ["1", "2"]
+    with database.writing() as connection:
+        storing.clear(connection)
+    with pytest.raises(NoGameError, match="there is no game 2"):
+        next(reading)
 
 
 def test_games_that_are_stored_meanwhile_disturb_nobody(
@@ -98,35 +120,37 @@ def test_games_that_are_stored_meanwhile_disturb_nobody(
     reading = games.every(database.reading, Filter())
     first = next(reading)
     keep(database, [drawn()], 4)
-    assert [first.id, *(each.id for each in reading)] == [1, 2, 3, 4]
+    assert [first.game, *(each.game for each in reading)] == ["1", "2", "3", "4"]
 
 
-def test_one_game_is_found_by_its_number(database: Database) -> None:
+def test_games_are_found_by_their_ids(database: Database) -> None:
     kept = filled(database, [game(), drawn()])
     with database.reading() as connection:
-        assert games.one(connection, 2) == kept[1]
-        assert games.one(connection, 3) is None
+        assert games.one(connection, "2") == kept[1]
+        assert games.named(connection, ["2", "3"]) == kept[1:]
+        with pytest.raises(NoGameError, match="there is no game 3"):
+            games.one(connection, "3")
 
 
 def test_evidence_is_found_by_side(database: Database) -> None:
     line, said = Line(1, "out", "genmove", "41.900 s left"), (0.001, "out", "genmove", 41.9)
     keep(database, [game(), game()])
     with database.writing() as connection:
-        storing.enclose(connection, BOOT, [enclosure(1, 0, said), enclosure(1, 1, said, said)])
+        storing.enclose(connection, [enclosure(1, 0, said), enclosure(1, 1, said, said)])
     with database.reading() as connection:
-        assert games.evidence_of(connection, 1) == ((line,), (line, line))
-        assert games.evidence_of(connection, 2) == (None, None)
+        assert games.evidence_of(connection, "1") == ((line,), (line, line))
+        assert games.evidence_of(connection, "2") == (None, None)
 
 
 def test_damaged_evidence_is_none_and_the_other_side_s_and_the_game_are_shown(database: Database) -> None:
     line, said = Line(1, "out", "genmove", "41.900 s left"), (0.001, "out", "genmove", 41.9)
     keep(database, [game()])
     with database.writing() as connection:
-        storing.enclose(connection, BOOT, [enclosure(1, 0, said), enclosure(1, 1, said)])
+        storing.enclose(connection, [enclosure(1, 0, said), enclosure(1, 1, said)])
         connection.execute(update(exchanges).where(exchanges.c.side == 0).values(body=b"\0\xff"))
     with database.reading() as connection:
-        assert games.evidence_of(connection, 1) == (None, (line,))
-    assert "".join(commands.show(database, 1)).count("nothing is kept") == 1
+        assert games.evidence_of(connection, "1") == (None, (line,))
+    assert "".join(commands.show(database, "1")).count("nothing is kept") == 1
 
 
 def test_opponent_of_nobody_is_no_filter() -> None:

@@ -21,7 +21,7 @@ from gateway.store.batcher import Batch, Batcher, Pace
 from gateway.store.database import Database, open_again, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.process import StoreProcess, UnstorableError
-from gateway.store.records import Cleared, Submission
+from gateway.store.records import Cleared
 from gateway.store.schema import exchanges, games
 from gateway.store.worker import DAY, NICENESS, framed
 
@@ -41,7 +41,7 @@ async def process_for(
 
 
 def batch(*numbers: int) -> Batch:
-    return Batch([Submission(number, game(series=number)) for number in numbers])
+    return Batch([game(series=number, game=str(number)) for number in numbers])
 
 
 def stored(database: Database) -> list[int]:
@@ -73,7 +73,7 @@ async def test_the_process_gives_way_to_play(database: Database) -> None:
 
 async def test_the_process_tidies_up_what_is_older_than_it_was_told(database: Database) -> None:
     async with process_for(database) as process:
-        await process.write(Batch([Submission(1, game(ended=DAY))], [enclosure(1)]))
+        await process.write(Batch([game(ended=DAY)], [enclosure(1)]))
         assert await process.tidy() is True
         assert await process.tidy() is False
         with database.reading() as connection:
@@ -84,7 +84,7 @@ async def test_a_game_at_fault_is_told_from_a_database_that_fails(database: Data
     async with process_for(database) as process:
         for fault in ({"series": 2**70}, {"table": object()}):
             with pytest.raises(UnstorableError):
-                await process.write(Batch([Submission(1, game(**fault))]))
+                await process.write(Batch([game(**fault)]))
         other = open_again(database.place)
         with other.writing(), pytest.raises(StoreError, match="lock"):
             await process.write(batch(2))
@@ -201,14 +201,13 @@ from game_records import game
 from gateway.store.batcher import Batch
 from gateway.store.database import open_to_write
 from gateway.store.process import StoreProcess
-from gateway.store.records import Submission
 
 async def main():
     process = StoreProcess(open_to_write(sys.argv[1]).place)
     await process.start()
     print(process.pid, flush=True)
     while True:
-        await process.write(Batch([Submission(n, game(series=n)) for n in range(1, 500)]))
+        await process.write(Batch([game(series=n, game=str(n)) for n in range(1, 500)]))
 
 trio.run(main)
 """
@@ -235,12 +234,12 @@ def test_a_process_ends_when_its_server_was_killed(tmp_path: Path) -> None:
 
 
 def messages(database: Database, *questions: object) -> bytes:
-    orders = (database.place.where, database.place.file, None, 1)
+    orders = (database.place.where, database.place.file, None)
     return b"".join(map(framed, (orders, *questions)))
 
 
 def question(*numbers: int) -> tuple[object, ...]:
-    return ("write", [(each.number, each.record.plain()) for each in batch(*numbers).games], [])
+    return ("write", [each.plain() for each in batch(*numbers).games], [])
 
 
 def run_worker(said: bytes) -> tuple[int, list[object]]:
@@ -273,9 +272,9 @@ def test_a_process_whose_server_is_gone_at_once_ends(database: Database) -> None
 
 
 def test_what_is_not_a_question_is_refused(database: Database) -> None:
-    assert run_worker(messages(database, ("sing",), ("write", [(1, "a game")], []))) == (
+    assert run_worker(messages(database, ("sing",), ("write", ["a game"], []))) == (
         0,
-        [("refused", "not a question"), ("refused", "not enough values to unpack (expected 7, got 6)")],
+        [("refused", "not a question"), ("refused", "not enough values to unpack (expected 8, got 6)")],
     )
 
 

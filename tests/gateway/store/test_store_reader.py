@@ -9,7 +9,7 @@ from store_world import keep
 
 from gateway.store.database import Database, open_to_write
 from gateway.store.errors import StoreError
-from gateway.store.games import Filter, Page
+from gateway.store.games import Filter, NoGameError, Page
 from gateway.store.reader import Reader
 from gateway.store.statistics import Meeting
 
@@ -20,13 +20,12 @@ def reader(database: Database) -> Reader:
     return Reader(database)
 
 
-def test_games_come_by_page_by_number_and_all(reader: Reader) -> None:
-    assert [each.id for each in reader.page(Filter(player="bob"), Page())] == [2, 1]
-    assert [each.id for each in reader.every(Filter())] == [1, 2, 3, 4]
-    whole = reader.game(2)
-    assert whole is not None
-    assert (whole[0].record, whole[1]) == (drawn("bob", "alice"), (None, None))
-    assert reader.game(5) is None
+def test_games_come_by_page_by_id_and_all(reader: Reader) -> None:
+    assert [each.game for each in reader.page(Filter(player="bob"), Page())] == ["2", "1"]
+    assert [each.game for each in reader.every(Filter())] == ["1", "2", "3", "4"]
+    assert reader.game("2") == (drawn("bob", "alice", game="2"), (None, None))
+    with pytest.raises(NoGameError):
+        reader.game("5")
 
 
 def test_players_come_by_name_from_behind_a_name_on(reader: Reader) -> None:
@@ -62,7 +61,7 @@ def test_meetings_are_by_order_of_moves_those_who_met_most_first(reader: Reader)
 
 def test_probe_changes_nothing(reader: Reader) -> None:
     reader.probe()
-    assert [each.id for each in reader.every(Filter())] == [1, 2, 3, 4]
+    assert [each.game for each in reader.every(Filter())] == ["1", "2", "3", "4"]
 
 
 @pytest.fixture
@@ -82,7 +81,7 @@ def test_whatever_the_database_complains_of_is_one_error_of_one_line(broken: Rea
     for ask in (
         lambda: broken.page(Filter(), Page()),
         lambda: next(broken.every(Filter())),
-        lambda: broken.game(1),
+        lambda: broken.game("1"),
         lambda: broken.standings(1),
         lambda: broken.players(None, 1),
         lambda: broken.profile("alice"),

@@ -15,6 +15,7 @@ from gateway.store.records import (
     WORDS,
     GameRecord,
     Participant,
+    game_id,
     record_of,
     winner_of,
 )
@@ -38,6 +39,7 @@ FINISHED = Finished(
 
 def test_reported_game_is_stored_with_all_that_is_known_of_it() -> None:
     assert record_of(FINISHED, 1_700_000_000.0) == GameRecord(
+        game="00007-00000a",
         began=1_700_000_010_000,
         ended=1_700_000_011_500,
         players=(Participant("alice", "nac4"), Participant("aima", "house", house=True)),
@@ -83,6 +85,20 @@ def test_result_is_the_winner_as_a_digit(record: GameRecord) -> None:
 def test_other_digits_are_no_result() -> None:
     with pytest.raises(ValueError):
         winner_of(3)
+
+
+@pytest.mark.parametrize("text", ["00001-000001", "zzzzz-zzzzzz", "1", "9223372036854775807"])
+def test_id_of_a_stored_game_is_one_of_today_or_a_number(text: str) -> None:
+    assert game_id(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "0", "01", "-1", "1" + "0" * 19, "00001-00000", "00001-00000U", "0000l-000000", "\u0661", "1\n"],
+)
+def test_other_texts_are_no_id(text: str) -> None:
+    with pytest.raises(ValueError):
+        game_id(text)
 
 
 @given(records())

@@ -1,12 +1,12 @@
 """Games are stored once and whole, and the totals say what the games say."""
 
 import pytest
-from game_records import drawn, game
+from game_records import drawn, game, numbered
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, delete, func, select
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
-from store_world import BOOT, NAMES, enclosure, keep, records
+from store_world import NAMES, enclosure, keep, records
 
 from gateway.game.events import Reason, Spoken
 from gateway.store import storing
@@ -15,6 +15,7 @@ from gateway.store.evidence import Line
 from gateway.store.games import evidence_of
 from gateway.store.records import Cleared, Enclosure, GameRecord
 from gateway.store.schema import exchanges, games, players, tallies
+from gateway.store.storing import OtherGameError
 from gateway.store.totals import Totals
 
 SAID: Spoken = (0.003, "in", "playmove 3", None)
@@ -45,10 +46,24 @@ def test_game_is_stored_once_however_often_it_is_handed_in(database: Database) -
     assert kept == counted
 
 
-def test_numbers_of_another_run_are_other_games(database: Database) -> None:
-    keep(database, [game()], boot=1)
-    keep(database, [game()], boot=2)
-    assert rows(database) == 2
+@pytest.mark.parametrize("where_it_is", ["stored", "in the batch"])
+def test_another_game_with_the_same_id_is_an_error_and_nothing_is_stored(
+    database: Database, where_it_is: str
+) -> None:
+    first = [game()] if where_it_is == "stored" else []
+    keep(database, first)
+    with pytest.raises(OtherGameError, match="another game has the id 1") as refused, database.writing() as c:
+        storing.store(c, [game("carol", game="2"), game(), game(winner=1, reason=Reason.TIME)])
+    assert refused.value.game == "1"
+    assert rows(database) == len(first)
+
+
+def test_of_what_is_stored_already_only_the_rest_is_new(database: Database) -> None:
+    one, two, three = games_of_three = numbered([game(), drawn(), game("carol")])
+    with database.writing() as connection:
+        assert storing.store(connection, [one, two]) == [one, two]
+        assert storing.store(connection, [two, three, three]) == [three]
+        assert storing.store(connection, games_of_three) == storing.store(connection, []) == []
 
 
 def test_game_that_cannot_be_stored_takes_its_batch_with_it(database: Database) -> None:
@@ -123,15 +138,15 @@ def test_totals_that_went_wrong_can_be_written_anew(database: Database) -> None:
 # Evidence.
 
 
-def enclose(database: Database, *enclosures: Enclosure, boot: int = BOOT) -> None:
+def enclose(database: Database, *enclosures: Enclosure) -> None:
     with database.writing() as connection:
-        storing.enclose(connection, boot, enclosures)
+        storing.enclose(connection, enclosures)
 
 
 def evidence(database: Database, number: int) -> list[list[str] | None]:
     """Return the texts that are kept of either side."""
     with database.reading() as connection:
-        both = evidence_of(connection, number)
+        both = evidence_of(connection, str(number))
     return [None if side is None else [line.text for line in side] for side in both]
 
 
@@ -144,7 +159,7 @@ def test_evidence_is_kept_of_either_side_of_its_game(database: Database) -> None
         [["playmove 3", "playmove 3"], None],
     ]
     with database.reading() as connection:
-        assert evidence_of(connection, 2)[1] == (Line(3, "in", "playmove 3"),)
+        assert evidence_of(connection, "2")[1] == (Line(3, "in", "playmove 3"),)
 
 
 def test_evidence_of_one_side_is_stored_once_however_often_it_is_handed_in(database: Database) -> None:
@@ -158,7 +173,6 @@ def test_evidence_of_one_side_is_stored_once_however_often_it_is_handed_in(datab
 def test_evidence_of_a_game_that_is_not_there_is_dropped(database: Database) -> None:
     keep(database, [game()])
     enclose(database, enclosure(2, 0, SAID), enclosure(1, 0, SAID))
-    enclose(database, enclosure(1, 1, SAID), boot=BOOT + 1)
     assert rows(database, exchanges) == 1
     assert evidence(database, 1) == [["playmove 3"], None]
 
@@ -201,7 +215,7 @@ def test_clear_removes_all_and_says_so(database: Database) -> None:
     assert rows(database) == 1
 
 
-def test_database_itself_refuses_a_second_game_of_the_same_number(database: Database) -> None:
+def test_database_itself_refuses_a_second_game_of_the_same_id(database: Database) -> None:
     keep(database, [game()])
     with database.writing() as connection:
         row = dict(connection.execute(select(games)).mappings().one())

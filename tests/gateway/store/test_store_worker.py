@@ -9,8 +9,8 @@ from store_world import enclosure
 
 from gateway.store.database import Database, open_to_write
 from gateway.store.errors import StoreError
-from gateway.store.records import Submission
 from gateway.store.schema import exchanges
+from gateway.store.storing import OtherGameError
 from gateway.store.worker import DAY, Worker, answer_to
 
 
@@ -27,16 +27,16 @@ def test_game_that_no_database_takes_is_not_the_database_s_fault(
     if fault == {"began": "now"} and database.engine.dialect.name == "sqlite":
         pytest.skip("SQLite takes anything")
     with pytest.raises(Exception) as raised:
-        worker.write([Submission(1, game(**fault))])
+        worker.write([game(**fault)])
     assert not isinstance(raised.value, StoreError)
-    worker.write([Submission(2, game())])
+    worker.write([game(game="2")])
 
 
 def test_database_that_is_locked_is_a_store_error_in_one_line(where: str) -> None:
     database, other = open_to_write(where), open_to_write(where)
     worker = Worker(database, keep_wire=1)
     with other.writing():
-        for attempt in (lambda: worker.write([Submission(1, game())]), worker.tidy):
+        for attempt in (lambda: worker.write([game()]), worker.tidy):
             with pytest.raises(StoreError, match="lock") as raised:
                 attempt()
             assert "\n" not in str(raised.value)
@@ -47,7 +47,7 @@ def test_database_that_is_locked_is_a_store_error_in_one_line(where: str) -> Non
 def test_evidence_is_kept_for_the_days_that_were_asked_for(database: Database) -> None:
     now = round(time.time() * 1000)
     ages = [9 * DAY, 3 * DAY, 1 * DAY]
-    games = [Submission(n, game(ended=now - age)) for n, age in enumerate(ages)]
+    games = [game(ended=now - age, game=str(n)) for n, age in enumerate(ages)]
     Worker(database).write(games, [enclosure(n, side) for n in range(3) for side in (0, 1)])
     assert Worker(database).tidy() is False
     assert evidence_kept(database) == 6
@@ -59,7 +59,7 @@ def test_evidence_is_kept_for_the_days_that_were_asked_for(database: Database) -
 
 def test_evidence_that_none_is_to_be_kept_of_goes_whatever_its_age(database: Database) -> None:
     worker = Worker(database, keep_wire=0)
-    worker.write([Submission(1, game(ended=round(time.time() * 1000) - 1))], [enclosure(1)])
+    worker.write([game(ended=round(time.time() * 1000) - 1)], [enclosure(1)])
     assert worker.tidy() is True
     assert evidence_kept(database) == 0
 
@@ -67,22 +67,25 @@ def test_evidence_that_none_is_to_be_kept_of_goes_whatever_its_age(database: Dat
 def test_evidence_is_stored_in_the_transaction_of_its_game(database: Database) -> None:
     worker = Worker(database)
     for _ in range(2):
-        worker.write([Submission(1, game()), Submission(2, game())], [enclosure(2, 1), enclosure(1)])
+        worker.write([game(), game(game="2")], [enclosure(2, 1), enclosure(1)])
     assert evidence_kept(database) == 2
 
 
 def test_evidence_comes_after_its_game_in_a_batch_of_its_own(database: Database) -> None:
     worker = Worker(database)
-    worker.write([Submission(1, game())])
+    worker.write([game()])
     worker.write([], [enclosure(1)])
     assert evidence_kept(database) == 1
 
 
-def test_games_of_another_run_are_other_games(database: Database) -> None:
-    for boot in (1, 2):
-        Worker(database, boot=boot).write([Submission(1, game())])
-    with database.reading() as connection:
-        assert connection.exec_driver_sql("SELECT count(*) FROM games").scalar_one() == 2
+def test_another_game_with_the_same_id_is_the_games_own_fault(database: Database) -> None:
+    worker = Worker(database)
+    worker.write([game()])
+    worker.write([game()])
+    with pytest.raises(OtherGameError):
+        worker.write([game("carol")])
+    question = ("write", [game("carol").plain()], [])
+    assert answer_to(question, worker) == ("refused", "another game has the id 1")
 
 
 def test_what_went_wrong_is_said_in_words_whatever_it_was(

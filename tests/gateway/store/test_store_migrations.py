@@ -1,0 +1,197 @@
+r"""A database that version 1 of the tables was made in, opened by today's server: nothing of it is lost.
+
+The commit that last had version 1 is 2ed48ed. There this program made the two databases, run with a file and
+with the URL of an empty PostgreSQL database. ``pg_dump --inserts --no-owner --no-comments`` wrote the second
+as text; lines that begin with SET, SELECT, ``--`` or a backslash are left out, so is ``public.``. Both are
+compressed with ``gzip -9n``. ``c4gateway export`` wrote version-1.jsonl of the first.
+
+    import sys
+
+    from gateway.game.events import Objection, Reason
+    from gateway.store import ledger
+    from gateway.store.database import open_to_write
+    from gateway.store.records import Enclosure, GameRecord, Participant, Submission
+
+    DRAW = "146660203633536103043506522512202545444111"
+    PLAYERS = [
+        Participant("alice", "nac4"),
+        Participant("bob", "arena"),
+        Participant("Zo\u00eb \U0001f642", "droidcon"),
+        Participant("nul\0\N{SYMBOL FOR NULL}", "arena"),
+        Participant("=1+1", "nac4"),
+        Participant("aima", "house", house=True),
+    ]
+    ENDS = [
+        ("0101010", 0, Reason.FOUR),
+        ("60101010", 1, Reason.FOUR),
+        (DRAW, None, Reason.FULL),
+        ("33", 1, Reason.TIME),
+        ("334", 0, Reason.LEFT),
+        ("3", None, Reason.ABORTED),
+        ("3344", 0, Reason.ILLEGAL),
+        ("", None, Reason.STOPPED),
+    ]
+    SAID = (
+        (5.0, "out", "genmove ...\r\n", 41.5),
+        (5.012, "in", "playmove 9\r\n", Objection.OUTSIDE),
+        (6.5, "in", "\x1b[2J", None),
+        (7.0, "note", "", "hung up"),
+    )
+
+
+    def record(number: int) -> GameRecord:
+        moves, winner, reason = ENDS[number % len(ENDS)]
+        began = 1_790_000_000_000 + 1_000 * number
+        return GameRecord(
+            began=began,
+            ended=began + 10 * len(moves) + number % 3,
+            players=(PLAYERS[number % 5], PLAYERS[(number + 1 + number % 4) % 6]),
+            moves=moves,
+            winner=winner,
+            reason=reason,
+            thought=(7 * number, 11 * number),
+            table=(None, "corner", "\0")[number % 3],
+            series=number // 4,
+            round=1 + number % 4,
+            counted=reason not in (Reason.ABORTED, Reason.STOPPED),
+        )
+
+
+    database = open_to_write(sys.argv[1])
+    for boot, numbers in ((2**62 + 1, range(20)), (7, range(20, 36))):
+        with database.writing() as connection:
+            submissions = [Submission(at, record(number)) for at, number in enumerate(numbers, 1)]
+            ledger.store(connection, boot, submissions)
+            sides = [(at, side) for at in range(1, len(numbers) + 1) for side in (0, 1) if at % 3 >= side]
+            ledger.enclose(connection, boot, [Enclosure(at, side, SAID, 5.0, 0) for at, side in sides])
+    database.close()
+"""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from game_records import game
+from sqlalchemy import Inspector, insert, inspect
+from sqlalchemy.exc import IntegrityError
+
+from gateway.store import commands, storing
+from gateway.store.database import Database, open_to_read, open_to_write
+from gateway.store.errors import StoreError
+from gateway.store.games import Filter, Page
+from gateway.store.reader import Reader
+from gateway.store.schema import exchanges, metadata
+
+DATA = Path(__file__).with_name("data")
+SHOWN = """\
+game 18: bob beats Zo\u00eb \U0001f642: four in a row
+2026-09-21T14:13:37.000Z, 0.082 s, table \\x00, round 2
+
+X  Zo\u00eb \U0001f642  droidcon  moved first   4 moves  thought 0.119 s
+O  bob    arena     moved second  4 moves  thought 0.187 s
+
+  . . . . . . .
+  . . . . . . .
+  O . . . . . .
+  O X . . . . .
+  O X . . . . .
+  O X . . . . X
+  0 1 2 3 4 5 6
+
+moves 60101010
+
+Zo\u00eb \U0001f642 -> said, <- heard, in milliseconds since the game began:
+         0  <-  genmove ...
+         0  --  41.500 s left
+        12  ->  playmove 9
+        12  --  refused: outside the board
+      1500  ->  \\x1b[2J
+      2000  --  hung up
+
+bob: nothing is kept
+"""
+
+
+@pytest.fixture
+def old(where: str) -> str:
+    """Where there is a database of version 1."""
+    if where.startswith("postgresql"):
+        made_new = open_to_write(where)
+        with made_new.engine.begin() as connection:
+            metadata.drop_all(connection)
+            dump = gzip.decompress((DATA / "version-1.sql.gz").read_bytes()).decode()
+            for statement in dump.split(";\n"):
+                connection.exec_driver_sql(statement)
+        made_new.close()
+    else:
+        Path(where).write_bytes(gzip.decompress((DATA / "version-1.db.gz").read_bytes()))
+    return where
+
+
+def tables(database: Database) -> dict[str, object]:
+    """Return all that the database itself says of its tables."""
+
+    def described(found: Inspector, table: str) -> object:
+        columns = {each["name"]: (str(each["type"]), each["nullable"]) for each in found.get_columns(table)}
+        keys = [
+            (each["constrained_columns"], each["referred_table"]) for each in found.get_foreign_keys(table)
+        ]
+        indexes = {(each["name"], *each["column_names"]) for each in found.get_indexes(table)}
+        unique = sorted(each["column_names"] for each in found.get_unique_constraints(table))
+        return columns, sorted(keys), indexes, unique, found.get_pk_constraint(table)["constrained_columns"]
+
+    with database.reading() as connection:
+        found = inspect(connection)
+        return {table: described(found, table) for table in found.get_table_names()}
+
+
+def test_games_of_before_are_found_under_their_numbers_and_all_is_as_it_was(old: str) -> None:
+    database = open_to_write(old)
+    before = [json.loads(line) for line in (DATA / "version-1.jsonl").read_text().splitlines()]
+    exported = [json.loads(line) for line in commands.export(database, "jsonl", Filter())]
+    assert exported == [each | {"id": str(each["id"])} for each in before]
+    assert len(exported) == 36
+    assert "".join(commands.show(database, "18")) == SHOWN
+    evidence = [Reader(database).game(each["id"])[1] for each in exported]
+    assert sum(side is not None for both in evidence for side in both) == 61
+    with database.reading() as connection:
+        assert storing.totals_kept(connection) == storing.recount(connection)
+    database.close()
+
+
+def test_games_of_before_and_of_today_stand_in_the_order_of_storing(old: str) -> None:
+    database = open_to_write(old)
+    with database.writing() as connection:
+        storing.store(connection, [game(game="00000-00000a")])
+    page = Reader(database).page(Filter(), Page(after="35", newest_first=False))
+    assert [each.game for each in page] == ["36", "00000-00000a"]
+    database.close()
+
+
+def test_tables_that_were_migrated_are_those_of_a_new_database(old: str, tmp_path: Path) -> None:
+    migrated = open_to_write(old)
+    found = tables(migrated)
+    with migrated.writing() as connection:
+        metadata.drop_all(connection)
+        metadata.create_all(connection)
+    assert found == tables(migrated)
+    migrated.close()
+
+
+def test_old_database_is_not_read_before_a_server_has_migrated_it(old: str) -> None:
+    with pytest.raises(StoreError, match="has the older version 1; start the server with it once"):
+        open_to_read(old)
+    open_to_write(old).close()
+    open_to_read(old).close()
+
+
+def test_evidence_still_belongs_to_a_game(old: str) -> None:
+    database = open_to_write(old)
+    with pytest.raises(IntegrityError), database.writing() as connection:
+        connection.execute(insert(exchanges).values(game=99, side=0, body=b""))
+    if database.engine.dialect.name == "sqlite":
+        with database.reading() as connection:
+            assert connection.exec_driver_sql("PRAGMA foreign_key_check").all() == []
+            assert connection.exec_driver_sql("PRAGMA integrity_check").scalar_one() == "ok"
+    database.close()
