@@ -17,7 +17,6 @@ ELSEWHERE = {
     "adapters.web.nac4",
     "adapters.web.application",
     "gateway.store.commands",
-    "gateway.store.formats.arena",
 }
 """What serves nac4's documents by web, and what writes arena's own record of a game."""
 
@@ -373,6 +372,7 @@ def test_web_knows_the_store_and_no_dialect(module: str) -> None:
         "adapters.connection",
         "gateway.server.accepting",
         "gateway.game.board",
+        "gateway.game.ids",
         "gateway.processes",
         "gateway.server.logs",
     }
