@@ -372,7 +372,6 @@ def test_web_knows_the_store_and_no_dialect(module: str) -> None:
         "adapters.connection",
         "gateway.server.accepting",
         "gateway.game.board",
-        "gateway.game.ids",
         "gateway.processes",
         "gateway.server.logs",
     }

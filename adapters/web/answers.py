@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
 from adapters.web.query import USUAL, BadRequestError, Given, limit, part, wanted
-from gateway.game.ids import GameId
 from gateway.store import objects
 from gateway.store.formats import jsonl
 from gateway.store.games import NoGameError
@@ -39,7 +38,7 @@ def games(reader: Reader, given: Given) -> Json:
     return {"games": [jsonl.as_object(game) for game in shown], "next": follow}
 
 
-def game(reader: Reader, name: GameId) -> Json | None:
+def game(reader: Reader, name: str) -> Json | None:
     """Return one game, with what is kept of the exchange on either side."""
     try:
         found, both = reader.game(name)

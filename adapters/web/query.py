@@ -10,9 +10,8 @@ from collections.abc import Collection, Mapping
 from typing import TypeAlias
 from urllib.parse import parse_qsl, unquote
 
-from gateway.game.ids import GameId, typed
 from gateway.store.games import Filter, Page
-from gateway.store.records import REASONS, from_moment, game_id
+from gateway.store.records import REASONS, from_moment, typed_id
 
 MOST = 1_000
 """Of anything that is listed, so many at most are in one answer."""
@@ -89,10 +88,10 @@ def limit(given: Given, usual: int) -> int:
     return number
 
 
-def game_named(text: str) -> GameId:
+def game_named(text: str) -> str:
     """Return the id of a game, as somebody typed it. Raises BadRequestError where no game can have it."""
     try:
-        return game_id(typed(text))
+        return typed_id(text)
     except ValueError as error:
         raise BadRequestError("not the id of a game") from error
 
@@ -105,7 +104,7 @@ def name_of(text: str) -> str:
         raise BadRequestError("the name is not percent-encoded UTF-8") from error
 
 
-def _game(given: Given, name: str) -> GameId | None:
+def _game(given: Given, name: str) -> str | None:
     text = given.get(name)
     return None if text is None else game_named(text)
 

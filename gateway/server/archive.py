@@ -82,8 +82,8 @@ async def keeping(where: str, keep_wire: float) -> AsyncIterator[Archive]:
     process = StoreProcess(database.place, keep_wire)
     batcher = Batcher(process)
     results = StoredResults(batcher, takes_evidence=keep_wire > 0)
-    await process.start()
     try:
+        await process.start()
         async with trio.open_nursery() as nursery:
             nursery.start_soon(batcher.run)
             try:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from gateway.game.ids import GameId, typed
+from gateway.game.ids import GameId
 from gateway.server.arguments import Parser, in_one_line, let_output_take_any_text
 from gateway.server.options import DATABASE, database
 from gateway.store import commands
@@ -19,7 +19,7 @@ from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.games import Filter
 from gateway.store.reader import understood
-from gateway.store.records import REASONS, from_moment, game_id
+from gateway.store.records import REASONS, from_moment, typed_id
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -153,7 +153,7 @@ def _recount(given: argparse.Namespace) -> Iterator[str]:
 
 def _game(text: str) -> GameId:
     try:
-        return game_id(typed(text))
+        return typed_id(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(f"{text!r} is not the id of a game") from error
 

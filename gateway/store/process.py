@@ -11,7 +11,6 @@ server's end of the socket to that process; `worker` is the process. The rules k
 import marshal
 import socket
 import subprocess
-from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -24,6 +23,8 @@ from gateway.store.errors import StoreError
 from gateway.store.records import Cleared
 from gateway.store.worker import framed
 
+STARTING = 60.0
+"""Seconds that a process has until it can store games."""
 PARTING = 0.25
 """Seconds that a process has for ending by itself."""
 
@@ -52,7 +53,10 @@ class StoreProcess:
         return None if self._process is None else self._process.pid
 
     async def start(self) -> None:
-        """Start the process. Raises OSError where the system gives none."""
+        """Start the process and wait until it can store games, so that players need not.
+
+        Raises OSError where the system gives none, or it does not begin.
+        """
         ours, theirs = socket.socketpair()
         try:
             with theirs:
@@ -62,8 +66,10 @@ class StoreProcess:
             ours.close()
             raise
         self._stream = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
-        with suppress(trio.BrokenResourceError):  # the first question will meet with that
-            await self._stream.send_all(self._orders)
+        try:
+            await self._ask(self._orders, STARTING)
+        except StoreError as error:
+            raise OSError(str(error)) from error
 
     async def write(self, batch: Batch) -> None:
         """Store games and evidence for good, all or none; what is stored already stays as it is.

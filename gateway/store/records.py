@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from gateway.game.board import Board, Side
 from gateway.game.events import Reason
-from gateway.game.ids import GameId, parse
+from gateway.game.ids import GameId, parse, typed
 from gateway.game.results import Finished, Player
 
 WORDS = {
@@ -168,6 +168,11 @@ def winner_of(result: int) -> Side | None:
 def game_id(text: str) -> GameId:
     """Return the id that `text` is, in any database, from before there were ids too. Raises ValueError."""
     return text if _NUMBER.fullmatch(text) else parse(text)
+
+
+def typed_id(text: str) -> GameId:
+    """Return the id that somebody typed, perhaps in upper case or with look-alikes. Raises ValueError."""
+    return game_id(typed(text))
 
 
 def moment(at: int) -> str:

@@ -78,6 +78,7 @@ def main() -> None:
             return
         where, file, keep_wire = orders
         worker = Worker(open_again(Place(where, file)), keep_wire)
+        server.sendall(framed(("done", None)))  # it is ready
         while (question := _next(messages)) is not None:
             server.sendall(framed(answer_to(question, worker)))
         worker.database.close()

@@ -26,6 +26,7 @@ from gateway.store.schema import exchanges, games
 from gateway.store.worker import DAY, NICENESS, framed
 
 LIMIT = 30.0
+READY = ("done", None)
 
 
 @asynccontextmanager
@@ -262,19 +263,23 @@ def run_worker(said: bytes) -> tuple[int, list[object]]:
 @pytest.mark.parametrize("missing", [1, 10])
 def test_half_a_message_is_the_end_and_what_came_before_is_stored(database: Database, missing: int) -> None:
     said = messages(database, question(1), question(2))[:-missing]
-    assert run_worker(said) == (0, [("done", None)])
+    assert run_worker(said) == (0, [READY, ("done", None)])
     assert stored(database) == [1]
 
 
 def test_a_process_whose_server_is_gone_at_once_ends(database: Database) -> None:
     assert run_worker(b"") == (0, [])
-    assert run_worker(messages(database)) == (0, [])
+    assert run_worker(messages(database)) == (0, [READY])
 
 
 def test_what_is_not_a_question_is_refused(database: Database) -> None:
     assert run_worker(messages(database, ("sing",), ("write", ["a game"], []))) == (
         0,
-        [("refused", "not a question"), ("refused", "not enough values to unpack (expected 8, got 6)")],
+        [
+            READY,
+            ("refused", "not a question"),
+            ("refused", "not enough values to unpack (expected 8, got 6)"),
+        ],
     )
 
 
