@@ -91,13 +91,23 @@ def test_output_that_is_closed_is_one_line_and_status_one(place: str) -> None:
     assert (done.returncode, done.stderr) == (1, "c4gateway: error: standard output is closed\n")
 
 
+def heed_ctrl_c() -> None:
+    """Undo what a shell does for the commands that it runs in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_ends_an_export_without_a_word(place: str) -> None:
     """Nobody reads what it writes, so it is still at it."""
     database = open_to_write(place)
     Worker(database).write([game(series=n, game=str(n)) for n in range(2000)])
     database.close()
     command = [sys.executable, "-m", "gateway", "export", "--db", place]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=heed_ctrl_c,  # noqa: PLW1509  it takes no lock
+    ) as child:
         assert child.stdout is not None
         assert child.stderr is not None
         assert child.stdout.read(1) == b"{"
