@@ -4,24 +4,21 @@ The same few lines keep the running figures, game by game as they are stored, an
 games; so the two cannot differ. The rule that this needs: a rating depends on the games and their order
 alone, to the last bit.
 
-A rating is a normal distribution, after Plackett and Luce's model (Weng and Lin, A Bayesian Approximation
-Method for Online Ranking, JMLR 12, 2011, algorithm 4) for two sides of one player each. The figures and the
-order of the operations are those of the library openskill, with which a test compares.
+A rating is a normal distribution, after Plackett and Luce's model as openskill computes it. This is the only
+module that knows that library.
 """
 
 from dataclasses import dataclass, field
-from math import exp, sqrt
 from typing import NamedTuple
+
+from openskill.models import PlackettLuce
 
 MEAN = 25.0
 DEVIATION = 25.0 / 3
 
-_BETA_SQUARED = (25.0 / 6.0) ** 2
-"""How much a player's play varies from game to game."""
-_TAU_SQUARED = (25.0 / 300.0) * (25.0 / 300.0)
-"""How much less sure a rating becomes with each game, before that game is counted."""
-_LEAST = 0.0001
-"""Of its square a deviation keeps at least this part."""
+_WIN, _LOSS = 1.0, 2.0
+_RANKS = {0: [_WIN, _WIN], 1: [_WIN, _LOSS], 2: [_LOSS, _WIN]}
+_MODEL = PlackettLuce(mu=MEAN, sigma=DEVIATION)
 
 
 class Rating(NamedTuple):
@@ -38,29 +35,9 @@ class Rating(NamedTuple):
 
 def rated(first: Rating, second: Rating, result: int) -> tuple[Rating, Rating]:
     """Return both ratings after a game with `result`, 1 or 2 for who won, 0 for a draw."""
-    if result == 2:
-        winner, loser = rated(second, first, 1)
-        return loser, winner
-    one = sqrt(first.deviation * first.deviation + _TAU_SQUARED)
-    two = sqrt(second.deviation * second.deviation + _TAU_SQUARED)
-    c = sqrt((one**2 + _BETA_SQUARED) + (two**2 + _BETA_SQUARED))
-    e1, e2 = exp(first.mean / c), exp(second.mean / c)
-    p1, p2 = e1 / (e1 + e2), e2 / (e1 + e2)
-    if result == 1:
-        change = _moved(first.mean, one, c, 1 - p1, p1 * (1 - p1))
-        return change, _moved(second.mean, two, c, -p2, p2 * (1 - p2))
-    half1, half2 = p1 * (1 - p1) / 2, p2 * (1 - p2) / 2
-    return (
-        _moved(first.mean, one, c, (1 - p1) / 2 - p1 / 2, half1 + half1),
-        _moved(second.mean, two, c, -p2 / 2 + (1 - p2) / 2, half2 + half2),
-    )
-
-
-def _moved(mean: float, deviation: float, c: float, omega: float, delta: float) -> Rating:
-    """Return a rating moved by `omega`, and surer by `delta`, on the scale `c`."""
-    variance = deviation**2
-    delta = delta * (variance / c**2) * (sqrt(variance) / c)
-    return Rating(mean + omega * (variance / c), deviation * sqrt(max(1 - delta, _LEAST)))
+    sides = [[_MODEL.rating(mu=each.mean, sigma=each.deviation)] for each in (first, second)]
+    (one,), (two,) = _MODEL.rate(sides, ranks=_RANKS[result])
+    return Rating(one.mu, one.sigma), Rating(two.mu, two.sigma)
 
 
 class Entry(NamedTuple):

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from openskill.models import PlackettLuce
 
-from gateway.store.totals import DEVIATION, MEAN, Entry, Key, Rating, Tally, Totals, rated
+from gateway.store.totals import Entry, Key, Rating, Tally, Totals, rated
 
 players = st.integers(1, 4)
 entries = st.builds(
@@ -21,18 +20,6 @@ def test_winner_rises_and_loser_falls_and_both_are_surer() -> None:
     assert winner.mean > start.mean > loser.mean
     assert winner.deviation < start.deviation > loser.deviation
     assert rated(start, start, 2) == (loser, winner)
-
-
-means, deviations = st.floats(-50.0, 100.0), st.floats(0.5, 25.0)
-
-
-@given(st.builds(Rating, means, deviations), st.builds(Rating, means, deviations), st.integers(0, 2))
-def test_ratings_are_those_of_the_library_to_the_last_bit(first: Rating, second: Rating, result: int) -> None:
-    model = PlackettLuce(mu=MEAN, sigma=DEVIATION)
-    ranks = {0: [1.0, 1.0], 1: [1.0, 2.0], 2: [2.0, 1.0]}[result]
-    sides = [[model.rating(mu=each.mean, sigma=each.deviation)] for each in (first, second)]
-    (one,), (two,) = model.rate(sides, ranks=ranks)
-    assert rated(first, second, result) == ((one.mu, one.sigma), (two.mu, two.sigma))
 
 
 def test_draw_brings_two_together() -> None:
