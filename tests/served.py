@@ -12,8 +12,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PATIENCE = 30
 """Seconds after which a test has failed; nothing here takes long."""
-LATE = "players hear of results that are not stored yet"
-"""What a gateway says where the machine is too slow to store a result while its players wait."""
 EVERY_PORT = ("--nac4", "0", "--arena", "0", "--tcp", "0")
 
 _ADDRESS = re.compile(r"(\w+) +(?:ws://|http://)?(\[[^]]+\]|[^:\s]+):(\d+)")

@@ -70,8 +70,10 @@ def where(gateway: Served, dialect: str) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("one", "other"),
     [
+        (("nac4", "--engine", "mc:50"), ("nac4", "--engine", "random")),
         (("nac4", "--engine", "mc:50"), ("arena", "--engine", "random", "--encoding", "edn")),
         (("arena", "--engine", "mc:50"), ("droidcon", "--engine", "random")),
+        (("droidcon", "--engine", "mc:50"), ("droidcon", "--engine", "random")),
     ],
 )
 def test_engines_play_each_other_over_any_two_dialects(

@@ -257,7 +257,7 @@ async def test_nobody_holds_up_the_stop_for_long(handlers: None) -> None:
         async with trio.open_nursery() as nursery:
             hub = Hub(Terms(), LobbyAndTables(random.Random(0)))
             await run_until_asked(hub, listening, partial(nursery.start_soon, visit))
-            assert time.monotonic() - begin < PATIENCE / 2
+            assert time.monotonic() - begin < 5
 
 
 # The timekeeper.
