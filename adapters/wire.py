@@ -35,10 +35,7 @@ class Backlogs:
 
     @property
     def total(self) -> int:
-        """An upper bound of the bytes that wait:
-
-        bytes that left since the wire was last noted still count.
-        """
+        """The bytes that wait, at most: those that left since a wire was last noted still count."""
         return self._total
 
     def note(self, wire: "Wire", size: int) -> None:

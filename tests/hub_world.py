@@ -5,7 +5,7 @@ stands still unless a test lets it pass.
 """
 
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from gateway.game.commands import AtTable, Command, Enter, InLobby, Introduce, Leave, Place, Play, Wish
@@ -144,6 +144,16 @@ class Client:
         return self.last(Started).you == 0
 
 
+class Heard(NoResults):
+    """Keeps no results, and tells a test of each game that is over."""
+
+    def __init__(self, heard: Callable[[Finished], object]) -> None:
+        self._heard = heard
+
+    def keep(self, finished: Finished) -> None:
+        self._heard(finished)
+
+
 class World:
     """A hub, its players and the time."""
 
@@ -151,7 +161,7 @@ class World:
         self.now = 0.0
         self.results: list[Finished] = []
         matchmaker = LobbyAndTables(random.Random(seed), games_per_pair)
-        self.hub = Hub(Terms(**terms), matchmaker, NoResults(self.results.append))
+        self.hub = Hub(Terms(**terms), matchmaker, Heard(self.results.append))
 
     def client(self, manners: Manners, origin: str = "") -> Client:
         """Return a player who has not entered yet."""

@@ -14,13 +14,14 @@ from functools import partial
 import trio
 import trio.testing
 import trio_websocket
+from hub_world import Heard
 from wires import wired
 
 import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
 from adapters.connection import contained
-from gateway.game.results import Finished, NoResults
+from gateway.game.results import Finished
 from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.matchmaking.standard import LobbyAndTables
@@ -175,7 +176,7 @@ class Gateway:
     def __init__(self, nursery: trio.Nursery) -> None:
         self.finished: list[Finished] = []
         terms = Terms(clock=CLOCK, idle=IDLE)
-        self.hub = Hub(terms, LobbyAndTables(random.Random(0)), NoResults(self.finished.append))
+        self.hub = Hub(terms, LobbyAndTables(random.Random(0)), Heard(self.finished.append))
         self._nursery = nursery
         self._serve = {
             "nac4": partial(adapters.nac4.server.serve, hub=self.hub),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 
 import pytest
-from house import OURS, ROOT, arrows, cycles, modules
+from code_shape import OURS, ROOT, arrows, cycles, modules
 
 DIALECTS = ("nac4", "arena", "droidcon")
 LIST = "adapters.front_ends"

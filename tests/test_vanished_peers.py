@@ -111,7 +111,7 @@ class Server:
     """A gateway in this process, and clients of it on both sides of the network."""
 
     def __init__(self, network: Network, nursery: trio.Nursery) -> None:
-        self.dispatcher = Hub(Terms(), LobbyAndTables(random.Random(0)))
+        self.hub = Hub(Terms(), LobbyAndTables(random.Random(0)))
         self.ports: dict[str, int] = {}
         self._network = network
         self._nursery = nursery
@@ -119,11 +119,11 @@ class Server:
     async def open(self) -> None:
         epoll = EpollReader()
         self._nursery.start_soon(epoll.run)
-        self._nursery.start_soon(keep_time, self.dispatcher)
+        self._nursery.start_soon(keep_time, self.hub)
         services: dict[str, Callable[[Wire], Awaitable[None]]] = {
-            "nac4": partial(adapters.nac4.server.serve, hub=self.dispatcher),
-            "arena": partial(adapters.arena.server.serve, hub=self.dispatcher),
-            "droidcon": partial(adapters.droidcon.server.serve, hub=self.dispatcher, rounds=1),
+            "nac4": partial(adapters.nac4.server.serve, hub=self.hub),
+            "arena": partial(adapters.arena.server.serve, hub=self.hub),
+            "droidcon": partial(adapters.droidcon.server.serve, hub=self.hub, rounds=1),
         }
         for name, service in services.items():
             (listener,) = await trio.open_tcp_listeners(0, host=self._network.here)
@@ -155,7 +155,7 @@ class Server:
     async def until(self, players: int) -> None:
         """Wait until so many players are here."""
         with trio.fail_after(10):
-            while len(self.dispatcher) != players:  # noqa: ASYNC110  the hub tells nobody who goes
+            while len(self.hub) != players:  # noqa: ASYNC110  the hub tells nobody who goes
                 await trio.sleep(0.02)
 
 

@@ -121,10 +121,7 @@ _STYLES = {Encoding.JSON: _JSON, Encoding.EDN: _EDN}
 
 @lru_cache(maxsize=256)
 def _before_you(style: _Style, turn: int, moves: tuple[int, ...], cells: bytes) -> str:
-    """Return the part of a state before its receiver's number:
-
-    the same for both players, and most of the work.
-    """
+    """Return a state up to its receiver's number: that part is the same for both players."""
     return style.state % (turn, _row(bytes(moves), style.separator), _row(cells, style.separator))
 
 

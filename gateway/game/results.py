@@ -3,7 +3,7 @@
 Knows plain facts in the core's words. Does not know how, or whether, a service stores them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -93,13 +93,8 @@ class NoResults:
 
     takes_evidence = False
 
-    def __init__(self, heard: Callable[[Finished], object] = lambda _: None) -> None:
-        """Tell `heard` of each game that is over."""
-        self._heard = heard
-
     def keep(self, finished: Finished) -> None:
-        """Tell of the game, and forget it."""
-        self._heard(finished)
+        """Forget the game."""
 
     def is_open(self, _: GameId) -> bool:
         """Return that nothing is worth waiting for."""

@@ -109,9 +109,6 @@ def add(database: Database, lines: Iterable[bytes]) -> Iterator[str]:
     yield f"{new} games imported, {seen - new} passed over that are stored already\n"
 
 
-# What follows is how.
-
-
 def _numbered(lines: Iterable[bytes]) -> Iterator[tuple[int, GameRecord]]:
     """Yield the games of an export, each with the number of its line. Raises StoreError."""
     for number, line in enumerate(lines, 1):

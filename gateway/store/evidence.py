@@ -4,8 +4,8 @@ Knows text and milliseconds; does not know what a dialect's messages mean. A con
 seconds and without words. `recorded` turns that into bytes at the end of the game, in the process that plays,
 so it must be cheap; `stored` compresses them in the process that writes; `unpack` makes lines for people.
 
-An exchange is a line of JSON and behind it the texts in one piece, because JSON with the texts in it takes
-twice the time. The line of JSON is an array:
+An exchange is a line of JSON and behind it the texts in one piece, which need no escapes there. The line
+of JSON is an array:
 
 - Version 2: the number 2, the times of the texts, their ways, their lengths, the clocks that were left (the
   number of a text and milliseconds, and so on), and other remarks (arrays of the number of a text and words).
@@ -61,7 +61,7 @@ def recorded(said: Sequence[Spoken]) -> bytes:
     """Return what was recorded as bytes."""
     ats, ways, texts, remarks = zip(*said, strict=True) if said else ((), (), (), ())
     noted = [(number, remark) for number, remark in enumerate(remarks) if remark is not None]
-    # Python writes a list of integers as JSON has it, in a tenth of the time.
+    # Python writes a list of integers as JSON has it, and faster.
     times = [round(1000 * at) for at in ats]
     left = [(number, round(1000 * clock)) for number, clock in noted if isinstance(clock, float)]
     clocks = [each for pair in left for each in pair]

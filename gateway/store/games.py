@@ -110,9 +110,6 @@ def evidence_of(connection: Connection, game: GameId) -> tuple[Exchange | None, 
     return bodies.get(0), bodies.get(1)
 
 
-# What follows is how.
-
-
 def _unpacked(body: bytes) -> Exchange | None:
     try:
         return evidence.unpack(body)

@@ -148,8 +148,6 @@ def first_movers(connection: Connection) -> Score:
     return Score(int(games), int(won), int(drawn))
 
 
-# What follows is how.
-
 _OPENED = (players.c.opened, players.c.opened_won, players.c.opened_drawn)
 _STANDING = select(*(column for column in players.c if column.name != "id"))
 

@@ -124,9 +124,6 @@ def clear(connection: Connection) -> Cleared:
     return Cleared(removed, connection.execute(delete(players)).rowcount)
 
 
-# What follows is how.
-
-
 class _Roll:
     """The players of some games: their numbers and accounts, known ones and new ones."""
 

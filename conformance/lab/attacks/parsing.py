@@ -7,7 +7,7 @@ import trio
 
 from conformance.dialects.frames import frame
 from conformance.frames import Opcode
-from conformance.lab.attacks.ground import Attack, Ground, drained
+from conformance.lab.attacks.ground import Attack, Attacker, Ground, drained
 from conformance.lab.attacks.texts import EDN, JSON, LONG, SHORT, Family
 
 _WEBSOCKETS = ("arena", "nac4")
@@ -73,9 +73,7 @@ class Fragments(Attack):
         some = (_EMPTY if number % 4 < 2 else _LETTER) * 50
         async with ground.websocket(kind) as client, drained(client):
             await client.say(_FIRST)
-            while True:
-                await client.say(some)
-                await trio.sleep(0.05)
+            await _say_without_end(client, some)
 
 
 class Pings(Attack):
@@ -93,9 +91,7 @@ class Pings(Attack):
         async with ground.websocket(kind) as client, drained(client):
             if number % 4 == 2:
                 await client.say(_FIRST)
-            while True:
-                await client.say(some)
-                await trio.sleep(0.05)
+            await _say_without_end(client, some)
 
 
 class Junk(Attack):
@@ -125,3 +121,9 @@ class Junk(Attack):
                 await client.say(data.replace(b"\n", b""))
                 with trio.move_on_after(0.2):
                     await client.drain()
+
+
+async def _say_without_end(client: Attacker, data: bytes) -> None:
+    while True:
+        await client.say(data)
+        await trio.sleep(0.05)

@@ -16,6 +16,7 @@ from hub_world import (
     STANDING_BY,
     STEPPING_OUT,
     Client,
+    Heard,
     World,
     wishing,
 )
@@ -33,7 +34,7 @@ from gateway.game.events import (
     Why,
 )
 from gateway.game.manners import Afterwards, Illegal, Manners
-from gateway.game.results import Finished, NoResults
+from gateway.game.results import Finished
 from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.hub.seat import Gone, Seat, Seated
@@ -89,13 +90,13 @@ class Fragile(Client):
 
 
 class Field(World):
-    """A dispatcher, games at tables of their own, and the faults that were told of."""
+    """A hub, games at tables of their own, and the faults that were told of."""
 
     def __init__(self, lot: random.Random | None = None) -> None:
         super().__init__()
         self.faults: list[tuple[list[str | None], str]] = []
         terms, matchmaker = Terms(clock=10.0, idle=10.0), LobbyAndTables(lot or random.Random(0))
-        self.hub = Hub(terms, matchmaker, NoResults(self.keep), self.on_fault)
+        self.hub = Hub(terms, matchmaker, Heard(self.keep), self.on_fault)
         self.games: list[tuple[Fragile, Fragile]] = []
         self.unkeepable = ""
 

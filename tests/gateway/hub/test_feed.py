@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import pytest
-from hub_world import DRAWN, FIRST_WINS, HANGING_UP, LOBBY, STANDING_BY, TABLE, Client, World
+from hub_world import DRAWN, FIRST_WINS, HANGING_UP, LOBBY, STANDING_BY, TABLE, Client, Heard, World
 
 from gateway.game.board import FIRST
 from gateway.game.commands import AtTable, Command, Enter, Introduce, Leave, Place, Play
@@ -260,7 +260,7 @@ class Faulty:
         self.world.hub = Hub(
             Terms(),
             LobbyAndTables(random.Random(0)),
-            NoResults(self.world.results.append),
+            Heard(self.world.results.append),
             self.faults.append,
         )
         self.woken = 0
@@ -287,7 +287,7 @@ def test_subscriber_that_raises_costs_nobody_a_game(kind: type[Fact]) -> None:
     assert faulty.faults == [()]
 
 
-class Slow(NoResults):
+class Slow(Heard):
     """Stores results as slowly as a test wants."""
 
     def __init__(self, results: list[Finished]) -> None:

@@ -20,16 +20,16 @@ class Box:
 
     is_reachable = True
 
-    def __init__(self, dispatcher: Hub) -> None:
+    def __init__(self, hub: Hub) -> None:
         self.held: list[Event] = []
         self.passed: list[Event] = []
         self.flushes = 0
         self.while_flushing: Callable[[], None] = lambda: None
-        self._dispatcher = dispatcher
+        self._hub = hub
 
     def deliver(self, event: Event) -> None:
         if not self.held:
-            self._dispatcher.expect(self)
+            self._hub.expect(self)
         self.held.append(event)
 
     def flush(self) -> None:
@@ -43,7 +43,7 @@ class Box:
 
 
 @pytest.fixture
-def dispatcher() -> Hub:
+def hub() -> Hub:
     return Hub(Terms(idle=10), LobbyAndTables(random.Random(0)))
 
 
@@ -51,47 +51,47 @@ def kinds(events: list[Event]) -> list[type[Event]]:
     return [type(event) for event in events]
 
 
-def test_all_who_were_told_something_pass_it_on_once(dispatcher: Hub) -> None:
-    boxes = [Box(dispatcher), Box(dispatcher)]
-    seats = [dispatcher.open(box, MANNERS, 0) for box in boxes]
+def test_all_who_were_told_something_pass_it_on_once(hub: Hub) -> None:
+    boxes = [Box(hub), Box(hub)]
+    seats = [hub.open(box, MANNERS, 0) for box in boxes]
     for seat, name in zip(seats, ("ann", "bob"), strict=True):
-        dispatcher.submit(seat, Enter(AtTable("x"), name), 0)
+        hub.submit(seat, Enter(AtTable("x"), name), 0)
     for box in boxes:
         box.passed.clear()
         box.flushes = 0
-    dispatcher.submit(seats[0], Play(3), 1)
+    hub.submit(seats[0], Play(3), 1)
     assert [kinds(box.passed) for box in boxes] == [[Moved], [Moved, ToMove]]
     assert [box.flushes for box in boxes] == [1, 1]
 
 
-def test_nothing_is_passed_on_before_everybody_was_told(dispatcher: Hub) -> None:
-    boxes = [Box(dispatcher), Box(dispatcher)]
-    seats = [dispatcher.open(box, MANNERS, 0) for box in boxes]
+def test_nothing_is_passed_on_before_everybody_was_told(hub: Hub) -> None:
+    boxes = [Box(hub), Box(hub)]
+    seats = [hub.open(box, MANNERS, 0) for box in boxes]
     for seat, name in zip(seats, ("ann", "bob"), strict=True):
-        dispatcher.submit(seat, Enter(AtTable("x"), name), 0)
+        hub.submit(seat, Enter(AtTable("x"), name), 0)
     held: list[list[type[Event]]] = []
     for box in boxes:
         box.while_flushing = lambda: held.append([*kinds(boxes[0].held), *kinds(boxes[1].held)])
-    dispatcher.submit(seats[0], Play(3), 1)
+    hub.submit(seats[0], Play(3), 1)
     assert sorted(map(str, held[0])) == sorted(map(str, [Moved, Moved, ToMove]))
 
 
-def test_what_the_timekeeper_causes_is_passed_on(dispatcher: Hub) -> None:
-    boxes = [Box(dispatcher), Box(dispatcher)]
-    seats = [dispatcher.open(box, MANNERS, 0) for box in boxes]
+def test_what_the_timekeeper_causes_is_passed_on(hub: Hub) -> None:
+    boxes = [Box(hub), Box(hub)]
+    seats = [hub.open(box, MANNERS, 0) for box in boxes]
     for seat, name in zip(seats, ("ann", "bob"), strict=True):
-        dispatcher.submit(seat, Enter(AtTable("x"), name), 0)
+        hub.submit(seat, Enter(AtTable("x"), name), 0)
     request = next(event for event in boxes[0].passed if isinstance(event, ToMove))
-    dispatcher.handed(seats[0], request, 0)
-    assert dispatcher.tick(11) == [seats[0]]
-    dispatcher.flag(seats[0], 11)
+    hub.handed(seats[0], request, 0)
+    assert hub.tick(11) == [seats[0]]
+    hub.flag(seats[0], 11)
     assert kinds(boxes[1].passed)[-1] is Ended
 
 
-def test_good_byes_are_passed_on(dispatcher: Hub) -> None:
-    box = Box(dispatcher)
-    seat = dispatcher.open(box, MANNERS, 0)
-    dispatcher.close(1)
+def test_good_byes_are_passed_on(hub: Hub) -> None:
+    box = Box(hub)
+    seat = hub.open(box, MANNERS, 0)
+    hub.close(1)
     assert kinds(box.passed) == [Dismissed]
-    dispatcher.submit(seat, Leave(), 2)
+    hub.submit(seat, Leave(), 2)
     assert kinds(box.passed) == [Dismissed]

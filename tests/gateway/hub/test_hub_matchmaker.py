@@ -5,12 +5,11 @@ import inspect
 from collections.abc import Iterator
 
 import pytest
-from hub_world import FIRST_WINS, HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, World
+from hub_world import FIRST_WINS, HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, Heard, World
 
 from gateway.game.commands import Ask, Introduce, Play
 from gateway.game.events import Dismissed, Entered, Objection, Refused, Why
 from gateway.game.manners import Manners
-from gateway.game.results import NoResults
 from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.matchmaking.matchmaker import Answer, Decision, Entry, Pair, Turn
@@ -59,7 +58,7 @@ class Late(World):
     def __init__(self) -> None:
         super().__init__()
         self.matchmaker = ByName()
-        self.hub = Hub(Terms(idle=10.0), self.matchmaker, NoResults(self.results.append))  # type: ignore[arg-type]
+        self.hub = Hub(Terms(idle=10.0), self.matchmaker, Heard(self.results.append))  # type: ignore[arg-type]
 
     def think(self) -> None:
         """Let whoever asks to enter wait for the answer."""

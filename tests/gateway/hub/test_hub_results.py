@@ -14,6 +14,7 @@ from hub_world import (
     STEPPING_OUT,
     TABLE,
     Client,
+    Heard,
     World,
 )
 
@@ -34,7 +35,7 @@ class Watch:
 
     def __init__(self) -> None:
         self.world = World(clock=10.0, idle=10.0)
-        matchmaker, results = LobbyAndTables(random.Random(0)), NoResults(self.keep)
+        matchmaker, results = LobbyAndTables(random.Random(0)), Heard(self.keep)
         self.world.hub = Hub(Terms(clock=10.0, idle=10.0), matchmaker, results)
         self.clients: list[Client] = []
         self.results: list[Finished] = []

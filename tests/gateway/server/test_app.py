@@ -12,6 +12,7 @@ from functools import partial
 import pytest
 import trio
 import trio.testing
+from hub_world import Heard
 from wires import wired
 
 import adapters.arena.server
@@ -24,7 +25,7 @@ from adapters.epoll import EpollReader
 from gateway.game.commands import AtTable, Enter, Play
 from gateway.game.events import Dismissed, Ended, Event, Reason, ToMove, Why
 from gateway.game.manners import Afterwards, Illegal, Manners
-from gateway.game.results import Finished, NoResults
+from gateway.game.results import Finished
 from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.hub.seat import Seat
@@ -132,13 +133,13 @@ def handlers() -> Iterator[None]:
 
 
 async def run_until_asked(
-    dispatcher: Hub,
+    hub: Hub,
     listening: Listening,
     started: Callable[[], None],
     services: Sequence[Service] = (),
 ) -> None:
     async with stop_asked_for() as stop:
-        await run(dispatcher, [listening], started, stop, services)
+        await run(hub, [listening], started, stop, services)
 
 
 async def test_who_asks_again_gets_no_other_answer_behind_the_end_either(handlers: None) -> None:
@@ -183,11 +184,11 @@ async def test_front_ends_have_room_for_so_many_connections_together(
     bells = [Doorbell(), Doorbell()]
     doors = [await listen(FrontEnd("x", 0, bell.serve), ["127.0.0.1"]) for bell in bells]
     one, two = (admission.listeners[0].socket.getsockname()[1] for admission in doors)
-    dispatcher = Hub(Terms(), LobbyAndTables(random.Random(0)))
+    hub = Hub(Terms(), LobbyAndTables(random.Random(0)))
     enough = trio.Event()
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(run, dispatcher, doors, lambda: None, enough.wait)
+            nursery.start_soon(run, hub, doors, lambda: None, enough.wait)
             client = await trio.open_tcp_stream("127.0.0.1", one)
             await bells[0].rung.wait()
             later = await trio.open_tcp_stream("127.0.0.1", two)
@@ -226,8 +227,8 @@ async def test_service_hears_of_the_stop_while_connections_are_still_there(handl
     port = listening.listeners[0].socket.getsockname()[1]
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
-            started, dispatcher = trio.Event(), Hub(Terms(), LobbyAndTables(random.Random(0)))
-            nursery.start_soon(run_until_asked, dispatcher, listening, started.set, [beside])
+            started, hub = trio.Event(), Hub(Terms(), LobbyAndTables(random.Random(0)))
+            nursery.start_soon(run_until_asked, hub, listening, started.set, [beside])
             await started.wait()
             async with await trio.open_tcp_stream("127.0.0.1", port):
                 await bell.rung.wait()
@@ -443,7 +444,7 @@ class Results(list[Finished]):
 @asynccontextmanager
 async def server(results: Results, clock: float) -> AsyncIterator[dict[str, int]]:
     """Give the ports of a gateway on real sockets, by dialect."""
-    hub = Hub(Terms(clock=clock, idle=clock), LobbyAndTables(random.Random(0)), NoResults(results.note))
+    hub = Hub(Terms(clock=clock, idle=clock), LobbyAndTables(random.Random(0)), Heard(results.note))
     serve = {
         "nac4": partial(adapters.nac4.server.serve, hub=hub),
         "arena": partial(adapters.arena.server.serve, hub=hub),

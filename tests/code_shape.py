@@ -1,4 +1,4 @@
-"""The size and shape of the code: ``python tests/house.py [ROOT]`` prints lines, functions and imports.
+"""The size and shape of the code: ``python tests/code_shape.py [ROOT]`` prints lines, functions and imports.
 
 Reads the source, and imports nothing of it. The depth of a module is the length of the longest chain of
 imports that begins there; that of a package is its deepest module's.
