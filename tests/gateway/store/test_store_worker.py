@@ -19,7 +19,16 @@ def evidence_kept(database: Database) -> int:
         return connection.execute(select(func.count()).select_from(exchanges)).scalar_one()
 
 
-@pytest.mark.parametrize("fault", [{"series": 2**70}, {"round": 2**70}, {"moves": None}, {"began": "now"}])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"series": 2**70},
+        {"round": 2**70},
+        {"moves": None},
+        {"moves": None, "counted": False},
+        {"began": "now"},
+    ],
+)
 def test_game_that_no_database_takes_is_not_the_database_s_fault(
     database: Database, fault: dict[str, object]
 ) -> None:
