@@ -3,12 +3,16 @@
 Knows epoll and trio's way of waiting for a file descriptor. Does not know what is read. With a task for each
 socket, every move would wake a task and register the socket anew, which is a system call. Here one poll finds
 all readable sockets, and their readers are called at once (docs/performance.md).
+
+When many clients leave at the same moment, their tasks go on a few in each turn of the event loop, so that
+the others are served in between.
 """
 
 import select
 import socket
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import islice
 from typing import TypeAlias
 
 import outcome
@@ -16,6 +20,9 @@ import trio
 
 Ready: TypeAlias = Callable[[], bool]
 """Reads what there is, without waiting; returns whether to call it again."""
+AT_ONCE = 8
+"""Tasks that go on in one turn of the loop because their clients have left."""
+
 Listener: TypeAlias = tuple[Ready, trio.lowlevel.Task]
 
 
@@ -25,12 +32,17 @@ class EpollReader:
     def __init__(self) -> None:
         self._epoll = select.epoll()
         self._listeners: dict[int, Listener] = {}
+        self._ended: dict[trio.lowlevel.Task, outcome.Outcome[None]] = {}
+        """Tasks whose listening has ended, and that have not been told yet."""
 
     async def run(self) -> None:
         """Poll until cancelled. After that, no task can listen."""
         with self._epoll:
             while True:
-                await trio.lowlevel.wait_readable(self._epoll.fileno())
+                if self._ended:
+                    await trio.lowlevel.checkpoint()
+                else:
+                    await trio.lowlevel.wait_readable(self._epoll.fileno())
                 # All ready sockets, however many: bytes that one poll leaves out would count as not yet
                 # arrived.
                 for number, _ in self._epoll.poll(0, len(self._listeners) or 1):
@@ -43,6 +55,8 @@ class EpollReader:
                     except Exception as error:  # kept in no variable: its traceback refers to this frame
                         self._end(number, listener, outcome.Error(error))
                 listener = None  # otherwise the last one would live until the next poll
+                for task in [*islice(self._ended, AT_ONCE)]:
+                    trio.lowlevel.reschedule(task, self._ended.pop(task))
 
     async def listen(self, sock: socket.socket, ready: Ready) -> None:
         """Call `ready` each time there is something to read, until it returns False.
@@ -54,10 +68,12 @@ class EpollReader:
         if number in self._listeners:
             raise trio.BusyResourceError
         self._epoll.register(number, select.EPOLLIN)
-        self._listeners[number] = ready, trio.lowlevel.current_task()
+        task = trio.lowlevel.current_task()
+        self._listeners[number] = ready, task
 
         def give_up(_: object) -> trio.lowlevel.Abort:
-            self._forget(number)
+            if self._ended.pop(task, None) is None:
+                self._forget(number)
             return trio.lowlevel.Abort.SUCCEEDED
 
         await trio.lowlevel.wait_task_rescheduled(give_up)
@@ -66,12 +82,13 @@ class EpollReader:
         """End the listening to a socket that is about to be closed."""
         listener = self._listeners.get(sock.fileno())
         if listener is not None:
-            self._end(sock.fileno(), listener, outcome.Error(trio.ClosedResourceError()))
+            self._forget(sock.fileno())
+            trio.lowlevel.reschedule(listener[1], outcome.Error(trio.ClosedResourceError()))
 
     def _end(self, number: int, listener: Listener, end: outcome.Outcome[None]) -> None:
         if self._listeners.get(number) is listener:  # otherwise it was cancelled by what it caused
             self._forget(number)
-            trio.lowlevel.reschedule(listener[1], end)
+            self._ended[listener[1]] = end
 
     def _forget(self, number: int) -> None:
         del self._listeners[number]

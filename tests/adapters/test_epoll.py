@@ -3,14 +3,15 @@
 import gc
 import socket
 import weakref
-from collections.abc import Iterator
-from contextlib import closing, suppress
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, closing, suppress
 
 import pytest
 import trio
 import trio.testing
 
-from adapters.epoll import EpollReader
+from adapters.epoll import AT_ONCE, EpollReader
 
 pytestmark = pytest.mark.trio
 
@@ -185,23 +186,81 @@ async def test_socket_has_one_listener_at_a_time(epoll: EpollReader, sock: _Sock
         sock.peer.send(b"x")
 
 
-async def test_all_that_is_ready_is_found_by_one_look(epoll: EpollReader) -> None:
+class Turns(trio.abc.Instrument):
+    """Counts the turns of the event loop."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def before_io_wait(self, timeout: float) -> None:
+        self.count += 1
+
+
+@pytest.fixture
+async def turns() -> AsyncIterator[Turns]:
+    counted = Turns()
+    trio.lowlevel.add_instrument(counted)
+    yield counted
+    trio.lowlevel.remove_instrument(counted)
+
+
+async def test_all_that_is_ready_is_found_by_one_look(epoll: EpollReader, turns: Turns) -> None:
     """What is left for later looks would count as arrived later."""
     socks = [_Socket() for _ in range(300)]
 
     def note(each: _Socket) -> bool:
         each.recv(10)
-        turns.append(trio.lowlevel.current_statistics().tasks_runnable)
+        found.append(turns.count)
         return False
 
-    turns: list[int] = []
+    found: list[int] = []
     async with trio.open_nursery() as nursery:
         for each in socks:
             nursery.start_soon(epoll.listen, each, lambda each=each: note(each))
         await trio.testing.wait_all_tasks_blocked()
         for each in socks:
             each.peer.send(b"x")
-    # Each call lets one more task run, and no task gets its turn in between.
-    assert turns == list(range(turns[0], turns[0] + 300))
+    assert found == [found[0]] * 300
     for each in socks:
         each.close()
+
+
+async def test_many_that_leave_at_once_go_on_a_few_in_each_turn(epoll: EpollReader, turns: Turns) -> None:
+    gone: list[int] = []
+
+    async def wait(sock: socket.socket) -> None:
+        await epoll.listen(sock, Reader(sock, 1))
+        gone.append(turns.count)
+
+    with ExitStack() as stack:
+        socks = [stack.enter_context(closing(_Socket())) for _ in range(5 * AT_ONCE)]
+        async with trio.open_nursery() as nursery:
+            for sock in socks:
+                nursery.start_soon(wait, sock)
+            await trio.testing.wait_all_tasks_blocked()
+            for sock in socks:
+                sock.peer.close()
+    assert [*Counter(gone).values()] == [AT_ONCE] * 5
+
+
+async def test_one_that_is_cancelled_while_it_waits_to_go_on_costs_the_others_nothing(
+    epoll: EpollReader, nursery: trio.Nursery
+) -> None:
+    gone: list[socket.socket] = []
+    last = trio.CancelScope()
+
+    async def wait(sock: socket.socket, scope: trio.CancelScope) -> None:
+        with scope:
+            await epoll.listen(sock, Reader(sock, 1))
+            gone.append(sock)
+            last.cancel()
+
+    with ExitStack() as stack:
+        socks = [stack.enter_context(closing(_Socket())) for _ in range(AT_ONCE + 1)]
+        for sock in socks:
+            nursery.start_soon(wait, sock, trio.CancelScope() if sock is not socks[-1] else last)
+            await trio.testing.wait_all_tasks_blocked()
+        for sock in socks:
+            sock.peer.close()
+        await trio.testing.wait_all_tasks_blocked()
+    assert {*gone} == {*socks[:-1]}
