@@ -1,4 +1,4 @@
-"""What one cast member has received and not yet looked at.
+"""What one client has received and not yet looked at.
 
 Knows how bytes become lines (TCP) or messages (websocket); does not know sockets, time, or what was
 expected. Everything received is kept in order until it is taken, the end of the stream last. What
@@ -45,7 +45,7 @@ _MOST_SHOWN = 400
 
 
 def notation(received: Received, ending: str) -> str:
-    """A received thing as a transcript would have it behind the member's name."""
+    """A received thing as a transcript would have it behind the client's name."""
     match received:
         case Text(text, framed) if text.endswith(ending):
             body = text.removesuffix(ending)

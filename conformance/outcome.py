@@ -1,4 +1,4 @@
-"""How a performance went, as data for the reports.
+"""How a playback went, as data for the reports.
 
 Knows what there is to tell; neither how it came about nor how it is printed.
 """

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from conformance.boards import arena_cells, arena_moves, nac4_board
 
-# Words that mean something in braces, so that no cast member may be called so.
+# Words that mean something in braces, so that no client may be called so.
 RESERVED = frozenset({"table", "clock", "time", "any", "rest", "board", "cells", "moves", "repeat"})
 
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9]*)(?: ([^{}\"]*))?\}")
@@ -35,10 +35,10 @@ class PlaceholderError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The names of one performance, which no stranger on the same server bears.
+    """The names of one playback, which no stranger on the same server bears.
 
     `suffix`, letters and digits, is what makes them so. `roles` says for every name that may stand
-    in braces which cast member bears it (after a `lot`, two names point to one member). `clock` is
+    in braces which client bears it (after a `lot`, two names point to one client). `clock` is
     what the server gives a player for a game, in seconds.
     """
 

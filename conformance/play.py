@@ -1,7 +1,7 @@
 """Plays one transcript against servers that are already there.
 
-Knows the cast, time and what each step means on the wire; does not know how servers come about, nor
-what is reported of a failure. The rules it keeps: every wait has an end (`patience`); what a member
+Knows the clients, time and what each step means on the wire; does not know how servers come about, nor
+what is reported of a failure. The rules it keeps: every wait has an end (`patience`); what a client
 received and no line expected is a failure; and nobody is left behind, neither after success nor
 after failure, because the next transcript must not meet the ghosts of this one.
 """
@@ -13,12 +13,12 @@ from typing import assert_never
 import trio
 
 from conformance import steps
-from conformance.actors import Actor, CannotConnect, CannotSend, connect
+from conformance.connection import CannotConnect, CannotSend, Connection, connect
 from conformance.inbox import Data, End, LineInbox, Received, notation, short
 from conformance.outcome import Failed, Outcome, Passed
 from conformance.payloads import Expected, ExpectedBytes, complaint, expectation, outgoing
 from conformance.placeholders import USUAL_CLOCK, Names, expand, filled, span
-from conformance.steps import Form, Line, Member, Step, Transcript
+from conformance.steps import Client, Form, Line, Step, Transcript
 from conformance.targets import Address
 
 # How long a message that nobody expects may take to show up once the last step is done.
@@ -28,9 +28,9 @@ GOODBYE = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class Setting:
     """Where transcripts are played, and all in seconds: `patience`, what anything expected may take;
-    `clock`, what the servers give a player for a game; `delay`, how long a member that has shaken hands
+    `clock`, what the servers give a player for a game; `delay`, how long a client that has shaken hands
     says nothing.
     """
 
@@ -48,28 +48,28 @@ class StepFailed(Exception):
         self.expected, self.got, self.why = expected, got, why
 
 
-async def play(transcript: Transcript, stage: Stage, suffix: str) -> Outcome:
-    """Play a transcript whose dialects are all among the stage's addresses.
+async def play(transcript: Transcript, setting: Setting, suffix: str) -> Outcome:
+    """Play a transcript whose dialects are all among the setting's addresses.
 
     `suffix` goes behind every name: letters and digits, used for no other transcript on that server.
     """
     async with trio.open_nursery() as nursery:
-        performance = _Performance(transcript, stage, suffix, nursery)
-        outcome = await performance.run()
-        await performance.good_bye()
+        playback = _Playback(transcript, setting, suffix, nursery)
+        outcome = await playback.run()
+        await playback.good_bye()
         nursery.cancel_scope.cancel()
     return outcome
 
 
-class _Performance:
-    def __init__(self, transcript: Transcript, stage: Stage, suffix: str, nursery: trio.Nursery) -> None:
+class _Playback:
+    def __init__(self, transcript: Transcript, setting: Setting, suffix: str, nursery: trio.Nursery) -> None:
         self._transcript = transcript
-        self._stage = stage
+        self._setting = setting
         self._suffix = suffix
         self._nursery = nursery
-        self._members = {member.name: member for member in transcript.cast}
-        self._roles = {name: name for name in self._members}
-        self._actors: dict[str, Actor] = {}
+        self._clients = {client.name: client for client in transcript.clients}
+        self._roles = {name: name for name in self._clients}
+        self._connections: dict[str, Connection] = {}
         self._exchange: list[str] = []
         self._began = trio.current_time()
 
@@ -78,7 +78,7 @@ class _Performance:
         try:
             for line in self._transcript.lines:
                 number = line.number
-                await self._perform(line)
+                await self._step(line)
             await self._nothing_left()
         except StepFailed as failure:
             return Failed(number, failure.expected, failure.got, failure.why, tuple(self._exchange))
@@ -87,141 +87,143 @@ class _Performance:
     async def good_bye(self) -> None:
         """All leave at once, and wait for the server to see it."""
         async with trio.open_nursery() as nursery:
-            for actor in self._actors.values():
-                nursery.start_soon(self._see_off, actor)
-        for actor in self._actors.values():
-            await actor.drop()
+            for connection in self._connections.values():
+                nursery.start_soon(self._see_off, connection)
+        for connection in self._connections.values():
+            await connection.drop()
 
-    async def _see_off(self, actor: Actor) -> None:
+    async def _see_off(self, connection: Connection) -> None:
         """Good-bye, if it was not said yet; then a while for the server to close its side too."""
         with trio.move_on_after(GOODBYE):
-            if not actor.left:
-                await actor.leave()
-            await actor.server_gone()
+            if not connection.left:
+                await connection.leave()
+            await connection.server_gone()
 
-    async def _perform(self, line: Line) -> None:
+    async def _step(self, line: Line) -> None:
         step: Step = line.step
         match step:
             case steps.Wait(text):
-                await trio.sleep(span(text, self._stage.clock))
+                await trio.sleep(span(text, self._setting.clock))
             case steps.Lot():
                 await self._draw(step)
             case steps.Connects(who):
-                await self._present(who)
+                await self._connected(who)
             case steps.Sends():
                 await self._send(step)
             case steps.Hears():
                 await self._hear(step)
             case steps.Silent(who, text):
-                await self._silence(await self._present(who), span(text, self._stage.clock))
+                await self._silence(await self._connected(who), span(text, self._setting.clock))
             case steps.Leaves(who):
-                actor = await self._present(who)
-                self._note(f"{actor.member.name} leaves")
-                await self._see_off(actor)
+                connection = await self._connected(who)
+                self._note(f"{connection.client.name} leaves")
+                await self._see_off(connection)
             case steps.Resets(who):
-                actor = await self._present(who)
-                self._note(f"{actor.member.name} resets")
-                await actor.reset()
+                connection = await self._connected(who)
+                self._note(f"{connection.client.name} resets")
+                await connection.reset()
             case steps.Closed(who, code):
-                await self._closed(await self._present(who), code)
+                await self._closed(await self._connected(who), code)
             case steps.IgnoresTheRest(who):
-                (await self._present(who)).ignoring = True
+                (await self._connected(who)).ignoring = True
             case _:
                 assert_never(step)
 
-    async def _present(self, who: str) -> Actor:
-        """The cast member, connected if it was not yet."""
+    async def _connected(self, who: str) -> Connection:
+        """The client, connected if it was not yet."""
         name = self._roles[who]
-        if name not in self._actors:
-            self._actors[name] = await self._connect(self._members[name])
-        return self._actors[name]
+        if name not in self._connections:
+            self._connections[name] = await self._connect(self._clients[name])
+        return self._connections[name]
 
-    async def _connect(self, member: Member) -> Actor:
-        path = None if member.path is None else expand(member.path, self._names())
-        expected = f"{member.name} connects" + (f" to {path}" if path else "")
+    async def _connect(self, client: Client) -> Connection:
+        path = None if client.path is None else expand(client.path, self._names())
+        expected = f"{client.name} connects" + (f" to {path}" if path else "")
         self._note(expected)
-        address = self._stage.addresses[member.dialect]
+        address = self._setting.addresses[client.dialect]
         try:
-            with trio.fail_after(self._stage.patience):
-                actor = await connect(member, address, path, self._hearing(member))
+            with trio.fail_after(self._setting.patience):
+                connection = await connect(client, address, path, self._hearing(client))
         except CannotConnect as error:
             raise StepFailed(expected, str(error)) from None
         except trio.TooSlowError:
             raise StepFailed(expected, self._nothing()) from None
-        self._nursery.start_soon(actor.read_on)
-        if member.manner.websocket:
-            await trio.sleep(self._stage.delay)
-        return actor
+        self._nursery.start_soon(connection.read_on)
+        if client.manner.websocket:
+            await trio.sleep(self._setting.delay)
+        return connection
 
     async def _send(self, step: steps.Sends) -> None:
-        actor = await self._present(step.who)
-        name = actor.member.name
-        said = self._written(actor, ">", step)
-        if actor.left:
+        connection = await self._connected(step.who)
+        name = connection.client.name
+        said = self._written(connection, ">", step)
+        if connection.left:
             raise StepFailed(said, f"{name} has left")
         self._note(said)
         try:
-            with trio.fail_after(self._stage.patience):
-                await actor.send(outgoing(actor.member.manner, step.form, step.payload, self._names()))
+            with trio.fail_after(self._setting.patience):
+                manner = connection.client.manner
+                await connection.send(outgoing(manner, step.form, step.payload, self._names()))
         except CannotSend:
-            if not actor.hangup_expected:
+            if not connection.hangup_expected:
                 raise StepFailed(said, "it could not be sent: the server had hung up") from None
         except trio.TooSlowError:
-            raise StepFailed(said, f"the server did not read it within {self._stage.patience:g} s") from None
+            limit = self._setting.patience
+            raise StepFailed(said, f"the server did not read it within {limit:g} s") from None
 
     async def _hear(self, step: steps.Hears) -> None:
-        actor = await self._present(step.who)
-        expected = expectation(actor.member.manner, step.form, step.payload, self._names())
-        wanted = self._written(actor, "<", step)
-        received = await self._next(actor, expected, wanted)
+        connection = await self._connected(step.who)
+        expected = expectation(connection.client.manner, step.form, step.payload, self._names())
+        wanted = self._written(connection, "<", step)
+        received = await self._next(connection, expected, wanted)
         why = complaint(expected, received)
         if why is not None:
-            raise StepFailed(wanted, self._told(actor, received), why)
-        if isinstance(actor.inbox, LineInbox) and isinstance(received, Data):
-            actor.inbox.take_piece(len(received.data))
+            raise StepFailed(wanted, self._told(connection, received), why)
+        if isinstance(connection.inbox, LineInbox) and isinstance(received, Data):
+            connection.inbox.take_piece(len(received.data))
         else:
-            actor.inbox.take()
+            connection.inbox.take()
 
-    async def _next(self, actor: Actor, expected: Expected | None, wanted: str) -> Received:
-        """What the actor received next, left in its inbox."""
-        look = actor.inbox.first
-        if isinstance(expected, ExpectedBytes) and isinstance(actor.inbox, LineInbox):
-            size, inbox = len(expected.data), actor.inbox
+    async def _next(self, connection: Connection, expected: Expected | None, wanted: str) -> Received:
+        """What the connection received next, left in its inbox."""
+        look = connection.inbox.first
+        if isinstance(expected, ExpectedBytes) and isinstance(connection.inbox, LineInbox):
+            size, inbox = len(expected.data), connection.inbox
 
             def look() -> Received | None:
                 return inbox.piece(size)
 
         try:
-            with trio.fail_after(self._stage.patience):
-                return await actor.received(look)
+            with trio.fail_after(self._setting.patience):
+                return await connection.received(look)
         except trio.TooSlowError:
-            pieces = actor.inbox.rest()
-            begun = f"only {self._told(actor, pieces[0])}, then " if pieces else ""
+            pieces = connection.inbox.rest()
+            begun = f"only {self._told(connection, pieces[0])}, then " if pieces else ""
             raise StepFailed(wanted, begun + self._nothing()) from None
 
-    async def _silence(self, actor: Actor, seconds: float) -> None:
+    async def _silence(self, connection: Connection, seconds: float) -> None:
         began = trio.current_time()
         with trio.move_on_after(seconds):
-            received = await actor.received(lambda: next(iter(actor.inbox.rest()), None))
+            received = await connection.received(lambda: next(iter(connection.inbox.rest()), None))
             after = trio.current_time() - began
-            wanted = f"{actor.member.name} silent {seconds:g}"
-            raise StepFailed(wanted, f"{self._told(actor, received)} after {after:.3f} s")
+            wanted = f"{connection.client.name} silent {seconds:g}"
+            raise StepFailed(wanted, f"{self._told(connection, received)} after {after:.3f} s")
 
-    async def _closed(self, actor: Actor, code: int | None) -> None:
-        wanted = f"{actor.member.name} closed" + ("" if code is None else f" {code}")
-        received = await self._next(actor, None, wanted)
+    async def _closed(self, connection: Connection, code: int | None) -> None:
+        wanted = f"{connection.client.name} closed" + ("" if code is None else f" {code}")
+        received = await self._next(connection, None, wanted)
         if not isinstance(received, End):
-            raise StepFailed(wanted, self._told(actor, received))
+            raise StepFailed(wanted, self._told(connection, received))
         reset = received.how == "the connection was reset"
-        if (code is not None and received.code != code) or (reset and not actor.member.manner.websocket):
-            raise StepFailed(wanted, self._told(actor, received))
-        actor.inbox.take()
-        actor.hangup_expected = True
+        if (code is not None and received.code != code) or (reset and not connection.client.manner.websocket):
+            raise StepFailed(wanted, self._told(connection, received))
+        connection.inbox.take()
+        connection.hangup_expected = True
 
     async def _draw(self, step: steps.Lot) -> None:
-        one, other = [await self._present(who) for who in step.members]
-        expected = expectation(one.member.manner, Form.PLAIN, step.payload, self._names())
-        first, second = one.member.name, other.member.name
+        one, other = [await self._connected(who) for who in step.clients]
+        expected = expectation(one.client.manner, Form.PLAIN, step.payload, self._names())
+        first, second = one.client.name, other.client.name
         wanted = f"{first} < (a message to draw the lot by)"
         received = await self._next(one, expected, wanted)
         if isinstance(received, End):
@@ -233,34 +235,34 @@ class _Performance:
 
     async def _nothing_left(self) -> None:
         await trio.sleep(SETTLE)
-        for actor in self._actors.values():
-            if actor.ignoring:
+        for connection in self._connections.values():
+            if connection.ignoring:
                 continue
-            for received in actor.inbox.rest():
-                if isinstance(received, End) and actor.left:
+            for received in connection.inbox.rest():
+                if isinstance(received, End) and connection.left:
                     continue
-                wanted = f"nothing more for {actor.member.name}"
-                raise StepFailed(wanted, self._told(actor, received), "received but not expected")
+                wanted = f"nothing more for {connection.client.name}"
+                raise StepFailed(wanted, self._told(connection, received), "received but not expected")
 
     def _names(self) -> Names:
-        return Names(self._suffix, self._roles, self._stage.clock)
+        return Names(self._suffix, self._roles, self._setting.clock)
 
-    def _told(self, actor: Actor, received: Received) -> str:
-        return f"{actor.member.name} {notation(received, actor.member.manner.ending)}"
+    def _told(self, connection: Connection, received: Received) -> str:
+        return f"{connection.client.name} {notation(received, connection.client.manner.ending)}"
 
-    def _written(self, actor: Actor, arrow: str, step: steps.Sends | steps.Hears) -> str:
+    def _written(self, connection: Connection, arrow: str, step: steps.Sends | steps.Hears) -> str:
         """A line of the transcript with its placeholders filled in."""
         payload = filled(step.payload, self._names())
-        return short(f"{actor.member.name} {arrow}{step.form.value} {payload}".rstrip())
+        return short(f"{connection.client.name} {arrow}{step.form.value} {payload}".rstrip())
 
     def _nothing(self) -> str:
-        return f"nothing within {self._stage.patience:g} s"
+        return f"nothing within {self._setting.patience:g} s"
 
     def _note(self, line: str) -> None:
         self._exchange.append(f"{trio.current_time() - self._began:7.3f}  {line}")
 
-    def _hearing(self, member: Member) -> Callable[[Received], None]:
+    def _hearing(self, client: Client) -> Callable[[Received], None]:
         def hear(received: Received) -> None:
-            self._note(f"{member.name} {notation(received, member.manner.ending)}")
+            self._note(f"{client.name} {notation(received, client.manner.ending)}")
 
         return hear

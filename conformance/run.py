@@ -13,7 +13,7 @@ import trio
 from conformance.launch import COMMAND, Server, ServerError, start
 from conformance.outcome import Failed, Outcome, Result, Skipped
 from conformance.placeholders import USUAL_CLOCK, run_token
-from conformance.play import Stage, play
+from conformance.play import Setting, play
 from conformance.steps import Broken, Transcript
 from conformance.targets import Address
 
@@ -33,7 +33,7 @@ class Run:
 class Settings:
     """`targets`: servers that are there already, by dialect; where empty, `command` starts one.
 
-    `clock` and `delay` are those of a `Stage` with these targets.
+    `clock` and `delay` are those of a `Setting` with these targets.
     """
 
     targets: Mapping[str, Address]
@@ -50,8 +50,8 @@ async def run_all(chosen: Sequence[Transcript | Broken], settings: Settings) -> 
     transcripts = [t for t in chosen if isinstance(t, Transcript)]
     player = _Player(run, settings)
     if settings.targets:
-        stage = Stage(settings.targets, settings.patience, settings.clock, settings.delay)
-        await player.on_stage(transcripts, stage)
+        setting = Setting(settings.targets, settings.patience, settings.clock, settings.delay)
+        await player.play_in(transcripts, setting)
     else:
         await player.on_own_servers(transcripts)
     order = {t.id: i for i, t in enumerate(chosen)}
@@ -85,8 +85,8 @@ class _Player:
                     self._run.results.append(Result(transcript, Skipped("its server did not start")))
                 return
             try:
-                stage = Stage(server.addresses, self._settings.patience, group[0].clock or USUAL_CLOCK)
-                await self.on_stage(group, stage)
+                setting = Setting(server.addresses, self._settings.patience, group[0].clock or USUAL_CLOCK)
+                await self.play_in(group, setting)
             finally:
                 await self._stop(server)
                 nursery.cancel_scope.cancel()
@@ -98,13 +98,13 @@ class _Player:
         except ServerError as error:
             self._run.troubles.append(str(error))
 
-    async def on_stage(self, transcripts: Iterable[Transcript], stage: Stage) -> None:
+    async def play_in(self, transcripts: Iterable[Transcript], setting: Setting) -> None:
         """One after the other against servers that are there."""
         for transcript in transcripts:
             self._played += 1
             began = time.perf_counter()
             suffix = f"{self._token}{self._played}"
-            outcome = self._obstacle(transcript) or await play(transcript, stage, suffix)
+            outcome = self._obstacle(transcript) or await play(transcript, setting, suffix)
             self._run.results.append(Result(transcript, outcome, time.perf_counter() - began))
 
     def _obstacle(self, transcript: Transcript) -> Outcome | None:

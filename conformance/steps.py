@@ -1,4 +1,4 @@
-"""What a transcript says, as data: its head, its cast, its steps.
+"""What a transcript says, as data: its head, its clients, its steps.
 
 Knows the vocabulary and nothing else: no files, no sockets. `transcript` reads it, `play` performs
 it; the union `Step` is closed, so that both know every kind of step.
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 class Manner(Enum):
-    """How a cast member writes and reads: what a plain `>` adds and what a plain `<` compares."""
+    """How a client writes and reads: what a plain `>` adds and what a plain `<` compares."""
 
     TEXT = "text"  # websocket text frames, each ending in CRLF
     JSON = "json"  # websocket text frames, compared as JSON values
@@ -28,8 +28,8 @@ class Manner(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
-    """One of the cast. `path`: the request path of a websocket, placeholders in it; None for the target's."""
+class Client:
+    """Who takes part. `path`: the request path of a websocket, placeholders in it; None for the target's."""
 
     name: str
     dialect: str
@@ -44,7 +44,7 @@ class Form(Enum):
     BYTES = "bytes"  # bytes as they are, on the TCP stream itself
     TEXT = "text"  # one text frame, exactly
     BINARY = "binary"  # one binary frame, exactly
-    JSON = "json"  # an arena message in this encoding, whatever the member usually reads
+    JSON = "json"  # an arena message in this encoding, whatever the client usually reads
     EDN = "edn"
 
 
@@ -108,7 +108,7 @@ class Lot:
     """Who of two plays which part: if the next message of the first fits, they keep their order."""
 
     parts: tuple[str, str]
-    members: tuple[str, str]
+    clients: tuple[str, str]
     payload: str
 
 
@@ -155,14 +155,14 @@ class Transcript:
     source: str
     clauses: tuple[Clause, ...]
     needs: tuple[str, ...]
-    cast: tuple[Member, ...]
+    clients: tuple[Client, ...]
     lines: tuple[Line, ...]
     clock: float | None = None
     any_clock: bool = False
 
     @property
     def dialects(self) -> frozenset[str]:
-        return frozenset(member.dialect for member in self.cast)
+        return frozenset(client.dialect for client in self.clients)
 
 
 @dataclass(frozen=True, slots=True)

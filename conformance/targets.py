@@ -16,7 +16,7 @@ WEB = "web"
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """`path` is what goes before a cast member's own request path; empty or beginning with a slash."""
+    """`path` is what goes before a client's own request path; empty or beginning with a slash."""
 
     host: str
     port: int

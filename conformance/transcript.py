@@ -2,7 +2,7 @@
 
 Knows the grammar (README.md). Does not know servers, nor where files lie.
 The rule it keeps: whatever could only fail when played is found here, with file and line: unknown
-cast members and placeholders, payloads that are no JSON, clauses that nobody cited.
+clients and placeholders, payloads that are no JSON, clauses that nobody cited.
 """
 
 import re
@@ -13,7 +13,7 @@ from conformance import steps
 from conformance.dialects import DIALECTS
 from conformance.payloads import expectation, outgoing
 from conformance.placeholders import RESERVED, USUAL_CLOCK, Names, PlaceholderError, expand, span
-from conformance.steps import Clause, Form, Line, Manner, Member, Step, Transcript
+from conformance.steps import Clause, Client, Form, Line, Manner, Step, Transcript
 
 _ARROW = re.compile(r"(\S+)\s+([<>])(\S*)(?: (.*))?")
 _NAME = re.compile(r"[a-z][a-z0-9]*")
@@ -22,7 +22,7 @@ _CODE = re.compile(r"[1-4][0-9]{3}")
 _CLOCK = re.compile(r"[0-9]+(\.[0-9])?")
 _LOT = re.compile(r"lot (\S+) (\S+) from (\S+) (\S+) on (.+)")
 
-_KEYWORDS = frozenset({"clause", "source", "needs", "clock", "cast", "wait", "lot"})
+_KEYWORDS = frozenset({"clause", "source", "needs", "clock", "client", "wait", "lot"})
 
 _PIECES = frozenset({Form.PLAIN, Form.BYTES})
 _FRAMES = frozenset({Form.PLAIN, Form.TEXT})
@@ -67,7 +67,7 @@ def parse(text: str, identity: str, path: Path) -> Transcript:
         source=reader.source,
         clauses=tuple(reader.clauses),
         needs=sorted_options(reader.needs),
-        cast=tuple(reader.cast.values()),
+        clients=tuple(reader.clients.values()),
         lines=tuple(reader.lines),
         clock=reader.clock,
         any_clock=reader.any_clock,
@@ -92,12 +92,12 @@ class _Reader:
         self.source = ""
         self.clauses: list[Clause] = []
         self.needs: list[str] = []
-        self.cast: dict[str, Member] = {}
+        self.clients: dict[str, Client] = {}
         self.lines: list[Line] = []
         self.clock: float | None = None
         self.any_clock = False
-        # Who stands for whom: the cast, and after a lot the names that it gave.
-        self._roles: dict[str, Member] = {}
+        # Which name is whose: the clients, and after a lot the names that it gave.
+        self._roles: dict[str, Client] = {}
         self._gone: set[str] = set()
         self._paths: list[tuple[int, str]] = []
         self._number = 0
@@ -110,7 +110,7 @@ class _Reader:
             "source": self._source,
             "needs": self._needs,
             "clock": self._clock,
-            "cast": self._cast,
+            "client": self._add_client,
         }
         if text.startswith("#"):
             if not self.lines and not self.title:
@@ -162,7 +162,7 @@ class _Reader:
         self._needs(f"--clock {rest}")
         self.any_clock = True
 
-    def _cast(self, rest: str) -> None:
+    def _add_client(self, rest: str) -> None:
         name, dialect, *more = rest.split() + [""] * (2 - len(rest.split()))
         self._new_name(name)
         if dialect not in DIALECTS:
@@ -172,8 +172,8 @@ class _Reader:
         path = more.pop(0) if more and manner.websocket else None
         if more:
             raise ValueError(f"not understood: {' '.join(more)!r}")
-        self.cast[name] = self._roles[name] = Member(name, dialect, manner, path)
-        # A path may name members further down, so it is looked at when all are known.
+        self.clients[name] = self._roles[name] = Client(name, dialect, manner, path)
+        # A path may name clients further down, so it is looked at when all are known.
         self._paths.append((self._number, path or ""))
 
     def _new_name(self, name: str) -> None:
@@ -196,31 +196,31 @@ class _Reader:
         return self._deed(who, words)
 
     def _spoken(self, who: str, direction: str, form_name: str, payload: str | None) -> Step:
-        member = self._member(who)
+        client = self._client(who)
         form = _form(form_name)
         sending = direction == ">"
-        allowed = _HEARABLE[member.manner]
+        allowed = _HEARABLE[client.manner]
         if sending:
-            allowed = _SENDABLE if member.manner.websocket else _PIECES
+            allowed = _SENDABLE if client.manner.websocket else _PIECES
         if form not in allowed:
-            wire = "a websocket" if member.manner.websocket else "plain TCP"
+            wire = "a websocket" if client.manner.websocket else "plain TCP"
             raise ValueError(
-                f"{who} is {member.dialect} on {wire}: {direction}{form_name} has no meaning there"
+                f"{who} is {client.dialect} on {wire}: {direction}{form_name} has no meaning there"
             )
         if sending:
             self._still_there(who)
-            outgoing(member.manner, form, payload or "", self._names())
+            outgoing(client.manner, form, payload or "", self._names())
             return steps.Sends(who, form, payload or "")
-        expectation(member.manner, form, payload or "", self._names())
+        expectation(client.manner, form, payload or "", self._names())
         return steps.Hears(who, form, payload or "")
 
     def _deed(self, who: str, words: list[str]) -> Step:
-        member = self._member(who)
+        client = self._client(who)
         match words:
             case ["silent", text]:
                 return steps.Silent(who, _span(text))
             case ["closed", *code] if not code or (
-                member.manner.websocket and _CODE.fullmatch(" ".join(code))
+                client.manner.websocket and _CODE.fullmatch(" ".join(code))
             ):
                 return steps.Closed(who, int(code[0]) if code else None)
             case ["ignores", "the", "rest"]:
@@ -238,19 +238,19 @@ class _Reader:
         found = _LOT.fullmatch(text)
         if found is None:
             raise ValueError("expected: lot P Q from A B on MESSAGE")
-        part, other, *members, payload = found.groups()
-        one, two = (self._member(name) for name in members)
+        part, other, *clients, payload = found.groups()
+        one, two = (self._client(name) for name in clients)
         if (one.dialect, one.manner) != (two.dialect, two.manner) or one is two:
-            raise ValueError("a lot is drawn between two members who speak the same")
+            raise ValueError("a lot is drawn between two clients who speak the same")
         expectation(one.manner, Form.PLAIN, payload, self._names())
-        for name, member in ((part, one), (other, two)):
+        for name, client in ((part, one), (other, two)):
             self._new_name(name)
-            self._roles[name] = member
-        return steps.Lot((part, other), (members[0], members[1]), payload)
+            self._roles[name] = client
+        return steps.Lot((part, other), (clients[0], clients[1]), payload)
 
-    def _member(self, who: str) -> Member:
+    def _client(self, who: str) -> Client:
         if who not in self._roles:
-            raise ValueError(f"there is no {who!r} in the cast")
+            raise ValueError(f"there is no client {who!r}")
         return self._roles[who]
 
     def _still_there(self, who: str) -> None:

@@ -9,7 +9,7 @@ import trio
 import trio_websocket
 
 from conformance.outcome import Failed, Outcome
-from conformance.play import Stage, play
+from conformance.play import Setting, play
 from conformance.steps import Transcript
 from conformance.targets import Address
 from conformance.transcript import parse
@@ -18,9 +18,9 @@ TcpHandler = Callable[[trio.SocketStream], Awaitable[None]]
 WebsocketHandler = Callable[[trio_websocket.WebSocketConnection], Awaitable[None]]
 
 HEAD = {
-    "droidcon": "clause droidcon 1.1\nsource derived\ncast a droidcon\n",
-    "nac4": "clause nac4 1.1\nsource derived\ncast a nac4\n",
-    "arena": "clause arena 1.1\nsource derived\ncast a arena\n",
+    "droidcon": "clause droidcon 1.1\nsource derived\nclient a droidcon\n",
+    "nac4": "clause nac4 1.1\nsource derived\nclient a nac4\n",
+    "arena": "clause arena 1.1\nsource derived\nclient a arena\n",
 }
 # The head is three lines long, so the first step is line 4.
 FIRST = 4
@@ -52,8 +52,8 @@ async def websocket_server(handler: WebsocketHandler) -> AsyncIterator[Address]:
 
 
 async def perform(text: str, dialect: str, address: Address, patience: float = 5.0) -> Outcome:
-    """Play steps with one member, `a`, of a dialect; the names are `ax1` and so on."""
-    return await play(script(text, HEAD[dialect]), Stage({dialect: address}, patience), "x1")
+    """Play steps with one client, `a`, of a dialect; the names are `ax1` and so on."""
+    return await play(script(text, HEAD[dialect]), Setting({dialect: address}, patience), "x1")
 
 
 def steps_of(failed: Failed) -> list[str]:

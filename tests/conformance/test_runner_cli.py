@@ -36,7 +36,7 @@ def places(tmp_path: Path) -> Places:
 @pytest.fixture
 def write(places: Places) -> Write:
     def write_one(topic: str, steps: str, head: str = "", clause: str = "1.1") -> None:
-        text = f"# About {topic}.\nclause droidcon {clause}\nsource derived\n{head}cast a droidcon\n{steps}"
+        text = f"# About {topic}.\nclause droidcon {clause}\nsource derived\n{head}client a droidcon\n{steps}"
         (places.transcripts / "droidcon" / f"{topic}.txt").write_text(text)
 
     return write_one
@@ -169,12 +169,12 @@ def test_broken_transcript_fails_and_the_others_are_played(
     out = capsys.readouterr().out
     assert (
         "FAILED droidcon/broken: not a transcript\n"
-        "  transcripts/droidcon/broken.txt:5: there is no 'b' in the cast\n"
+        "  transcripts/droidcon/broken.txt:5: there is no client 'b'\n"
         "\n"
         "1 passed, 1 failed, 0 skipped\n"
     ) in out
     assert main(["--check"], places) == 1
-    assert "broken.txt:5: there is no 'b' in the cast\n" in capsys.readouterr().out
+    assert "broken.txt:5: there is no client 'b'\n" in capsys.readouterr().out
 
 
 def test_list_shows_what_there_is(places: Places, write: Write, capsys: pytest.CaptureFixture[str]) -> None:
@@ -183,7 +183,7 @@ def test_list_shows_what_there_is(places: Places, write: Write, capsys: pytest.C
     assert main(["--list"], places) == 1
     assert capsys.readouterr().out == (
         "droidcon/broken\n"
-        "    broken: line 5: there is no 'b' in the cast\n"
+        "    broken: line 5: there is no client 'b'\n"
         "droidcon/one\n"
         "    About one.\n"
         "    derived; droidcon 1.1, droidcon 1.2; needs --rounds 1\n"
@@ -194,7 +194,7 @@ def test_list_shows_what_there_is(places: Places, write: Write, capsys: pytest.C
 def test_given_targets_skip_what_cannot_be_played_there(
     places: Places, write: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write("both", GREETED, "cast b nac4\n")
+    write("both", GREETED, "client b nac4\n")
     write("other", GREETED, "needs --clock 1.0\n", clause="1.2")
     assert main(["droidcon=127.0.0.1:1"], places) == 0
     assert capsys.readouterr().out == (

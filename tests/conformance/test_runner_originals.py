@@ -12,7 +12,7 @@ from runner_fakes import websocket_server
 from conformance.boards import arena_cells, arena_moves, nac4_board
 from conformance.cli import Places
 from conformance.outcome import Failed, Passed
-from conformance.play import Stage, play
+from conformance.play import Setting, play
 from conformance.steps import Transcript
 from conformance.targets import Address
 from conformance.transcript import parse
@@ -144,21 +144,21 @@ async def serving(server: Arena | Nac4) -> AsyncIterator[Address]:
 @pytest.mark.parametrize("identity", ["arena/win_diagonal", "arena/win_row"])
 async def test_transcript_holds_whichever_sides_the_server_gives(identity: str, swapped: list[bool]) -> None:
     async with serving(Arena(list(swapped))) as address:
-        stage = Stage({"arena": address}, 5.0)
-        assert await play(recorded(identity), stage, "x1") == Passed()
+        setting = Setting({"arena": address}, 5.0)
+        assert await play(recorded(identity), setting, "x1") == Passed()
 
 
 @pytest.mark.parametrize("clock", [10.0, 42.0, 300.0])
 @pytest.mark.parametrize("identity", ["nac4/win", "nac4/win_yellow"])
 async def test_transcript_holds_whatever_the_clock_of_the_server(identity: str, clock: float) -> None:
     async with serving(Nac4(clock)) as address:
-        stage = Stage({"nac4": address}, 5.0, clock)
-        assert await play(recorded(identity), stage, "x1") == Passed()
+        setting = Setting({"nac4": address}, 5.0, clock)
+        assert await play(recorded(identity), setting, "x1") == Passed()
 
 
 async def test_another_clock_than_was_said_is_a_failure() -> None:
     async with serving(Nac4(10.0)) as address:
-        outcome = await play(recorded("nac4/win"), Stage({"nac4": address}, 5.0), "x1")
+        outcome = await play(recorded("nac4/win"), Setting({"nac4": address}, 5.0), "x1")
     assert isinstance(outcome, Failed)
     assert outcome.expected.endswith("R PlayR 42.0")
     assert outcome.got.endswith("R PlayR 10.0")
@@ -175,5 +175,5 @@ async def test_member_says_nothing_for_a_while_behind_its_handshake() -> None:
         await client.aclose()
 
     async with websocket_server(handler) as address:
-        await play(recorded("arena/copy"), Stage({"arena": address}, 5.0, delay=0.1), "x1")
+        await play(recorded("arena/copy"), Setting({"arena": address}, 5.0, delay=0.1), "x1")
     assert times[1] - times[0] > 0.05

@@ -25,7 +25,7 @@ def pattern(text: str, ending: str = "") -> TextPattern:
     return TextPattern(parts(text, NAMES), ending)
 
 
-def test_names_begin_with_the_cast_name_and_are_letters_and_digits() -> None:
+def test_names_begin_with_the_clients_name_and_are_letters_and_digits() -> None:
     assert expand("connect {a}", NAMES) == "connect ax7"
     assert run_token().isalpha()
 

@@ -6,7 +6,7 @@ import trio_websocket
 from runner_fakes import FIRST, HEAD, TcpHandler, perform, script, steps_of, tcp_server, websocket_server
 
 from conformance.outcome import Failed, Outcome, Passed
-from conformance.play import Stage, play
+from conformance.play import Setting, play
 from conformance.targets import Address
 
 pytestmark = pytest.mark.trio
@@ -137,7 +137,7 @@ async def test_hangup_that_no_line_expected_fails_at_the_end() -> None:
     assert (outcome.expected, outcome.got) == ("nothing more for a", "a closed 1011 (oops)")
 
 
-async def test_member_that_ignores_the_rest_may_receive_anything() -> None:
+async def test_client_that_ignores_the_rest_may_receive_anything() -> None:
     assert await against_tcp(b"ONE\nTWO\n", "a < ONE\na ignores the rest\n") == Passed()
 
 
@@ -242,7 +242,7 @@ async def test_long_payloads_are_cut_short_in_the_report() -> None:
 
 @pytest.mark.parametrize("first", ["a", "b"])
 async def test_lot_gives_each_the_part_that_was_drawn(first: str) -> None:
-    head = HEAD["nac4"] + "cast b nac4\n"
+    head = HEAD["nac4"] + "client b nac4\n"
     lot = "a connects\nb connects\nlot p q from a b on first\n"
     text = lot + "p < first\nq < second\np > {p}\np < {p}\nq closed\n"
 
@@ -256,14 +256,14 @@ async def test_lot_gives_each_the_part_that_was_drawn(first: str) -> None:
 
     arrivals = ["a", "b"]
     async with websocket_server(handler) as address:
-        assert await play(script(text, head), Stage({"nac4": address}, 5.0), "x1") == Passed()
+        assert await play(script(text, head), Setting({"nac4": address}, 5.0), "x1") == Passed()
 
 
 async def test_lot_is_told_in_the_exchange() -> None:
-    head = HEAD["droidcon"] + "cast b droidcon\n"
+    head = HEAD["droidcon"] + "client b droidcon\n"
     async with tcp_server(answering(b"second\n")) as address:
         transcript = script("lot p q from a b on first\np < first\n", head)
-        outcome = failed(await play(transcript, Stage({"droidcon": address}, 5.0), "x1"))
+        outcome = failed(await play(transcript, Setting({"droidcon": address}, 5.0), "x1"))
     assert "lot: p is b, q is a" in steps_of(outcome)
     assert (outcome.expected, outcome.got) == ("b < first", "b < second")
 
@@ -273,10 +273,10 @@ async def test_hangup_before_the_lot_is_told() -> None:
         await stream.send_eof()
         assert await stream.receive_some() == b""
 
-    head = HEAD["droidcon"] + "cast b droidcon\n"
+    head = HEAD["droidcon"] + "client b droidcon\n"
     async with tcp_server(handler) as address:
         transcript = script("lot p q from a b on first\n", head)
-        outcome = failed(await play(transcript, Stage({"droidcon": address}, 5.0), "x1"))
+        outcome = failed(await play(transcript, Setting({"droidcon": address}, 5.0), "x1"))
     assert (outcome.expected, outcome.got) == ("a < (a message to draw the lot by)", "a closed")
 
 
@@ -320,20 +320,20 @@ async def test_request_path_goes_behind_the_targets_own() -> None:
         with pytest.raises(trio_websocket.ConnectionClosed):
             await websocket.get_message()
 
-    head = HEAD["nac4"] + "cast b nac4 /?table={table}\n"
+    head = HEAD["nac4"] + "client b nac4 /?table={table}\n"
     async with websocket_server(handler) as address:
         for path in ("", "/ws"):
             target = Address(address.host, address.port, path)
             transcript = script("a connects\nb connects\n", head)
-            assert await play(transcript, Stage({"nac4": target}, 5.0), "x1") == Passed()
+            assert await play(transcript, Setting({"nac4": target}, 5.0), "x1") == Passed()
     assert paths == ["/", "/?table=tablex1", "/ws", "/ws/?table=tablex1"]
 
 
-async def test_raw_member_speaks_http_to_a_websocket_port() -> None:
-    head = "clause nac4 1.1\nsource derived\ncast a nac4 raw\n"
+async def test_raw_client_speaks_http_to_a_websocket_port() -> None:
+    head = "clause nac4 1.1\nsource derived\nclient a nac4 raw\n"
     async with tcp_server(answering(b"HTTP/1.1 200 OK\r\n\r\n[]")) as address:
         text = 'a > GET / HTTP/1.1\na >\na < HTTP/1.1 200 {any}\na <\na <bytes "[]"\n'
-        assert await play(script(text, head), Stage({"nac4": address}, 5.0), "x1") == Passed()
+        assert await play(script(text, head), Setting({"nac4": address}, 5.0), "x1") == Passed()
 
 
 async def test_leaving_tcp_still_hears_what_is_owed() -> None:
@@ -443,9 +443,9 @@ async def test_server_that_does_not_read_is_told(monkeypatch: pytest.MonkeyPatch
     assert outcome.got == "the server did not read it within 0.05 s"
 
 
-async def test_part_whose_member_has_left_cannot_speak() -> None:
-    head = HEAD["droidcon"] + "cast b droidcon\n"
+async def test_part_whose_client_has_left_cannot_speak() -> None:
+    head = HEAD["droidcon"] + "client b droidcon\n"
     async with tcp_server(answering(b"first\n")) as address:
         transcript = script("lot p q from a b on first\np leaves\na > X\n", head)
-        outcome = failed(await play(transcript, Stage({"droidcon": address}, 5.0), "x1"))
+        outcome = failed(await play(transcript, Setting({"droidcon": address}, 5.0), "x1"))
     assert (outcome.expected, outcome.got) == ("a > X", "a has left")

@@ -6,7 +6,7 @@ import pytest
 
 from conformance import steps
 from conformance.library import choose, load
-from conformance.steps import Clause, Form, Line, Manner, Member, Transcript
+from conformance.steps import Clause, Client, Form, Line, Manner, Transcript
 from conformance.transcript import TranscriptError, parse
 
 DATA = Path(__file__).parent / "data" / "transcripts"
@@ -14,9 +14,9 @@ HEAD = """\
 # Title
 clause droidcon 3.1
 source derived
-cast a droidcon
-cast n nac4
-cast j arena
+client a droidcon
+client n nac4
+client j arena
 """
 
 
@@ -32,17 +32,18 @@ def test_head_says_who_and_why_and_with_which_options() -> None:
     transcript = read(
         "# Title\n# more\n\nclause nac4 3.1 3.10\nclause arena 2.1\nsource recorded, but for the blanks\n"
         "needs --rounds 1 --clock 2\nneeds --alpha\n"
-        "cast a nac4 /?against={b}\ncast b arena edn\ncast c nac4 raw\ncast d droidcon\n\n  wait 0.5  \n"
+        "client a nac4 /?against={b}\nclient b arena edn\nclient c nac4 raw\nclient d droidcon\n"
+        "\n  wait 0.5  \n"
     )
     assert transcript.title == "Title"
     assert transcript.source == "recorded, but for the blanks"
     assert transcript.clauses == (Clause("nac4", "3.1"), Clause("nac4", "3.10"), Clause("arena", "2.1"))
     assert transcript.needs == ("--alpha", "--clock", "2", "--rounds", "1")
-    assert transcript.cast == (
-        Member("a", "nac4", Manner.TEXT, "/?against={b}"),
-        Member("b", "arena", Manner.EDN),
-        Member("c", "nac4", Manner.RAW),
-        Member("d", "droidcon", Manner.LINES),
+    assert transcript.clients == (
+        Client("a", "nac4", Manner.TEXT, "/?against={b}"),
+        Client("b", "arena", Manner.EDN),
+        Client("c", "nac4", Manner.RAW),
+        Client("d", "droidcon", Manner.LINES),
     )
     assert transcript.lines == (Line(14, "wait 0.5", steps.Wait("0.5")),)
     assert transcript.dialects == {"nac4", "arena", "droidcon"}
@@ -90,20 +91,20 @@ def test_steps_read_as_they_are_written(line: str, expected: steps.Step) -> None
 
 
 def test_lot_gives_two_names_that_may_speak() -> None:
-    text = HEAD + "cast b arena\nlot p q from j b on {}\np < {}\nq < {}\n"
+    text = HEAD + "client b arena\nlot p q from j b on {}\np < {}\nq < {}\n"
     assert read(text).lines[0].step == steps.Lot(("p", "q"), ("j", "b"), "{}")
 
 
 def test_lot_may_be_drawn_again_between_the_same_two() -> None:
-    text = HEAD + "cast b arena\nlot p q from j b on {}\nlot r s from q p on {}\ns < {}\n"
+    text = HEAD + "client b arena\nlot p q from j b on {}\nlot r s from q p on {}\ns < {}\n"
     assert read(text).lines[1].step == steps.Lot(("r", "s"), ("q", "p"), "{}")
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("x > hello", "there is no 'x' in the cast"),
-        ("hello", "there is no 'hello' in the cast"),
+        ("x > hello", "there is no client 'x'"),
+        ("hello", "there is no client 'hello'"),
         ("a jumps", "not understood: 'a jumps'"),
         ("a silent", "not understood: 'a silent'"),
         ("a silent long", "'long' is no number of seconds, nor clock, nor clock less seconds"),
@@ -122,9 +123,9 @@ def test_lot_may_be_drawn_again_between_the_same_two() -> None:
         ("a >bytes ł", "'ł' is no byte; write its bytes as \\x.."),
         (r"n >text \ud800", "a lone surrogate fits in no text frame"),
         ("lot p q from a", "expected: lot P Q from A B on MESSAGE"),
-        ("lot p q from a n on X", "a lot is drawn between two members who speak the same"),
+        ("lot p q from a n on X", "a lot is drawn between two clients who speak the same"),
         ("a leaves\na > X", "a has left; who comes back needs a name of its own, and may say {a}"),
-        ("wait 1\ncast b nac4", "'cast' belongs above the first step"),
+        ("wait 1\nclient b nac4", "'client' belongs above the first step"),
     ],
 )
 def test_step_that_makes_no_sense_is_told_with_its_line(line: str, message: str) -> None:
@@ -147,17 +148,17 @@ def test_step_that_makes_no_sense_is_told_with_its_line(line: str, message: str)
         ("clock soon", 1, "expected seconds behind --clock, with one decimal at most"),
         ("needs --rounds 1 --clock", 1, "expected seconds behind --clock, with one decimal at most"),
         ("needs rounds", 1, "expected options of the gateway such as: needs --rounds 1"),
-        ("cast a", 1, "'' is no dialect; there are nac4, arena, droidcon"),
-        ("cast", 1, "'' is no name; a name is a lower case letter, then letters and digits"),
-        ("cast A nac4", 1, "'A' is no name; a name is a lower case letter, then letters and digits"),
-        ("cast table nac4", 1, "nobody may be called 'table'; the word has a meaning of its own"),
-        ("cast lot nac4", 1, "nobody may be called 'lot'; the word has a meaning of its own"),
-        ("cast a nac4\ncast a arena", 2, "there is a 'a' already"),
-        ("cast a nac4 edn", 1, "nac4 is not spoken in a manner called 'edn'"),
-        ("cast a nac4 / x", 1, "not understood: 'x'"),
-        ("cast a droidcon /x", 1, "not understood: '/x'"),
-        ("cast a nac4 /{b}\nclause nac4 1.1\nsource derived\na > x", 1, "unknown placeholder {b}"),
-        ("cast a nac4\nsource derived\na > x", 3, "it cites no clause; write for example: clause nac4 3.1"),
+        ("client a", 1, "'' is no dialect; there are nac4, arena, droidcon"),
+        ("client", 1, "'' is no name; a name is a lower case letter, then letters and digits"),
+        ("client A nac4", 1, "'A' is no name; a name is a lower case letter, then letters and digits"),
+        ("client table nac4", 1, "nobody may be called 'table'; the word has a meaning of its own"),
+        ("client lot nac4", 1, "nobody may be called 'lot'; the word has a meaning of its own"),
+        ("client a nac4\nclient a arena", 2, "there is a 'a' already"),
+        ("client a nac4 edn", 1, "nac4 is not spoken in a manner called 'edn'"),
+        ("client a nac4 / x", 1, "not understood: 'x'"),
+        ("client a droidcon /x", 1, "not understood: '/x'"),
+        ("client a nac4 /{b}\nclause nac4 1.1\nsource derived\na > x", 1, "unknown placeholder {b}"),
+        ("client a nac4\nsource derived\na > x", 3, "it cites no clause; write for example: clause nac4 3.1"),
         ("clause nac4 1.1", 1, "it does not say its source; write: source recorded, or: source derived"),
         ("clause nac4 1.1\nsource derived", 2, "it has no step"),
     ],
@@ -175,7 +176,7 @@ def test_broken_file_does_not_keep_the_others_from_being_read(tmp_path: Path) ->
     (tmp_path / "nac4" / "worse.txt").write_bytes(b"\xff")
     bad, good, worse = load(tmp_path)
     assert isinstance(good, Transcript)
-    assert bad == steps.Broken("nac4/bad", tmp_path / "nac4/bad.txt", 1, "there is no 'nonsense' in the cast")
+    assert bad == steps.Broken("nac4/bad", tmp_path / "nac4/bad.txt", 1, "there is no client 'nonsense'")
     assert worse == steps.Broken("nac4/worse", tmp_path / "nac4/worse.txt", 1, "the file is not UTF-8")
 
 

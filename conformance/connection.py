@@ -1,7 +1,7 @@
-"""One cast member on the wire: a TCP connection, with a websocket on it or not.
+"""One client on the wire: a TCP connection, with a websocket on it or not.
 
 Knows how to connect, to send bytes, to leave in good order and to go without good-bye. What comes in
-goes to the member's inbox as it comes, read by a task of its own, so that the exchange is recorded
+goes to the client's inbox as it comes, read by a task of its own, so that the exchange is recorded
 when it happens and not when it is looked at. Knows no transcript and judges nothing.
 """
 
@@ -15,7 +15,7 @@ import trio
 
 from conformance.frames import FrameError, Handshake
 from conformance.inbox import End, FrameInbox, Inbox, LineInbox, Received
-from conformance.steps import Member
+from conformance.steps import Client
 from conformance.targets import Address
 
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
@@ -30,11 +30,11 @@ class CannotSend(Exception):
     """The connection is gone."""
 
 
-class Actor:
-    """A connected cast member. Make one with `connect`; `read_on` must run in a task of the caller's."""
+class Connection:
+    """A connected client. Make one with `connect`; `read_on` must run in a task of the caller's."""
 
-    def __init__(self, member: Member, stream: trio.SocketStream, inbox: Inbox) -> None:
-        self.member = member
+    def __init__(self, client: Client, stream: trio.SocketStream, inbox: Inbox) -> None:
+        self.client = client
         self.inbox = inbox
         # What the transcript has said of it: that it left, that it expects nothing more to be checked.
         self.left = False
@@ -50,7 +50,7 @@ class Actor:
         try:
             async for data in self._stream:
                 await self.take_in(bytes(data))
-            self.inbox.end(End(how="without a close frame" if self.member.manner.websocket else ""))
+            self.inbox.end(End(how="without a close frame" if self.client.manner.websocket else ""))
         except trio.BrokenResourceError:
             self.inbox.end(End(how="the connection was reset"))
         except trio.ClosedResourceError:
@@ -111,21 +111,22 @@ class Actor:
 
 
 async def connect(
-    member: Member, address: Address, path: str | None, hear: Callable[[Received], None]
-) -> Actor:
-    """Connect one cast member, with a websocket handshake if its dialect has one. Raises CannotConnect."""
-    where = f"{member.dialect} at {address.authority}"
+    client: Client, address: Address, path: str | None, hear: Callable[[Received], None]
+) -> Connection:
+    """Connect one client, with a websocket handshake if its dialect has one. Raises CannotConnect."""
+    where = f"{client.dialect} at {address.authority}"
     try:
         # One attempt after the other: a second connection that nobody uses would be a ghost.
         stream = await trio.open_tcp_stream(address.host, address.port, happy_eyeballs_delay=math.inf)
     except OSError as error:
         raise CannotConnect(f"no connection to {where}: {_reason(error)}") from None
-    if not member.manner.websocket:
-        return Actor(member, stream, LineInbox(hear))
-    actor = Actor(member, stream, FrameInbox(hear))
+    if not client.manner.websocket:
+        return Connection(client, stream, LineInbox(hear))
+    connection = Connection(client, stream, FrameInbox(hear))
     opened = False
     try:
-        await actor.take_in(await _shake_hands(stream, Handshake(address.authority, address.resource(path))))
+        handshake = Handshake(address.authority, address.resource(path))
+        await connection.take_in(await _shake_hands(stream, handshake))
         opened = True
     except FrameError as error:
         raise CannotConnect(f"no websocket to {where}: {error}") from None
@@ -134,7 +135,7 @@ async def connect(
     finally:
         if not opened:
             await trio.aclose_forcefully(stream)
-    return actor
+    return connection
 
 
 async def _shake_hands(stream: trio.SocketStream, handshake: Handshake) -> bytes:
