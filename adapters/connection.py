@@ -339,7 +339,7 @@ class Connection(Generic[C, S]):
         return Unreadable(self._number)
 
 
-async def contained(
+async def serve_connection(
     name: str,
     serve: Callable[[Wire], Awaitable[None]],
     wired: Callable[[trio.SocketStream], Wire],

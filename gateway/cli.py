@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from adapters.connection import contained
+from adapters.connection import serve_connection
 from adapters.epoll import EpollReader
 from adapters.front_ends import DIALECTS
 from adapters.house.server import House
@@ -144,7 +144,7 @@ def _front_ends(
         FrontEnd(
             each.name,
             getattr(options, each.option),
-            partial(contained, each.name, each.front_end(hub, options), wired),
+            partial(serve_connection, each.name, each.front_end(hub, options), wired),
         )
         for each in DIALECTS
         if getattr(options, each.option) is not None

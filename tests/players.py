@@ -20,7 +20,7 @@ from wires import wired
 import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
-from adapters.connection import contained
+from adapters.connection import serve_connection
 from gateway.game.results import Finished
 from gateway.game.session import Terms
 from gateway.hub.hub import Hub
@@ -189,7 +189,7 @@ class Gateway:
         """Return a player who is connected, but has not entered."""
         stream, server_stream = trio.testing.memory_stream_pair()
         server = Resettable(server_stream)
-        self._nursery.start_soon(contained, dialect, self._serve[dialect], wired, server)
+        self._nursery.start_soon(serve_connection, dialect, self._serve[dialect], wired, server)
         player: DroidconPlayer | WebsocketPlayer
         if dialect == "droidcon":
             player = DroidconPlayer(name, table, server, stream)

@@ -23,7 +23,7 @@ import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
 import gateway.server.accepting
-from adapters.connection import contained
+from adapters.connection import serve_connection
 from adapters.epoll import EpollReader
 from adapters.wire import Wire
 from gateway.game.session import Terms
@@ -128,7 +128,7 @@ class Server:
         for name, service in services.items():
             (listener,) = await trio.open_tcp_listeners(0, host=self._network.here)
             self.ports[name] = listener.socket.getsockname()[1]
-            serve = partial(contained, name, service, partial(wired, epoll=epoll))
+            serve = partial(serve_connection, name, service, partial(wired, epoll=epoll))
             self._nursery.start_soon(accept, listener, serve, self._nursery, trio.Semaphore(1000))
 
     async def far(self, dialect: str, words: str) -> trio.SocketStream:

@@ -41,7 +41,7 @@ class House:
         """Whether the player called `name` is installed, and would have the time to play `opponent`."""
         return name in HOUSE_PLAYERS and is_installed(name) and self._thinker.fits(name, opponent)
 
-    def summon(self, name: str, opponent: Opponent, now: float) -> Seat:
+    def open_seat(self, name: str, opponent: Opponent, now: float) -> Seat:
         """Open a seat in the hub for the player called `name`, against `opponent`, and return it."""
         game = self._thinker.begin(name, opponent)
         return HousePlayer(game, self._thinker, self._hub, self._nursery, now).seat

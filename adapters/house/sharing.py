@@ -5,7 +5,7 @@ boards. A client is an origin, the address that it comes from, and a name there.
 names of one origin take turns, and among the games of one name the move that has waited longest comes first.
 So a client with many games slows down its own games, and no others.
 
-A lane has workers and a queue of its own. Moves that take about as long share a lane, so that none waits
+A pool has workers and a queue of its own. Moves that take about as long share a pool, so that none waits
 behind a move that takes twenty times as long.
 """
 
@@ -38,9 +38,9 @@ class _Origin:
 
 @dataclass(eq=False, slots=True)
 class Claim:
-    """A game's right to a share of a lane."""
+    """A game's right to a share of a pool."""
 
-    lane: "Lane"
+    pool: "WorkerPool"
     opponent: Opponent
     seconds: float
     """What a move takes."""
@@ -61,7 +61,7 @@ class _Ticket:
     served: trio.Event = field(default_factory=trio.Event)
 
 
-class Lane:
+class WorkerPool:
     """Some workers, and the moves that wait for one."""
 
     def __init__(self, workers: int) -> None:

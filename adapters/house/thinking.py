@@ -18,7 +18,7 @@ from enum import Enum, auto
 import trio
 import trio_parallel
 
-from adapters.house.sharing import Claim, Lane
+from adapters.house.sharing import Claim, WorkerPool
 from adapters.house.worker import think
 from gateway.engines.catalogue import SECONDS, engine_named
 from gateway.game.board import Board
@@ -79,7 +79,7 @@ class Thinker:
 
     def __init__(self, workers: int, terms: Terms) -> None:
         self._terms = terms
-        self._lanes = {kind: Lane(workers) for kind in Kind}
+        self._pools = {kind: WorkerPool(workers) for kind in Kind}
         self._lost = 0
         self._log_at = -math.inf
 
@@ -87,27 +87,27 @@ class Thinker:
         """Whether `engine`, in one more game, would find the time to think."""
         time = self._time(self._terms.clock if opponent.clocked else None)
         seconds = self._seconds(engine, opponent)
-        wait = self._lanes[_kind(seconds, opponent)].wait_with(opponent, seconds)
+        wait = self._pools[_kind(seconds, opponent)].wait_with(opponent, seconds)
         return wait <= min(time, max(PATIENCE, 3 * seconds))
 
     def begin(self, engine: str, opponent: Opponent) -> Game:
         """Let `engine` have its share of the workers for a game, until that ends."""
         seconds = self._seconds(engine, opponent)
-        return Game(engine, self._lanes[_kind(seconds, opponent)].enter(opponent, seconds))
+        return Game(engine, self._pools[_kind(seconds, opponent)].enter(opponent, seconds))
 
     def end(self, game: Game) -> None:
         """End a game, once."""
-        game.claim.lane.leave(game.claim)
+        game.claim.pool.leave(game.claim)
 
     async def column(self, game: Game, board: Board, rest: float | None) -> int:
         """Return the column that the game's engine plays, which has `rest` seconds left, or no clock."""
-        engine, lane = game.engine, game.claim.lane
+        engine, pool = game.engine, game.claim.pool
         if engine in INSTANT:
             return engine_named(engine)(board, _GLANCE)
         time = self._time(rest)
-        budget, late = lane.part() * time, trio.current_time() + time
+        budget, late = pool.part() * time, trio.current_time() + time
         with trio.CancelScope(deadline=math.inf if engine in UNHURRIED else late) as waiting:
-            async with lane.worker(game.claim):
+            async with pool.worker(game.claim):
                 waiting.deadline = math.inf
                 for _ in range(TRIES):
                     seconds = max(_GLANCE, min(budget, late - trio.current_time()))

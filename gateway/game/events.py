@@ -70,7 +70,7 @@ class Why(Enum):
     SERIES_OVER = "series over"
     FORFEIT = "illegal move"
     TIME = "out of time"
-    REFUSED = "refused at the door"
+    REFUSED = "not admitted"
     SILENT = "never entered"
     LEFT = "left"
     STOPPED = "server stopped"

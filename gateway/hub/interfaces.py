@@ -79,5 +79,5 @@ class HubForTime(Protocol):
 class House(Visitors, Protocol):
     """Where house players come from."""
 
-    def summon(self, name: str, opponent: Opponent, now: float) -> Seat:
+    def open_seat(self, name: str, opponent: Opponent, now: float) -> Seat:
         """Open a seat in the hub for the player called `name`, who is to play `opponent`, and return it."""

@@ -113,7 +113,7 @@ class Pairing:
         assert self.house is not None
         assert host.name is not None
         opponent = Opponent(host.origin, host.name, host.manners.clocked)
-        visitor = self.house.summon(visit.visitor, opponent, now)
+        visitor = self.house.open_seat(visit.visitor, opponent, now)
         if visitor.introduce(visit.visitor, counted=True):
             self._runner.feed.publish(came(visitor))
         self._start(visit, (host, visitor) if visit.opens else (visitor, host), now)

@@ -24,7 +24,7 @@ from adapters.connection import (
     OUTBOX_LIMIT,
     UNREAD,
     Connection,
-    contained,
+    serve_connection,
 )
 from adapters.contract import Farewell, Flooded, Heard, PeerGone
 from adapters.wire import Turns
@@ -111,7 +111,7 @@ class House:
             await connection.run()
 
         _, stream = trio.testing.memory_stream_pair()
-        self._nursery.start_soon(contained, "toy", serve, wired, stream)
+        self._nursery.start_soon(serve_connection, "toy", serve, wired, stream)
         return transport
 
     def tell(self, number: int, event: Event) -> None:
@@ -842,7 +842,7 @@ async def test_peer_that_is_gone_is_no_mistake_of_ours(caplog: pytest.LogCapture
             raise PeerGone
 
     _, stream = trio.testing.memory_stream_pair()
-    await contained("toy", gone, wired, stream)
+    await serve_connection("toy", gone, wired, stream)
     assert errors(caplog) == []
 
 
@@ -858,7 +858,7 @@ async def test_whatever_ends_a_connection_its_stream_is_closed(
         raise trouble
 
     _, stream = trio.testing.memory_stream_pair()
-    await contained("toy", partial(fail, nested=nested), wired, stream)
+    await serve_connection("toy", partial(fail, nested=nested), wired, stream)
     with pytest.raises(trio.ClosedResourceError):
         await stream.send_all(b"x")
 

@@ -14,7 +14,7 @@ import trio_websocket
 from shell_fakes import Breakable, at_an_endpoint, collect, send
 from wires import wired
 
-from adapters.connection import contained
+from adapters.connection import serve_connection
 from adapters.contract import Farewell, PeerGone
 from adapters.transports import received
 from adapters.upgrade import (
@@ -60,7 +60,7 @@ async def at_the_door(talk: Talk = echo) -> AsyncIterator[tuple[trio.StapledStre
     stream = Breakable(server)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(
-            contained, "test", partial(serve_websocket, endpoint=Endpoint(talk, PAGE)), wired, stream
+            serve_connection, "test", partial(serve_websocket, endpoint=Endpoint(talk, PAGE)), wired, stream
         )
         yield client, stream
         await client.aclose()
@@ -386,7 +386,7 @@ async def test_what_ends_a_websocket_is_left_to_no_garbage_collector() -> None:
     try:
         async with trio.open_nursery() as nursery:
             serve = partial(serve_websocket, endpoint=Endpoint(vanish, PAGE))
-            nursery.start_soon(contained, "test", serve, wired, server)
+            nursery.start_soon(serve_connection, "test", serve, wired, server)
             await client.send_all(HANDSHAKE)
             await everything(client)
             await client.aclose()

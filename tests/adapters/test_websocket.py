@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from shell_fakes import Stallable, collect, drained, send, sockets
 from wires import wired
 
-from adapters.connection import contained
+from adapters.connection import serve_connection
 from adapters.contract import SEND_LIMIT, Farewell, PeerGone
 from adapters.transports import received
 from adapters.upgrade import FRAME_LIMIT, Endpoint, serve_websocket
@@ -237,7 +237,9 @@ async def seconds_kept(*, thinks: float = 0, says: bytes = b"", at: float = 0) -
         async with trio.open_nursery() as nursery:
             nursery.start_soon(live)
             nursery.start_soon(drained, client)
-            await contained("test", partial(serve_websocket, endpoint=Endpoint(talk, "")), wired, server)
+            await serve_connection(
+                "test", partial(serve_websocket, endpoint=Endpoint(talk, "")), wired, server
+            )
             nursery.cancel_scope.cancel()
     return trio.current_time() - begin
 

@@ -4,7 +4,7 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.house.sharing import Claim, Lane
+from adapters.house.sharing import Claim, WorkerPool
 from gateway.matchmaking.matchmaker import Opponent
 
 
@@ -12,12 +12,12 @@ class Queue:
     """Moves that take a second each, in the order in which they were served."""
 
     def __init__(self, nursery: trio.Nursery, workers: int = 1) -> None:
-        self.lane = Lane(workers)
+        self.pool = WorkerPool(workers)
         self.served: list[str] = []
         self._nursery = nursery
 
     def claim(self, origin: str, name: str, seconds: float = 1.0) -> Claim:
-        return self.lane.enter(Opponent(origin, name, clocked=False), seconds)
+        return self.pool.enter(Opponent(origin, name, clocked=False), seconds)
 
     async def moves(self, label: str, claim: Claim, times: int = 1) -> None:
         """Let a game want a move, and the next as soon as it has that, so many times."""
@@ -26,7 +26,7 @@ class Queue:
 
     async def _moves(self, label: str, claim: Claim, times: int) -> None:
         for _ in range(times):
-            async with self.lane.worker(claim):
+            async with self.pool.worker(claim):
                 self.served.append(label)
                 await trio.sleep(1)
 
@@ -77,8 +77,8 @@ async def test_as_many_moves_at_once_as_there_are_workers(autojump_clock: object
         for label in "abcd":
             await queue.moves(label, queue.claim("one", label))
         assert queue.served == ["a", "b", "c"]
-        assert queue.lane.part() == pytest.approx(3 / 8)
-    assert queue.lane.part() == 1.0
+        assert queue.pool.part() == pytest.approx(3 / 8)
+    assert queue.pool.part() == 1.0
 
 
 @pytest.mark.parametrize("at", [0.5, 1.5])
@@ -88,48 +88,48 @@ async def test_who_gives_up_leaves_its_worker_to_the_next(autojump_clock: object
         await queue.moves("first", queue.claim("one", "ann"))
         with trio.CancelScope(deadline=trio.current_time() + at):
             nursery.start_soon(queue.moves, "last", queue.claim("three", "zoe"))
-            async with queue.lane.worker(queue.claim("two", "eve")):
+            async with queue.pool.worker(queue.claim("two", "eve")):
                 await trio.sleep(100)
     assert queue.served == ["first", "last"]
     assert trio.current_time() < 3
 
 
 async def test_who_is_given_a_worker_and_has_just_given_up_leaves_it_to_the_next() -> None:
-    lane = Lane(1)
-    claim = lane.enter(Opponent("one", "ann", clocked=False), 1.0)
+    pool = WorkerPool(1)
+    claim = pool.enter(Opponent("one", "ann", clocked=False), 1.0)
     async with trio.open_nursery() as nursery:
-        async with lane.worker(claim):
+        async with pool.worker(claim):
             waits = trio.CancelScope()
-            nursery.start_soon(_thinks, lane, claim, waits)
+            nursery.start_soon(_thinks, pool, claim, waits)
             await trio.testing.wait_all_tasks_blocked()
         waits.cancel()  # in the same turn of the loop
-    async with lane.worker(claim):
-        assert lane.part() == 0.5
+    async with pool.worker(claim):
+        assert pool.part() == 0.5
 
 
 async def test_who_gave_up_before_it_asked_takes_no_worker() -> None:
-    lane = Lane(1)
+    pool = WorkerPool(1)
     given_up = trio.CancelScope()
     given_up.cancel()
-    await _thinks(lane, lane.enter(Opponent("one", "ann", clocked=False), 1.0), given_up)
-    assert lane.part() == 1.0
+    await _thinks(pool, pool.enter(Opponent("one", "ann", clocked=False), 1.0), given_up)
+    assert pool.part() == 1.0
 
 
 async def test_wait_that_is_foreseen_grows_with_own_games_and_with_names_and_addresses() -> None:
-    lane = Lane(2)
+    pool = WorkerPool(2)
     ann, eve = Opponent("one", "ann", clocked=False), Opponent("one", "eve", clocked=False)
     bob = Opponent("two", "bob", clocked=False)
-    assert lane.wait_with(ann, 3.0) == 1.5
-    lane.enter(ann, 3.0)
-    assert lane.wait_with(ann, 3.0) == 3.0
-    lane.enter(eve, 1.0)
-    assert lane.wait_with(ann, 3.0) == 6.0
-    lane.enter(bob, 1.0)
-    assert lane.wait_with(ann, 3.0) == 12.0
-    assert lane.wait_with(bob, 1.0) == 2.0
+    assert pool.wait_with(ann, 3.0) == 1.5
+    pool.enter(ann, 3.0)
+    assert pool.wait_with(ann, 3.0) == 3.0
+    pool.enter(eve, 1.0)
+    assert pool.wait_with(ann, 3.0) == 6.0
+    pool.enter(bob, 1.0)
+    assert pool.wait_with(ann, 3.0) == 12.0
+    assert pool.wait_with(bob, 1.0) == 2.0
 
 
-async def _thinks(lane: Lane, claim: Claim, scope: trio.CancelScope) -> None:
+async def _thinks(pool: WorkerPool, claim: Claim, scope: trio.CancelScope) -> None:
     with scope:
-        async with lane.worker(claim):
+        async with pool.worker(claim):
             await trio.sleep_forever()

@@ -468,9 +468,9 @@ class House:
     def has(self, name: str, opponent: Opponent) -> bool:
         return True
 
-    def summon(self, name: str, opponent: Opponent, now: float) -> Seat:
+    def open_seat(self, name: str, opponent: Opponent, now: float) -> Seat:
         if self._fails_at is None:
-            raise Mistake("summon")
+            raise Mistake("open_seat")
         self.players.append(self._field.client(HOUSE))
         self.players[-1].fails_at = self._fails_at
         return self.players[-1].seat

@@ -40,7 +40,7 @@ class FakeHouse:
         self.opponents.append(opponent)
         return name != "perfect" and not self.busy
 
-    def summon(self, name: str, opponent: Opponent, now: float) -> Seat:
+    def open_seat(self, name: str, opponent: Opponent, now: float) -> Seat:
         self.opponents.append(opponent)
         self.players.append(self._world.client(MANNERS))
         return self.players[-1].seat

@@ -20,7 +20,7 @@ import adapters.droidcon.server
 import adapters.nac4.server
 import gateway.server.accepting
 import gateway.server.app
-from adapters.connection import contained
+from adapters.connection import serve_connection
 from adapters.epoll import EpollReader
 from gateway.game.commands import AtTable, Enter, Play
 from gateway.game.events import Dismissed, Ended, Event, Reason, ToMove, Why
@@ -182,13 +182,13 @@ async def test_front_ends_have_room_for_so_many_connections_together(
     monkeypatch.setattr(gateway.server.app, "room_for_connections", lambda: trio.Semaphore(1))
     monkeypatch.setattr(gateway.server.accepting, "PAUSE", 0.001)
     bells = [Doorbell(), Doorbell()]
-    doors = [await listen(FrontEnd("x", 0, bell.serve), ["127.0.0.1"]) for bell in bells]
-    one, two = (admission.listeners[0].socket.getsockname()[1] for admission in doors)
+    opened = [await listen(FrontEnd("x", 0, bell.serve), ["127.0.0.1"]) for bell in bells]
+    one, two = (each.listeners[0].socket.getsockname()[1] for each in opened)
     hub = Hub(Terms(), LobbyAndTables(random.Random(0)))
     enough = trio.Event()
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(run, hub, doors, lambda: None, enough.wait)
+            nursery.start_soon(run, hub, opened, lambda: None, enough.wait)
             client = await trio.open_tcp_stream("127.0.0.1", one)
             await bells[0].rung.wait()
             later = await trio.open_tcp_stream("127.0.0.1", two)
@@ -457,7 +457,7 @@ async def server(results: Results, clock: float) -> AsyncIterator[dict[str, int]
     async with trio.open_nursery() as nursery:
         nursery.start_soon(epoll.run)
         for name, each in serve.items():
-            handler = partial(contained, name, each, partial(wired, arrivals=arrivals, epoll=epoll))
+            handler = partial(serve_connection, name, each, partial(wired, arrivals=arrivals, epoll=epoll))
             (listener,) = await nursery.start(partial(trio.serve_tcp, handler, 0, host="127.0.0.1"))
             ports[name] = listener.socket.getsockname()[1]
         nursery.start_soon(keep_time, hub)
