@@ -38,7 +38,7 @@ class Cells:
 
 
 def _column(code: int, marks: bytes) -> bytes:
-    """Return the marks of the column whose code this is; 0 is none."""
+    """Return the marks of the column with this code; code 0 is an empty column."""
     height = max(code.bit_length() - 1, 0)
     discs = (marks[1] if code >> row & 1 else marks[2] for row in range(height))
     return bytes(discs).ljust(ROWS, marks[:1])

@@ -27,7 +27,7 @@ _RETRANSMITS, _PROBES = 2, 3
 class DirectSocket:
     """A TCP connection. Takes the socket of `stream`, which is closed from then on.
 
-    What goes wrong with the connection raises what trio's streams raise.
+    Errors of the connection are those of trio's streams.
     """
 
     __slots__ = ("_epoll", "_socket", "origin")

@@ -102,7 +102,7 @@ class LineTransport(WireTransport):
         return await received(self)
 
     def write(self, texts: Iterable[str]) -> bool:
-        """Send all texts, of which there is one at least, each as a line, in as few packets as possible."""
+        """Send one or more texts, each as a line, in as few packets as possible."""
         try:
             return self._wire.write(("\n".join(texts) + "\n").encode())
         except (trio.BrokenResourceError, trio.ClosedResourceError):

@@ -1,7 +1,7 @@
 """Texts over a websocket, each in a frame of its own.
 
 Knows trio-websocket, which implements the handshake, pings, fragments, long messages and closing. Does not
-know dialects. Short text frames, of which games consist, are read and written here, beside the library
+know dialects. The short text frames of games are read and written here, beside the library
 (`frames.py` says why). The first frame of any other kind, except pings, makes the library the reader for
 good, so that the order of messages is never in doubt. More pings than the library can answer do the same.
 

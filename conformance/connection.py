@@ -116,7 +116,7 @@ async def connect(
     """Connect one client, with a websocket handshake if its dialect has one. Raises CannotConnect."""
     where = f"{client.dialect} at {address.authority}"
     try:
-        # One attempt after the other: a second connection that nobody uses would be a ghost.
+        # One attempt after the other: the server would see a second connection that nobody uses.
         stream = await trio.open_tcp_stream(address.host, address.port, happy_eyeballs_delay=math.inf)
     except OSError as error:
         raise CannotConnect(f"no connection to {where}: {_reason(error)}") from None

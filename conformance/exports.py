@@ -1,7 +1,7 @@
 """What machines read: the same report as JSON and as JUnit XML.
 
 Knows the report and two formats. A clause without a transcript and trouble with a server are
-failures here too, so that whoever looks at the file alone is not misled.
+failures here too, so that a reader of the file alone is not misled.
 """
 
 import json

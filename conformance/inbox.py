@@ -77,7 +77,7 @@ class Inbox(Protocol):
         """Take in that the stream is over. Only the first end counts."""
 
     def first(self) -> Received | None:
-        """The oldest whole thing, left in its place; None if there is none yet."""
+        """Return the oldest complete item without removing it; None if there is none yet."""
 
     def take(self) -> None:
         """Drop what `first` showed."""

@@ -48,7 +48,7 @@ Expected = ExpectedText | ExpectedValue | ExpectedBytes
 
 
 def outgoing(manner: Manner, form: Form, payload: str, names: Names) -> bytes:
-    """What goes onto the TCP stream for a `>` line. Raises PlaceholderError."""
+    """Return the bytes to send for a `>` line. Raises PlaceholderError."""
     text = expand(payload if form is Form.PLAIN else _unquoted(payload), names)
     match form:
         case Form.BYTES:

@@ -1,7 +1,7 @@
 """What stands in braces in a transcript: names, boards, times, and wildcards.
 
 Knows how `{a}`, `{table}`, `{board 0103}` or `{time clock-1.0..clock}` are written and what they stand
-for. Knows neither files nor connections. A word in braces that is none of these is an error, for it
+for. Knows neither files nor connections. Any other word in braces is an error, for it
 is a misspelt placeholder more often than anything else (where braces around a word are meant, write
 `\\x7bword}` in a payload with escapes). JSON and EDN maps are never mistaken for one: after their
 brace stands a quote, a colon or the closing brace.

@@ -3,7 +3,7 @@
 Knows the clients, time and what each step means on the wire; does not know how servers come about, nor
 what is reported of a failure. The rules it keeps: every wait has an end (`patience`); what a client
 received and no line expected is a failure; and nobody is left behind, neither after success nor
-after failure, because the next transcript must not meet the ghosts of this one.
+after failure, because a client left over from this one would disturb the next.
 """
 
 from collections.abc import Callable, Mapping

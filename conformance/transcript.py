@@ -178,7 +178,9 @@ class _Reader:
 
     def _new_name(self, name: str) -> None:
         if not _NAME.fullmatch(name):
-            raise ValueError(f"{name!r} is no name; a name is a lower case letter, then letters and digits")
+            raise ValueError(
+                f"{name!r} is not a name; a name is a lower case letter, then letters and digits"
+            )
         if name in RESERVED | _KEYWORDS:
             raise ValueError(f"nobody may be called {name!r}; the word has a meaning of its own")
         if name in self._roles:
@@ -255,7 +257,9 @@ class _Reader:
 
     def _still_there(self, who: str) -> None:
         if who in self._gone:
-            raise ValueError(f"{who} has left; who comes back needs a name of its own, and may say {{{who}}}")
+            raise ValueError(
+                f"{who} has left; a client that comes back needs a name of its own, and may say {{{who}}}"
+            )
 
     def _names(self) -> Names:
         """Made-up names, with which payloads are tried out."""

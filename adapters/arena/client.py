@@ -57,7 +57,7 @@ async def open_dialogue(entry: Entry) -> AsyncIterator[Dialogue[ClientMessage, S
 
 
 class ArenaTalk(Talk[ClientMessage, ServerMessage]):
-    """What is said on one connection."""
+    """The conversation on one connection."""
 
     begins_games = False
 

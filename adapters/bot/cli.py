@@ -80,7 +80,7 @@ def sought(entry: Entry) -> str:
     against = entry.against or entry.address.asked("against")
     table = entry.table or entry.address.asked("table")
     if against is not None:
-        return f"{against!r}, who has to come there and ask for {entry.name!r} or for anybody"
+        return f"{against!r}, which has to connect there and ask for {entry.name!r} or for anybody"
     if table is not None:
         return f"another player at the table {table!r}"
     return "an opponent"

@@ -35,7 +35,7 @@ _MOST_GAMES = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What was asked for."""
+    """The options of a run."""
 
     dialect: Dialect
     entry: Entry

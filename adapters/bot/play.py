@@ -43,7 +43,7 @@ class Kind(Enum):
     LOST = auto()
     """The server is not there, or there no more."""
     REFUSED = auto()
-    """The server does not want this player, or is none of this dialect."""
+    """The server refused this player, or speaks another dialect."""
     FAILED = auto()
     """The engine is not fit for play."""
 

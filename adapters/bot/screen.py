@@ -91,7 +91,7 @@ class Phase(Enum):
 
 
 Words: TypeAlias = Mapping[Phase, str]
-"""What is waited for, and what may be wrong."""
+"""What c4bot waits for, and what may be wrong."""
 
 
 class Waiting:

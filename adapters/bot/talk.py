@@ -68,7 +68,7 @@ class Asked:
 
     board: Board
     seconds: float | None = None
-    """What is left to this player for the game; None where the server does not say."""
+    """The seconds that this player has left for the game; None where the server does not say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ async def open_dialogue(entry: Entry) -> AsyncIterator[Dialogue[ClientMessage, S
 
 
 class DroidconTalk(Talk[ClientMessage, ServerMessage]):
-    """What is said on one connection. The server begins the next round by itself (PROTOCOL.md 4.6)."""
+    """The conversation on one connection. The server begins the next round by itself (PROTOCOL.md 4.6)."""
 
     def __init__(self, name: str, channel: str) -> None:
         self._name = name

@@ -50,7 +50,7 @@ _HASTY = "aima"
 _GLANCE = 0.001
 
 _LOST = (trio_parallel.BrokenWorkerError, OSError, ImportError)
-"""What is raised where a worker has died or cannot be started. The first worker's start imports modules; that
+"""The errors of a worker that has died or cannot be started. The first worker's start imports modules; that
 fails where no file can be opened."""
 
 logger = logging.getLogger(__name__)

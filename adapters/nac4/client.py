@@ -47,7 +47,7 @@ async def open_dialogue(entry: Entry) -> AsyncIterator[Dialogue[ClientMessage, S
 
 
 class Nac4Talk(Talk[ClientMessage, ServerMessage]):
-    """What is said on one connection. The server begins the next game by itself (PROTOCOL.md 5.9)."""
+    """The conversation on one connection. The server begins the next game by itself (PROTOCOL.md 5.9)."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -94,7 +94,7 @@ class Arena(Script):
 
 @lru_cache(maxsize=1024)
 def _told(encoding: Encoding, message: bytes) -> dict[str, Plain]:
-    """Return the map that a message is, its keys as text; an empty one where it is none."""
+    """Return a message as a map with text keys; an empty map if it is not a map."""
     try:
         value = read(encoding, message.decode(errors="replace"))
     except ValueSyntaxError:

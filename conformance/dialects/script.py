@@ -147,7 +147,7 @@ class Script(ABC):
 
     @abstractmethod
     def cut(self, data: bytes) -> Cut:
-        """Cut into messages. Raises OutOfStep for what is none."""
+        """Cut into messages. Raises OutOfStep for anything else."""
 
     @abstractmethod
     def advance(self, place: Place, message: bytes, name: str) -> Step | None:
@@ -195,7 +195,7 @@ class Script(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """What is to be known of a dialect."""
+    """The facts about a dialect."""
 
     name: str
     scheme: str

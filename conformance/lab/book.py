@@ -28,7 +28,7 @@ class Turn:
     """How many moves of the opponent: 2 where one game ends and the next begins."""
     outcome: Outcome | None
     answer: bytes
-    """What is to be sent at once; what the transport demands."""
+    """The bytes to send at once, such as answers to pings."""
     move: bytes
     again: bool
     entered: bool
@@ -37,7 +37,7 @@ class Turn:
 
 
 class Book:
-    """What is known of the chunks that come to one kind of bot."""
+    """The known chunks that one kind of bot receives."""
 
     def __init__(self, kind: str, script: Script) -> None:
         self.kind = kind

@@ -1,6 +1,6 @@
 """A process of bots: what it is to do comes in by stdin, what came of it goes out by stdout, as JSON.
 
-Its stderr is the terminal's, for a word on how far it is. What goes wrong with the server is part of the
+Its stderr is the terminal's, and shows the progress. What goes wrong with the server is part of the
 answer.
 """
 
@@ -83,5 +83,5 @@ def settle_on(cores: list[int] | tuple[int, int] | None, pid: int | None) -> Non
 
 
 def say(text: str) -> None:
-    """Tell the person who waits how far it is."""
+    """Show the progress."""
     print(text, file=sys.stderr, flush=True)

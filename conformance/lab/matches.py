@@ -138,7 +138,7 @@ class _Match:
         self._addresses = addresses
         self._first_sits = trio.Event()
         self._summaries: dict[str, Summary] = {}
-        """What was said of the game, by order."""
+        """The messages about the game, in order."""
 
     async def play(self) -> Game:
         limit = STARTING + MOVES * self._think

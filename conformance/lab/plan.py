@@ -70,7 +70,7 @@ class Counted:
     moves: int
     """That the server passed on; round trips of an echo."""
     games: float
-    """That ended: half a game for each player who was told."""
+    """Games that ended: half a game for each player that heard of it."""
     server_cpu: float | None
     server_waited: float | None
     """How long the server had work and no core."""

@@ -26,7 +26,7 @@ COMING_IN = 60.0
 WARM_UP = 0.5
 """Seconds at most."""
 _WAVE = 200
-"""So many fit into the queue of those who are not accepted yet."""
+"""The length of the queue of connections that the server has not accepted yet."""
 _LONG = 86_400.0
 
 SHORT_SERIES = ("--rounds", "100", "--games-per-pair", "0", "--clock", "1000000", "--idle", "1000000")
@@ -43,9 +43,9 @@ class Counts:
 
     entered: int = 0
     begun: int = 0
-    """Players who were told of a game's beginning."""
+    """Players that heard of the start of a game."""
     ended: int = 0
-    """Players who were told of a game's end."""
+    """Players that heard of the end of a game."""
 
 
 class FastBot(Bot):

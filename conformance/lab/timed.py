@@ -53,7 +53,7 @@ class TimedGroup(Group["TimedBot"]):
         for other in self.members:
             if other.wish.name == name:
                 return other
-        raise bot.wrong(f"was paired with {name}, which is none of us")
+        raise bot.wrong(f"was paired with {name}, a stranger")
 
     def come_back(self, bot: "TimedBot") -> None:
         """Connect a bot that was hung up on after a series. Raises OutOfStep."""

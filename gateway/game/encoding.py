@@ -3,7 +3,7 @@
 A value is one object of JSON: its version, its kind, and each of its fields under the field's name. Both
 directions go by the fields of the dataclasses, so a new kind needs nothing here. The rule it keeps: a field
 too few or too many, of a wrong type or out of its range is an `EncodingError`. So is a value that could not
-be read back, such as one with a name that is too long: whoever speaks for a client refuses that itself.
+be read back, such as one with a name that is too long: the connection of a client refuses that itself.
 A name may hold halves of surrogate pairs, which a client can send; they cross as they are.
 """
 

@@ -36,7 +36,7 @@ class Objection(Flag):
     UNFIT = auto()
     """The message asks for nothing there is."""
     UNREADABLE = auto()
-    """The message is none of the dialect."""
+    """The dialect has no such message."""
     NO_NAME = auto()
     NAME_TAKEN = auto()
     NAME_RESERVED = auto()

@@ -1,4 +1,4 @@
-"""What is known of a game when it is over, and the service that keeps it.
+"""The facts about a finished game, and the service that keeps them.
 
 Knows plain facts in the core's words. Does not know how, or whether, a service stores them.
 """

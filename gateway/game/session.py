@@ -85,7 +85,7 @@ BOTH_MOVED = 2
 _OTHER: tuple[Literal[1], Literal[0]] = (1, 0)
 
 Step: TypeAlias = tuple[Moved, ToMove]
-"""What comes of nearly every move: both hear of it, and then the other one is to move.
+"""The outcome of nearly every move: both players hear of it, and the other one is to move.
 
 It is a kind of its own because an `Outcome` with its notes takes longer to make and to deliver.
 """

@@ -42,7 +42,7 @@ class Guest:
     """When it began to wait."""
     waiting: bool = False
     seat: int = 0
-    """The number of its seat, for whoever asked for a pair."""
+    """The number of its seat."""
     kind: Kind = field(init=False, repr=False)
     answers: tuple[Wanted, Wanted] = field(init=False, repr=False)
     """All that can be wanted by which the guest is found."""

@@ -195,7 +195,7 @@ class LobbyAndTables:
         return not self._visitors.has(wish.name.casefold(), opponent)
 
     def _let_in(self, entry: Entry) -> None:
-        """Give a player its place. A seat at a table is kept for whoever asks for it under the same name."""
+        """Give a player its place. A seat at a table is kept for a player with the same name."""
         before = self._players.get(entry.seat)
         if before is not None and before.table and before.is_at(entry.place) and before.name == entry.name:
             before.entry = entry

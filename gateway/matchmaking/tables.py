@@ -3,7 +3,7 @@
 Knows who sits where and who opens the next game. Does not know when a player is ready, or whether it is
 still there.
 
-Whoever sits at position 0 opens the first game of two players, and the opening swaps with every game
+The player at position 0 opens the first game of two players, and the opening swaps with every game
 that they play on. A newcomer takes the position that the one who left had in their last game, and the two
 count from the start.
 """
@@ -39,7 +39,7 @@ class Table(Generic[S]):
         self._games = 0
 
     def rise(self, player: S) -> None:
-        """Free the seat of `player`. Whoever opened the last game is at position 0 from here on."""
+        """Free the seat of `player`. The player that opened the last game is at position 0 afterwards."""
         if self._games and self._games % 2 == 0:
             self._seats.reverse()
         self._seats[self._seats.index(player)] = None

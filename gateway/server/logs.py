@@ -27,7 +27,7 @@ from gateway.store.records import WORDS
 
 LEVELS = ("debug", "info", "warning", "error")
 BACKLOG = 10_000
-"""Lines that may wait for whoever reads the log."""
+"""Lines that may wait for the reader of the log."""
 FLUSH_LIMIT = 1.0
 """Seconds that the end of the process waits for them."""
 

@@ -1,4 +1,4 @@
-"""What is said when a store cannot be used."""
+"""The error of a store that cannot be used."""
 
 
 class StoreError(Exception):

@@ -1,6 +1,6 @@
 """Statistics and evidence as what JSON can say: the one wording for commands and web pages.
 
-Times are milliseconds. Whoever reads ``sure`` reads what standings are ordered by.
+Times are milliseconds. Standings are ordered by ``sure``.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What is stored of a game, as plain data.
+"""The stored facts about a game, as plain data.
 
 Knows the words of the core, sides and reasons, and no database. Times are milliseconds, points in time in
 UTC since 1970, so that a record read back is equal to the one that was written. A player is its name, exactly
@@ -162,7 +162,7 @@ def winner_of(result: int) -> Side | None:
         case 2:
             return 1
         case _:
-            raise ValueError(f"{result} is no result")
+            raise ValueError(f"{result} is not a result")
 
 
 def game_id(text: str) -> GameId:

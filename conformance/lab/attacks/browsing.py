@@ -95,7 +95,7 @@ class Exports(Attack):
 
 
 async def _read_a_little(client: Client) -> None:
-    """Read as one does who has fallen asleep. Raises HungUp."""
+    """Stop reading, as a sleeping client does. Raises HungUp."""
     while True:
         await client.heard(100)
         await trio.sleep(2)

@@ -46,7 +46,7 @@ _ANSWERING = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Attacked:
-    """What was seen of one attack."""
+    """The observations of one attack."""
 
     name: str
     window: Window

@@ -1,4 +1,4 @@
-"""What was measured, beside what was asked for; arithmetic alone.
+"""The measured figures beside their goals. Arithmetic only.
 
 A move that takes long holds up those that would have followed it, which nobody then measures. So a time that
 is longer than a pair's beat stands for the later ones too, each shorter by one beat: for what a client would
@@ -150,7 +150,7 @@ class Outcome:
 
     @property
     def missed(self) -> list[str]:
-        """What was not as it should be, each in a few words."""
+        """Return what went wrong, each item in a few words."""
         return [what for what, is_missed in self._goals() if is_missed]
 
     def _goals(self) -> Iterator[tuple[str, bool]]:
@@ -186,7 +186,7 @@ class Report:
 
     outcomes: Sequence[Outcome]
     quiet: Window
-    """What is typical of the quiet times."""
+    """The typical figures of the quiet times."""
     quiets: Sequence[Window]
     stop: Stop
     page: int
@@ -198,7 +198,7 @@ class Report:
 
     @property
     def missed(self) -> list[str]:
-        """What was not as it should be."""
+        """Return what went wrong."""
         found = [f"{one.name}: {', '.join(one.missed)}" for one in self.outcomes if one.missed]
         quiet = [each for one in self.quiets for each in one.lost]
         return [

@@ -1,4 +1,4 @@
-"""What was measured, in the units it is told in, beside what was asked for; arithmetic alone.
+"""The measured figures in the units that are printed, beside their goals. Arithmetic only.
 
 Ratios are of server CPU: of a move, over that of a round trip of the bare transport that brought it, the
 median of all times it was measured in the same run, because machines drift.

@@ -23,9 +23,9 @@ class Figures:
     slept: int
     """Players who did not answer, on purpose."""
     told: int
-    """Those who were told that they had lost on time."""
+    """Players that heard of a loss on time."""
     losers: Sequence[str]
-    """The names of all who were told so."""
+    """The names of these players."""
     faults: Mapping[Fault, Sequence[str]]
     """What the bots know of those who had not slept, or had lost before their time was up."""
     losses: Sequence[Loss]
@@ -33,7 +33,7 @@ class Figures:
 
     @property
     def unlogged(self) -> list[str]:
-        """Names of those who were told of a loss that the log does not have."""
+        """Return the names of players that heard of a loss which is not in the log."""
         return sorted((Counter(self.losers) - Counter(loss.loser for loss in self.losses)).elements())
 
     @property

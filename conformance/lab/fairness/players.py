@@ -33,15 +33,15 @@ class Counts:
     games: int = 0
     moves: int = 0
     begun: int = 0
-    """Players who were told of a game's beginning."""
+    """Players that heard of the start of a game."""
     slept: int = 0
     """Players who did not answer a request, on purpose."""
     told: int = 0
-    """Those of them who were told that they had lost on time."""
+    """Those of them that heard of a loss on time."""
     losers: list[str] = field(default_factory=list)
-    """Names of all who were told so."""
+    """The names of these players."""
     faults: dict[Fault, list[str]] = field(default_factory=lambda: {fault: [] for fault in Fault})
-    """What is known of those who had not slept, or were told so before their time was up."""
+    """The facts about players that had not slept, or heard of it before their time was up."""
 
 
 class Table:

@@ -1,4 +1,4 @@
-"""What is measured, part by part, each with gateways of its own.
+"""The parts of the measurement, each with gateways of its own.
 
 Knows gateways as subprocesses, the benchmark's process of bots and the process of short games. A figure that
 is compared with another is measured in turn with that one, several times, and the medians are compared:

@@ -1,6 +1,6 @@
 """Sends talks to a port, a few at a time, and asks it afterwards whether it is still there.
 
-Knows sockets and how a talk may end. What is sent, and what a server is, others know.
+Knows sockets and how a connection may end. Does not know what is sent, or to whom.
 """
 
 import socket

@@ -41,7 +41,7 @@ async def recounted(where: str) -> str:
 
 
 def integrity(where: str) -> str:
-    """Return what SQLite says of its file: `ok`, or what is wrong. What is no file is not SQLite."""
+    """Return what SQLite says of its file: `ok`, or what is wrong; ``not SQLite`` without a file."""
     if not Path(where).is_file():
         return "not SQLite"
     try:

@@ -1,4 +1,4 @@
-"""What is played: short games, known beforehand, of which no two between the same players are alike.
+"""The games to play: short, known beforehand, and never the same twice between two players.
 
 So names and moves say which game is meant, and whoever plays can tell at every message whether it belongs
 there. Pure; does not know dialects.

@@ -54,7 +54,7 @@ class Player:
 
     @property
     def opening(self) -> bytes:
-        """What is sent first."""
+        """The first bytes to send."""
         return self._script.opening(self.wish)
 
     def cut(self, data: bytes) -> Cut:
@@ -92,7 +92,7 @@ class Load:
         self.players: list[Player] = []
         """All who have played, with what they were told."""
         self.games: dict[str, tuple[Game, ...]] = {}
-        """What was to be played, by the name of the table; the two players have one more letter."""
+        """The games to play, by the name of the table; the two players' names have one more letter."""
         self.is_over = False
         """To be set before the server is killed: from here on connections may end."""
         self.told = trio.Event()

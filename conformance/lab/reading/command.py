@@ -19,7 +19,7 @@ _SHOWN = 40
 
 
 class SearchError(Exception):
-    """What is needed for the search is not there; says what."""
+    """Something that the search needs is missing; the text says what."""
 
 
 class Worst:

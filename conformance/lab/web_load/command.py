@@ -35,7 +35,7 @@ LEAD = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Readers:
-    """Who reads what."""
+    """The readers, and what they read."""
 
     name: str
     number: int

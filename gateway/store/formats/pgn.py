@@ -1,4 +1,4 @@
-"""PGN, in the manner of chess: tags in brackets, then the columns of the game in one word, and the result.
+"""PGN, as in chess: tags in brackets, then the columns of the game in one word, and the result.
 
 The seven tags that PGN demands come first, White being the first mover; then our own. ``*`` is the result of
 a game that was aborted or that the server cut short. PGN knows no line break in a tag: a character that would

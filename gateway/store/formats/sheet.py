@@ -2,13 +2,13 @@
 
 Points in time are ISO 8601, UTC, with milliseconds; durations are milliseconds. Truth is 1 or 0, and so is
 ``winner`` 1 or 2 for who won, 0 for nobody. The rule it keeps: no cell is empty, and what is text stays text,
-whoever reads it and whatever a player calls itself.
+in any program, whatever the names of players are.
 
 - The columns of a game are letters, ``a`` to ``g``: as digits they would be a number, and lose their zeros.
   ``none`` is a game without moves. The table ``lobby`` is the lobby: no other table can have that name.
 - Names and tables have an apostrophe in front unless they begin with a letter (or ``_``) and are no word that
   stands for a number, a truth or nothing, and no English date: so they are no formulas either (OWASP, CSV
-  injection). Whoever needs the name itself takes one apostrophe away.
+  injection). To get the name itself, remove one apostrophe.
 - In them a character that nobody sees is an escape, see `gateway.game.text.printable`; a semicolon is one as
   well, for where spreadsheets take it to separate cells.
 - An id of digits, or with nothing but an ``e`` beside them, has an apostrophe in front too; the number of an

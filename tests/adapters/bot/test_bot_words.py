@@ -236,11 +236,11 @@ def test_channel_is_a_table() -> None:
         ("nac4 ws://h:1/?table=a%20b", "another player at the table 'a b'"),
         (
             "arena ws://h:1?against=bob --name ann",
-            "'bob', who has to come there and ask for 'ann' or for anybody",
+            "'bob', which has to connect there and ask for 'ann' or for anybody",
         ),
         (
             "droidcon h:1 --against bob --name ann",
-            "'bob', who has to come there and ask for 'ann' or for anybody",
+            "'bob', which has to connect there and ask for 'ann' or for anybody",
         ),
     ],
 )
