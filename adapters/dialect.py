@@ -28,6 +28,10 @@ Opening: TypeAlias = "AbstractAsyncContextManager[AnyDialogue]"
 class Dialect(Description):
     """A dialect, and how to begin with it."""
 
+    short: str
+    """Its name as people say it."""
+    mark: str
+    """A letter that stands for it."""
     scheme: str = ""
     """Of its URLs, such as ``ws``; empty where an address is no more than host and port."""
     example: str

@@ -21,17 +21,27 @@ import trio
 from adapters.connection import serve_connection
 from adapters.epoll import EpollReader
 from adapters.front_ends import DIALECTS
-from adapters.house.server import House
+from adapters.house.server import House, is_installed
 from adapters.house.thinking import Thinker
 from adapters.sockets import DirectSocket
 from adapters.wire import Backlogs, Turns, Wire
+from gateway.game.commands import HOUSE_PLAYERS
 from gateway.game.ids import RUNS, game_ids
 from gateway.game.results import NoResults
 from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.hub.interfaces import HubForPlayers
 from gateway.matchmaking.standard import LobbyAndTables
-from gateway.server.app import FrontEnd, Service, addresses_of, listen, open_port, run, stop_asked_for
+from gateway.server.app import (
+    FrontEnd,
+    Listening,
+    Service,
+    addresses_of,
+    listen,
+    open_port,
+    run,
+    stop_asked_for,
+)
 from gateway.server.arguments import in_one_line, let_output_take_any_text
 from gateway.server.arrivals import ArrivalTimes
 from gateway.server.logs import log_fault, log_games, log_start, set_up_logging
@@ -108,7 +118,7 @@ async def _serve(options: argparse.Namespace) -> None:
         if archive is not None and options.web is not None:
             listeners = await open_port(options.web, options.host)
             opened.append(("web", addresses_of(listeners)))
-            services.append(_web(options, archive, listeners))
+            services.append(_web(options, archive, listeners, listening))
         async with trio.open_nursery() as nursery:
             thinker = Thinker(options.house_workers, terms)
             if epoll is not None:
@@ -152,7 +162,10 @@ def _front_ends(
 
 
 def _web(
-    options: argparse.Namespace, archive: "Archive", listeners: Sequence[trio.SocketListener]
+    options: argparse.Namespace,
+    archive: "Archive",
+    listeners: Sequence[trio.SocketListener],
+    listening: Sequence[Listening],
 ) -> Service:
     from adapters.web.link import Orders  # noqa: PLC0415  as above
     from adapters.web.process import WebProcess  # noqa: PLC0415
@@ -163,8 +176,16 @@ def _web(
         token=options.admin_token,
         log_level=options.log_level,
         log_json=options.log_json,
+        fronts=_fronts(listening),
+        house=[name for name in sorted(HOUSE_PLAYERS) if is_installed(name)],
     )
     return WebProcess(orders, listeners, archive.open_games, archive.clear)
+
+
+def _fronts(listening: Sequence[Listening]) -> list[tuple[str, str, str, str, int | None]]:
+    """Return what the page tells of each dialect, as the fields of `adapters.web.site.Front`."""
+    ports = {each.front_end.name: each.listeners[0].socket.getsockname()[1] for each in listening}
+    return [(each.name, each.short, each.mark, each.scheme, ports.get(each.name)) for each in DIALECTS]
 
 
 def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str) -> None:

@@ -15,7 +15,7 @@ LIST = "adapters.front_ends"
 """What lists the dialects."""
 ELSEWHERE = {
     "adapters.web.nac4",
-    "adapters.web.application",
+    "adapters.web.api",
     "gateway.store.commands",
 }
 """What serves nac4's documents by web, and what writes arena's own record of a game."""
@@ -461,6 +461,7 @@ def test_modules_of_the_standard_library_and_dependencies_are_all_that_is_import
         "openskill",
         "hypercorn",
         "starlette",
+        "jinja2",
     }
     imported = {library for name in ALL for library in theirs(name)}
     assert imported - {"hypothesis"} <= dependencies | sys.stdlib_module_names

@@ -25,6 +25,8 @@ def _open_dialogue(entry: "Entry") -> Opening:
 
 DIALECT = Dialect(
     name="arena",
+    short="c4-arena",
+    mark="A",
     title="c4-arena (websocket)",
     bots="c4-arena bots, by websocket, in JSON or EDN",
     option="arena",

@@ -36,6 +36,8 @@ def _open_dialogue(entry: "Entry") -> Opening:
 
 DIALECT = Dialect(
     name="droidcon",
+    short="Droidcon",
+    mark="D",
     title="the Droidcon hackathon's protocol (TCP)",
     bots="Droidcon bots, by TCP; works with nc and telnet",
     option="tcp",

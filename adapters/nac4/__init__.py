@@ -33,6 +33,8 @@ def _open_dialogue(entry: "Entry") -> Opening:
 
 DIALECT = Dialect(
     name="nac4",
+    short="nac4",
+    mark="N",
     title="nac4 (websocket)",
     bots="nac4 bots, by websocket",
     option="nac4",

@@ -7,9 +7,9 @@ what cannot be understood is a `LinkError`, after which only a new process helps
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import trio
 
@@ -33,6 +33,10 @@ class Orders:
     """A client that shows it may clear the results."""
     log_level: str
     log_json: bool
+    fronts: Sequence[Sequence[Any]] = ()
+    """The dialects' ports, each as the fields of `adapters.web.site.Front`."""
+    house: Sequence[str] = ()
+    """The players of the server's own that can be asked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,11 +13,14 @@ from functools import partial
 
 import trio
 
-from adapters.web.application import Admin, Application, Threads
+from adapters.web.api import Admin
+from adapters.web.application import Application
 from adapters.web.health import Health
 from adapters.web.link import Answer, Link, LinkError, Orders, Stop
 from adapters.web.remote import Remote
 from adapters.web.server import Web
+from adapters.web.site import Front, Site
+from adapters.web.streaming import Threads
 from gateway.processes import give_way
 from gateway.server.accepting import PAUSE, Troubles, watch
 from gateway.server.logs import set_up_logging
@@ -51,7 +54,7 @@ async def _serve(link: Link, listeners: Sequence[socket.socket]) -> None:
         if isinstance(orders, Orders):
             set_up_logging(orders.log_level, as_json=orders.log_json)
             database = open_again(Place(orders.where, orders.file))
-            await Serving(link, database, orders.token).run(listeners)
+            await Serving(link, database, orders).run(listeners)
             database.close()
     except* LinkError:
         pass  # the server is gone
@@ -60,13 +63,15 @@ async def _serve(link: Link, listeners: Sequence[socket.socket]) -> None:
 class Serving:
     """The parts of the web, at work."""
 
-    def __init__(self, link: Link, database: Database, token: str | None) -> None:
+    def __init__(self, link: Link, database: Database, orders: Orders) -> None:
         self._link = link
         self._remote = Remote(link)
         reader = Reader(database)
         health = Health(self._remote.queue, partial(Threads(1).do, reader.probe))
-        admin = None if token is None else Admin(token, self._remote.clear)
-        self._web = Web(Application(reader, health, admin))
+        admin = None if orders.token is None else Admin(orders.token, self._remote.clear)
+        fronts = tuple(Front(*each) for each in orders.fronts)
+        site = Site(reader, Threads(), fronts, tuple(orders.house))
+        self._web = Web(Application(site, health, admin))
         self._room = trio.Semaphore(MOST)
         self._accepting = trio.CancelScope()
 

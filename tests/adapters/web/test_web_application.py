@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 from urllib.parse import quote
 
 import httpx
@@ -14,7 +16,8 @@ from starlette.types import Message
 from web_world import NASTY, TOKEN, Site, keep, said
 
 from adapters.web import answers
-from adapters.web.application import CLEAR_LIMIT, Admin, Application
+from adapters.web.api import CLEAR_LIMIT, Admin
+from adapters.web.application import Application
 from adapters.web.health import Health
 from gateway.game.events import Reason
 from gateway.store import storing
@@ -246,10 +249,11 @@ def test_export_makes_no_more_than_a_piece_before_that_is_taken(site: Site) -> N
 
 
 async def test_head_of_an_export_reads_no_more_than_the_first_piece(
-    site: Site, monkeypatch: pytest.MonkeyPatch
+    site: Site,
 ) -> None:
     endless = Endless(site.database)
-    monkeypatch.setattr(site.application, "_reader", endless)
+    shown = replace(site.shown, reader=endless)
+    site.application = Application(shown, site.health, None)
     async with site.client() as client:
         assert (await client.head("/api/export.jsonl")).status_code == 200
     assert Endless.asked == 100
@@ -318,10 +322,11 @@ async def test_database_that_cannot_be_read_is_503_without_a_word_on_it(site: Si
 
 
 async def test_mistake_of_ours_is_500_without_a_word_on_it(
-    site: Site, monkeypatch: pytest.MonkeyPatch
+    site: Site,
 ) -> None:
-    monkeypatch.setattr(site.application, "_reader", None)
-    transport = httpx.ASGITransport(site.application, raise_app_exceptions=False)
+    broken = replace(site.shown, reader=cast(Reader, None))
+    application = Application(broken, site.health, None)
+    transport = httpx.ASGITransport(application, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://site") as client:
         response = await client.get("/api/standings")
     assert response.status_code == 500
@@ -396,7 +401,7 @@ async def test_clear_that_takes_too_long_is_given_up_and_what_came_of_it_told(
 ) -> None:
     site, slow = Site(tmp_path), Slow(too_late=too_late)
     admin, begun = Admin(TOKEN, slow.clear), trio.current_time()
-    site.application = Application(site.reader, Health(site.queue.queue, site.probe), admin)
+    site.application = Application(site.shown, Health(site.queue.queue, site.probe), admin)
     async with site.client() as client:
         response = await client.post("/api/clear", headers={"Authorization": f"Bearer {TOKEN}"})
     assert slow.given_up_at == begun + CLEAR_LIMIT
@@ -411,7 +416,7 @@ async def test_clear_that_takes_too_long_is_given_up_and_what_came_of_it_told(
 async def test_clear_is_given_up_when_its_client_has_gone(site: Site) -> None:
     slow = Slow(too_late=False)
     admin = Admin(TOKEN, slow.clear)
-    application = Application(site.reader, Health(site.queue.queue, site.probe), admin)
+    application = Application(site.shown, Health(site.queue.queue, site.probe), admin)
     headers = [(b"authorization", f"Bearer {TOKEN}".encode())]
     scope = {"type": "http", "method": "POST", "path": "/api/clear", "raw_path": b"/api/clear"}
     told = iter([{"type": "http.request"}, {"type": "http.disconnect"}])

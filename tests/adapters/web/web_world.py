@@ -9,9 +9,13 @@ import httpx
 import trio
 from game_records import numbered
 
-from adapters.web.application import Admin, Application
+from adapters.web.api import Admin
+from adapters.web.application import Application
 from adapters.web.health import Health
 from adapters.web.remote import Queue
+from adapters.web.site import Front
+from adapters.web.site import Site as Shown
+from adapters.web.streaming import Threads
 from gateway.game.events import Objection, Spoken
 from gateway.store import storing
 from gateway.store.database import Database, open_to_write
@@ -34,6 +38,13 @@ NASTY = [
 ]
 """Names that somebody may have chosen to break something."""
 
+
+FRONTS = (
+    Front("nac4", "nac4", "N", "ws", 8080),
+    Front("arena", "c4-arena", "A", "ws", 8001),
+    Front("droidcon", "Droidcon", "D", "", 4242),
+)
+"""Where the dialects are, of a server that there is not."""
 
 Said: TypeAlias = Sequence[Spoken]
 
@@ -72,8 +83,10 @@ class Site:
         self.reader = Reader(self.database)
         self.queue = Idle()
         self.probes = 0
-        admin = None if token is None else Admin(token, self.clear)
-        self.application = Application(self.reader, Health(self.queue.queue, self.probe), admin)
+        self.admin = None if token is None else Admin(token, self.clear)
+        self.health = Health(self.queue.queue, self.probe)
+        self.shown = Shown(self.reader, Threads(), FRONTS, ("random", "aimafast"))
+        self.application = Application(self.shown, self.health, self.admin)
 
     async def clear(self, given_up: trio.Event) -> Cleared:
         with self.database.writing() as connection:

@@ -1,0 +1,161 @@
+"""The API: paths under ``/api/``, their methods and parameters, and ``/healthz``.
+
+Knows starlette, and the threads in which the database is asked. Does not know what is in an answer. The rule
+it keeps: the event loop never waits for the database, nor makes JSON of what is read there.
+"""
+
+import hmac
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import partial
+from importlib.resources import files
+
+import trio
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from adapters.web import answers
+from adapters.web.health import Health
+from adapters.web.nac4 import DOCUMENTS
+from adapters.web.query import FILTERS, PAGING, BadRequestError, Given, game_named, name_of, parameters
+from adapters.web.site import Site
+from adapters.web.streaming import Pieces
+from gateway.store.errors import StoreError
+from gateway.store.records import Cleared
+
+CLEAR_LIMIT = 10.0
+"""Seconds after which results that could not be cleared will not be."""
+HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+
+
+@dataclass(frozen=True, slots=True)
+class Admin:
+    """What only the operator may do."""
+
+    token: str
+    """What shows that a client may. Never empty."""
+    clear: Callable[[trio.Event], Awaitable[Cleared]]
+    """Removes all results, unless the event comes first. Raises StoreError where it did not."""
+
+
+def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
+    """Return the routes of the API; without `admin` none of its paths exists."""
+    api = _Api(site, health)
+    lists: Mapping[str, tuple[answers.Answer, tuple[str, ...]]] = {
+        **DOCUMENTS,
+        "/api/games": (answers.games, (*FILTERS, *PAGING)),
+        "/api/players": (answers.players, ("after", "limit")),
+        "/api/standings": (answers.standings, ("limit",)),
+    }
+    made = [Route(path, partial(api.list, *about)) for path, about in lists.items()]
+    made += [
+        Route("/api/games/{game}", api.game),
+        Route("/api/players/{name:path}", api.player),
+        Route("/api/export.jsonl", api.export),
+        Route("/api/openapi.json", api.description),
+        Route("/healthz", api.healthz),
+    ]
+    if admin is not None:
+        made.append(Route("/api/clear", partial(api.clear, admin), methods=["POST"]))
+    return made
+
+
+def as_json(value: answers.Json, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return an answer of JSON."""
+    return _json(_encode(value), status, headers)
+
+
+class _Api:
+    """Answers, each for one path."""
+
+    def __init__(self, site: Site, health: Health) -> None:
+        self._site = site
+        self._health = health
+
+    async def list(self, answer: answers.Answer, known: tuple[str, ...], request: Request) -> Response:
+        given = _given(request, *known)
+        return await self._answer(lambda: answer(self._site.reader, given))
+
+    async def game(self, request: Request) -> Response:
+        _given(request)
+        try:
+            game = game_named(request.path_params["game"])
+        except BadRequestError as error:
+            raise HTTPException(404, "there is no such game") from error
+        return await self._answer(lambda: answers.game(self._site.reader, game), "there is no such game")
+
+    async def player(self, request: Request) -> Response:
+        _given(request)
+        name = name_of(request.path_params["name"])
+        return await self._answer(lambda: answers.player(self._site.reader, name), "there is no such player")
+
+    async def export(self, request: Request) -> Response:
+        pieces = answers.export(self._site.reader, _given(request, *FILTERS))
+        first = await self._site.threads.do(
+            partial(next, pieces, "")
+        )  # what is wrong has no answer begun yet
+        return Pieces(first, pieces, self._site.threads, HEADERS)
+
+    async def description(self, request: Request) -> Response:
+        _given(request)
+        return _json(files(__package__).joinpath("openapi.json").read_bytes())
+
+    async def healthz(self, request: Request) -> Response:
+        _given(request)
+        condition = await self._health.condition()
+        known = {name: value for name, value in asdict(condition).items() if value is not None}
+        ok = condition.error is None
+        return as_json({"ok": ok, **known}, 200 if ok else 503)
+
+    async def clear(self, admin: Admin, request: Request) -> Response:
+        _given(request)
+        shown = request.headers.get("authorization", "").encode()
+        if not hmac.compare_digest(shown, f"Bearer {admin.token}".encode()):
+            raise HTTPException(403, "this needs the admin token")
+        given_up = trio.Event()
+        removed: Cleared | None = None
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_give_up, request, given_up)
+            with suppress(StoreError):  # of which the server's log tells
+                removed = await admin.clear(given_up)
+            nursery.cancel_scope.cancel()
+        if removed is None:
+            return as_json({"error": "nothing was removed: the database cannot be used at the moment"}, 503)
+        return as_json({"removed": asdict(removed)})
+
+    async def _answer(self, work: Callable[[], answers.Json | None], missing: str = "") -> Response:
+        """Return what `work` makes, done in a thread; where it makes None, say what is missing."""
+
+        def encoded() -> bytes | None:
+            made = work()
+            return None if made is None else _encode(made)
+
+        body = await self._site.threads.do(encoded)
+        if body is None:
+            raise HTTPException(404, missing)
+        return _json(body)
+
+
+async def _give_up(request: Request, given_up: trio.Event) -> None:
+    """Say so when the client has gone, or has waited for long enough."""
+    with trio.move_on_after(CLEAR_LIMIT):
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+    given_up.set()
+
+
+def _given(request: Request, *known: str) -> Given:
+    return parameters(request.scope["query_string"], known)
+
+
+def _encode(found: answers.Json) -> bytes:
+    return json.dumps(found).encode()
+
+
+def _json(body: bytes, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    about = {**HEADERS, **(headers or {})}
+    return Response(body, status, media_type="application/json", headers=about)

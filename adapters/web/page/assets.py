@@ -1,0 +1,49 @@
+"""The static files of the page: style sheets, modules and pictures, as they lie in ``static``.
+
+They are read once. Their address holds a digest of all of them, so that a browser keeps them for good and
+still gets new ones with a new version, and so that a module finds those beside it.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_HEADERS = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
+
+
+@dataclass(frozen=True, slots=True)
+class Assets:
+    """All static files, by name."""
+
+    version: str
+    contents: dict[str, bytes]
+
+    def address(self, name: str) -> str:
+        """Return the path at which a file is served. Raises KeyError for one that there is not."""
+        self.contents[name]
+        return f"/static/{self.version}/{name}"
+
+    async def serve(self, request: Request) -> Response:
+        """Answer a request for one of them."""
+        content = self.contents.get(request.path_params["name"])
+        if content is None or request.path_params["version"] != self.version:
+            raise HTTPException(404, "there is no such file")
+        kind = _TYPES[request.path_params["name"].rpartition(".")[2]]
+        return Response(content, headers=_HEADERS, media_type=kind)
+
+
+@cache
+def assets() -> Assets:
+    """Return the static files."""
+    folder = files(__package__).joinpath("static")
+    contents = {each.name: each.read_bytes() for each in folder.iterdir()}
+    digest = hashlib.sha256()
+    for name in sorted(contents):
+        digest.update(name.encode() + b"\0" + contents[name])
+    return Assets(digest.hexdigest()[:12], contents)

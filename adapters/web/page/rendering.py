@@ -1,0 +1,97 @@
+"""Templates into answers.
+
+Knows Jinja2, and the headers that keep a page to itself. Does not know what a view shows. The rules it keeps:
+
+- What comes from a client becomes text in a template and nothing else: escaping is always on.
+- Scripts, styles and pictures come from this server alone, and none of them stands within the markup.
+"""
+
+import re
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import Response
+
+from adapters.web.page.assets import assets
+from adapters.web.page.words import FILTERS
+from adapters.web.site import Front, Site
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src {connect}; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(:[0-9]{1,5})?")
+
+
+class Renderer:
+    """Makes pages of one site."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._environment = Environment(
+            loader=PackageLoader(__package__), autoescape=True, undefined=StrictUndefined
+        )
+        self._environment.trim_blocks = self._environment.lstrip_blocks = True
+        self._kinds = {each.name: (each.mark, each.title) for each in site.fronts}
+        self._kinds["house"] = "@", "the house"
+        self._environment.filters |= {
+            **FILTERS,
+            "mark": lambda kind: self._kinds.get(kind, ("?",))[0],
+            "dialect": lambda kind: self._kinds.get(kind, ("", kind))[1],
+        }
+        self._environment.globals |= {"asset": assets().address}
+
+    def page(self, request: Request, template: str, status: int = 200, **context: Any) -> Response:
+        """Return the page that a template makes of `context`.
+
+        Every template also gets `tab`, the current one of the header's links or an empty string; `fronts`,
+        the addresses where players meet; `house`, the server's own players; and `kinds` of players, each with
+        its mark and title.
+        """
+        host = host_of(request)
+        fronts = [
+            {"name": each.name, "title": each.title, "url": _url(each, host)}
+            for each in self._site.fronts
+            if each.port is not None
+        ]
+        known = {"tab": "", "fronts": fronts, "house": self._site.house, "kinds": self._kinds}
+        text = self._environment.get_template(template).render(known | context)
+        body = text.encode("utf-8", "replace")  # names may have halves of surrogate pairs
+        sockets = [each["url"] for each in fronts if each["url"].startswith("ws://")]
+        policy = _POLICY.format(connect=" ".join(["'self'", *sockets]))
+        return Response(
+            body, status, HEADERS | {"Content-Security-Policy": policy}, media_type="text/html; charset=utf-8"
+        )
+
+    def error(
+        self, request: Request, status: int, text: str, headers: Mapping[str, str] | None = None
+    ) -> Response:
+        """Return the page for an error."""
+        title = HTTPStatus(status).phrase.capitalize()
+        response = self.page(request, "error.html", status, title=title, text=text)
+        response.headers.update(headers or {})
+        return response
+
+
+def reads_html(request: Request) -> bool:
+    """Return whether the client is a browser in front of a person, rather than a program."""
+    return "text/html" in request.headers.get("accept", "")
+
+
+def host_of(request: Request) -> str:
+    """Return the host under which the client knows this server, without a port; an IPv6 one in brackets."""
+    found = _HOST.fullmatch(request.headers.get("host", ""))
+    return found[1] if found else "localhost"
+
+
+def _url(front: Front, host: str) -> str:
+    return f"{front.scheme}://{host}:{front.port}" if front.scheme else f"{host}:{front.port}"
