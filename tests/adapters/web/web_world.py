@@ -90,6 +90,8 @@ class Site:
         self.health = Health(self.queue.queue, self.probe)
         self.on: list[str] = []
         """What is on, as the server would tell it: rows of `adapters.web.live.rows`."""
+        self.is_silent = False
+        """Whether the server tells nothing to those who watch."""
         self.live = Live("test", self.watch)
         self.shown = Shown(self.reader, Threads(), self.live, FRONTS, ("random", "aimafast"))
         self.application = Application(self.shown, self.health, self.admin)
@@ -100,7 +102,7 @@ class Site:
 
     async def watch(self, number: int) -> None:
         """Tell what is on, as the server does when somebody watches."""
-        if number:
+        if number and not self.is_silent:
             self.tell(begun(number), *self.on, COMPLETE)
 
     def tell(self, *rows: str) -> None:
