@@ -77,7 +77,7 @@ class Serving:
         health = Health(self._remote.queue, probe)
         admin = None if orders.token is None else Admin(orders.token, self._remote.clear)
         fronts = tuple(Front(*each) for each in orders.fronts)
-        site = Site(reader, Threads(), fronts, tuple(orders.house))
+        site = Site(reader, Threads(), fronts, tuple(orders.house), orders.idle)
         origins = Origins(frozenset(orders.origins), is_local=is_local)
         self._web = Web(Application(site, health, admin, origins))
         self._room = trio.Semaphore(MOST)
