@@ -36,7 +36,10 @@ let game = null; // the last one: what the connection told of it, and what is sh
 
 const board = new Board(find(".game .board"));
 const columns = new Columns([...page.querySelectorAll(".columns button")], find(".game .board"), board, {
-  chose: (column) => fill(drop, column === null ? "Drop" : `Drop in column ${column}`),
+  chose: (column) => {
+    drop.disabled = column === null;
+    fill(drop, column === null ? "Drop" : `Drop in column ${column}`);
+  },
   drop: (column) => {
     game.isSent = true;
     arena.move(column);
@@ -84,7 +87,7 @@ function choose(trouble = "") {
 
 function show(which) {
   for (const each of ["choose", "wait", "game"]) find(`.${each}`).hidden = each !== which;
-  if (which !== "choose") find(`.${which} h1`).focus({ preventScroll: true });
+  find(`.${which} h1`).focus({ preventScroll: true });
 }
 
 function aim(filters) {
@@ -119,7 +122,7 @@ const HEARD = {
   },
   lost({ reason }) {
     const why = reason ? ` (${reason})` : "";
-    if (asked) choose(`The server cannot be reached${why}. Is it still running? Then try again.`);
+    if (asked) choose(`The server cannot be reached${why}. Try again when it is running.`);
     else if (game && !game.isOver) finish(`The connection is lost${why}. If both of you had moved, so is the game.`);
   },
 };
@@ -141,7 +144,6 @@ function position() {
   const { moves, winner, toMove } = game;
   board.show(moves, spoken({ players: names, moves, winner, reason: winner === undefined ? null : why(), to_move: toMove }));
   columns.show(moves, isMine ? game.side : null);
-  drop.disabled = !isMine;
   fill(leave, "Leave");
   players();
 }
@@ -150,7 +152,8 @@ function position() {
 function players() {
   const turn = find(".turn");
   turn.dataset.side = game.isOver ? game.side : game.toMove;
-  turn.classList.toggle("mine", game.isOver || game.toMove === game.side);
+  turn.classList.toggle("mine", game.isOver ? game.winner === game.side : game.toMove === game.side);
+  find(".game .board").classList.toggle("lost", Boolean(game.lost));
   if (game.isOver) fill(find("#turn"), game.lost ? "Connection lost" : result());
   else fill(find("#turn"), ...(game.toMove === game.side ? ["Your move"] : [{ name: otherName() }, " thinks"]));
   const kind = game.live?.players[1 - game.side].kind ?? opponent.kind;
@@ -160,10 +163,11 @@ function players() {
 
 function player(who, side, kind, name) {
   const row = find(`.player.${who}`);
-  const [letter, word] = KINDS[kind] ?? ["?", ""];
+  const [letter, word] = KINDS[kind] ?? ["", ""];
   row.dataset.side = side;
   fill(row.querySelector(".name"), ...name);
   fill(row.querySelector(".mark"), letter);
+  row.querySelector(".mark").hidden = !letter;
   fill(row.querySelector(".kind"), word);
 }
 
@@ -197,7 +201,7 @@ function why() {
   return game.why ?? (four(cells) ? "four" : cells.length === 42 ? "full" : game.live?.reason ?? "");
 }
 
-// Lead to the stored game, where results are kept.
+// Lead to the stored game, where results are kept; who played it, and why it ended, is told there too.
 async function link(ended) {
   try {
     const answer = await fetch(`/api/games?limit=5&player=${encoded(me)}`);
@@ -206,6 +210,10 @@ async function link(ended) {
     if (!found || game !== ended || asked) return;
     look.href = `/game/${encodeURIComponent(found.id)}`;
     look.hidden = false;
+    if (game.live) return;
+    game.live = { ...found, left: null };
+    players();
+    outcome();
   } catch { /* then there is nothing to look at */ }
 }
 
