@@ -54,13 +54,13 @@ class WebProcess:
         self,
         orders: Orders,
         listeners: Sequence[trio.SocketListener],
-        queue: Queue | None = None,
-        clear: Callable[[], Request] | None = None,
+        queue: Queue | None,
+        clear: Callable[[], Request] | None,
     ) -> None:
         """Let it have `orders` and accept from `listeners`, which are closed at the end.
 
-        It is told of `queue`, if results are kept at all, and may `clear` them, which raises StoreError, as
-        its request does.
+        It is told of `queue`, and may `clear` all results, which raises StoreError, as its request does; both
+        are None where no results are kept.
         """
         self._orders = orders
         self._listeners = listeners
