@@ -33,12 +33,13 @@ let opponent = null; // who was chosen: {name, kind, table}, or {} for anyone
 let me = "";
 let asked = 0; // when a game was asked for
 let game = null; // the last one: what the connection told of it, and what is shown
+let said = []; // what was said last
 
 const board = new Board(find(".game .board"));
 const columns = new Columns([...page.querySelectorAll(".columns button")], find(".game .board"), board, {
   chose: (column) => {
     drop.disabled = column === null;
-    fill(drop, column === null ? "Drop" : `Drop in column ${column}`);
+    fill(drop, column !== null ? `Drop in column ${column}` : isMine() ? "Choose a column" : "Drop");
   },
   drop: (column) => {
     game.isSent = true;
@@ -134,18 +135,22 @@ function begin(told) {
   for (const each of [again, look, other]) each.hidden = true;
   for (const each of [drop, leave]) each.hidden = false;
   show("game");
-  say(`The game begins. You move ${told.side === 0 ? "first: your move" : "second"}.`);
+  say("The game begins. ", ...(told.side === 0 ? ["You move"] : [{ name: otherName }, " moves"]), " first.");
 }
 
 // Draw the position, and let columns be chosen when it is one's turn.
 function position() {
-  const isMine = !game.isOver && game.toMove === game.side && !game.isSent;
   const names = [0, 1].map((side) => ({ name: side === game.side ? "you" : otherName() }));
   const { moves, winner, toMove } = game;
   board.show(moves, spoken({ players: names, moves, winner, reason: winner === undefined ? null : why(), to_move: toMove }));
-  columns.show(moves, isMine ? game.side : null);
+  columns.show(moves, isMine() ? game.side : null);
   fill(leave, "Leave");
   players();
+}
+
+// Whether a move is asked of the person.
+function isMine() {
+  return game !== null && !game.isOver && game.toMove === game.side && !game.isSent;
 }
 
 // Write who plays, and whose move it is or how it ended.
@@ -155,10 +160,11 @@ function players() {
   turn.classList.toggle("mine", game.isOver ? game.winner === game.side : game.toMove === game.side);
   find(".game .board").classList.toggle("lost", Boolean(game.lost));
   if (game.isOver) fill(find("#turn"), game.lost ? "Connection lost" : result());
-  else fill(find("#turn"), ...(game.toMove === game.side ? ["Your move"] : [{ name: otherName() }, " thinks"]));
+  else fill(find("#turn"), ...(game.toMove === game.side ? ["Your move"] : [{ name: otherName }, " thinks"]));
   const kind = game.live?.players[1 - game.side].kind ?? opponent.kind;
-  player("other", 1 - game.side, kind, [{ name: otherName() }]);
-  player("self", game.side, "arena", ["you (", { name: me }, ")"]);
+  player("other", 1 - game.side, kind, [{ name: otherName }]);
+  player("self", game.side, "arena", ["you (", { name: () => me }, ")"]);
+  fill(find(".said"), ...said); // in which the opponent may have got a name
 }
 
 function player(who, side, kind, name) {
@@ -174,8 +180,8 @@ function player(who, side, kind, name) {
 function tell() {
   const column = game.moves.at(-1);
   if (!column) return;
-  if (game.toMove === game.side) say({ name: otherName() }, ` played column ${column}. Your move.`);
-  else say(`You played column ${column}. `, { name: otherName() }, " thinks.");
+  if (game.toMove === game.side) say({ name: otherName }, ` played column ${column}. Your move.`);
+  else say(`You played column ${column}. `, { name: otherName }, " thinks.");
 }
 
 function finish(lost = "") {
@@ -287,19 +293,20 @@ function thought(seconds) {
   return seconds < 1 ? `${Math.round(1000 * seconds)} ms` : `${seconds.toFixed(1)} s`;
 }
 
-// Words. A part is text, or {name}.
+// Words. A part is text, or {name: what returns it}.
 
 function otherName() {
   return game.live?.players[1 - game.side].name ?? opponent.name ?? "your opponent";
 }
 
 function say(...parts) {
+  said = parts;
   fill(find(".said"), ...parts);
   announce(find(".said").textContent);
 }
 
 function fill(place, ...parts) {
-  place.replaceChildren(...parts.map((part) => (typeof part === "string" ? part : named(part.name))));
+  place.replaceChildren(...parts.map((part) => (typeof part === "string" ? part : named(part.name()))));
 }
 
 function named(name) {
