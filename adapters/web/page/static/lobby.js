@@ -51,6 +51,7 @@ export class Lobby {
 function drawn({ name, kind, table }) {
   const [letter, word] = KINDS[kind] ?? ["?", kind];
   const button = made("button", "", "");
+  button.type = "button";
   Object.assign(button.dataset, { name, kind, ...(table === null ? {} : { table }) });
   const about = made("span", "about", "");
   const who = made("span", "who", "");
