@@ -239,10 +239,10 @@ addEventListener("beforeunload", (event) => {
 
 function watch(name, about) {
   const now = performance.now();
+  const before = game?.live?.reason; // `apply` changes the game itself
   live.apply(name, about, now);
   if (about.lobby) lobby.show(about.waiting, about.lobby, now);
   if (!game) return;
-  const before = game.live?.reason;
   if (adopt()) players();
   if (name === "moved" && about.game === game.live?.game && about.side !== game.side) game.used = about.used;
   if (game.isOver && game.live?.reason !== before) outcome();
