@@ -3,15 +3,12 @@
 from dataclasses import replace
 
 import httpx
-import pytest
 from web_world import Site
 
 from adapters.web.application import Application
 from adapters.web.page.play import HOUSE
 from adapters.web.site import Site as Shown
 from gateway.game.commands import HOUSE_PLAYERS
-
-pytestmark = pytest.mark.trio
 
 
 async def shown(site: Site, about: Shown, path: str = "/play") -> httpx.Response:

@@ -16,10 +16,10 @@ const TICK = 100;
 const WHY = {
   four: "four in a row",
   full: "the board is full",
-  time: "the time was up",
-  illegal: "an illegal move",
-  left: "the opponent left",
-  aborted: "the opponent left before both had moved",
+  time: "your opponent’s time was up",
+  illegal: "your opponent made an illegal move",
+  left: "your opponent left",
+  aborted: "your opponent left before both had moved",
   stopped: "the server stopped the game",
 };
 const KINDS = JSON.parse(document.documentElement.dataset.kinds);
@@ -195,8 +195,9 @@ function finish(lost = "") {
 }
 
 function outcome() {
-  if (game.lost) say(game.lost);
-  else say(`${result()}${why() ? `: ${WHY[why()] ?? why()}` : ""}.`);
+  const isLate = why() === "time" && game.winner !== game.side;
+  const words = isLate ? "your time was up" : WHY[why()] ?? why();
+  say(game.lost || `${result()}${words ? `: ${words}` : ""}.`);
 }
 
 const result = () => (game.winner === null ? (why() === "full" ? "Draw" : "Nobody won") : game.winner === game.side ? "You won" : "You lost");
