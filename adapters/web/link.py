@@ -8,7 +8,7 @@ what cannot be understood is a `LinkError`, after which only a new process helps
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import trio
@@ -75,9 +75,26 @@ class Answer:
     error: str | None = None
 
 
-Message: TypeAlias = Orders | Stop | Ask | Withdraw | Answer
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """The server is to tell what is on and what happens, or, where `number` is 0, nothing any more.
+
+    What is told for a request begins with its number.
+    """
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is on, or has happened: rows of `adapters.web.live.rows`."""
+
+    rows: Sequence[Sequence[Any]]
+
+
+Message: TypeAlias = Orders | Stop | Ask | Withdraw | Answer | Watch | Told
 KINDS: Mapping[str, Callable[..., Message]] = {
-    kind.__name__.lower(): kind for kind in (Orders, Stop, Ask, Withdraw, Answer)
+    kind.__name__.lower(): kind for kind in (Orders, Stop, Ask, Withdraw, Answer, Watch, Told)
 }
 
 
@@ -91,11 +108,23 @@ class Link:
 
     async def send(self, message: Message) -> None:
         """Tell the other end something. Raises LinkError where it is gone."""
-        async with self._sending:
-            try:
-                await self._stream.send_all(encode(message))
-            except trio.BrokenResourceError as error:
-                raise LinkError("the other end is gone") from error
+        await self._send(encode(message))
+
+    async def tell(self, rows: Sequence[str]) -> None:
+        """Send `Told`, with rows that are JSON already. Raises LinkError where the other end is gone."""
+        await self._send(_framed(f'{{"kind": "told", "rows": [{",".join(rows)}]}}'))
+
+    async def _send(self, data: bytes) -> None:
+        try:
+            self._sending.acquire_nowait()
+        except trio.WouldBlock:
+            await self._sending.acquire()
+        try:
+            await self._stream.send_all(data)
+        except trio.BrokenResourceError as error:
+            raise LinkError("the other end is gone") from error
+        finally:
+            self._sending.release()
 
     async def receive(self) -> Message | None:
         """Return what the other end says next; None where it has ended. Raises LinkError."""
@@ -128,7 +157,12 @@ class Link:
 
 def encode(message: Message) -> bytes:
     """Return a message as it is sent."""
-    body = json.dumps({"kind": type(message).__name__.lower(), **asdict(message)}).encode()
+    fields = {name: getattr(message, name) for name in message.__slots__}
+    return _framed(json.dumps({"kind": type(message).__name__.lower(), **fields}))
+
+
+def _framed(text: str) -> bytes:
+    body = text.encode()
     return len(body).to_bytes(_LENGTH) + body
 
 
