@@ -12,8 +12,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from adapters.web.page.rendering import Renderer
-from adapters.web.query import parameters
+from adapters.web.query import BadRequestError, parameters
 from adapters.web.site import Site
+from gateway.game.commands import LONGEST_NAME
 
 MOST = 56
 """Games that Live draws: whole rows of two, four and seven."""
@@ -31,5 +32,8 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
 
 async def _page(renderer: Renderer, template: str, most: int, request: Request) -> Response:
     given = parameters(request.scope["query_string"], ("player", "table"))
+    for name, value in given.items():
+        if len(value) > LONGEST_NAME:
+            raise BadRequestError(f"{name} has {LONGEST_NAME} characters at most")
     stream = f"/api/live/events?{urlencode({**given, 'most': most})}"
-    return renderer.page(request, template, tab="live", stream=stream, given=given)
+    return renderer.page(request, template, tab="live", stream=stream, most=most, given=given)

@@ -3,6 +3,7 @@ import { make } from "./board.js";
 import { Card, showPlayer, write } from "./card.js";
 import { Games } from "./games.js";
 import { Stream } from "./stream.js";
+import { plural, signed, waits } from "./words.js";
 
 const TICK = 100;
 const TURN = 12_000;
@@ -12,7 +13,6 @@ const PAGES = 2; // of the standings
 
 const find = (selector) => document.querySelector(selector);
 const copy = (selector) => find(selector).content.firstElementChild.cloneNode(true);
-const plural = (value, word) => `${value.toLocaleString("en")} ${word}${value === 1 ? "" : "s"}`;
 
 const board = find("[data-view=games]");
 let views = [{ element: board, title: "Games now", note: "" }];
@@ -38,7 +38,7 @@ setInterval(() => {
 
 function showCounts({ playing, waiting }) {
   views[0].title = playing ? `${plural(playing, "game")} now` : "No games now";
-  views[0].note = waiting ? `${waiting.toLocaleString("en")} wait` : "";
+  views[0].note = waiting ? waits(waiting) : "";
   if (shown === 0) showHead();
 }
 
@@ -88,7 +88,7 @@ function replace({ standings, first_movers: { games: count } }) {
 function standing(about, scale) {
   const row = copy("#standing");
   row.querySelector(".rank").textContent = about.rank;
-  row.querySelector(".sure").textContent = about.rating.sure.toFixed(1).replace("-", "\u2212");
+  row.querySelector(".sure").textContent = signed(about.rating.sure);
   showPlayer(row, { name: about.name, kind: about.house ? "house" : about.kind });
   row.querySelector(".rating").append(ratingBar(about.rating, scale));
   row.querySelector(".score").append(scoreBar(about));
