@@ -11,10 +11,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from adapters.web.live.paths import wanted
 from adapters.web.page.rendering import Renderer
-from adapters.web.query import BadRequestError, parameters
+from adapters.web.query import parameters
 from adapters.web.site import Site
-from gateway.game.commands import LONGEST_NAME
 
 MOST = 56
 """Games that Live draws: whole rows of two, four and seven."""
@@ -32,8 +32,7 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
 
 async def _page(renderer: Renderer, template: str, most: int, request: Request) -> Response:
     given = parameters(request.scope["query_string"], ("player", "table"))
-    for name, value in given.items():
-        if len(value) > LONGEST_NAME:
-            raise BadRequestError(f"{name} has {LONGEST_NAME} characters at most")
-    stream = f"/api/live/events?{urlencode({**given, 'most': most})}"
+    asked = {**given, "most": str(most)}
+    wanted(asked)  # what the stream would refuse is refused here, where it can be read
+    stream = f"/api/live/events?{urlencode(asked)}"
     return renderer.page(request, template, tab="live", stream=stream, most=most, given=given)
