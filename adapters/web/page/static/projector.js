@@ -10,6 +10,7 @@ const TURN = 12_000;
 const PLACES = 6;
 const ROWS = 8; // of the standings at once
 const PAGES = 2; // of the standings
+const KNOWN = 100; // players that are asked for, to count them
 
 const find = (selector) => document.querySelector(selector);
 const copy = (selector) => find(selector).content.firstElementChild.cloneNode(true);
@@ -65,7 +66,7 @@ function showHead() {
 
 async function renew() {
   try {
-    const answer = await fetch("/api/standings?limit=1000");
+    const answer = await fetch(`/api/standings?limit=${KNOWN}`);
     if (answer.ok && shown === 0) replace(await answer.json());
   } catch { /* those of the last turn stay */ }
 }
@@ -79,7 +80,8 @@ function replace({ standings, first_movers: { games: count } }) {
     const element = copy("#standings");
     element.querySelector("tbody").append(...rows.map((row) => standing(row, scale)));
     board.parentElement.append(element);
-    const part = `${from + 1} to ${from + rows.length} of ${standings.length}`;
+    const all = standings.length < KNOWN ? ` of ${standings.length}` : "";
+    const part = `${from + 1} to ${from + rows.length}${all}`;
     views.push({ element, title: "Standings", note: `${plural(count, "game")} · ${part}` });
   }
   showHead();
