@@ -5,8 +5,9 @@
 import { Arena } from "./arena.js";
 import { Board } from "./board.js";
 import { write } from "./card.js";
+import { showClocks } from "./clocks.js";
 import { Columns } from "./columns.js";
-import { Games, clock, spoken } from "./games.js";
+import { Games, spoken } from "./games.js";
 import { Lobby } from "./lobby.js";
 import { four, played } from "./rules.js";
 import { fill } from "./sentences.js";
@@ -273,31 +274,8 @@ setInterval(() => {
   const now = performance.now();
   if (!find(".choose").hidden) lobby.tick(now);
   else if (!find(".wait").hidden) write(find(".waited"), minutes((now - asked) / 1000));
-  else if (game) tick(now);
+  else if (game) showClocks(page, game, opponent.kind === "house" || game.live ? Number(page.dataset.idle) : null, now);
 }, TICK);
-
-function tick(now) {
-  const left = game.live?.left ?? null;
-  const at = { to_move: game.toMove, asked: game.since, left };
-  const [mine, theirs] = [game.side, 1 - game.side].map((side) => clock(at, side, now));
-  const isTimed = left !== null;
-  clocked(find(".self .clock"), isTimed ? mine : null);
-  const used = game.used === null || isTimed || game.toMove !== game.side ? null : { text: `last move ${thought(game.used)}` };
-  clocked(find(".other .clock"), used ?? theirs);
-  const isKnown = opponent.kind === "house" || game.live;
-  const idle = Math.max(0, Number(page.dataset.idle) - (now - game.since) / 1000);
-  write(find(".turn .time"), game.toMove === game.side && isKnown && !isTimed ? `${minutes(idle)} left for it` : "");
-}
-
-function clocked(place, shown) {
-  write(place, shown?.text ?? "");
-  place.classList.toggle("runs", shown?.runs ?? false);
-  place.classList.toggle("short", shown?.isShort ?? false);
-}
-
-function thought(seconds) {
-  return seconds < 1 ? `${Math.round(1000 * seconds)} ms` : `${seconds.toFixed(1)} s`;
-}
 
 // Words.
 
