@@ -16,6 +16,7 @@ import { Stream } from "./stream.js";
 import { minutes } from "./words.js";
 
 const PATIENCE = 250; // milliseconds until it is said that one waits
+const LATE = 2_500; // milliseconds after which a result that was told has been stored, if it can be
 const TICK = 100;
 const WHY = {
   four: "four in a row",
@@ -215,12 +216,14 @@ function why() {
 }
 
 // Lead to the stored game, where results are kept; who played it, and why it ended, is told there too.
-async function link(ended) {
+async function link(ended, isFirst = true) {
   try {
     const answer = await fetch(`/api/games?limit=5&player=${encodeURIComponent(me)}`);
     const { games = [] } = await answer.json();
     const found = games.find((each) => each.moves === ended.moves && each.players[ended.side].name === me);
-    if (!found || game !== ended || asked) return;
+    if (game !== ended || asked) return;
+    if (!found && isFirst) setTimeout(() => link(ended, false), LATE);
+    if (!found) return;
     look.href = `/game/${encodeURIComponent(found.id)}`;
     look.hidden = false;
     if (game.live) return;
