@@ -1,7 +1,7 @@
 """Chromium for tests: one for all of them, a profile of its own for each page, nothing that goes unnoticed.
 
-Whatever a page says in its console, violates of the policy or asks of another host fails the test, unless
-the test said that it expects it. Playwright is imported only where it is needed, so that tests can be skipped without it.
+Whatever a page says in its console, violates of the policy or asks of another host fails the test, unless the
+test said that it expects it. Playwright is imported only where it is needed: tests are skipped without it.
 """
 
 import os
