@@ -223,6 +223,11 @@ def test_wire_logs_know_games_and_events_alone() -> None:
     assert theirs("adapters.wire_log") <= PURE
 
 
+def test_hosts_know_nothing_of_ours() -> None:
+    assert ours("adapters.hosts") == set()
+    assert theirs("adapters.hosts") <= {"re", "ipaddress"}
+
+
 def test_cells_know_the_board_alone() -> None:
     assert ours("adapters.cells") | theirs("adapters.cells") == {"gateway.game.board"}
 
@@ -370,6 +375,7 @@ def test_web_knows_the_store_and_no_dialect(module: str) -> None:
     known = {
         "adapters.cells",
         "adapters.connection",
+        "adapters.hosts",
         "gateway.server.accepting",
         "gateway.game.board",
         "gateway.processes",

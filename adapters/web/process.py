@@ -21,7 +21,7 @@ import trio
 from adapters.web.link import Answer, Ask, Link, LinkError, Orders, Stop, Withdraw
 from gateway.processes import ended, started
 from gateway.store.batcher import Request
-from gateway.store.errors import StoreError
+from gateway.store.errors import NotKeptError, StoreError
 
 FINISHING = 2.5
 """Seconds that answers have for being finished, when the server stops."""
@@ -54,12 +54,13 @@ class WebProcess:
         self,
         orders: Orders,
         listeners: Sequence[trio.SocketListener],
-        queue: Queue,
-        clear: Callable[[], Request],
+        queue: Queue | None = None,
+        clear: Callable[[], Request] | None = None,
     ) -> None:
         """Let it have `orders` and accept from `listeners`, which are closed at the end.
 
-        It is told of `queue`, and may `clear` all results, which raises StoreError, as its request does.
+        It is told of `queue`, if results are kept at all, and may `clear` them, which raises StoreError, as
+        its request does.
         """
         self._orders = orders
         self._listeners = listeners
@@ -134,8 +135,7 @@ class WebProcess:
                 while (message := await link.receive()) is not None:
                     match message:
                         case Ask(number, "queue"):
-                            figures = self._queue.waiting, int(self._queue.behind)
-                            await link.send(Answer(number, figures))
+                            await link.send(Answer(number, self._figures()))
                         case Ask(number, "clear"):
                             await self._begin_to_clear(link, number, nursery)
                         case Withdraw(number):
@@ -151,6 +151,9 @@ class WebProcess:
         except* LinkError:
             pass  # the process is ended, if it has not, and another is started
 
+    def _figures(self) -> tuple[int, int]:
+        return (0, 0) if self._queue is None else (self._queue.waiting, int(self._queue.behind))
+
     async def _tell_of_stop(self, link: Link) -> None:
         await self._stopping.wait()
         for listener in self._listeners:
@@ -160,6 +163,8 @@ class WebProcess:
     async def _begin_to_clear(self, link: Link, number: int, nursery: trio.Nursery) -> None:
         """Ask for the results to be cleared, at once: what is said next may be that it is withdrawn."""
         try:
+            if self._clear is None:
+                raise NotKeptError
             request = self._requests[number] = self._clear()
         except StoreError as error:
             await link.send(Answer(number, error=str(error)))

@@ -17,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from gateway.game.ids import GameId
 from gateway.store import games, statistics
 from gateway.store.database import Database
-from gateway.store.errors import StoreError
+from gateway.store.errors import NotKeptError, StoreError
 from gateway.store.evidence import Exchange
 from gateway.store.games import Filter, Page
 from gateway.store.records import GameRecord
@@ -32,7 +32,8 @@ Whole: TypeAlias = tuple[GameRecord, tuple[Exchange | None, Exchange | None]]
 class Reader:
     """Reads from one database. All of it raises StoreError where the database cannot be used now."""
 
-    database: Database
+    database: Database | None
+    """None where results are not kept: then all of it raises NotKeptError."""
 
     def page(self, wanted: Filter, part: Page) -> list[GameRecord]:
         """Return up to `part.limit` games. Raises NoGameError where one that bounds them is not there."""
@@ -75,13 +76,18 @@ class Reader:
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        with understood(), self.database.reading() as connection:
+        with understood(), self._kept().reading() as connection:
             yield connection
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        with understood(), self.database.writing() as connection:
+        with understood(), self._kept().writing() as connection:
             yield connection
+
+    def _kept(self) -> Database:
+        if self.database is None:
+            raise NotKeptError
+        return self.database
 
 
 @contextmanager

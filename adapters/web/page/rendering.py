@@ -6,7 +6,6 @@ Knows Jinja2, and the headers that keep a page to itself. Does not know what a v
 - Scripts, styles and pictures come from this server alone, and none of them stands within the markup.
 """
 
-import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -15,6 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import Response
 
+from adapters.hosts import host_in
 from adapters.web.page.assets import assets
 from adapters.web.page.words import FILTERS
 from adapters.web.site import Front, Site
@@ -29,7 +29,6 @@ _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src {connect}; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-_HOST = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(:[0-9]{1,5})?")
 
 
 class Renderer:
@@ -89,8 +88,7 @@ def reads_html(request: Request) -> bool:
 
 def host_of(request: Request) -> str:
     """Return the host under which the client knows this server, without a port; an IPv6 one in brackets."""
-    found = _HOST.fullmatch(request.headers.get("host", ""))
-    return found[1] if found else "localhost"
+    return host_in(request.headers.get("host", "")) or "localhost"
 
 
 def _url(front: Front, host: str) -> str:
