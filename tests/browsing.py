@@ -60,6 +60,13 @@ def chromium(path: str) -> Iterator["Browser"]:
         browser.close()
 
 
+def expect(place: Any) -> Any:
+    """Return what waits until a place in a page, or a page, is as it says."""
+    from playwright.sync_api import expect as waiting  # noqa: PLC0415
+
+    return waiting(place)
+
+
 class Windows:
     """The pages that a test opens."""
 
@@ -78,6 +85,7 @@ class Windows:
         context.set_default_timeout(PATIENCE)
         context.on("console", self._said)
         context.on("weberror", lambda error: self._complain(f"raised {error.error}"))
+        context.on("dialog", lambda dialog: self._complain(f"opened a dialog: {dialog.message}"))
         context.on("request", self._asked)
         page = context.new_page()
         page.goto(path)
@@ -100,7 +108,7 @@ class Windows:
 
     def _asked(self, request: "Request") -> None:
         parts = urlsplit(request.url)
-        if parts.scheme not in {"data", "blob"} and f"{parts.scheme}://{parts.netloc}" != self.home:
+        if parts.scheme not in {"data", "blob", "about"} and f"{parts.scheme}://{parts.netloc}" != self.home:
             self._complain(f"asked {request.url}")
 
     def _complain(self, text: str) -> None:

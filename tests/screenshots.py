@@ -66,7 +66,7 @@ def main(folder: Path, views: list[str]) -> None:
         where = Path(place) / "games.db"
         fill(where, history(lot, GAMES))
         with _busy(where, lot) as (gateway, games):
-            windows = Windows(browser, f"http://127.0.0.1:{gateway.port('web')}")
+            windows = Windows(browser, f"http://127.0.0.1:{gateway.port('page')}")
             shots = Shots(windows, folder)
             for name, draw in VIEWS.items():
                 if name in views or not views:

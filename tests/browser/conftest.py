@@ -37,7 +37,7 @@ def gateway(tmp_path_factory: pytest.TempPathFactory, browser: "Browser") -> Ite
 @pytest.fixture
 def windows(browser: "Browser", gateway: Served) -> Iterator[Windows]:
     """Where pages are opened, which have to be without fault."""
-    windows = Windows(browser, f"http://127.0.0.1:{gateway.port('web')}")
+    windows = Windows(browser, f"http://127.0.0.1:{gateway.port('page')}")
     yield windows
     windows.close()
 
