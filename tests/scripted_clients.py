@@ -100,11 +100,16 @@ class DroidconClient(Client):
 class WebsocketClient(Client):
     """Messages over a websocket."""
 
+    def __init__(self, gateway: Served, name: str, table: str | None = None) -> None:
+        super().__init__(gateway, name, table)
+        self._life = ExitStack()
+
     def enter(self) -> None:
         target = "/" if self.table is None else f"/?table={quote(self.table, safe='')}"
-        self._websocket = websockets.sync.client.connect(
-            self.gateway.url(self.dialect, target), open_timeout=PATIENCE, proxy=None, compression=None
-        )
+        url = self.gateway.url(self.dialect, target)
+        # It answers pings by itself, also while the test does something else.
+        connection = websockets.sync.client.connect(url, open_timeout=PATIENCE, proxy=None, compression=None)
+        self._websocket = self._life.enter_context(connection)
         self.say(self.greeting())
 
     @abstractmethod
@@ -118,7 +123,7 @@ class WebsocketClient(Client):
         return str(self._websocket.recv(PATIENCE))
 
     def leave(self) -> None:
-        self._websocket.close()
+        self._life.close()
 
 
 class Nac4Client(WebsocketClient):

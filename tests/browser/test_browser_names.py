@@ -1,4 +1,4 @@
-"""Names that are meant to do harm, from clients of every dialect, on every view: they are text and nothing else."""
+"""Names that are meant to do harm, from clients of every dialect, on every view: they are text, no more."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
