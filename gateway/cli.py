@@ -121,7 +121,7 @@ async def _serve(options: argparse.Namespace) -> None:
         listening = [await listen(front_end, options.host) for front_end in front_ends]
         opened = [("page", addresses_of(page))]
         opened += [(each.front_end.name, each.addresses()) for each in listening]
-        services: list[Service] = [_web(options, archive, page, listening)] if page else []
+        services: list[Service] = [_web(options, archive, page, listening, hub)] if page else []
         if not page and options.web != NO_WEB:
             _say_that_there_is_no_page()
         async with trio.open_nursery() as nursery:
@@ -202,6 +202,7 @@ def _web(
     archive: "Archive | None",
     listeners: Sequence[trio.SocketListener],
     listening: Sequence[Listening],
+    hub: Hub,
 ) -> Service:
     from adapters.web.link import Orders  # noqa: PLC0415  as above
     from adapters.web.process import WebProcess  # noqa: PLC0415
@@ -217,8 +218,8 @@ def _web(
         house=[name for name in sorted(HOUSE_PLAYERS) if is_installed(name)],
     )
     if archive is None:
-        return WebProcess(orders, listeners)
-    return WebProcess(orders, listeners, archive.open_games, archive.clear)
+        return WebProcess(orders, listeners, hub)
+    return WebProcess(orders, listeners, hub, archive.open_games, archive.clear)
 
 
 def _fronts(listening: Sequence[Listening]) -> list[tuple[str, str, str, str, int | None]]:
