@@ -99,7 +99,7 @@ class Windows:
         """Close all pages. Raises AssertionError for what they should not have done."""
         for context in self._contexts:
             context.close()
-        assert self.complaints == []
+        assert not self.complaints, self.complaints
 
     def _said(self, message: "ConsoleMessage") -> None:
         if message.type in {"error", "warning"}:

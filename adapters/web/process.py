@@ -62,8 +62,8 @@ class WebProcess:
     ) -> None:
         """Let it have `orders` and accept from `listeners`, which are closed at the end.
 
-        While somebody watches there, it is told what is on in `hub`. It is told of `queue`, if results are kept
-        at all, and may `clear` them, which raises StoreError, as its request does.
+        While somebody watches there, it is told what is on in `hub`. It is told of `queue`, if results are
+        kept at all, and may `clear` them, which raises StoreError, as its request does.
         """
         self._orders = orders
         self._listeners = listeners

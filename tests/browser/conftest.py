@@ -31,7 +31,8 @@ def gateway(tmp_path_factory: pytest.TempPathFactory, browser: "Browser") -> Ite
         yield gateway
         status, err = gateway.stop()
         assert status == 0
-        assert "ERROR" not in err
+        # A test may have killed the process that serves the web.
+        assert [line for line in err.splitlines() if "ERROR" in line and "status -9" not in line] == []
 
 
 @pytest.fixture

@@ -2,15 +2,17 @@
 
 import os
 import signal
-from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from browsing import Windows, expect
+from relay import relayed
 from scripted_clients import ArenaClient, Client, DroidconClient, Nac4Client, connected
 from served import Served
+
+from conformance.lab.meters import children_of
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
@@ -30,7 +32,7 @@ def couple(gateway: Served) -> tuple[Client, Client]:
 
 def board_of(page: "Page", client: Client) -> "Locator":
     """Return where the page shows this player's game."""
-    return page.locator(".live-board").filter(has=page.get_by_text(client.name, exact=True))
+    return page.locator(".live-board:not(.vacant)").filter(has=page.get_by_text(client.name, exact=True))
 
 
 def shows(card: "Locator", discs: int) -> None:
@@ -46,11 +48,9 @@ def play(first: Client, second: Client, *columns: int) -> None:
 
 def kill_web(gateway: Served) -> None:
     """Kill the process that serves the web; the server starts another."""
-    task = Path(f"/proc/{gateway.process.pid}/task/{gateway.process.pid}/children")
-    for pid in task.read_text().split():
-        with suppress(OSError):
-            if b"adapters.web.serving" in Path(f"/proc/{pid}/cmdline").read_bytes():
-                os.kill(int(pid), signal.SIGKILL)
+    for pid in children_of(gateway.process.pid):
+        if b"adapters.web.serving" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            os.kill(pid, signal.SIGKILL)
 
 
 def test_boards_move_while_clients_of_two_dialects_play(gateway: Served, windows: Windows) -> None:
@@ -89,14 +89,17 @@ def test_only_the_games_of_one_player_or_table_can_be_watched(gateway: Served, w
 def test_viewer_whose_network_fails_misses_nothing(gateway: Served, windows: Windows) -> None:
     windows.expect(LOST_CONNECTION)
     first, second = couple(gateway)
-    with connected(first, second):
+    with connected(first, second), relayed(gateway.port("page")) as relay:
         play(first, second, 3, 3)
+        windows.home = f"http://127.0.0.1:{relay.port}"
         page = windows.open("/")
         shows(board_of(page, first), 2)
-        page.context.set_offline(True)
+        relay.cut()
         play(first, second, 4, 4)
-        page.context.set_offline(False)
+        expect(page.locator(".connection")).to_have_text("connecting again")
+        relay.mend()
         shows(board_of(page, first), 4)
+        expect(page.locator(".connection")).to_have_text("connected")
         play(first, second, 2, 2)
         shows(board_of(page, first), 6)
 

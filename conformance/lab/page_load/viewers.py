@@ -14,7 +14,7 @@ from typing import Any
 
 import trio
 
-from conformance.lab.client import Client, HungUp, connected
+from conformance.lab.client import Client, connected
 from conformance.lab.jobs import LoadError, many_files
 from conformance.lab.page_load.sightings import Sightings
 from conformance.targets import Address
@@ -113,12 +113,7 @@ async def stream(web: Address, path: str) -> AsyncIterator[Client]:
 
 async def _snapshot(web: Address) -> Any:
     async with stream(web, "/api/live?most=100") as client:
-        body = bytearray()
-        try:
-            while True:
-                body += await client.heard()
-        except HungUp:
-            return json.loads(body)
+        return json.loads(await client.rest())
 
 
 async def _end_of_stdin() -> None:
