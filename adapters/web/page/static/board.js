@@ -12,15 +12,11 @@ export class Board {
     const height = numbered ? PLATE.numbered : PLATE.height;
     this.svg = make("svg", { viewBox: `0 0 ${PLATE.width} ${height}`, class: "board", role: "img" });
     this.svg.append(make("rect", { class: "plate", width: PLATE.width, height, rx: 3 }));
-    for (let column = 0; column < COLUMNS; column++) {
-      for (let row = 0; row < ROWS; row++) {
-        this.svg.append(make("circle", { class: "cell", cx: x(column), cy: y(row), r: 4.3 }));
-      }
-      if (numbered) {
-        const number = make("text", { class: "number", x: x(column), y: 66.5 });
-        number.textContent = column;
-        this.svg.append(number);
-      }
+    this.svg.append(make("path", { class: "cell", d: holes() }));
+    for (let column = 0; numbered && column < COLUMNS; column++) {
+      const number = make("text", { class: "number", x: x(column), y: 66.5 });
+      number.textContent = column;
+      this.svg.append(number);
     }
     this.discs = make("g", {});
     this.line = make("g", {});
@@ -50,6 +46,12 @@ export class Board {
     if (label) this.svg.setAttribute("aria-label", label);
     else this.svg.setAttribute("aria-label", moves ? `board after move ${moves.length}` : "empty board");
   }
+}
+
+// All cells as one path, since a page may have many boards.
+function holes() {
+  const cells = Array.from({ length: COLUMNS * ROWS }, (_, cell) => [x(cell % COLUMNS), y(Math.floor(cell / COLUMNS))]);
+  return cells.map(([left, up]) => `M${left - 4.3} ${up}a4.3 4.3 0 1 0 8.6 0a4.3 4.3 0 1 0-8.6 0`).join("");
 }
 
 // How many discs two positions begin with that look the same: the last of either has a halo.

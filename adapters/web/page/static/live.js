@@ -7,6 +7,7 @@ import { Stream } from "./stream.js";
 const TICK = 100;
 const BETWEEN_WORDS = 10_000;
 const STEP = 8; // boards that a phone draws at once
+const FALLING = 2; // moves in one tick; where there are more, discs are there at once
 
 const find = (selector) => document.querySelector(selector);
 const section = find(".live");
@@ -18,6 +19,7 @@ const isFiltered = "filtered" in section.dataset;
 const games = new Games();
 const cards = [];
 let counts = null;
+let moves = 0;
 let drawn = phone.matches ? STEP : Infinity;
 
 const stream = new Stream(section.dataset.stream, (name, about) => {
@@ -26,6 +28,7 @@ const stream = new Stream(section.dataset.stream, (name, about) => {
     counts = about;
     showWaiting(now);
   }
+  if (name === "moved") grid.classList.toggle("busy", ++moves > FALLING);
   const places = name === "counts" ? [] : games.apply(name, about, now);
   if (name !== "moved") arrange(now);
   for (const place of places) cards[place]?.show(games.at.get(place), now);
@@ -118,6 +121,7 @@ function half(code) {
 
 function tick() {
   const now = performance.now();
+  moves = 0;
   if (stream.isOpen) for (const card of cards) card.tick(now);
   for (const place of document.querySelectorAll(".wait:not([hidden])")) {
     if (place.who) write(place.querySelector(".waited"), minutes((now - place.who.since) / 1000));
