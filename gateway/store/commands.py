@@ -17,6 +17,7 @@ from gateway.store.errors import StoreError
 from gateway.store.evidence import Exchange
 from gateway.store.formats import jsonl, pgn, sheet
 from gateway.store.games import Filter
+from gateway.store.outcomes import outcome
 from gateway.store.records import GameRecord, Participant, moment
 from gateway.store.statistics import Score, Standing
 from gateway.store.storing import OtherGameError
@@ -151,11 +152,9 @@ def _aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> Iterator[str
 
 
 def _outcome(record: GameRecord) -> str:
-    first, second = (printable(player.name) for player in record.players)
-    if record.winner is None:
-        return f"{first} and {second}, nobody won: {record.reason.value}"
-    winner, loser = (first, second) if record.winner == 0 else (second, first)
-    return f"{winner} beats {loser}: {record.reason.value}"
+    said = outcome(record)
+    names = [printable(player.name) for player in record.players]
+    return f"{names[said.subject]} {said.verb} {names[1 - said.subject]} {said.how}"
 
 
 def _circumstances(record: GameRecord) -> str:
