@@ -1,7 +1,8 @@
 """What the API and the page show: the stored games, and where players meet."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from adapters.web.perfect import Perfect
 from adapters.web.streaming import Threads
 from gateway.store.reader import Reader
 
@@ -31,3 +32,4 @@ class Site:
     """All dialects, in the order in which they are listed."""
     house: tuple[str, ...] = ()
     """The players of the server's own that can be asked for."""
+    perfect: Perfect = field(default_factory=Perfect)

@@ -40,7 +40,7 @@ _DISCS = ("X", "O")
 _ARROWS = {"in": "->", "out": "<-"}
 _AT_ONCE = 500
 """Games that are imported by the same statements."""
-_NEW = 2000
+NEW = 2000
 """Milliseconds after the end of a game in which its evidence is still to be expected."""
 
 
@@ -67,7 +67,7 @@ def show(database: Database, game: GameId) -> Iterator[str]:
     yield f"\n{_drawing(record.board())}\n\nmoves {record.moves or 'none'}\n"
     for player, exchange in zip(record.players, both, strict=True):
         yield "\n"
-        is_new = 1000 * time.time() - record.ended < _NEW
+        is_new = 1000 * time.time() - record.ended < NEW
         yield from _conversation(player, exchange, "nothing is kept yet" if is_new else "nothing is kept")
 
 

@@ -1,9 +1,9 @@
 """What was said and heard in a game, on both sides, as the rows of one table.
 
 Pure. Knows a stored game and its evidence: texts, ways, times and verdicts. Does not know what a dialect's
-messages mean, so it has to find the moves: a move is a text of the mover that was carried out and has the column
-as a number in it, and moves come in the order of play. A player of the server's own has no texts; what its
-opponent heard then stands for its moves. The rule it keeps: what cannot be known is None.
+messages mean, so it has to find the moves: a move is a text of the mover that was carried out and has the
+column as a number in it, and moves come in the order of play. A player of the server's own has no texts; what
+its opponent heard then stands for its moves. The rule it keeps: what cannot be known is None.
 """
 
 import re

@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from adapters.web.page import game
 from adapters.web.page.assets import assets
 from adapters.web.page.rendering import HEADERS, Renderer
 from adapters.web.query import BadRequestError, game_named, parameters
@@ -18,6 +19,7 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
     return [
         Route("/static/{version}/{name}", assets().serve),
         Route("/search", _Search(site).found),
+        *game.routes(site, renderer),
     ]
 
 
@@ -35,8 +37,8 @@ class _Search:
 
     def _where(self, typed: str) -> str:
         try:
-            game = game_named(typed)
-            self._site.reader.game(game)
-            return f"/game/{game}"
+            named = game_named(typed)
+            self._site.reader.game(named)
+            return f"/game/{named}"
         except (BadRequestError, NoGameError):
             return f"/player/{quote(typed, safe='')}"
