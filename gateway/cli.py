@@ -118,7 +118,7 @@ async def _serve(options: argparse.Namespace) -> None:
         if archive is not None and options.web is not None:
             listeners = await open_port(options.web, options.host)
             opened.append(("web", addresses_of(listeners)))
-            services.append(_web(options, archive, listeners, listening))
+            services.append(_web(options, archive, listeners, listening, hub))
         async with trio.open_nursery() as nursery:
             thinker = Thinker(options.house_workers, terms)
             if epoll is not None:
@@ -166,6 +166,7 @@ def _web(
     archive: "Archive",
     listeners: Sequence[trio.SocketListener],
     listening: Sequence[Listening],
+    hub: Hub,
 ) -> Service:
     from adapters.web.link import Orders  # noqa: PLC0415  as above
     from adapters.web.process import WebProcess  # noqa: PLC0415
@@ -179,7 +180,7 @@ def _web(
         fronts=_fronts(listening),
         house=[name for name in sorted(HOUSE_PLAYERS) if is_installed(name)],
     )
-    return WebProcess(orders, listeners, archive.open_games, archive.clear)
+    return WebProcess(orders, listeners, archive.open_games, archive.clear, hub)
 
 
 def _fronts(listening: Sequence[Listening]) -> list[tuple[str, str, str, str, int | None]]:

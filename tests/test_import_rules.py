@@ -375,11 +375,26 @@ def test_web_knows_the_store_and_no_dialect(module: str) -> None:
         "gateway.processes",
         "gateway.server.logs",
     }
+    known |= PLAINLY_KNOWN if module.startswith("adapters.web.live.") else set()
+    known |= HUB_KNOWN if module in SERVERS_END else set()
     assert {name for name in ours(module) if not name.startswith("gateway.store")} <= known | {*WEB}
 
 
-SERVERS_END = {"adapters.web.process", "adapters.web.link"}
+PLAINLY_KNOWN = {f"gateway.game.{name}" for name in ("commands", "facts", "ids", "results")}
+"""What happens, as plain values."""
+HUB_KNOWN = {"gateway.hub.feed", "gateway.hub.interfaces", "gateway.hub.seat"}
+SERVERS_END = {
+    "adapters.web.process",
+    "adapters.web.link",
+    "adapters.web.live.telling",
+    "adapters.web.live.rows",
+}
 """All of the web that there is in the process in which games are played."""
+
+
+@pytest.mark.parametrize("module", ["model", "channel", "channels", "rows"])
+def test_what_viewers_are_told_is_worked_out_without_an_event_loop(module: str) -> None:
+    assert theirs(f"adapters.web.live.{module}") <= PURE
 
 
 def test_process_in_which_games_are_played_loads_no_web_server() -> None:
@@ -389,7 +404,7 @@ def test_process_in_which_games_are_played_loads_no_web_server() -> None:
         seen.add(name)
         todo |= {found for found in ours(name) if found in ALL} - seen
     assert seen & {*WEB} == SERVERS_END
-    assert not {"hypercorn", "starlette"} & {library for name in seen for library in theirs(name)}
+    assert not {"hypercorn", "starlette", "jinja2"} & {library for name in seen for library in theirs(name)}
 
 
 def test_nothing_but_the_cli_imports_the_web() -> None:

@@ -20,6 +20,7 @@ from starlette.routing import Route
 
 from adapters.web import answers
 from adapters.web.health import Health
+from adapters.web.live import paths
 from adapters.web.nac4 import DOCUMENTS
 from adapters.web.perfect import BusyError, as_object
 from adapters.web.query import FILTERS, PAGING, BadRequestError, Given, game_named, name_of, parameters
@@ -65,6 +66,7 @@ def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
         Route("/api/export.jsonl", api.export),
         Route("/api/openapi.json", api.description),
         Route("/healthz", api.healthz),
+        *paths.routes(site.live, HEADERS),
     ]
     if admin is not None:
         made.append(Route("/api/clear", partial(api.clear, admin), methods=["POST"]))

@@ -8,7 +8,7 @@ what cannot be understood is a `LinkError`, after which only a new process helps
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import trio
@@ -71,9 +71,26 @@ class Answer:
     error: str | None = None
 
 
-Message: TypeAlias = Orders | Stop | Ask | Withdraw | Answer
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """The server is to tell what is on and what happens, or, where `number` is 0, nothing any more.
+
+    What is told for a request begins with its number.
+    """
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is on, or has happened: rows of `adapters.web.live.rows`."""
+
+    rows: Sequence[Sequence[Any]]
+
+
+Message: TypeAlias = Orders | Stop | Ask | Withdraw | Answer | Watch | Told
 KINDS: Mapping[str, Callable[..., Message]] = {
-    kind.__name__.lower(): kind for kind in (Orders, Stop, Ask, Withdraw, Answer)
+    kind.__name__.lower(): kind for kind in (Orders, Stop, Ask, Withdraw, Answer, Watch, Told)
 }
 
 
@@ -124,7 +141,8 @@ class Link:
 
 def encode(message: Message) -> bytes:
     """Return a message as it is sent."""
-    body = json.dumps({"kind": type(message).__name__.lower(), **asdict(message)}).encode()
+    fields = {name: getattr(message, name) for name in message.__slots__}
+    body = json.dumps({"kind": type(message).__name__.lower(), **fields}).encode()
     return len(body).to_bytes(_LENGTH) + body
 
 

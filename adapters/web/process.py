@@ -18,7 +18,9 @@ from typing import Protocol
 
 import trio
 
-from adapters.web.link import Answer, Ask, Link, LinkError, Orders, Stop, Withdraw
+from adapters.web.link import Answer, Ask, Link, LinkError, Orders, Stop, Watch, Withdraw
+from adapters.web.live.telling import Telling
+from gateway.hub.interfaces import HubForSubscribers
 from gateway.processes import ended, started
 from gateway.store.batcher import Request
 from gateway.store.errors import StoreError
@@ -56,15 +58,18 @@ class WebProcess:
         listeners: Sequence[trio.SocketListener],
         queue: Queue,
         clear: Callable[[], Request],
+        hub: HubForSubscribers,
     ) -> None:
         """Let it have `orders` and accept from `listeners`, which are closed at the end.
 
         It is told of `queue`, and may `clear` all results, which raises StoreError, as its request does.
+        While somebody watches there, it is told what is on in `hub`.
         """
         self._orders = orders
         self._listeners = listeners
         self._queue = queue
         self._clear = clear
+        self._hub = hub
         self._stopping = trio.Event()
         self._requests: dict[int, Request] = {}
 
@@ -131,6 +136,8 @@ class WebProcess:
             await link.send(self._orders)
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._tell_of_stop, link)
+                telling = Telling(self._hub, link.send)
+                nursery.start_soon(telling.run)
                 while (message := await link.receive()) is not None:
                     match message:
                         case Ask(number, "queue"):
@@ -145,6 +152,8 @@ class WebProcess:
                                     "all results were to be cleared; that is withdrawn",
                                     extra={"event": "clear_withdrawn"},
                                 )
+                        case Watch(number):
+                            telling.want(number)
                         case _:
                             raise LinkError(f"a {type(message).__name__} is not for the server")
                 nursery.cancel_scope.cancel()  # what is asked is withdrawn by that

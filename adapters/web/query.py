@@ -81,10 +81,15 @@ def part(given: Given) -> Page:
 
 def limit(given: Given, usual: int) -> int:
     """Return how many are asked for, 1 to `MOST`. Raises BadRequestError."""
-    text = given.get("limit", str(usual))
+    return whole(given, "limit", usual, MOST)
+
+
+def whole(given: Given, name: str, usual: int, most: int) -> int:
+    """Return a number from 1 to `most`; `usual` where nothing is said. Raises BadRequestError."""
+    text = given.get(name, str(usual))
     number = int(text) if _DIGITS.fullmatch(text) else 0
-    if not 1 <= number <= MOST:
-        raise BadRequestError(f"limit is not a whole number from 1 to {MOST}")
+    if not 1 <= number <= most:
+        raise BadRequestError(f"{name} is not a whole number from 1 to {most}")
     return number
 
 

@@ -11,7 +11,7 @@ from itertools import count
 
 import trio
 
-from adapters.web.link import Answer, Ask, Link, LinkError, Message, Withdraw
+from adapters.web.link import Answer, Ask, Link, LinkError, Message, Watch, Withdraw
 from gateway.store.errors import StoreError
 from gateway.store.records import Cleared
 
@@ -70,6 +70,10 @@ class Remote:
         if answer.error is not None:
             raise StoreError(answer.error)
         return Cleared(*answer.figures)
+
+    async def watch(self, number: int) -> None:
+        """Have the server tell what happens, as `Watch` says."""
+        await self._say(Watch(number))
 
     async def _withdraw(self, number: int, given_up: trio.Event) -> None:
         await given_up.wait()

@@ -6,6 +6,7 @@ what else only this process has: its priority, its log. The server's end is in `
 
 import gc
 import logging
+import secrets
 import socket
 import sys
 from collections.abc import Callable, Sequence
@@ -17,7 +18,8 @@ import trio_parallel
 from adapters.web.api import Admin
 from adapters.web.application import Application
 from adapters.web.health import Health
-from adapters.web.link import Answer, Link, LinkError, Orders, Stop
+from adapters.web.link import Answer, Link, LinkError, Orders, Stop, Told
+from adapters.web.live.live import Live
 from adapters.web.perfect import GRACE, IDLE
 from adapters.web.remote import Remote
 from adapters.web.server import Web
@@ -31,7 +33,7 @@ from gateway.store.reader import Reader
 
 NICENESS = 15
 """The niceness of this process, so that play and storing come first where a processor is shared."""
-MOST = 256
+MOST = 1024
 """Connections at once. A further client gets the room of one that goes, or that has asked for nothing yet."""
 
 logger = logging.getLogger(__name__)
@@ -73,7 +75,8 @@ class Serving:
         health = Health(self._remote.queue, partial(Threads(1).do, reader.probe))
         admin = None if orders.token is None else Admin(orders.token, self._remote.clear)
         fronts = tuple(Front(*each) for each in orders.fronts)
-        site = Site(reader, Threads(), fronts, tuple(orders.house))
+        self._live = Live(secrets.token_hex(4), self._remote.watch)
+        site = Site(reader, Threads(), self._live, fronts, tuple(orders.house))
         self._web = Web(Application(site, health, admin))
         self._room = trio.Semaphore(MOST)
         self._accepting = trio.CancelScope()
@@ -82,6 +85,7 @@ class Serving:
         """Serve until the server says that it is over, or is gone. Raises LinkError, wrapped."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._heed, nursery)
+            nursery.start_soon(self._live.run)
             async with trio.open_nursery() as connections:
                 with self._accepting:
                     endpoints = [
@@ -96,9 +100,12 @@ class Serving:
             match message:
                 case Answer():
                     self._remote.settle(message)
+                case Told(rows):
+                    self._live.hear(rows)
                 case Stop(limit):
                     nursery.cancel_scope.deadline = trio.current_time() + limit
                     self._accepting.cancel()
+                    self._live.stopping.set()
                     await self._web.stop()
                 case _:
                     raise LinkError(f"{type(message).__name__} is not for the web")

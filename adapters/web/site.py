@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from adapters.web.live.live import Live
 from adapters.web.perfect import Perfect
 from adapters.web.streaming import Threads
 from gateway.store.reader import Reader
@@ -28,6 +29,7 @@ class Site:
 
     reader: Reader
     threads: Threads
+    live: Live
     fronts: tuple[Front, ...] = ()
     """All dialects, in the order in which they are listed."""
     house: tuple[str, ...] = ()

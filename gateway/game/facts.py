@@ -8,7 +8,7 @@ A player is named by its seat's number, since two players may bear one name. It 
 is kept as well.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from gateway.game.board import Side
@@ -34,6 +34,8 @@ class Waits:
     player: int
     table: str | None
     """None for the lobby."""
+    waited: float = field(default=0.0, compare=False)
+    """Seconds that it has waited already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,8 @@ class Standing:
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """All that is on. A subscriber that takes it in the step in which it was told to take facts has no gap.
+
+    That holds for a part of it too, which tells of some players and of the games that these are in.
 
     A game that is over is not in it, even where its end is still to be told.
     """

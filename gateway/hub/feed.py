@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from gateway.game.commands import AtTable
 from gateway.game.facts import Came, Fact, GameStarted, Left, Missed, MoveMade, Snapshot, Waits
 from gateway.game.results import Finished, Results
-from gateway.hub.seat import Seat, Seated, Series
+from gateway.hub.seat import Gone, Seat, Seated, Series, Waiting
 
 ALL: tuple[type[Fact], ...] = (Came, Waits, Left, GameStarted, MoveMade, Finished)
 LIMIT = 10_000
@@ -147,9 +147,11 @@ def came(seat: Seat) -> Came:
     return Came(seat.number, seat.name, seat.manners.kind)
 
 
-def waits(seat: Seat) -> Waits:
+def waits(seat: Seat, now: float) -> Waits:
     """Return the fact that the player of a seat waits."""
-    return Waits(seat.number, seat.place.name if isinstance(seat.place, AtTable) else None)
+    assert isinstance(seat.situation, Waiting)
+    table = seat.place.name if isinstance(seat.place, AtTable) else None
+    return Waits(seat.number, table, max(0.0, now - seat.situation.since))
 
 
 def started(series: Series) -> GameStarted:
@@ -159,13 +161,13 @@ def started(series: Series) -> GameStarted:
 
 
 def snapshot(seats: Iterable[Seat], now: float) -> Snapshot:
-    """Return what the players on these seats, all there are, do."""
-    seats = tuple(seats)
-    situations = [seat.situation for seat in seats]
-    series = dict.fromkeys(each.series for each in situations if isinstance(each, Seated))
+    """Return what the players on these seats do. A game is told with one of its two, always the same one."""
+    here = [seat for seat in seats if not isinstance(seat.situation, Gone)]
+    situations = [seat.situation for seat in here]
+    series = [each.series for each in situations if isinstance(each, Seated) and each.number == 0]
     return Snapshot(
-        players=tuple(came(seat) for seat in seats if seat.name is not None),
-        waiting=tuple(waits(seat) for seat in seats if seat.waits),
+        players=tuple(came(seat) for seat in here if seat.name is not None),
+        waiting=tuple(waits(seat, now) for seat in here if seat.waits),
         games=tuple((started(each), each.session.standing(now)) for each in series if each.is_playing),
     )
 

@@ -12,7 +12,7 @@ got any pass them on. So an answer leaves in the same turn of the loop in which 
 the hub never calls anybody. A mistake of ours ends at the boundary: the hub raises nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import count
 
@@ -136,9 +136,18 @@ class Hub:
         self.boundary.cut_off(seat, now)
         self._pass_on(now)
 
-    def snapshot(self, now: float) -> Snapshot:
-        """Return all that is on, for those who subscribe to the feed. MUST NOT be called by `wake`."""
-        return snapshot(self._seats.values(), now)
+    def seats(self) -> tuple[Seat, ...]:
+        """Return the seats of all players who are here."""
+        return tuple(self._seats.values())
+
+    def snapshot(self, now: float, seats: Iterable[Seat] | None = None) -> Snapshot:
+        """Return all that is on, for those who subscribe to the feed. MUST NOT be called by `wake`.
+
+        With `seats`, return the part of it that is theirs: many players are told of in many short steps. A
+        subscriber takes its facts in each step, before the part; what they say of others than the players
+        and games it knows by then is in a part that follows.
+        """
+        return snapshot(self._seats.values() if seats is None else seats, now)
 
     def next_alarm(self) -> float | None:
         """Return a time before which `tick` has nothing to do; None if nothing is due at all."""

@@ -4,10 +4,12 @@ They name these protocols and never the class behind them. A seat is for them a 
 its properties they read `is_asked` and `mailbox`, and change nothing.
 """
 
+from collections.abc import Iterable
 from typing import Protocol
 
 from gateway.game.commands import Command
 from gateway.game.events import ToMove
+from gateway.game.facts import Snapshot
 from gateway.game.manners import Manners
 from gateway.game.results import Results
 from gateway.hub.feed import Feed
@@ -74,6 +76,20 @@ class HubForTime(Protocol):
 
     def close(self, now: float) -> None:
         """Say good-bye to everybody, those who come later too. A game that is on ends without a winner."""
+
+
+class HubForSubscribers(Protocol):
+    """What those need who follow all that is on."""
+
+    @property
+    def feed(self) -> Feed:
+        """Tells what happens to its subscribers."""
+
+    def seats(self) -> tuple[Seat, ...]:
+        """Return the seats of all players who are here."""
+
+    def snapshot(self, now: float, seats: Iterable[Seat] | None = None) -> Snapshot:
+        """Return all that is on, or the part of it that is of `seats`. MUST NOT be called by `wake`."""
 
 
 class House(Visitors, Protocol):

@@ -47,7 +47,7 @@ class Pairing:
         """Let a seat wait from now on; one that owes a move is not paired yet."""
         turn = seat.wait(next(self._turns), now)
         if seat.waits:
-            self._runner.feed.publish(waits(seat))
+            self._runner.feed.publish(waits(seat, now))
             self._matchmaker.wait(turn, now)
 
     @contained

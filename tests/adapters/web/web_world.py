@@ -1,5 +1,6 @@
 """A database with games in it, and a client of the application that needs no sockets."""
 
+import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,6 +13,8 @@ from game_records import numbered
 from adapters.web.api import Admin
 from adapters.web.application import Application
 from adapters.web.health import Health
+from adapters.web.live.live import Live
+from adapters.web.live.rows import COMPLETE, Row, begun
 from adapters.web.remote import Queue
 from adapters.web.site import Front
 from adapters.web.site import Site as Shown
@@ -85,12 +88,21 @@ class Site:
         self.probes = 0
         self.admin = None if token is None else Admin(token, self.clear)
         self.health = Health(self.queue.queue, self.probe)
-        self.shown = Shown(self.reader, Threads(), FRONTS, ("random", "aimafast"))
+        self.on: list[Row] = []
+        """What is on, as the server would tell it: rows of `adapters.web.live.rows`."""
+        self.live = Live("test", self.watch)
+        self.shown = Shown(self.reader, Threads(), self.live, FRONTS, ("random", "aimafast"))
         self.application = Application(self.shown, self.health, self.admin)
 
     async def clear(self, given_up: trio.Event) -> Cleared:
         with self.database.writing() as connection:
             return storing.clear(connection)
+
+    async def watch(self, number: int) -> None:
+        """Tell what is on, as the server does when somebody watches."""
+        if number:
+            rows = [begun(number), *self.on, COMPLETE]
+            self.live.hear(json.loads(json.dumps(rows)))
 
     async def probe(self) -> None:
         self.probes += 1
@@ -98,6 +110,10 @@ class Site:
 
     @asynccontextmanager
     async def client(self) -> AsyncIterator[httpx.AsyncClient]:
+        """Give a client of the application; what is on can be watched meanwhile."""
         transport = httpx.ASGITransport(self.application)
-        async with httpx.AsyncClient(transport=transport, base_url="http://site") as client:
-            yield client
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self.live.run)
+            async with httpx.AsyncClient(transport=transport, base_url="http://site") as client:
+                yield client
+            nursery.cancel_scope.cancel()

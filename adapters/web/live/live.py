@@ -1,0 +1,133 @@
+"""Those who watch, in the web's process: how they wait for what happens, and how the server is asked for it.
+
+Knows trio and the channels; does not know HTTP. The rules it keeps:
+
+- The server tells what happens only while somebody watches, and for a few seconds after that.
+- A viewer that does not take what it is told costs nobody anything: it is a number in its channel's ring.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import trio
+
+from adapters.web.live.channel import Channel, Wanted
+from adapters.web.live.channels import KEPT, Channels, FullError
+from adapters.web.live.model import Json
+from adapters.web.live.rows import read
+
+MOST = 768
+"""Viewers at once."""
+PATIENCE = 2.0
+"""Seconds for which a viewer waits until all that is on has been told."""
+TICK = 1.0
+"""Seconds from one look at what is past to the next."""
+
+
+class UnavailableError(Exception):
+    """There is nothing to watch at the moment. Its text says why."""
+
+
+class Viewer:
+    """One who watches."""
+
+    def __init__(self, channel: Channel, number: int | None) -> None:
+        """`number` is that of the event which it got last; None to begin with a snapshot."""
+        self._channel = channel
+        self._number = number
+        self._woken = trio.Event()
+
+    def take(self) -> bytes:
+        """Return what it has not been told yet. It may be nothing."""
+        data = self._channel.since(self._number, trio.current_time())
+        self._number = self._channel.number
+        return data
+
+    async def news(self) -> None:
+        """Return once there is something to take. May be cancelled."""
+        if self._number == self._channel.number:
+            self._woken = trio.Event()
+            self._channel.await_news(self._wake)
+            await self._woken.wait()
+
+    def close(self) -> None:
+        """Wait for nothing any more."""
+        self._channel.await_no_news(self._wake)
+
+    def _wake(self) -> None:
+        self._woken.set()
+
+
+class Live:
+    """What is on."""
+
+    def __init__(self, run: str, watch: Callable[[int], Awaitable[object]]) -> None:
+        """`run` is another one in each process; `watch` asks the server, as `link.Watch` says."""
+        self.stopping = trio.Event()
+        """Set when no viewer is to wait any longer."""
+        self._watch = watch
+        self._channels = Channels(run)
+        self._visits = 0
+        self._latest = 0.0
+        """When the last viewer went."""
+        self._visited = trio.Event()
+        self._whole = trio.Event()
+
+    async def run(self) -> None:
+        """Have the server tell what happens while somebody watches, until cancelled."""
+        while True:
+            await self._visited.wait()
+            await self._watch(self._channels.request)
+            while self._visits or trio.current_time() < self._latest + KEPT:
+                await trio.sleep(TICK)
+                self._channels.tick(trio.current_time())
+            self._visited, self._whole = trio.Event(), trio.Event()
+            self._channels.renew()
+            await self._watch(0)
+
+    def hear(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Take in what the server told. Raises LinkError."""
+        self._channels.hear(map(read, rows), trio.current_time())
+        if self._channels.is_whole:
+            self._whole.set()
+
+    async def state(self, wanted: Wanted) -> Json:
+        """Return what is on. Raises UnavailableError."""
+        with self._visit():
+            await self._all_is_told()
+            return self._channels.state(wanted, trio.current_time())
+
+    @asynccontextmanager
+    async def viewer(self, wanted: Wanted, last: str) -> AsyncIterator[Viewer]:
+        """Give a viewer; `last` is the id of the event that it got last. Raises UnavailableError."""
+        if self._visits >= MOST:
+            raise UnavailableError("too many watch at the moment")
+        with self._visit():
+            await self._all_is_told()
+            try:
+                channel = self._channels.open(wanted)
+            except FullError:
+                raise UnavailableError("too many watch something else at the moment") from None
+            viewer = Viewer(channel, channel.number_in(last))
+            try:
+                yield viewer
+            finally:
+                viewer.close()
+                self._channels.close(channel, trio.current_time())
+
+    @contextmanager
+    def _visit(self) -> Iterator[None]:
+        self._visits += 1
+        self._visited.set()
+        try:
+            yield
+        finally:
+            self._visits -= 1
+            self._latest = trio.current_time()
+
+    async def _all_is_told(self) -> None:
+        with trio.move_on_after(PATIENCE):
+            await self._whole.wait()
+        if not self._channels.is_whole:
+            raise UnavailableError("what is on is not known yet")

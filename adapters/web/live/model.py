@@ -1,0 +1,182 @@
+"""What is on, as those who watch see it: the games, those that ended just now, and the players who wait.
+
+Pure: it is told what happens, and when by the clock of its own process. Does not know viewers. The rule it
+keeps: what is told of a game or a player that it does not know changes nothing, since all that is on is told
+in parts, and what happens meanwhile may be of a part that follows.
+"""
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeAlias, assert_never
+
+from adapters.web.live.rows import Begun, Complete, Over, Stands, Told
+from gateway.game.board import Side
+from gateway.game.facts import Came, GameStarted, Left, MoveMade, Standing, Waits
+from gateway.game.ids import GameId
+
+HELD = 8.0
+"""Seconds that a game is still shown when it is over."""
+MINUTE = 60.0
+LOBBY = 100
+"""Players that are listed, of those who wait."""
+LOBBY_TEXT = 10_000
+"""Characters that their names, and those of their tables, may have together."""
+
+Json: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(eq=False, slots=True)
+class Game:
+    """A game that is on, or has ended just now."""
+
+    started: GameStarted
+    moves: str
+    left: tuple[float, float] | None
+    asked: float
+    """When the latest move was asked for."""
+    winner: Side | None = None
+    reason: str | None = None
+    """Why it ended; None while it is on."""
+    ended: float = 0.0
+
+    def shown(self, place: int, now: float) -> Json:
+        """Return the game as viewers are told of it."""
+        is_on, started = self.reason is None, self.started
+        return {
+            "game": started.game,
+            "place": place,
+            "players": [
+                {"name": name, "kind": kind} for name, kind in zip(started.names, started.kinds, strict=True)
+            ],
+            "table": started.table,
+            "round": started.round,
+            "clock": started.clock,
+            "moves": self.moves,
+            "to_move": len(self.moves) & 1 if is_on else None,
+            "left": self.left,
+            "thinking": round(max(0.0, now - self.asked), 3) if is_on else 0.0,
+            "winner": self.winner,
+            "reason": self.reason,
+        }
+
+    def move(self, move: MoveMade, now: float) -> None:
+        """Take in a move."""
+        self.moves += str(move.column)
+        self.asked = now
+        if self.left is not None and move.left is not None:
+            one, other = self.left
+            self.left = (one, move.left) if move.side else (move.left, other)
+
+    def end(self, over: Over, now: float) -> None:
+        """Take in the end."""
+        self.winner, self.reason, self.ended = over.winner, over.reason, now
+        clock = self.started.clock
+        if self.left is not None and clock is not None:
+            one, other = (
+                max(0.0, min(left, round(clock - thought, 3)))
+                for left, thought in zip(self.left, over.thought, strict=True)
+            )
+            self.left = one, other
+
+
+class Model:
+    """What is on."""
+
+    def __init__(self, earlier: "Model | None" = None) -> None:
+        """`earlier` is a model that missed something: the moves that it has counted still count."""
+        self.games: dict[GameId, Game] = {}
+        """Games that are on."""
+        self.over: dict[GameId, Game] = {}
+        """Games that ended less than `HELD` ago, the first to end first."""
+        self._players: dict[int, Came] = {}
+        self._waiting: dict[int, tuple[str | None, float]] = {}
+        """The table of each who waits, and since when, in the order in which they began to."""
+        self._moves: deque[tuple[float, int]] = deque() if earlier is None else earlier._moves
+        """How many moves came, and when they began to, in spans of a second."""
+
+    def hear(self, told: Told, now: float) -> Game | None:
+        """Take in what happened; return the game that it is about, if that is known."""
+        match told:
+            case MoveMade():
+                return self._moved(told, now)
+            case GameStarted():
+                for player in told.players:
+                    self._waiting.pop(player, None)
+                left = None if told.clock is None else (told.clock, told.clock)
+                return self._stands(told, Standing((), (0.0, 0.0), left, 0.0), now)
+            case Over():
+                return self._ended(told, now)
+            case Came():
+                self._players[told.player] = told
+            case Waits():
+                self._waiting[told.player] = told.table, now - told.waited
+            case Left():
+                self._players.pop(told.player, None)
+                self._waiting.pop(told.player, None)
+            case Stands():
+                return self._stands(told.started, told.standing, now)
+            case Begun():
+                pass
+            case Complete():
+                self._waiting = dict(sorted(self._waiting.items(), key=lambda item: item[1][1]))
+            case _:
+                assert_never(told)
+        return None
+
+    def let_go(self, now: float) -> list[Game]:
+        """Forget the games that have been over for long enough, and return them."""
+        past = [game for game in self.over.values() if now >= game.ended + HELD]
+        for game in past:
+            del self.over[game.started.game]
+        return past
+
+    def counts(self, now: float) -> Json:
+        """Return how much is on, and who waits."""
+        while self._moves and self._moves[0][0] <= now - MINUTE:
+            self._moves.popleft()
+        return {
+            "playing": len(self.games),
+            "waiting": len(self._waiting),
+            "moves": sum(count for _, count in self._moves),
+            "lobby": self._lobby(now),
+        }
+
+    def _lobby(self, now: float) -> list[Json]:
+        """Return who waits, those who came last first, as many as are listed."""
+        listed, characters = list[Json](), 0
+        for player, (table, since) in islice(reversed(self._waiting.items()), LOBBY):
+            came = self._players.get(player)
+            if came is None:
+                continue
+            characters += len(came.name) + len(table or "")
+            if characters > LOBBY_TEXT:
+                break
+            waited = round(max(0.0, now - since), 1)
+            listed.append({"name": came.name, "kind": came.kind, "table": table, "waited": waited})
+        return listed
+
+    def _moved(self, move: MoveMade, now: float) -> Game | None:
+        if self._moves and now < self._moves[-1][0] + 1:
+            begun, count = self._moves.pop()
+            self._moves.append((begun, count + 1))
+        else:
+            self._moves.append((now, 1))
+        game = self.games.get(move.game)
+        if game is not None:
+            game.move(move, now)
+        return game
+
+    def _stands(self, started: GameStarted, standing: Standing, now: float) -> Game:
+        moves = "".join(map(str, standing.moves))
+        game = Game(started, moves, standing.left, now - standing.thinking)
+        self.games[started.game] = game
+        return game
+
+    def _ended(self, over: Over, now: float) -> Game | None:
+        game = self.games.pop(over.game, None)
+        if game is not None:
+            game.end(over, now)
+            self.over[over.game] = game
+        return game

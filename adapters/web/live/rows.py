@@ -1,0 +1,191 @@
+"""What happens, as it crosses from the process that plays to the web's: a row of JSON for each fact.
+
+A row begins with a letter for its kind. Times are whole milliseconds, and of a game that is over only what
+viewers are told crosses. Many rows are written in the process that plays, so they are flat and made by hand.
+The rule it keeps: a row with too few or too many values, or with one of a wrong type or out of its range, is
+a LinkError.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, assert_never
+
+from adapters.web.link import LinkError
+from gateway.game.board import CELLS, COLUMNS, Side
+from gateway.game.commands import LONGEST_NAME
+from gateway.game.facts import Came, Fact, GameStarted, Left, MoveMade, Standing, Waits
+from gateway.game.ids import GameId, parse
+from gateway.game.results import Finished
+from gateway.store.records import REASONS, WORDS
+
+Row: TypeAlias = Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What was told before is void. Until `Complete`, what is on follows, among what happens meanwhile."""
+
+    number: int
+    """Of the request to be told, from 1 on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """All that is on has been told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stands:
+    """A game is on."""
+
+    started: GameStarted
+    standing: Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """A game is over."""
+
+    game: GameId
+    winner: Side | None
+    reason: str
+    """A word of `gateway.store.records.WORDS`."""
+    thought: tuple[float, float]
+
+
+Told: TypeAlias = Came | Waits | Left | GameStarted | MoveMade | Over | Stands | Begun | Complete
+
+
+def written(fact: Fact | tuple[GameStarted, Standing]) -> Row:
+    """Return the row of a fact, or of a game that is on."""
+    row: Row
+    match fact:
+        case MoveMade(game, side, column, used, left):
+            row = "m", game, side, column, int(used * 1000), None if left is None else int(left * 1000)
+        case GameStarted():
+            row = "s", *_game(fact)
+        case Finished(thought=(one, other)):
+            row = "e", fact.game, fact.winner, WORDS[fact.reason], int(one * 1000), int(other * 1000)
+        case Came(player, name, kind):
+            row = "c", player, name, kind
+        case Waits(player, table, waited):
+            row = "w", player, table, int(waited * 1000)
+        case Left(player):
+            row = "l", player
+        case (started, standing):
+            row = "g", *_game(started), *_stands(standing)
+        case _:
+            assert_never(fact)
+    return row
+
+
+def begun(number: int) -> Row:
+    """Return the row with which all that is on begins; `number` is that of the request."""
+    return ("b", number)
+
+
+COMPLETE: Row = ("r",)
+
+
+def read(row: object) -> Told:
+    """Undo `written`. Raises LinkError."""
+    try:
+        return _read(row)
+    except ValueError as error:
+        raise LinkError(f"not something that happened: {error}") from error
+
+
+def _stands(standing: Standing) -> Row:
+    left = None if standing.left is None else [int(each * 1000) for each in standing.left]
+    return "".join(map(str, standing.moves)), left, int(standing.thinking * 1000)
+
+
+def _game(fact: GameStarted) -> Row:
+    clock = None if fact.clock is None else int(fact.clock * 1000)
+    return (fact.game, *fact.players, *fact.names, *fact.kinds, fact.table, fact.round, clock)
+
+
+def _read(row: object) -> Told:
+    told: Told
+    match row:
+        case ["m", game, side, column, used, left]:
+            of = _side(side)
+            told = MoveMade(_id(game), of, _whole(column, COLUMNS - 1), _seconds(used), _maybe(left))
+        case ["s", *rest]:
+            told = _started(rest)
+        case ["e", game, winner, str(reason), one, other] if reason in REASONS:
+            won = None if winner is None else _side(winner)
+            told = Over(_id(game), won, reason, (_seconds(one), _seconds(other)))
+        case ["c", player, name, kind]:
+            told = Came(_whole(player), _text(name), _text(kind))
+        case ["w", player, table, waited]:
+            told = Waits(_whole(player), None if table is None else _text(table), _seconds(waited))
+        case ["l", player]:
+            told = Left(_whole(player))
+        case ["g", *rest, moves, left, thinking]:
+            both = None if left is None else _pair(left)
+            standing = Standing(_columns(moves), (0.0, 0.0), both, _seconds(thinking))
+            told = Stands(_started(rest), standing)
+        case ["b", number]:
+            told = Begun(_whole(number))
+        case ["r"]:
+            told = Complete()
+        case _:
+            raise ValueError("of no kind that is known")
+    return told
+
+
+def _started(row: Row) -> GameStarted:
+    game, one, other, *texts, table, number, clock = row
+    first, second, kind, other_kind = map(_text, texts)
+    return GameStarted(
+        game=_id(game),
+        players=(_whole(one), _whole(other)),
+        names=(first, second),
+        kinds=(kind, other_kind),
+        table=None if table is None else _text(table),
+        round=_whole(number),
+        clock=_maybe(clock),
+    )
+
+
+def _whole(found: Any, most: int = 1 << 53) -> int:
+    if type(found) is not int or not 0 <= found <= most:
+        raise ValueError("not a number, or out of its range")
+    return found
+
+
+def _side(found: Any) -> Literal[0, 1]:
+    return 1 if _whole(found, 1) else 0
+
+
+def _seconds(found: Any) -> float:
+    return _whole(found) / 1000
+
+
+def _maybe(found: Any) -> float | None:
+    return None if found is None else _seconds(found)
+
+
+def _pair(found: Any) -> tuple[float, float]:
+    if type(found) is not list:
+        raise ValueError("not a pair")
+    one, other = found
+    return _seconds(one), _seconds(other)
+
+
+def _text(found: Any) -> str:
+    if type(found) is not str or len(found) > LONGEST_NAME:
+        raise ValueError("not a name")
+    return found
+
+
+def _id(found: Any) -> GameId:
+    return parse(_text(found))
+
+
+def _columns(found: Any) -> tuple[int, ...]:
+    text = _text(found)
+    if len(text) > CELLS or not all("0" <= digit < str(COLUMNS) for digit in text):
+        raise ValueError("not the columns of a game")
+    return tuple(map(int, text))
