@@ -30,7 +30,7 @@ WAITING = 3
 """Clients that may wait while a game is worked out."""
 KEPT = 200
 IDLE = 60.0
-"""Seconds after which a worker that has nothing to do gives back its memory, 200 MB with the solver's book."""
+"""Seconds after which a worker that has nothing to do ends: with the solver's book it takes 200 MB."""
 GRACE = 0.1
 """Seconds that a worker has for ending when the web does."""
 

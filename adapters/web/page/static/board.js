@@ -12,15 +12,11 @@ export class Board {
     const height = numbered ? PLATE.numbered : PLATE.height;
     this.svg = make("svg", { viewBox: `0 0 ${PLATE.width} ${height}`, class: "board", role: "img" });
     this.svg.append(make("rect", { class: "plate", width: PLATE.width, height, rx: 3 }));
-    for (let column = 0; column < COLUMNS; column++) {
-      for (let row = 0; row < ROWS; row++) {
-        this.svg.append(make("circle", { class: "cell", cx: x(column), cy: y(row), r: 4.3 }));
-      }
-      if (numbered) {
-        const number = make("text", { class: "number", x: x(column), y: 66.5 });
-        number.textContent = column;
-        this.svg.append(number);
-      }
+    this.svg.append(make("path", { class: "cell", d: holes() }));
+    for (let column = 0; numbered && column < COLUMNS; column++) {
+      const number = make("text", { class: "number", x: x(column), y: 66.5 });
+      number.textContent = column;
+      this.svg.append(number);
     }
     this.discs = make("g", {});
     this.line = make("g", {});
@@ -30,23 +26,40 @@ export class Board {
   }
 
   // Show the position after `moves`, a string of columns. The newest disc falls if it is one more than before.
+  // Discs that are there already and stay as they look are left alone: a move costs two discs, not all.
   show(moves, label = "") {
     const cells = played(moves);
-    const falls = moves.length === this.moves.length + 1 && moves.startsWith(this.moves);
     const won = four(cells);
+    const falls = moves.length === this.moves.length + 1 && moves.startsWith(this.moves);
+    const same = won || this.line.firstChild ? 0 : alike(moves, this.moves);
     const inLine = new Set((won ?? []).map((each) => 10 * each.column + each.row));
-    this.discs.replaceChildren(...cells.map((cell, number) => {
-      const isLast = number === cells.length - 1;
+    while (this.discs.childElementCount > same) this.discs.lastChild.remove();
+    cells.slice(same).forEach((cell, number) => {
+      const isLast = same + number === cells.length - 1;
       const disc = drawn(cell, isLast && !won);
       if (won && !inLine.has(10 * cell.column + cell.row)) disc.classList.add("faded");
       if (isLast && falls) disc.classList.add("falls");
-      return disc;
-    }));
+      this.discs.append(disc);
+    });
     this.line.replaceChildren(...(won ? [through(won)] : []));
     this.moves = moves;
     if (label) this.svg.setAttribute("aria-label", label);
     else this.svg.setAttribute("aria-label", moves ? `board after move ${moves.length}` : "empty board");
   }
+}
+
+// All cells as one path, since a page may have many boards.
+function holes() {
+  const cells = Array.from({ length: COLUMNS * ROWS }, (_, cell) => [x(cell % COLUMNS), y(Math.floor(cell / COLUMNS))]);
+  return cells.map(([left, up]) => `M${left - 4.3} ${up}a4.3 4.3 0 1 0 8.6 0a4.3 4.3 0 1 0-8.6 0`).join("");
+}
+
+// How many discs two positions begin with that look the same: the last of either has a halo.
+function alike(one, other) {
+  const most = Math.min(one.length, other.length) - 1;
+  let same = 0;
+  while (same < most && one[same] === other[same]) same++;
+  return same;
 }
 
 function drawn({ column, row, side }, isLast) {

@@ -1,10 +1,11 @@
 // One game: the position that is shown, in the board, the list, the slider and the lines at once.
 import { Board } from "./board.js";
-import { showMoves } from "./moves.js";
 import { isTyping } from "./header.js";
+import { Moves } from "./moves.js";
 import { askPerfect } from "./perfect.js";
 import { announce } from "./status.js";
 import { showTimes } from "./times.js";
+import { watch } from "./watch.js";
 
 const article = document.querySelector("article.game");
 const game = JSON.parse(article.dataset.game);
@@ -15,21 +16,23 @@ const rows = [...article.querySelectorAll(".lines tbody tr")];
 const refused = rows.findLast((row) => row.classList.contains("refused"));
 
 const board = new Board(document.getElementById("board"), { numbered: true });
-const list = showMoves(article, game, show);
+const list = new Moves(article, game, show);
 const perfect = askPerfect(article, game);
 article.addEventListener("turned", (event) => list.turn(event.detail));
 let shown = 0;
+let on = null; // the game as the live stream has it, while it is on
 
 // Show the position after `number` moves. Nobody scrolls the page for that, but the lists by themselves.
 function show(number, { row = rowOf(number), quiet = false } = {}) {
   shown = Math.max(0, Math.min(number, game.moves.length));
   const words = told(shown);
   board.show(game.moves.slice(0, shown), words);
+  slider.max = game.moves.length;
   slider.value = shown;
   slider.setAttribute("aria-valuetext", `move ${shown} of ${game.moves.length}`);
   where.textContent = `move ${shown} of ${game.moves.length}`;
   list.mark(shown);
-  showTimes(article, game, shown);
+  showTimes(article, game, shown, on);
   perfect.show(shown);
   for (const each of rows) each.classList.toggle("current", each === row);
   if (row) reveal(row);
@@ -138,4 +141,14 @@ if (refused && game.attempt) reveal(refused);
 if (article.hasAttribute("data-early") && !sessionStorage.getItem(location.pathname)) {
   sessionStorage.setItem(location.pathname, "reloaded"); // what was said is stored a moment after the result
   setTimeout(() => location.reload(), 1500);
+}
+
+if (game.stream) {
+  watch(game, (found) => {
+    const follows = shown === Number(slider.max);
+    on = found;
+    list.fill();
+    show(follows ? game.moves.length : shown, { quiet: !follows });
+  });
+  setInterval(() => { if (on) showTimes(article, game, shown, on); }, 100);
 }

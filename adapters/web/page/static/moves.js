@@ -1,49 +1,59 @@
 // The list of moves, and the bars of the time that each took.
 import { make } from "./board.js";
 
-// Fill the list and the bars; `choose(number)` is called for a move that was clicked.
-export function showMoves(article, game, choose) {
-  const body = article.querySelector(".list tbody");
-  const scroll = article.querySelector(".moves .scroll");
-  const buttons = [];
-  const all = [...game.moves].map((column, index) => ({ column, ...game.turns[index], number: index + 1 }));
-  if (game.attempt) all.push({ ...game.attempt, number: all.length + 1, isBad: true });
-  for (const move of all) {
-    if (move.number % 2) body.append(pair(move.number));
-    const place = body.lastChild.cells[move.number % 2 ? 1 : 2];
-    const button = entry(move);
-    button.addEventListener("click", () => choose(Math.min(move.number, game.moves.length)));
-    place.append(button);
-    buttons.push(button);
+// Show a game's moves; `choose(number)` is called for a move that was clicked.
+export class Moves {
+  constructor(article, game, choose) {
+    this.article = article;
+    this.game = game;
+    this.choose = choose;
+    this.scroll = article.querySelector(".moves .scroll");
+    this.fill();
   }
-  const bars = showBars(article.querySelector(".bars"), all);
-  article.querySelector(".track input").style.width = width(game.moves.length, all.length);
 
-  return {
-    // Mark the move after which the position is shown; 0 for none.
-    mark(number) {
-      for (const [index, button] of buttons.entries()) {
-        const isCurrent = index + 1 === number;
-        if (isCurrent) button.setAttribute("aria-current", "true");
-        else button.removeAttribute("aria-current");
-        button.tabIndex = isCurrent ? 0 : -1;
-        bars[index].classList.toggle("current", isCurrent);
-      }
-      const row = buttons[number - 1]?.closest("tr");
-      if (!row) scroll.scrollTop = 0;
-      else if (row.offsetTop < scroll.scrollTop) scroll.scrollTop = row.offsetTop;
-      else scroll.scrollTop = Math.max(scroll.scrollTop, row.offsetTop + row.offsetHeight + 6 - scroll.clientHeight);
-    },
-    // Put a sign to the moves at which the game turned.
-    turn(numbers) {
-      for (const number of numbers) {
-        const sign = buttons[number - 1].querySelector(".sign");
-        sign.textContent = "◆";
-        sign.setAttribute("aria-label", "the game turned");
-        sign.setAttribute("role", "img");
-      }
-    },
-  };
+  // Begin again with what is known of the game now.
+  fill() {
+    const { moves, turns, attempt } = this.game;
+    const all = [...moves].map((column, index) => ({ column, ...turns[index], number: index + 1 }));
+    if (attempt) all.push({ ...attempt, number: all.length + 1, isBad: true });
+    const rows = [];
+    this.buttons = all.map((move) => {
+      if (move.number % 2) rows.push(pair(move.number));
+      const button = entry(move);
+      button.addEventListener("click", () => this.choose(Math.min(move.number, moves.length)));
+      rows.at(-1).cells[move.number % 2 ? 1 : 2].append(button);
+      return button;
+    });
+    this.article.querySelector(".list tbody").replaceChildren(...rows);
+    this.bars = showBars(this.article.querySelector(".bars"), all);
+    this.article.querySelector(".track input").style.width = width(moves.length, all.length);
+  }
+
+  // Mark the move after which the position is shown; 0 for none.
+  mark(number) {
+    for (const [index, button] of this.buttons.entries()) {
+      const isCurrent = index + 1 === number;
+      if (isCurrent) button.setAttribute("aria-current", "true");
+      else button.removeAttribute("aria-current");
+      button.tabIndex = isCurrent ? 0 : -1;
+      this.bars[index].classList.toggle("current", isCurrent);
+    }
+    const row = this.buttons[number - 1]?.closest("tr");
+    const { scroll } = this;
+    if (!row) scroll.scrollTop = 0;
+    else if (row.offsetTop < scroll.scrollTop) scroll.scrollTop = row.offsetTop;
+    else scroll.scrollTop = Math.max(scroll.scrollTop, row.offsetTop + row.offsetHeight + 6 - scroll.clientHeight);
+  }
+
+  // Put a sign to the moves at which the game turned.
+  turn(numbers) {
+    for (const number of numbers) {
+      const sign = this.buttons[number - 1].querySelector(".sign");
+      sign.textContent = "◆";
+      sign.setAttribute("role", "img");
+      sign.setAttribute("aria-label", "the game turned");
+    }
+  }
 }
 
 function pair(number) {

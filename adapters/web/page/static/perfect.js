@@ -52,6 +52,7 @@ export function askPerfect(article, game) {
   }
 
   function toggle() {
+    if (!buttons.length) return; // a game that is on
     isAsked = !isAsked;
     place.hidden = !isAsked;
     for (const button of buttons) button.setAttribute("aria-pressed", isAsked);

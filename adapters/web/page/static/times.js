@@ -1,10 +1,19 @@
 // What stands beside the players' names: the time that is left on a clock, or that was thought.
+import { clock } from "./games.js";
 
-// Show both for the position after `number` moves.
-export function showTimes(article, game, number) {
+// Show both for the position after `number` moves. `on` is the game as the live stream has it, if it is on.
+export function showTimes(article, game, number, on = null) {
   for (const place of article.querySelectorAll(".player .time")) {
-    place.textContent = time(game, Number(place.dataset.side), number);
+    const side = Number(place.dataset.side);
+    const runs = on && number === game.moves.length ? clock(on, side, performance.now()) : null;
+    write(place, runs?.text ?? time(game, side, number), runs);
   }
+}
+
+function write(place, text, runs) {
+  if (place.textContent !== text) place.textContent = text;
+  place.classList.toggle("runs", Boolean(runs?.runs));
+  place.classList.toggle("short", Boolean(runs?.isShort && runs.runs));
 }
 
 function time(game, side, number) {
@@ -15,8 +24,8 @@ function time(game, side, number) {
     const left = own.at(-1)?.left;
     return left == null ? "" : `${seconds(left)} left`;
   }
-  if (isLast) return `thought ${seconds(game.thought[side])}`;
-  if (own.some((each) => each.used === null)) return "";
+  if (isLast && game.thought) return `thought ${seconds(game.thought[side])}`;
+  if (!own.length || own.some((each) => each.used === null)) return "";
   return `thought ${seconds(own.reduce((sum, each) => sum + each.used, 0))}`;
 }
 

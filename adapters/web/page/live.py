@@ -1,0 +1,35 @@
+"""Live, the games that are on, and the same for a projector.
+
+Knows what can be asked for in the address, and which stream goes with it. Does not know the games: the
+browser reads them from the stream, so a page is made at once, whatever the server does.
+"""
+
+from functools import partial
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from adapters.web.page.rendering import Renderer
+from adapters.web.query import parameters
+from adapters.web.site import Site
+
+MOST = 56
+"""Games that Live draws: whole rows of two, four and seven."""
+PROJECTED = 6
+"""Games that the projector draws: two rows of three."""
+
+
+def routes(site: Site, renderer: Renderer) -> list[Route]:
+    """Return the routes of Live and of the projector."""
+    return [
+        Route("/", partial(_page, renderer, "live.html", MOST)),
+        Route("/board", partial(_page, renderer, "projector.html", PROJECTED)),
+    ]
+
+
+async def _page(renderer: Renderer, template: str, most: int, request: Request) -> Response:
+    given = parameters(request.scope["query_string"], ("player", "table"))
+    stream = f"/api/live/events?{urlencode({**given, 'most': most})}"
+    return renderer.page(request, template, tab="live", stream=stream, given=given)
