@@ -14,6 +14,7 @@ from functools import partial
 from ipaddress import ip_address
 
 import trio
+import trio_parallel
 
 from adapters.web.api import Admin
 from adapters.web.application import Application
@@ -21,6 +22,7 @@ from adapters.web.health import Health
 from adapters.web.link import Answer, Link, LinkError, Orders, Stop, Told
 from adapters.web.live.live import Live
 from adapters.web.origins import Origins
+from adapters.web.perfect import GRACE, IDLE
 from adapters.web.remote import Remote
 from adapters.web.server import Web
 from adapters.web.site import Front, Site
@@ -43,6 +45,7 @@ def main() -> int:
     """Serve the server that started this process; return the exit status, 1 after an internal error."""
     give_way(NICENESS)
     gc.freeze()
+    trio_parallel.configure_default_context(idle_timeout=IDLE, grace_period=GRACE)
     link, *listeners = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
     try:
         trio.run(_serve, Link(_stream(link)), listeners)

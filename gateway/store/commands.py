@@ -17,6 +17,7 @@ from gateway.store.errors import StoreError
 from gateway.store.evidence import Exchange
 from gateway.store.formats import jsonl, pgn, sheet
 from gateway.store.games import Filter
+from gateway.store.outcomes import outcome
 from gateway.store.records import GameRecord, Participant, moment
 from gateway.store.statistics import Score, Standing
 from gateway.store.storing import OtherGameError
@@ -39,7 +40,7 @@ _DISCS = ("X", "O")
 _ARROWS = {"in": "->", "out": "<-"}
 _AT_ONCE = 500
 """Games that are imported by the same statements."""
-_NEW = 2000
+NEW = 2000
 """Milliseconds after the end of a game in which its evidence is still to be expected."""
 
 
@@ -66,7 +67,7 @@ def show(database: Database, game: GameId) -> Iterator[str]:
     yield f"\n{_drawing(record.board())}\n\nmoves {record.moves or 'none'}\n"
     for player, exchange in zip(record.players, both, strict=True):
         yield "\n"
-        is_new = 1000 * time.time() - record.ended < _NEW
+        is_new = 1000 * time.time() - record.ended < NEW
         yield from _conversation(player, exchange, "nothing is kept yet" if is_new else "nothing is kept")
 
 
@@ -151,11 +152,9 @@ def _aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> Iterator[str
 
 
 def _outcome(record: GameRecord) -> str:
-    first, second = (printable(player.name) for player in record.players)
-    if record.winner is None:
-        return f"{first} and {second}, nobody won: {record.reason.value}"
-    winner, loser = (first, second) if record.winner == 0 else (second, first)
-    return f"{winner} beats {loser}: {record.reason.value}"
+    said = outcome(record)
+    names = [printable(player.name) for player in record.players]
+    return f"{names[said.subject]} {said.verb} {names[1 - said.subject]} {said.how}"
 
 
 def _circumstances(record: GameRecord) -> str:

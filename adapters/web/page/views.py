@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from adapters.web.page import live
+from adapters.web.page import game, live
 from adapters.web.page.assets import assets
 from adapters.web.page.rendering import HEADERS, Renderer
 from adapters.web.query import BadRequestError, game_named, parameters
@@ -20,6 +20,7 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
         Route("/static/{version}/{name}", assets().serve),
         Route("/search", _Search(site).found),
         *live.routes(site, renderer),
+        *game.routes(site, renderer),
     ]
 
 
@@ -37,8 +38,8 @@ class _Search:
 
     def _where(self, typed: str) -> str:
         try:
-            game = game_named(typed)
-            self._site.reader.game(game)
-            return f"/game/{game}"
+            named = game_named(typed)
+            self._site.reader.game(named)
+            return f"/game/{named}"
         except (BadRequestError, NoGameError):
             return f"/player/{quote(typed, safe='')}"

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
+from gateway.game.text import printable
 from gateway.store.records import moment
 
 REASONS = {
@@ -48,6 +49,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "signed": signed,
     "thought": thought,
     "sentence": sentence,
+    "printable": printable,
     "moment": moment,
     "address": lambda name: quote(name, safe="", errors="surrogatepass"),
     "reason": lambda word: REASONS.get(word, word),

@@ -85,7 +85,7 @@ from gateway.store.schema import exchanges, metadata
 
 DATA = Path(__file__).with_name("data")
 SHOWN = """\
-game 18: bob beats Zo\u00eb \U0001f642: four in a row
+game 18: bob beat Zo\u00eb \U0001f642 with four in a row
 2026-09-21T14:13:37.000Z, 0.082 s, table \\x00, round 2
 
 X  Zo\u00eb \U0001f642  droidcon  moved first   4 moves  thought 0.119 s

@@ -1,0 +1,40 @@
+// What stands beside the players' names: the time that is left on a clock, or that was thought.
+import { clock } from "./games.js";
+
+// Show both for the position after `number` moves. `on` is the game as the live stream has it, if it is on.
+export function showTimes(article, game, number, on = null) {
+  for (const place of article.querySelectorAll(".player .time")) {
+    const side = Number(place.dataset.side);
+    const runs = on && number === game.moves.length ? clock(on, side, performance.now()) : null;
+    write(place, runs?.text ?? time(game, side, number), runs);
+  }
+}
+
+function write(place, text, runs) {
+  if (place.textContent !== text) place.textContent = text;
+  place.classList.toggle("runs", Boolean(runs?.runs));
+  place.classList.toggle("short", Boolean(runs?.isShort && runs.runs));
+}
+
+function time(game, side, number) {
+  const own = game.turns.slice(0, number).filter((_, index) => index % 2 === side);
+  const isLast = number === game.moves.length;
+  if (isLast && game.reason === "time" && game.winner !== side && hasClock(game)) return "0.0 s left";
+  if (hasClock(game)) {
+    const left = own.at(-1)?.left;
+    return left == null ? "" : `${seconds(left)} left`;
+  }
+  if (isLast && game.thought) return `thought ${seconds(game.thought[side])}`;
+  if (!own.length || own.some((each) => each.used === null)) return "";
+  return `thought ${seconds(own.reduce((sum, each) => sum + each.used, 0))}`;
+}
+
+function hasClock(game) {
+  return game.turns.some((each) => each.left !== null);
+}
+
+export function seconds(milliseconds) {
+  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`;
+  const whole = Math.round(milliseconds / 1000);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+}
