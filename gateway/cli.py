@@ -216,6 +216,7 @@ def _web(
         origins=options.allow_origin,
         fronts=_fronts(listening),
         house=[name for name in sorted(HOUSE_PLAYERS) if is_installed(name)],
+        idle=options.idle,
     )
     if archive is None:
         return WebProcess(orders, listeners, hub)

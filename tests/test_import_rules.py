@@ -16,9 +16,12 @@ LIST = "adapters.front_ends"
 ELSEWHERE = {
     "adapters.web.nac4",
     "adapters.web.api",
+    "adapters.web.page.play",
     "gateway.store.commands",
 }
-"""What serves nac4's documents by web, and what writes arena's own record of a game."""
+"""What serves nac4's documents by web, the page on which people play, which is a client of arena's, and what
+writes arena's own record of a game.
+"""
 
 PACKAGES = {
     "game": set[str](),

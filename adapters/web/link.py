@@ -39,6 +39,8 @@ class Orders:
     """The dialects' ports, each as the fields of `adapters.web.site.Front`."""
     house: Sequence[str] = ()
     """The players of the server's own that can be asked for."""
+    idle: float = 300.0
+    """As in `adapters.web.site.Site`."""
 
 
 @dataclass(frozen=True, slots=True)

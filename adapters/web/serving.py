@@ -83,7 +83,7 @@ class Serving:
         admin = None if orders.token is None else Admin(orders.token, self._remote.clear)
         fronts = tuple(Front(*each) for each in orders.fronts)
         self._live = Live(secrets.token_hex(4), self._remote.watch)
-        site = Site(reader, Threads(), self._live, fronts, tuple(orders.house))
+        site = Site(reader, Threads(), self._live, fronts, tuple(orders.house), idle=orders.idle)
         origins = Origins(frozenset(orders.origins), is_local=is_local)
         self._web = Web(Application(site, health, admin, origins))
         self._room = trio.Semaphore(MOST)

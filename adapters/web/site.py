@@ -35,3 +35,5 @@ class Site:
     house: tuple[str, ...] = ()
     """The players of the server's own that can be asked for."""
     perfect: Perfect = field(default_factory=Perfect)
+    idle: float = 300.0
+    """Seconds that a player has for a move in games without a clock."""
