@@ -163,13 +163,13 @@ KINDS: dict[str, type[Client]] = {each.dialect: each for each in (Nac4Client, Ar
 
 
 @contextmanager
-def connected(*clients: Client) -> Iterator[None]:
+def connected(*clients: Client) -> Iterator[tuple[Client, ...]]:
     """Let clients enter, one after the other: at a table the first of them moves first."""
     with ExitStack() as stack:
         for client in clients:
             client.enter()
             stack.callback(client.leave)
-        yield
+        yield clients
 
 
 def play_out(first: Client, second: Client, moves: Sequence[int]) -> None:
