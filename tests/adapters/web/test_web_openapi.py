@@ -13,6 +13,7 @@ from starlette.routing import Route
 from web_world import NASTY, TOKEN, Site, keep, said
 
 from adapters.web import api
+from adapters.web.perfect import BusyError, NotInstalledError
 from adapters.web.query import FILTERS, MOST, PAGING, USUAL
 from gateway.game.events import Reason
 from gateway.store.records import WORDS
@@ -80,6 +81,7 @@ async def test_every_answer_is_as_described(site: Site, *, empty: bool) -> None:
         keep(site.database, [game()])
     targets = {path: [path] for path in DOCUMENT["paths"]}
     targets["/api/games/{game}"] = ["/api/games/1", "/api/games/14", "/api/games/99"]
+    targets["/api/games/{game}/perfect"] = ["/api/games/1/perfect", "/api/games/99/perfect"]
     targets["/api/players/{name}"] = [
         "/api/players/alice",
         "/api/players/bob",
@@ -96,6 +98,18 @@ async def test_every_answer_is_as_described(site: Site, *, empty: bool) -> None:
                     check(path, method, await client.request(method, f"{target}?frob=1"))
         token = {"Authorization": f"Bearer {TOKEN}"}
         check("/api/clear", "post", await client.post("/api/clear", headers=token))
+
+
+@pytest.mark.parametrize(("trouble", "status"), [(NotInstalledError("no solver"), 501), (BusyError(), 503)])
+async def test_answers_without_perfect_play_are_as_described(
+    site: Site, trouble: Exception, status: int
+) -> None:
+    keep(site.database, [game()])
+    site.worth = trouble
+    async with site.client() as client:
+        response = await client.get("/api/games/1/perfect")
+    assert response.status_code == status
+    check("/api/games/{game}/perfect", "get", response)
 
 
 async def test_answers_of_an_outage_are_as_described(site: Site) -> None:
