@@ -22,12 +22,10 @@ from adapters.web import answers
 from adapters.web.health import Health
 from adapters.web.live import paths
 from adapters.web.nac4 import DOCUMENTS
-from adapters.web.perfect import BusyError, as_object
+from adapters.web.perfect import BusyError, NotInstalledError, as_object
 from adapters.web.query import FILTERS, PAGING, BadRequestError, Given, game_named, name_of, parameters
 from adapters.web.site import Site
 from adapters.web.streaming import Pieces
-from gateway.engines import EngineUnavailable
-from gateway.engines.perfect import require
 from gateway.game.ids import GameId
 from gateway.store.errors import StoreError
 from gateway.store.games import NoGameError
@@ -97,11 +95,10 @@ class _Api:
         game = _game(request)
         try:
             record, _ = await self._site.threads.do(lambda: self._site.reader.game(game))
-            require()
             found = await self._site.perfect.scores(record)
         except NoGameError as error:
             raise HTTPException(404, NO_GAME) from error
-        except EngineUnavailable as error:
+        except NotInstalledError as error:
             raise HTTPException(501, str(error)) from error
         except BusyError as error:
             raise HTTPException(503, "other games are being worked out; try again later") from error

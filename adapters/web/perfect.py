@@ -17,7 +17,8 @@ import trio
 import trio_parallel
 
 from adapters.web.solving import solve
-from gateway.engines.perfect import last_move
+from gateway.engines import EngineUnavailable
+from gateway.engines.perfect import last_move, require
 from gateway.game.board import COLUMNS
 from gateway.game.ids import GameId
 from gateway.store.records import GameRecord
@@ -47,8 +48,19 @@ class BusyError(Exception):
     """Too many wait already."""
 
 
+class NotInstalledError(Exception):
+    """The solver is not there. Its text says how to install it."""
+
+
 async def in_worker(columns: str) -> Scores:
-    """Return the scores of a position, worked out in another process, which is killed on cancellation."""
+    """Return the scores of a position, worked out in another process, which is killed on cancellation.
+
+    Raises NotInstalledError.
+    """
+    try:
+        require()
+    except EngineUnavailable as error:
+        raise NotInstalledError(str(error)) from error
     scores: Scores = await trio_parallel.run_sync(
         solve, columns, kill_on_cancel=True, limiter=trio.CapacityLimiter(1)
     )
@@ -66,7 +78,7 @@ class Perfect:
     async def scores(self, record: GameRecord) -> list[Scores | None]:
         """Return the scores of each position that is not over, None where they were not found in time.
 
-        Raises BusyError.
+        Raises BusyError, and what `work` raises.
         """
         wanted = range(len(record.moves) + (not record.board().over))
         known = self._kept(record.game)

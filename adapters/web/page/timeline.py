@@ -6,10 +6,12 @@ column as a number in it, and moves come in the order of play. A player of the s
 its opponent heard then stands for its moves. The rule it keeps: what cannot be known is None.
 """
 
+import math
 import re
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from gateway.game.events import Reason, Way
 from gateway.game.text import printable
@@ -263,10 +265,8 @@ def _taken(first: deque[Cell], second: deque[Cell], at: int) -> tuple[bool, bool
     if one.way == other.way == "in":
         return (True, False) if one.move <= other.move else (False, True)
     if one.way == other.way == "out":
-        speaks, answers = (
-            any(cell.at == at and cell.way == "in" for cell in queue) for queue in (first, second)
-        )
-        return (speaks or not answers, answers or not speaks)
+        says, replies = _says(first, at), _says(second, at)
+        return says <= replies, replies <= says
     alone = [cell.way == "note" or bool(cell.refused) for cell in (one, other)]
     if alone[0] == alone[1]:
         return True, True
@@ -274,3 +274,9 @@ def _taken(first: deque[Cell], second: deque[Cell], at: int) -> tuple[bool, bool
     if "note" in (one.way, other.way):
         return alone[1], alone[0]
     return alone[0], alone[1]
+
+
+def _says(queue: deque[Cell], at: int) -> float:
+    """Return the number of the move that a side is still to say in that millisecond; infinite for none."""
+    here = takewhile(lambda cell: cell.at == at, queue)
+    return next((cell.move for cell in here if cell.way == "in"), math.inf)

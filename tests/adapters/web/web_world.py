@@ -15,6 +15,7 @@ from adapters.web.application import Application
 from adapters.web.health import Health
 from adapters.web.live.live import Live
 from adapters.web.live.rows import COMPLETE, Row, begun
+from adapters.web.perfect import Perfect, Scores
 from adapters.web.remote import Queue
 from adapters.web.site import Front
 from adapters.web.site import Site as Shown
@@ -91,7 +92,10 @@ class Site:
         self.on: list[Row] = []
         """What is on, as the server would tell it: rows of `adapters.web.live.rows`."""
         self.live = Live("test", self.watch)
-        self.shown = Shown(self.reader, Threads(), self.live, FRONTS, ("random", "aimafast"))
+        self.perfect = Perfect(self.work_out)
+        self.worth: Scores | Exception = dict.fromkeys(range(7), 0)
+        """What a solver would say of every position, or what goes wrong there."""
+        self.shown = Shown(self.reader, Threads(), self.live, FRONTS, ("random", "aimafast"), self.perfect)
         self.application = Application(self.shown, self.health, self.admin)
 
     async def clear(self, given_up: trio.Event) -> Cleared:
@@ -103,6 +107,11 @@ class Site:
         if number:
             rows = [begun(number), *self.on, COMPLETE]
             self.live.hear(json.loads(json.dumps(rows)))
+
+    async def work_out(self, columns: str) -> Scores:
+        if isinstance(self.worth, Exception):
+            raise self.worth
+        return self.worth
 
     async def probe(self) -> None:
         self.probes += 1

@@ -22,7 +22,8 @@ function time(game, side, number) {
   if (isLast && game.reason === "time" && game.winner !== side && hasClock(game)) return "0.0 s left";
   if (hasClock(game)) {
     const left = own.at(-1)?.left;
-    return left == null ? "" : `${seconds(left)} left`;
+    const attempted = isLast && side === number % 2 ? game.attempt?.used ?? 0 : 0;
+    return left == null ? "" : `${seconds(Math.max(0, left - attempted))} left`;
   }
   if (isLast && game.thought) return `thought ${seconds(game.thought[side])}`;
   if (!own.length || own.some((each) => each.used === null)) return "";
