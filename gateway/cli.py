@@ -218,9 +218,8 @@ def _web(
         house=[name for name in sorted(HOUSE_PLAYERS) if is_installed(name)],
         idle=options.idle,
     )
-    if archive is None:
-        return WebProcess(orders, listeners, hub)
-    return WebProcess(orders, listeners, hub, archive.open_games, archive.clear)
+    queue, clear = (None, None) if archive is None else (archive.open_games, archive.clear)
+    return WebProcess(orders, listeners, hub, queue, clear)
 
 
 def _fronts(listening: Sequence[Listening]) -> list[tuple[str, str, str, str, int | None]]:

@@ -57,13 +57,13 @@ class WebProcess:
         orders: Orders,
         listeners: Sequence[trio.SocketListener],
         hub: HubForSubscribers,
-        queue: Queue | None = None,
-        clear: Callable[[], Request] | None = None,
+        queue: Queue | None,
+        clear: Callable[[], Request] | None,
     ) -> None:
         """Let it have `orders` and accept from `listeners`, which are closed at the end.
 
-        While somebody watches there, it is told what is on in `hub`. It is told of `queue`, if results are
-        kept at all, and may `clear` them, which raises StoreError, as its request does.
+        While somebody watches there, it is told what is on in `hub`. It is told of `queue`, and may `clear` all
+        results, which raises StoreError, as its request does; both are None where no results are kept.
         """
         self._orders = orders
         self._listeners = listeners

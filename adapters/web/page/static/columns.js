@@ -12,7 +12,7 @@ export class Columns {
   // `buttons` are one for each column, `board` is what is drawn in `place`. `chose(column)` is called with a
   // column or null, `drop(column)` with one that has room, `full(column)` with one that has none.
   constructor(buttons, place, board, { chose, drop, full }) {
-    Object.assign(this, { buttons, place, chose, drop, full, chosen: null, last: MIDDLE });
+    Object.assign(this, { buttons, place, chose, drop, full, chosen: null, pointed: null, last: MIDDLE });
     this.show("", null);
     this.ghost = make("g", { class: "ghost" });
     board.svg.insertBefore(this.ghost, board.discs);
@@ -26,7 +26,7 @@ export class Columns {
     this.side = side;
     this.room = new Array(COLUMNS).fill(ROWS);
     for (const { column } of played(moves)) this.room[column]--;
-    this.choose(null);
+    this.choose(this.pointed);
   }
 
   choose(column) {
@@ -49,15 +49,22 @@ export class Columns {
     let pointer = "mouse";
     target.addEventListener("pointerdown", (event) => (pointer = event.pointerType));
     target.addEventListener("pointermove", (event) => {
-      if (event.pointerType === "mouse" && columnOf(event) !== this.chosen) this.choose(columnOf(event));
+      if (event.pointerType === "mouse") this.#point(columnOf(event));
     });
-    target.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && this.choose(null));
+    target.addEventListener("pointerleave", () => this.#point(null));
     target.addEventListener("click", (event) => {
       const column = columnOf(event);
       const isTap = event.detail > 0 && pointer !== "mouse"; // a key's click has no detail
       if (isTap && column !== this.chosen) this.choose(column);
       else this.take(column);
     });
+  }
+
+  // The mouse points at a column, or at none any more.
+  #point(column) {
+    if (column === this.pointed) return;
+    this.pointed = column;
+    this.choose(column);
   }
 
   #under(event) {
@@ -90,6 +97,7 @@ export class Columns {
     button.setAttribute("aria-label", room ? `column ${column}, ${room} free` : `column ${column}, full`);
     button.setAttribute("aria-disabled", this.side === null || !room);
     button.classList.toggle("chosen", column === this.chosen);
+    button.classList.toggle("full", !room);
     button.tabIndex = column === this.last ? 0 : -1;
   }
 

@@ -23,7 +23,7 @@ export class Lobby {
   tick(now) {
     for (const row of this.rows.values()) {
       const text = row.isGone ? "has gone" : `${row.title}, waits ${minutes(Math.max(0, now - row.since) / 1000)}`;
-      if (row.about.textContent !== text) row.about.textContent = text;
+      if (row.words.textContent !== text) row.words.textContent = text;
     }
   }
 
@@ -51,8 +51,11 @@ export class Lobby {
 function drawn({ name, kind, table }) {
   const [letter, word] = KINDS[kind] ?? ["?", kind];
   const button = made("button", "", "");
+  button.type = "button";
   Object.assign(button.dataset, { name, kind, ...(table === null ? {} : { table }) });
   const about = made("span", "about", "");
+  const words = made("span", "", "");
+  about.append(words, ...(table === null ? [] : [", at table ", made("bdi", "", table)]));
   const who = made("span", "who", "");
   const shown = made("bdi", "name", name);
   shown.title = name;
@@ -62,7 +65,7 @@ function drawn({ name, kind, table }) {
   button.append(mark, who, made("span", "go", "Play"));
   const element = made("li", "", "");
   element.append(button);
-  return { element, button, about, title: table === null ? word : `${word}, at table “${table}”` };
+  return { element, button, words, title: word };
 }
 
 function made(kind, classes, text) {

@@ -16,10 +16,10 @@ const TICK = 100;
 const WHY = {
   four: "four in a row",
   full: "the board is full",
-  time: "the time was up",
-  illegal: "an illegal move",
-  left: "the opponent left",
-  aborted: "the opponent left before both had moved",
+  time: "your opponent’s time was up",
+  illegal: "your opponent made an illegal move",
+  left: "your opponent left",
+  aborted: "your opponent left before both had moved",
   stopped: "the server stopped the game",
 };
 const KINDS = JSON.parse(document.documentElement.dataset.kinds);
@@ -33,10 +33,14 @@ let opponent = null; // who was chosen: {name, kind, table}, or {} for anyone
 let me = "";
 let asked = 0; // when a game was asked for
 let game = null; // the last one: what the connection told of it, and what is shown
+let said = []; // what was said last
 
 const board = new Board(find(".game .board"));
 const columns = new Columns([...page.querySelectorAll(".columns button")], find(".game .board"), board, {
-  chose: (column) => fill(drop, column === null ? "Drop" : `Drop in column ${column}`),
+  chose: (column) => {
+    drop.disabled = column === null;
+    fill(drop, column !== null ? `Drop in column ${column}` : isMine() ? "Choose a column" : "Drop");
+  },
   drop: (column) => {
     game.isSent = true;
     arena.move(column);
@@ -84,7 +88,7 @@ function choose(trouble = "") {
 
 function show(which) {
   for (const each of ["choose", "wait", "game"]) find(`.${each}`).hidden = each !== which;
-  if (which !== "choose") find(`.${which} h1`).focus({ preventScroll: true });
+  find(`.${which} h1`).focus({ preventScroll: true });
 }
 
 function aim(filters) {
@@ -119,7 +123,7 @@ const HEARD = {
   },
   lost({ reason }) {
     const why = reason ? ` (${reason})` : "";
-    if (asked) choose(`The server cannot be reached${why}. Is it still running? Then try again.`);
+    if (asked) choose(`The server cannot be reached${why}. Try again when it is running.`);
     else if (game && !game.isOver) finish(`The connection is lost${why}. If both of you had moved, so is the game.`);
   },
 };
@@ -131,47 +135,53 @@ function begin(told) {
   for (const each of [again, look, other]) each.hidden = true;
   for (const each of [drop, leave]) each.hidden = false;
   show("game");
-  say(`The game begins. You move ${told.side === 0 ? "first: your move" : "second"}.`);
+  say("The game begins. ", ...(told.side === 0 ? ["You move"] : [{ name: otherName }, " moves"]), " first.");
 }
 
 // Draw the position, and let columns be chosen when it is one's turn.
 function position() {
-  const isMine = !game.isOver && game.toMove === game.side && !game.isSent;
   const names = [0, 1].map((side) => ({ name: side === game.side ? "you" : otherName() }));
   const { moves, winner, toMove } = game;
   board.show(moves, spoken({ players: names, moves, winner, reason: winner === undefined ? null : why(), to_move: toMove }));
-  columns.show(moves, isMine ? game.side : null);
-  drop.disabled = !isMine;
+  columns.show(moves, isMine() ? game.side : null);
   fill(leave, "Leave");
   players();
+}
+
+// Whether a move is asked of the person.
+function isMine() {
+  return game !== null && !game.isOver && game.toMove === game.side && !game.isSent;
 }
 
 // Write who plays, and whose move it is or how it ended.
 function players() {
   const turn = find(".turn");
   turn.dataset.side = game.isOver ? game.side : game.toMove;
-  turn.classList.toggle("mine", game.isOver || game.toMove === game.side);
+  turn.classList.toggle("mine", game.isOver ? game.winner === game.side : game.toMove === game.side);
+  find(".game .board").classList.toggle("lost", Boolean(game.lost));
   if (game.isOver) fill(find("#turn"), game.lost ? "Connection lost" : result());
-  else fill(find("#turn"), ...(game.toMove === game.side ? ["Your move"] : [{ name: otherName() }, " thinks"]));
+  else fill(find("#turn"), ...(game.toMove === game.side ? ["Your move"] : [{ name: otherName }, " thinks"]));
   const kind = game.live?.players[1 - game.side].kind ?? opponent.kind;
-  player("other", 1 - game.side, kind, [{ name: otherName() }]);
-  player("self", game.side, "arena", ["you (", { name: me }, ")"]);
+  player("other", 1 - game.side, kind, [{ name: otherName }]);
+  player("self", game.side, "arena", ["you (", { name: () => me }, ")"]);
+  fill(find(".said"), ...said); // in which the opponent may have got a name
 }
 
 function player(who, side, kind, name) {
   const row = find(`.player.${who}`);
-  const [letter, word] = KINDS[kind] ?? ["?", ""];
+  const [letter, word] = KINDS[kind] ?? ["", ""];
   row.dataset.side = side;
   fill(row.querySelector(".name"), ...name);
   fill(row.querySelector(".mark"), letter);
+  row.querySelector(".mark").hidden = !letter;
   fill(row.querySelector(".kind"), word);
 }
 
 function tell() {
   const column = game.moves.at(-1);
   if (!column) return;
-  if (game.toMove === game.side) say({ name: otherName() }, ` played column ${column}. Your move.`);
-  else say(`You played column ${column}. `, { name: otherName() }, " thinks.");
+  if (game.toMove === game.side) say({ name: otherName }, ` played column ${column}. Your move.`);
+  else say(`You played column ${column}. `, { name: otherName }, " thinks.");
 }
 
 function finish(lost = "") {
@@ -185,8 +195,9 @@ function finish(lost = "") {
 }
 
 function outcome() {
-  if (game.lost) say(game.lost);
-  else say(`${result()}${why() ? `: ${WHY[why()] ?? why()}` : ""}.`);
+  const isLate = why() === "time" && game.winner !== game.side;
+  const words = isLate ? "your time was up" : WHY[why()] ?? why();
+  say(game.lost || `${result()}${words ? `: ${words}` : ""}.`);
 }
 
 const result = () => (game.winner === null ? (why() === "full" ? "Draw" : "Nobody won") : game.winner === game.side ? "You won" : "You lost");
@@ -197,7 +208,7 @@ function why() {
   return game.why ?? (four(cells) ? "four" : cells.length === 42 ? "full" : game.live?.reason ?? "");
 }
 
-// Lead to the stored game, where results are kept.
+// Lead to the stored game, where results are kept; who played it, and why it ended, is told there too.
 async function link(ended) {
   try {
     const answer = await fetch(`/api/games?limit=5&player=${encoded(me)}`);
@@ -206,6 +217,10 @@ async function link(ended) {
     if (!found || game !== ended || asked) return;
     look.href = `/game/${encodeURIComponent(found.id)}`;
     look.hidden = false;
+    if (game.live) return;
+    game.live = { ...found, left: null };
+    players();
+    outcome();
   } catch { /* then there is nothing to look at */ }
 }
 
@@ -225,10 +240,10 @@ addEventListener("beforeunload", (event) => {
 
 function watch(name, about) {
   const now = performance.now();
+  const before = game?.live?.reason; // `apply` changes the game itself
   live.apply(name, about, now);
   if (about.lobby) lobby.show(about.waiting, about.lobby, now);
   if (!game) return;
-  const before = game.live?.reason;
   if (adopt()) players();
   if (name === "moved" && about.game === game.live?.game && about.side !== game.side) game.used = about.used;
   if (game.isOver && game.live?.reason !== before) outcome();
@@ -279,19 +294,20 @@ function thought(seconds) {
   return seconds < 1 ? `${Math.round(1000 * seconds)} ms` : `${seconds.toFixed(1)} s`;
 }
 
-// Words. A part is text, or {name}.
+// Words. A part is text, or {name: what returns it}.
 
 function otherName() {
   return game.live?.players[1 - game.side].name ?? opponent.name ?? "your opponent";
 }
 
 function say(...parts) {
+  said = parts;
   fill(find(".said"), ...parts);
   announce(find(".said").textContent);
 }
 
 function fill(place, ...parts) {
-  place.replaceChildren(...parts.map((part) => (typeof part === "string" ? part : named(part.name))));
+  place.replaceChildren(...parts.map((part) => (typeof part === "string" ? part : named(part.name()))));
 }
 
 function named(name) {
