@@ -14,7 +14,7 @@ from adapters.web.api import Admin
 from adapters.web.application import Application
 from adapters.web.health import Health
 from adapters.web.live.live import Live
-from adapters.web.live.rows import COMPLETE, Row, begun
+from adapters.web.live.rows import COMPLETE, begun
 from adapters.web.perfect import Perfect, Scores
 from adapters.web.remote import Queue
 from adapters.web.site import Front
@@ -89,7 +89,7 @@ class Site:
         self.probes = 0
         self.admin = None if token is None else Admin(token, self.clear)
         self.health = Health(self.queue.queue, self.probe)
-        self.on: list[Row] = []
+        self.on: list[str] = []
         """What is on, as the server would tell it: rows of `adapters.web.live.rows`."""
         self.live = Live("test", self.watch)
         self.perfect = Perfect(self.work_out)
@@ -105,8 +105,11 @@ class Site:
     async def watch(self, number: int) -> None:
         """Tell what is on, as the server does when somebody watches."""
         if number:
-            rows = [begun(number), *self.on, COMPLETE]
-            self.live.hear(json.loads(json.dumps(rows)))
+            self.tell(begun(number), *self.on, COMPLETE)
+
+    def tell(self, *rows: str) -> None:
+        """Tell what happens, as the server does."""
+        self.live.hear([json.loads(row) for row in rows])
 
     async def work_out(self, columns: str) -> Scores:
         if isinstance(self.worth, Exception):
