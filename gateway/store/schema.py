@@ -128,6 +128,12 @@ games = Table(
     Column("series", BigInteger, nullable=False),
     Column("round", Integer, nullable=False),
     Column("counted", Boolean, nullable=False),
+    # Either player's rating after the game. None where it does not count, or was stored before version 3: then
+    # `recount` fills it in.
+    Column("first_mean", Double),
+    Column("first_deviation", Double),
+    Column("second_mean", Double),
+    Column("second_deviation", Double),
     Index("games_first", "first", "id"),
     Index("games_second", "second", "id"),
     Index("games_pair", "first", "second", "id"),
