@@ -128,8 +128,8 @@ games = Table(
     Column("series", BigInteger, nullable=False),
     Column("round", Integer, nullable=False),
     Column("counted", Boolean, nullable=False),
-    # Either player's rating after the game. None where it does not count, or was stored before version 3: then
-    # `recount` fills it in.
+    # Both players' ratings after the game. None where it does not count; a game that was stored before
+    # version 3 gets them by a recount.
     Column("first_mean", Double),
     Column("first_deviation", Double),
     Column("second_mean", Double),
