@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from adapters.web.page import player, standings
 from adapters.web.page.assets import assets
 from adapters.web.page.rendering import HEADERS, Renderer
 from adapters.web.query import BadRequestError, game_named, parameters
@@ -18,6 +19,8 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
     return [
         Route("/static/{version}/{name}", assets().serve),
         Route("/search", _Search(site).found),
+        *standings.routes(site, renderer),
+        *player.routes(site, renderer),
     ]
 
 
