@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from adapters.web.page import game, live, play
+from adapters.web.page import game, live, play, player, standings
 from adapters.web.page.assets import assets
 from adapters.web.page.rendering import HEADERS, Renderer
 from adapters.web.query import BadRequestError, game_named, parameters
@@ -21,6 +21,8 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
         Route("/search", _Search(site).found),
         *live.routes(site, renderer),
         *game.routes(site, renderer),
+        *standings.routes(site, renderer),
+        *player.routes(site, renderer),
         *play.routes(site, renderer),
     ]
 

@@ -1,0 +1,168 @@
+"""Players beside each other: standings of some of the games, and who did how against whom.
+
+Knows the tables. Which games is a `Choice`. Where it is all of them, everything comes from what is kept
+beside the games; else from the games themselves. Only games that count are in it, and the rating is that of
+all games, whichever are chosen.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, FromClause, case, func, literal_column, select
+
+from gateway.game.events import Reason
+from gateway.store import statistics
+from gateway.store.records import REASONS
+from gateway.store.schema import games, players, tallies
+from gateway.store.statistics import Record, Score, Standing
+from gateway.store.totals import Rating
+
+_SIDES = (("first", "second"), ("second", "first"))
+_NONE = Score(0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which games: those to which everything applies that is not None."""
+
+    since: int | None = None
+    """From when on it ended, in milliseconds of Unix time."""
+    table: str | None = None
+    """Where the players met by name."""
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether that is all games."""
+        return self == Choice()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The players of some games, and these games."""
+
+    standings: list[Standing]
+    """The strongest first."""
+    reasons: dict[Reason, int]
+    """How many games ended for which reason."""
+    tables: list[str]
+    """Where players met by name, in any game, the latest first."""
+
+
+def compare(connection: Connection, choice: Choice) -> Comparison:
+    """Return who played games of the choice, and how these went."""
+    return Comparison(standings(connection, choice), reasons(connection, choice), tables(connection))
+
+
+def standings(connection: Connection, choice: Choice) -> list[Standing]:
+    """Return those who have played games of the choice, the strongest first."""
+    if choice.is_everything:
+        return statistics.standings(connection)
+    source = _source(choice)
+    done: dict[int, list[Record]] = defaultdict(list)
+    for side, (own, _) in enumerate(_SIDES):
+        sums = (func.sum(source.c[f"{own}_{what}"]) for what in ("thought", "moves"))
+        query = select(source.c[own], *_counts(source, side), *sums).group_by(source.c[own])
+        for player, *counts, thought, moves in connection.execute(query):
+            score = Score(*map(int, counts))
+            scores = (score, _NONE) if side == 0 else (_NONE, score)
+            done[player].append(Record(*scores, int(thought), int(moves)))
+    about = (players.c[name] for name in ("id", "name", "kind", "house", "mean", "deviation"))
+    surest = (players.c.mean - 3 * players.c.deviation).desc()
+    return [
+        Standing(name, kind, house, _together(done[number]), Rating(mean, deviation))
+        for number, name, kind, house, mean, deviation in connection.execute(
+            select(*about).order_by(surest, players.c.name)
+        )
+        if number in done
+    ]
+
+
+def reasons(connection: Connection, choice: Choice) -> dict[Reason, int]:
+    """Return how many games ended for which reason."""
+    source = _source(choice)
+    query = select(source.c.reason, func.sum(source.c.games)).group_by(source.c.reason)
+    return {REASONS[reason]: int(count) for reason, count in connection.execute(query)}
+
+
+def endings(connection: Connection, choice: Choice, names: Sequence[str]) -> dict[tuple[str, Reason], Score]:
+    """Return how the players of `names` did in the games that ended for each reason."""
+    of, source = _named(connection, names), _source(choice)
+    found: dict[tuple[str, Reason], Score] = defaultdict(lambda: _NONE)
+    for side, (own, _) in enumerate(_SIDES):
+        keys = (source.c[own], source.c.reason)
+        query = select(*keys, *_counts(source, side)).where(source.c[own].in_([*of])).group_by(*keys)
+        for player, reason, *counts in connection.execute(query):
+            found[of[player], REASONS[reason]] += Score(*map(int, counts))
+    return dict(found)
+
+
+def scores(connection: Connection, choice: Choice, names: Sequence[str]) -> dict[tuple[str, str], Score]:
+    """Return how the first of two players did against the second, for all pairs of `names` that met."""
+    of, source = _named(connection, names), _source(choice)
+    keys = (source.c.first, source.c.second)
+    query = select(*keys, *_counts(source, 0)).where(*(key.in_([*of]) for key in keys)).group_by(*keys)
+    found: dict[tuple[str, str], Score] = defaultdict(lambda: _NONE)
+    for first, second, *counts in connection.execute(query):
+        score = Score(*map(int, counts))
+        found[of[first], of[second]] += score
+        found[of[second], of[first]] += Score(score.games, score.lost, score.drawn)
+    return dict(found)
+
+
+def tables(connection: Connection, limit: int = 200) -> list[str]:
+    """Return the names of up to `limit` tables at which games were played, the latest first."""
+    latest = func.max(games.c.id)
+    query = select(games.c.at_table).where(games.c.at_table.is_not(None)).group_by(games.c.at_table)
+    return [*connection.scalars(query.order_by(latest.desc()).limit(limit))]
+
+
+def _source(choice: Choice) -> FromClause:
+    """Return the games of a choice, with the columns of `tallies`."""
+    if choice.is_everything:
+        return tallies
+    length = func.length(games.c.moves)
+    columns: list[ColumnElement[Any]] = [
+        # Computed, so that no index fits: to group most of all games takes four times as long through one.
+        (games.c.first + 0).label("first"),
+        (games.c.second + 0).label("second"),
+        games.c.reason.concat("").label("reason"),
+        games.c.result,
+        literal_column("1").label("games"),
+        games.c.first_thought,
+        games.c.second_thought,
+        ((length + 1) // 2).label("first_moves"),
+        (length // 2).label("second_moves"),
+    ]
+    return select(*columns).where(*_conditions(choice)).subquery()
+
+
+def _conditions(choice: Choice) -> Iterator[ColumnElement[bool]]:
+    yield games.c.counted
+    if choice.since is not None:
+        yield games.c.ended >= choice.since
+    if choice.table is not None:
+        yield games.c.at_table == choice.table
+
+
+def _counts(source: FromClause, side: int) -> Iterator[ColumnElement[int]]:
+    """Yield games, and those that this side won, and those that nobody won."""
+    yield func.sum(source.c.games)
+    for result in (1 + side, 0):
+        yield func.sum(case((source.c.result == result, source.c.games), else_=0))
+
+
+def _named(connection: Connection, names: Sequence[str]) -> dict[int, str]:
+    """Return the names of those players that there are, by their numbers."""
+    query = select(players.c.id, players.c.name).where(players.c.name.in_(names))
+    return {row.id: row.name for row in connection.execute(query)}
+
+
+def _together(parts: Sequence[Record]) -> Record:
+    return Record(
+        sum((each.first for each in parts), _NONE),
+        sum((each.second for each in parts), _NONE),
+        sum(each.thought for each in parts),
+        sum(each.moves for each in parts),
+    )
