@@ -62,8 +62,8 @@ class WebProcess:
     ) -> None:
         """Let it have `orders` and accept from `listeners`, which are closed at the end.
 
-        While somebody watches there, it is told what is on in `hub`. It is told of `queue`, and may `clear` all
-        results, which raises StoreError, as its request does; both are None where no results are kept.
+        While somebody watches there, it is told what is on in `hub`. It is told of `queue`, and may `clear`
+        all results, which raises StoreError, as its request does; both are None where no results are kept.
         """
         self._orders = orders
         self._listeners = listeners
