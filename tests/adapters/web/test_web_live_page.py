@@ -67,6 +67,13 @@ async def test_filter_of_the_address_is_the_stream_s(site: Site, path: str) -> N
     assert asked["table"] == ["t +"]
 
 
+@pytest.mark.parametrize("path", PAGES)
+async def test_page_has_a_head_and_can_only_be_read(site: Site, path: str) -> None:
+    async with site.client() as client:
+        assert (await client.head(path)).status_code == 200
+        assert (await client.post(path)).status_code == 405
+
+
 @pytest.mark.parametrize("filter", ["player", "table"])
 @pytest.mark.parametrize("name", [*NASTY, "\u202eevil", "\N{LARGE YELLOW CIRCLE}" * 256])
 async def test_name_that_is_asked_for_stays_text(site: Site, filter: str, name: str) -> None:
