@@ -91,6 +91,8 @@ class Site:
         self.health = Health(self.queue.queue, self.probe)
         self.on: list[str] = []
         """What is on, as the server would tell it: rows of `adapters.web.live.rows`."""
+        self.is_silent = False
+        """Whether the server tells nothing to those who watch."""
         self.live = Live("test", self.watch)
         self.perfect = Perfect(self.work_out)
         self.worth: Scores | Exception = dict.fromkeys(range(7), 0)
@@ -104,7 +106,7 @@ class Site:
 
     async def watch(self, number: int) -> None:
         """Tell what is on, as the server does when somebody watches."""
-        if number:
+        if number and not self.is_silent:
             self.tell(begun(number), *self.on, COMPLETE)
 
     def tell(self, *rows: str) -> None:

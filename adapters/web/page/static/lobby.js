@@ -1,6 +1,6 @@
 // Those who wait for an opponent, as a list to choose from. While the pointer or the focus is in it, nobody in it
 // moves: who has gone is crossed out, and who comes is added at its end.
-import { minutes } from "./games.js";
+import { minutes } from "./words.js";
 
 const KINDS = JSON.parse(document.documentElement.dataset.kinds);
 

@@ -5,11 +5,12 @@
 import { Arena } from "./arena.js";
 import { Board } from "./board.js";
 import { Columns } from "./columns.js";
-import { Games, clock, minutes, spoken } from "./games.js";
+import { Games, clock, spoken } from "./games.js";
 import { Lobby } from "./lobby.js";
 import { four, played } from "./rules.js";
 import { announce } from "./status.js";
 import { Stream } from "./stream.js";
+import { minutes } from "./words.js";
 
 const PATIENCE = 250; // milliseconds until it is said that one waits
 const TICK = 100;

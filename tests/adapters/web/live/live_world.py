@@ -1,5 +1,6 @@
 """What happens, told by hand, and a viewer who knows what it was told."""
 
+import copy
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -83,6 +84,8 @@ class Browser:
         self.last = ""
         """The id of the latest event."""
         self.kinds: list[str] = []
+        self.told: list[tuple[str, Any]] = []
+        """All events, as they came."""
         self.games: dict[int, dict[str, Any]] = {}
         """By place."""
         self.counts: dict[str, Any] = {}
@@ -92,6 +95,7 @@ class Browser:
         for event_id, kind, told in events_in(data):
             self.last = event_id
             self.kinds.append(kind)
+            self.told.append((kind, copy.deepcopy(told)))
             getattr(self, f"_{kind}")(told)
 
     def named(self, game: str) -> dict[str, Any]:
