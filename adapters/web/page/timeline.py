@@ -84,13 +84,15 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """The move that lost the game because it was illegal."""
+    """What lost the game in place of a move: one that was illegal, or none in time."""
 
-    text: str
-    why: str
-    column: str
-    """As it was said; empty where no number was."""
     used: int | None
+    """Milliseconds that it took."""
+    text: str = ""
+    """What was said; empty where nothing was, in time."""
+    why: str = ""
+    column: str = ""
+    """As it was said; empty where no number was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +118,7 @@ class _Moves:
 
     def turn(self, number: int) -> Turn:
         """Return what is known of a move."""
-        before, at = self.times.get(number - 1), self.times.get(number)
-        used = None if before is None or at is None else max(0, at - before)
+        used = _used(self.times.get(number - 1), self.times.get(number))
         return Turn(used, self.left.get(number))
 
 
@@ -206,16 +207,22 @@ def _find_heard(moves: _Moves, number: int, lines: Exchange) -> None:
 
 
 def _attempt(record: GameRecord, both: Sequence[Exchange | None], moves: _Moves) -> Attempt | None:
+    before = moves.times.get(len(record.moves))
+    if record.reason is Reason.TIME:
+        return Attempt(_used(before, record.ended - record.began))
     lines = both[1 - record.winner] if record.winner is not None else None
     if record.reason is not Reason.ILLEGAL or lines is None:
         return None
     line = next((line for line in reversed(lines) if line.verdict.startswith("refused")), None)
     if line is None:
         return None
-    before = moves.times.get(len(record.moves))
-    used = None if before is None else max(0, line.at - before)
     digits = _NUMBER.findall(line.text)
-    return Attempt(_shown(line), line.verdict.partition(": ")[2], digits[-1][:3] if digits else "", used)
+    column = digits[-1][:3] if digits else ""
+    return Attempt(_used(before, line.at), _shown(line), line.verdict.partition(": ")[2], column)
+
+
+def _used(before: int | None, at: int | None) -> int | None:
+    return None if before is None or at is None else max(0, at - before)
 
 
 def _notes(lines: Exchange | None) -> str:

@@ -8,7 +8,7 @@ import trio.testing
 from game_records import FOUR, drawn, game
 
 from adapters.web import perfect
-from adapters.web.perfect import GAME_LIMIT, POSITION_LIMIT, BusyError, Perfect, Scores, as_object
+from adapters.web.perfect import GAME_LIMIT, BusyError, Perfect, Scores, as_object
 from gateway.game.events import Reason
 
 EVEN: Scores = dict.fromkeys(range(7), 0)
@@ -52,23 +52,18 @@ async def test_games_that_nobody_asked_for_lately_are_forgotten(monkeypatch: pyt
     assert len(work.asked) == 7 * 4
 
 
-async def test_position_that_takes_too_long_is_left_open_and_others_are_not(autojump_clock: object) -> None:
-    work = Work(lambda columns: 2 * POSITION_LIMIT if columns == "010" else 0)
+async def test_what_is_not_found_in_time_is_left_open_until_it_is_asked_for_again(
+    autojump_clock: object,
+) -> None:
+    work = Work(lambda columns: GAME_LIMIT if columns == "010" else 1.0)
     solver = Perfect(work)
-    found = await solver.scores(game())
-    assert found == [EVEN, EVEN, EVEN, None, EVEN, EVEN, EVEN]
-    work.seconds = lambda _: 0
+    begun = trio.current_time()
+    assert await solver.scores(game()) == [None, None, None, None, EVEN, EVEN, EVEN]
+    assert trio.current_time() - begun == pytest.approx(GAME_LIMIT)
+    work.seconds = lambda _: 1.0
     work.asked.clear()
     assert await solver.scores(game()) == [EVEN] * 7
-    assert work.asked == ["010"]
-
-
-async def test_game_that_takes_too_long_is_left_as_it_is(autojump_clock: object) -> None:
-    work = Work(lambda _: 0.9 * POSITION_LIMIT)
-    begun = trio.current_time()
-    found = await Perfect(work).scores(game())
-    assert trio.current_time() - begun == pytest.approx(GAME_LIMIT)
-    assert found == [None, None, None, EVEN, EVEN, EVEN, EVEN]
+    assert work.asked == ["010", "01", "0", ""]
 
 
 async def test_few_wait_and_the_next_is_told_so(autojump_clock: object) -> None:

@@ -137,7 +137,7 @@ async function copied(text) {
 
 show(game.moves.length, { quiet: true });
 if (scroll) scroll.scrollTop = scroll.scrollHeight;
-if (refused && game.attempt) reveal(refused);
+if (refused && game.reason === "illegal") reveal(refused);
 if (article.hasAttribute("data-early") && !sessionStorage.getItem(location.pathname)) {
   sessionStorage.setItem(location.pathname, "reloaded"); // what was said is stored a moment after the result
   setTimeout(() => location.reload(), 1500);

@@ -69,7 +69,7 @@ function entry({ column, used, isBad }) {
   const button = document.createElement("button");
   button.type = "button";
   const [name, sign, time] = ["b", "span", "span"].map((each) => document.createElement(each));
-  name.textContent = column || "?";
+  name.textContent = column || "–";
   sign.className = "sign";
   if (isBad) {
     button.className = "bad";

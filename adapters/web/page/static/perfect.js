@@ -89,9 +89,8 @@ function tellTurns(article, game, known) {
   const place = article.querySelector(".turned");
   const sign = document.createElement("span");
   sign.textContent = "◆";
-  place.replaceChildren(...(numbers.length
-    ? [sign, ` the game turned: ${numbers.length > 1 ? "moves" : "move"} ${numbers.join(", ")}`]
-    : ["The game never turned: neither gave anything away."]));
+  if (numbers.length) place.replaceChildren(sign, ` the game turned: ${numbers.length > 1 ? "moves" : "move"} ${numbers.join(", ")}`);
+  else place.textContent = known.positions.includes(null) ? "Not all positions were worked out in time." : "The game never turned.";
   place.hidden = false;
   article.querySelector(".better").textContent = better(game, known);
 }
@@ -103,7 +102,8 @@ function better(game, known) {
     const best = ["win", "draw"].find((result) => last.some((each) => each?.result === result));
     if (!best) return "With perfect play the game was lost already.";
     const columns = last.flatMap((each, column) => (each?.result === best ? [column] : []));
-    return `With perfect play ${named(columns)} would still have ${best === "win" ? "won" : "drawn"}.`;
+    const any = columns.length === last.filter(Boolean).length;
+    return `With perfect play ${any ? "any column" : named(columns)} would still have ${best === "win" ? "won" : "drawn"}.`;
   }
   const turn = known.turned.findLast(({ move }) => game.winner === null || (move + 1) % 2 !== game.winner);
   if (!turn) return "";

@@ -25,17 +25,21 @@ function time(game, side, number) {
     const attempted = isLast && side === number % 2 ? game.attempt?.used ?? 0 : 0;
     return left == null ? "" : `${seconds(Math.max(0, left - attempted))} left`;
   }
-  if (isLast && game.thought) return `thought ${seconds(game.thought[side])}`;
+  if (isLast && game.thought) return `thought ${thought(game.thought[side])}`;
   if (!own.length || own.some((each) => each.used === null)) return "";
-  return `thought ${seconds(own.reduce((sum, each) => sum + each.used, 0))}`;
+  return `thought ${thought(own.reduce((sum, each) => sum + each.used, 0))}`;
 }
 
 function hasClock(game) {
   return game.turns.some((each) => each.left !== null);
 }
 
-export function seconds(milliseconds) {
+function seconds(milliseconds) {
   if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`;
   const whole = Math.round(milliseconds / 1000);
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+}
+
+function thought(milliseconds) {
+  return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : seconds(milliseconds);
 }

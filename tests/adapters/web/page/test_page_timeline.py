@@ -147,9 +147,14 @@ def test_attempt_that_lost_is_the_last_that_was_refused() -> None:
         "26 note | lost by an illegal move",
     )
     found = timeline(short("3", reason=Reason.ILLEGAL), (one, other))
-    assert found.attempt == Attempt("PUT 9", "outside the board", "9", 20)
+    assert found.attempt == Attempt(20, "PUT 9", "outside the board", "9")
     assert timeline(short("3"), (one, other)).attempt is None
     assert timeline(short("3", reason=Reason.ILLEGAL), (one, None)).attempt is None
+
+
+def test_time_that_ran_out_is_that_since_the_last_move() -> None:
+    found = timeline(short("3", reason=Reason.TIME, winner=0), (lines("100 in PUT 3"), ()))
+    assert found.attempt == Attempt(1_400)
 
 
 def test_notes_are_what_else_was_noted_of_a_side() -> None:
