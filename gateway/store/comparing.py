@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, FromClause, case, func, literal_column, select
+from sqlalchemy import ColumnElement, Connection, FromClause, case, func, literal_column, or_, select
 
 from gateway.game.events import Reason
 from gateway.store import statistics
@@ -98,16 +98,21 @@ def endings(connection: Connection, choice: Choice, names: Sequence[str]) -> dic
     return dict(found)
 
 
-def scores(connection: Connection, choice: Choice, names: Sequence[str]) -> dict[tuple[str, str], Score]:
-    """Return how the first of two players did against the second, for all pairs of `names` that met."""
-    of, source = _named(connection, names), _source(choice)
-    keys = (source.c.first, source.c.second)
-    query = select(*keys, *_counts(source, 0)).where(*(key.in_([*of]) for key in keys)).group_by(*keys)
+def scores(
+    connection: Connection, choice: Choice, names: Sequence[str], others: Sequence[str]
+) -> dict[tuple[str, str], Score]:
+    """Return how each of `names` did against each of `others`, where they met."""
+    own, their, source = _named(connection, names), _named(connection, others), _source(choice)
+    first, second = source.c.first, source.c.second
+    met = or_(*(one.in_([*own]) & other.in_([*their]) for one, other in ((first, second), (second, first))))
     found: dict[tuple[str, str], Score] = defaultdict(lambda: _NONE)
-    for first, second, *counts in connection.execute(query):
+    query = select(first, second, *_counts(source, 0)).where(met).group_by(first, second)
+    for opener, replier, *counts in connection.execute(query):
         score = Score(*map(int, counts))
-        found[of[first], of[second]] += score
-        found[of[second], of[first]] += Score(score.games, score.lost, score.drawn)
+        if opener in own and replier in their:
+            found[own[opener], their[replier]] += score
+        if replier in own and opener in their:
+            found[own[replier], their[opener]] += Score(score.games, score.lost, score.drawn)
     return dict(found)
 
 

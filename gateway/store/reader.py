@@ -72,10 +72,12 @@ class Reader:
         with self._reading() as connection:
             return comparing.compare(connection, choice)
 
-    def scores(self, choice: Choice, names: Sequence[str]) -> dict[tuple[str, str], Score]:
-        """Return how the first of two players did against the second, for all pairs that met."""
+    def scores(
+        self, choice: Choice, names: Sequence[str], others: Sequence[str]
+    ) -> dict[tuple[str, str], Score]:
+        """Return how each of `names` did against each of `others`, where they met."""
         with self._reading() as connection:
-            return comparing.scores(connection, choice, names)
+            return comparing.scores(connection, choice, names, others)
 
     def endings(self, choice: Choice, names: Sequence[str]) -> dict[tuple[str, Reason], Score]:
         """Return how players did in the games that ended for each reason."""

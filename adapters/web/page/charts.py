@@ -73,12 +73,13 @@ class Bar:
     label: str
     value: float
     width: float
+    """Hundredths of what is there for the bar and its number."""
 
 
-def bars(values: Mapping[str, float], width: float) -> list[Bar]:
-    """Return a bar for each value, the longest `width` long; none is too short to be seen."""
+def bars(values: Mapping[str, float]) -> list[Bar]:
+    """Return a bar for each value; the longest leaves room for a number, none is too short to be seen."""
     most = max(values.values(), default=0) or 1
-    return [Bar(name, value, round(max(2.0, width * value / most), 1)) for name, value in values.items()]
+    return [Bar(name, value, round(max(1.0, 70 * value / most), 1)) for name, value in values.items()]
 
 
 def points(score: Score) -> str:
@@ -225,8 +226,8 @@ def lines(series: Mapping[str, Sequence[tuple[float, float]]], frame: Frame) -> 
     times = [at for points in shown.values() for at, _ in points]
     values = [value for points in shown.values() for _, value in points]
     x = Scale(min(times), max(times), frame.left, frame.width - frame.right)
-    y = Scale(min(values), max(values), frame.height - frame.bottom, frame.top)
-    ends = spread([y(points[-1][1]) for points in shown.values()], 16, frame.height - frame.bottom)
+    y = Scale(min(*values, 0), max(values), frame.height - frame.bottom, frame.top)
+    ends = spread([y(points[-1][1]) for points in shown.values()], 18, frame.height - frame.bottom)
     return Lines(
         frame,
         [

@@ -5,7 +5,6 @@ A player is a name that has finished a game; one that only waits has no page yet
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 from urllib.parse import quote, urlencode
 
@@ -97,15 +96,17 @@ class _Player:
         except BadRequestError as error:  # half of a surrogate pair, which no stored name has
             raise HTTPException(404, _UNKNOWN) from error
         given = parameters(request.scope["query_string"], ("before", "lost", "opponent"))
-        context = await self._threads.do(partial(self._context, name, given))
-        if context is None:
-            raise HTTPException(404, _UNKNOWN)
-        return self._renderer.page(request, "player.html", tab="standings", **context)
 
-    def _context(self, name: str, given: Given) -> dict[str, Any] | None:
+        def rendered() -> Response:
+            context = self._context(name, given)
+            return self._renderer.page(request, "player.html", tab="standings", **context)
+
+        return await self._threads.do(rendered)
+
+    def _context(self, name: str, given: Given) -> dict[str, Any]:
         career = self._reader.career(name)
         if career is None:
-            return None
+            raise HTTPException(404, _UNKNOWN)
         games = self._games(name, given)
         shown = games[:GAMES]
         standing = career.profile.standing
@@ -124,7 +125,7 @@ class _Player:
             "icicles": [charts.icicle(each, WIDE) for each in career.openings],
             "width": WIDE,
             "curve": _curve(career.curve),
-            "losses": charts.bars(_losses(career), 190),
+            "losses": charts.bars(_losses(career)),
             "times": _times(career.move_times),
         }
 

@@ -29,11 +29,13 @@ from gateway.store.totals import Rating
 
 ROWS = 100
 """Players on one page."""
-ACROSS = 30
+ACROSS = 24
 """Columns of the cross-table."""
 DRAWN = 4
 """Players whose ratings the page itself draws; a plot has `PLOTTED`."""
-PLOTTED = 12
+PLOTTED = 10
+LISTED = 30
+"""Players in the plot of games between players."""
 POINTS = 60
 """Of one line."""
 PAIRED = 16
@@ -152,8 +154,11 @@ class _Standings:
 
     async def page(self, request: Request) -> Response:
         wish = _asked(request)
-        context = await self._threads.do(partial(self._context, wish))
-        return self._renderer.page(request, "standings.html", tab="standings", **context)
+
+        def rendered() -> Response:
+            return self._renderer.page(request, "standings.html", tab="standings", **self._context(wish))
+
+        return await self._threads.do(rendered)  # it may be long, so not on the event loop
 
     async def plots(self, request: Request) -> Response:
         """Answer with the data of the plots."""
@@ -166,10 +171,12 @@ class _Standings:
         first = ROWS * (wish.page - 1)
         rows = lines[first : first + ROWS]
         by_place = sorted(lines, key=lambda line: line.place)
-        across = by_place[:ACROSS]
-        names = [line.standing.name for line in (*rows, *across)]
         form = wish.given["form"]
-        scores = self._reader.scores(wish.choice, list(dict.fromkeys(names)))
+        across = by_place[:ACROSS] if form == "cross" else []
+        names, paired = _names(rows), _names(by_place[:PAIRED])
+        scores = self._reader.scores(wish.choice, names, _names(across)) if across else {}
+        is_there = across and {*paired} <= {*names}
+        met = scores if is_there else self._reader.scores(wish.choice, paired, paired)
         return {
             "asked": wish,
             "charts": charts,
@@ -177,7 +184,7 @@ class _Standings:
             "spans": SPANS,
             "tables": found.tables,
             "rows": rows,
-            "across": across if form == "cross" else [],
+            "across": across,
             "scores": scores,
             "endings": self._reader.endings(wish.choice, names) if form == "reason" else {},
             "ways": [(reason, WORDS[reason]) for reason in ENDINGS],
@@ -186,27 +193,28 @@ class _Standings:
             "players": len(lines),
             "firsts": sum((each.record.first for each in found.standings), Score(0, 0, 0)),
             "scale": charts.rating_scale((line.standing.rating for line in rows), 150),
-            "ends": charts.bars(_reasons(found), 186),
-            "slowest": charts.bars(_slowest(by_place), 178),
+            "ends": charts.bars(_reasons(found)),
+            "slowest": charts.bars(_slowest(by_place)),
             "lines": self._lines(by_place, wish),
-            "paired": [line.standing.name for line in by_place[:PAIRED]],
+            "paired": paired,
+            "met": {pair: score.games for pair, score in met.items() if {*pair} <= {*paired}},
             "library": self.library.address,
         }
 
     def _lines(self, by_place: Sequence[Line], wish: Asked) -> charts.Lines | None:
-        names = [line.standing.name for line in by_place[:DRAWN]]
+        names = _names(by_place[:DRAWN])
         curves = self._reader.curves(names, POINTS, wish.choice.since)
         series = {
             name: [(float(point.ended), point.rating.sure) for point in curve]
             for name, curve in curves.items()
         }
-        return charts.lines(series, charts.Frame(540, 240, left=44, right=130, top=12, bottom=34))
+        return charts.lines(series, charts.Frame(560, 240, left=44, right=130, top=12, bottom=34))
 
     def _plots(self, wish: Asked) -> dict[str, Any]:
         found = self._reader.compare(wish.choice).standings
-        names = [each.name for each in found if each.record.total.games >= wish.least][:ACROSS]
+        names = [each.name for each in found if each.record.total.games >= wish.least][:LISTED]
         curves = self._reader.curves(names[:PLOTTED], POINTS, wish.choice.since)
-        scores = self._reader.scores(wish.choice, names)
+        scores = self._reader.scores(wish.choice, names, names)
         return {
             "players": names,
             "ratings": [
@@ -219,6 +227,10 @@ class _Standings:
                 for (one, other), score in scores.items()
             ],
         }
+
+
+def _names(lines: Sequence[Line]) -> list[str]:
+    return [line.standing.name for line in lines]
 
 
 def _asked(request: Request) -> Asked:

@@ -3,6 +3,7 @@
 // Expressions are interpreted (ast) and no styles are added, for the page's policy refuses both.
 
 const charts = document.querySelector(".charts[data-library]");
+const narrow = matchMedia("(max-width: 639px)");
 const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 if (charts) {
@@ -38,9 +39,9 @@ function overTime({ ratings, players }) {
     params: [{ name: "chosen", select: { type: "point", fields: ["player"] }, bind: "legend" }],
     mark: { type: "line", point: { size: 30, filled: true }, strokeWidth: 2 },
     encoding: {
-      x: { field: "at", type: "temporal", title: null },
+      x: { field: "at", type: "temporal", title: null, axis: { format: days(ratings) < 2 ? "%H:%M" : "%-d %b", tickCount: 6, labelOverlap: true } },
       y: { field: "sure", type: "quantitative", title: "sure rating", scale: { zero: false } },
-      color: { field: "player", type: "nominal", title: null, sort: players, legend: { labelLimit: 140 } },
+      color: { field: "player", type: "nominal", title: null, sort: players, legend: narrow.matches ? { orient: "bottom", columns: 2, labelLimit: 120 } : { labelLimit: 140 } },
       opacity: { condition: { ...chosen, value: 1 }, value: 0.12 },
       tooltip: [
         { field: "player" }, { field: "game", title: "its game" }, { field: "at", type: "temporal", format: "%-d %b %H:%M", title: "ended" },
@@ -48,6 +49,11 @@ function overTime({ ratings, players }) {
       ],
     },
   };
+}
+
+function days(ratings) {
+  const times = ratings.map((each) => each.at);
+  return (Math.max(...times) - Math.min(...times)) / 86400000;
 }
 
 function betweenPlayers({ meetings, players }) {
