@@ -219,7 +219,7 @@ def _web(
         idle=options.idle,
     )
     queue, clear = (None, None) if archive is None else (archive.open_games, archive.clear)
-    return WebProcess(orders, listeners, hub, queue, clear)
+    return WebProcess(orders, listeners, queue, clear, hub)
 
 
 def _fronts(listening: Sequence[Listening]) -> list[tuple[str, str, str, str, int | None]]:

@@ -56,14 +56,14 @@ class WebProcess:
         self,
         orders: Orders,
         listeners: Sequence[trio.SocketListener],
-        hub: HubForSubscribers,
         queue: Queue | None,
         clear: Callable[[], Request] | None,
+        hub: HubForSubscribers,
     ) -> None:
         """Let it have `orders` and accept from `listeners`, which are closed at the end.
 
-        While somebody watches there, it is told what is on in `hub`. It is told of `queue`, and may `clear`
-        all results, which raises StoreError, as its request does; both are None where no results are kept.
+        It is told of `queue`, and may `clear` all results, which raises StoreError, as its request does; both
+        are None where no results are kept. While somebody watches there, it is told what is on in `hub`.
         """
         self._orders = orders
         self._listeners = listeners

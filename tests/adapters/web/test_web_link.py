@@ -96,7 +96,7 @@ class Store:
 async def joined(store: Store) -> AsyncIterator[tuple[Remote, Link]]:
     """The two ends, at work."""
     here, there = links()
-    service, remote = WebProcess(ORDERS, (), None, store, store.clear), Remote(there)  # type: ignore[arg-type]
+    service, remote = WebProcess(ORDERS, (), store, store.clear, None), Remote(there)  # type: ignore[arg-type]
 
     async def hear() -> None:
         while (message := await there.receive()) is not None:
@@ -147,7 +147,7 @@ async def test_clear_that_is_given_up_too_late_is_told_of() -> None:
 
 async def test_clear_that_is_withdrawn_in_the_same_breath_is_not_done() -> None:
     store, (here, there) = Store(), trio.testing.memory_stream_pair()
-    service = WebProcess(ORDERS, (), None, store, store.clear)  # type: ignore[arg-type]
+    service = WebProcess(ORDERS, (), store, store.clear, None)  # type: ignore[arg-type]
     async with trio.open_nursery() as nursery:
         nursery.start_soon(service._serve, Link(here))
         await there.send_all(encode(Ask(1, "clear")) + encode(Withdraw(1)))
@@ -159,7 +159,7 @@ async def test_clear_that_is_withdrawn_in_the_same_breath_is_not_done() -> None:
 @pytest.mark.parametrize("words", [b"", b"\0\0\0\2{}", encode(ORDERS), b"GET / HTTP/1.1\r\n\r\n"])
 async def test_clear_of_a_process_that_died_or_went_mad_is_withdrawn(words: bytes) -> None:
     store, (here, there) = Store(), trio.testing.memory_stream_pair()
-    service = WebProcess(ORDERS, (), None, store, store.clear)  # type: ignore[arg-type]
+    service = WebProcess(ORDERS, (), store, store.clear, None)  # type: ignore[arg-type]
     async with trio.open_nursery() as nursery:
         nursery.start_soon(service._serve, Link(here))
         await there.send_all(encode(Ask(1, "clear")))
@@ -172,7 +172,7 @@ async def test_clear_of_a_process_that_died_or_went_mad_is_withdrawn(words: byte
 async def test_mistake_of_ours_costs_one_process_alone(caplog: pytest.LogCaptureFixture) -> None:
     store, (here, there) = Store(), links()
     store.clear = lambda: 1 // 0  # type: ignore[assignment]
-    service = WebProcess(ORDERS, (), None, store, store.clear)  # type: ignore[arg-type]
+    service = WebProcess(ORDERS, (), store, store.clear, None)  # type: ignore[arg-type]
     await there.send(Ask(1, "clear"))
 
     async def serve() -> None:
@@ -199,7 +199,7 @@ async def test_process_that_cannot_be_started_is_tried_again_after_growing_pause
     words: str,
 ) -> None:
     tries: list[float] = []
-    service = WebProcess(ORDERS, (), None, Store(), Store().clear)  # type: ignore[arg-type]
+    service = WebProcess(ORDERS, (), Store(), Store().clear, None)  # type: ignore[arg-type]
     begun = trio.current_time()
 
     async def refuse(_: object) -> None:

@@ -7,7 +7,7 @@ export class Arena {
   //   "state", {moves, side, toMove, winner}: a string of columns, one's own side, whose turn it is or null,
   //            and the winner, null for a draw, undefined while the game is on
   //   "end", "disconnected": the game is over, or the opponent has left it
-  //   "ignored", {reason, type}: what was asked cannot be done
+  //   "ignored", {reason}: what was asked cannot be done
   //   "lost", {reason}: the connection is gone
   constructor(address, heard) {
     this.address = address;
@@ -47,7 +47,7 @@ export class Arena {
 
   #hear(message) {
     if (message.type === "state") this.heard("state", position(message));
-    else if (message.type === "ignored") this.heard("ignored", { reason: message.reason, type: message.msg.type });
+    else if (message.type === "ignored") this.heard("ignored", { reason: message.reason });
     else this.heard(message.type);
   }
 }

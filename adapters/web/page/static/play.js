@@ -4,10 +4,12 @@
 // long a move took, which that does not tell.
 import { Arena } from "./arena.js";
 import { Board } from "./board.js";
+import { write } from "./card.js";
 import { Columns } from "./columns.js";
 import { Games, clock, spoken } from "./games.js";
 import { Lobby } from "./lobby.js";
 import { four, played } from "./rules.js";
+import { fill } from "./sentences.js";
 import { announce } from "./status.js";
 import { Stream } from "./stream.js";
 import { minutes } from "./words.js";
@@ -62,16 +64,17 @@ find(".choose").addEventListener("click", (event) => {
   const chosen = event.target.closest("li button");
   if (!chosen || !field.reportValidity()) return;
   opponent = { ...chosen.dataset };
-  me = field.value.trim() || field.value;
+  me = field.value.trim().replace(/\p{Surrogate}/gu, "\uFFFD"); // half a pair can be sent to nobody
   remember(me);
   ask();
 });
 find(".cancel").addEventListener("click", () => choose());
 
 function ask() {
+  if (asked) return; // the second half of a double click
   const { name, table } = opponent;
   asked = performance.now();
-  aim(`most=5&player=${encoded(me)}`);
+  aim(`most=5&player=${encodeURIComponent(me)}`);
   arena.start({ id: me, ...(table === undefined ? name !== undefined && { against: name } : { table }) });
   setTimeout(() => asked && show("wait"), PATIENCE);
   fill(find(".awaited"), opponent.name ?? "anyone");
@@ -116,8 +119,9 @@ const HEARD = {
     game.why = game.moves.length < 2 ? "aborted" : "left";
     finish();
   },
-  ignored({ reason, type }) {
-    if (type === "start") return choose(`The server says: ${reason}.`);
+  ignored({ reason }) {
+    if (asked) return choose(`The server says: ${reason}.`);
+    if (!game || game.isOver) return;
     game.isSent = false;
     position();
     say(`The move is refused: ${reason}. Choose another column.`);
@@ -188,9 +192,9 @@ function tell() {
 function finish(lost = "") {
   Object.assign(game, { isOver: true, toMove: null, lost });
   position();
+  if ([drop, leave].includes(document.activeElement)) find("#turn").focus();
   for (const each of [drop, leave]) each.hidden = true;
   for (const each of [again, other]) each.hidden = false;
-  again.focus({ preventScroll: true });
   outcome();
   link(game);
 }
@@ -212,7 +216,7 @@ function why() {
 // Lead to the stored game, where results are kept; who played it, and why it ended, is told there too.
 async function link(ended) {
   try {
-    const answer = await fetch(`/api/games?limit=5&player=${encoded(me)}`);
+    const answer = await fetch(`/api/games?limit=5&player=${encodeURIComponent(me)}`);
     const { games = [] } = await answer.json();
     const found = games.find((each) => each.moves === ended.moves && each.players[ended.side].name === me);
     if (!found || game !== ended || asked) return;
@@ -250,12 +254,12 @@ function watch(name, about) {
   if (game.isOver && game.live?.reason !== before) outcome();
 }
 
-// Find the game among those that the stream tells of; return whether there is one.
+// Find the game among those that the stream tells of; return whether there is news of it.
 function adopt() {
-  const all = [...live.at.values()];
-  const known = all.find((each) => each.game === game.live?.game) ?? all.filter(isThis).sort((one, two) => (one.game < two.game ? 1 : -1))[0];
-  game.live = known ?? game.live;
-  return game.live !== null;
+  const before = game.live;
+  const all = [...live.at.values()].sort((one, other) => (one.game < other.game ? 1 : -1)); // the newest first
+  game.live = all.find((each) => each.game === before?.game) ?? all.find(isThis) ?? before;
+  return game.live !== before;
 }
 
 function isThis({ players: both, moves, reason }) {
@@ -295,7 +299,7 @@ function thought(seconds) {
   return seconds < 1 ? `${Math.round(1000 * seconds)} ms` : `${seconds.toFixed(1)} s`;
 }
 
-// Words. A part is text, or {name: what returns it}.
+// Words.
 
 function otherName() {
   return game.live?.players[1 - game.side].name ?? opponent.name ?? "your opponent";
@@ -305,25 +309,6 @@ function say(...parts) {
   said = parts;
   fill(find(".said"), ...parts);
   announce(find(".said").textContent);
-}
-
-function fill(place, ...parts) {
-  place.replaceChildren(...parts.map((part) => (typeof part === "string" ? part : named(part.name()))));
-}
-
-function named(name) {
-  const element = document.createElement("bdi");
-  element.textContent = name;
-  element.title = name;
-  return element;
-}
-
-function write(place, text) {
-  if (place.textContent !== text) place.textContent = text;
-}
-
-function encoded(name) {
-  return encodeURIComponent(name.toWellFormed?.() ?? name);
 }
 
 function recalled() {
