@@ -379,7 +379,7 @@ def test_web_knows_the_store_and_no_dialect(module: str) -> None:
         "gateway.server.logs",
     }
     known |= {"gateway.engines", "gateway.engines.perfect"} if module in SOLVING else set()
-    known |= PLAINLY_KNOWN if module.startswith("adapters.web.live.") else set()
+    known |= FACTS_KNOWN if module.startswith("adapters.web.live.") else set()
     known |= HUB_KNOWN if module in SERVERS_END else set()
     assert {name for name in ours(module) if not name.startswith("gateway.store")} <= known | {*WEB}
 
@@ -400,7 +400,7 @@ def test_rows_of_a_timeline_are_found_without_an_event_loop() -> None:
     assert theirs("adapters.web.page.timeline") <= PURE
 
 
-PLAINLY_KNOWN = {f"gateway.game.{name}" for name in ("commands", "facts", "ids", "results")}
+FACTS_KNOWN = {f"gateway.game.{name}" for name in ("commands", "facts", "ids", "results")}
 """What happens, as plain values."""
 HUB_KNOWN = {"gateway.hub.feed", "gateway.hub.interfaces", "gateway.hub.seat"}
 SERVERS_END = {

@@ -136,7 +136,7 @@ class WebProcess:
             await link.send(self._orders)
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._tell_of_stop, link)
-                telling = Telling(self._hub, link.send)
+                telling = Telling(self._hub, link.tell)
                 nursery.start_soon(telling.run)
                 while (message := await link.receive()) is not None:
                     match message:

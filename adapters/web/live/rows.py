@@ -6,6 +6,7 @@ The rule it keeps: a row with too few or too many values, or with one of a wrong
 a LinkError.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, assert_never
@@ -56,12 +57,13 @@ class Over:
 Told: TypeAlias = Came | Waits | Left | GameStarted | MoveMade | Over | Stands | Begun | Complete
 
 
-def written(fact: Fact | tuple[GameStarted, Standing]) -> Row:
-    """Return the row of a fact, or of a game that is on."""
+def written(fact: Fact | tuple[GameStarted, Standing]) -> str:
+    """Return the row of a fact, or of a game that is on, as JSON."""
     row: Row
     match fact:
-        case MoveMade(game, side, column, used, left):
-            row = "m", game, side, column, int(used * 1000), None if left is None else int(left * 1000)
+        case MoveMade(game, side, column, used, left):  # most rows are such
+            rest = "null" if left is None else int(left * 1000)
+            return f'["m","{game}",{side},{column},{int(used * 1000)},{rest}]'
         case GameStarted():
             row = "s", *_game(fact)
         case Finished(thought=(one, other)):
@@ -76,15 +78,16 @@ def written(fact: Fact | tuple[GameStarted, Standing]) -> Row:
             row = "g", *_game(started), *_stands(standing)
         case _:
             assert_never(fact)
-    return row
+    return json.dumps(row)
 
 
-def begun(number: int) -> Row:
+def begun(number: int) -> str:
     """Return the row with which all that is on begins; `number` is that of the request."""
-    return ("b", number)
+    return f'["b",{number}]'
 
 
-COMPLETE: Row = ("r",)
+COMPLETE = '["r"]'
+"""The row with which all that is on ends."""
 
 
 def read(row: object) -> Told:

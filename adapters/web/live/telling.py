@@ -10,20 +10,22 @@ and the hub's feed; does not know viewers. The rules it keeps:
 
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import islice
+from typing import Any
 
 import trio
 
-from adapters.web.link import Told
 from adapters.web.live.rows import COMPLETE, begun, written
 from gateway.game.facts import Missed
-from gateway.hub.feed import Subscription
+from gateway.hub.feed import ALL, Subscription
 from gateway.hub.interfaces import HubForSubscribers
 from gateway.hub.seat import Seat
 
-PAUSE = 0.025
+PAUSE = 0.04
 """Seconds from what was told to what is told next."""
 PART = 50
 """Players who are told of in one step."""
+LIMIT = 5_000
+"""Facts that may wait while the web's process takes none."""
 MOST = 100
 """Rows in a message. With the longest names it is still no longer than a message may be."""
 
@@ -31,7 +33,8 @@ MOST = 100
 class Telling:
     """Tells one web process."""
 
-    def __init__(self, hub: HubForSubscribers, send: Callable[[Told], Awaitable[None]]) -> None:
+    def __init__(self, hub: HubForSubscribers, send: Callable[[Sequence[str]], Awaitable[None]]) -> None:
+        """`send` sends rows, as `Link.tell` does."""
         self._hub = hub
         self._send = send
         self._wanted = 0
@@ -46,7 +49,7 @@ class Telling:
         """Tell what is wanted, until cancelled. Raises what `send` raises."""
         while True:
             if self._wanted:
-                facts = self._hub.feed.subscribe(self._wake)
+                facts = self._hub.feed.subscribe(self._wake, ALL, LIMIT)
                 try:
                     await self._tell(facts, self._wanted)
                 finally:
@@ -56,12 +59,12 @@ class Telling:
 
     async def _tell(self, facts: Subscription, number: int) -> None:
         """Tell all that is on, then what happens, until facts were missed or others are wanted."""
-        await self._send(Told((begun(number),)))
+        await self._send([begun(number)])
         seats = iter(self._hub.seats())
         while part := tuple(islice(seats, PART)):
             if not await self._pass_on(facts, part):
                 return
-        await self._send(Told((COMPLETE,)))
+        await self._send([COMPLETE])
         while self._wanted == number and await self._pass_on(facts):
             await trio.sleep(PAUSE)
             await self._sleep()
@@ -72,15 +75,21 @@ class Telling:
         happened = [fact for fact in taken if not isinstance(fact, Missed)]
         if len(happened) < len(taken):
             return False
-        on = self._hub.snapshot(trio.current_time(), seats)
-        told = iter((*happened, *on.players, *on.waiting, *on.games))
-        while rows := tuple(map(written, islice(told, MOST))):
-            await self._send(Told(rows))
+        told = iter((*happened, *self._what_is_on_at(seats)))
+        while rows := [*map(written, islice(told, MOST))]:
+            await self._send(rows)
         return True
+
+    def _what_is_on_at(self, seats: Sequence[Seat]) -> Sequence[Any]:
+        if not seats:
+            return ()
+        on = self._hub.snapshot(trio.current_time(), seats)
+        return (*on.players, *on.waiting, *on.games)
 
     def _wake(self) -> None:
         self._woken.set()
 
     async def _sleep(self) -> None:
-        await self._woken.wait()
+        if not self._woken.is_set():
+            await self._woken.wait()
         self._woken = trio.Event()

@@ -13,6 +13,7 @@ from starlette.routing import Route
 from web_world import NASTY, TOKEN, Site, keep, said
 
 from adapters.web import api
+from adapters.web.live import live, paths
 from adapters.web.perfect import BusyError, NotInstalledError
 from adapters.web.query import FILTERS, MOST, PAGING, USUAL
 from gateway.game.events import Reason
@@ -35,6 +36,9 @@ def check(path: str, method: str, response: httpx.Response) -> None:
     """Hold an answer against its schema."""
     schema = schema_of(path, method, response)
     validator = Draft202012Validator({**schema, "components": DOCUMENT["components"]})
+    if response.headers["content-type"].startswith("text/event-stream"):
+        validator.validate(response.text)
+        return  # test_live_paths.py reads the events in it
     lines = response.text.splitlines() if path.endswith(".jsonl") and response.is_success else [response.text]
     for line in lines:
         validator.validate(json.loads(line))
@@ -68,6 +72,8 @@ def test_description_has_every_parameter_of_the_lists() -> None:
 
     assert named("/api/games") == {*FILTERS, *PAGING}
     assert named("/api/export.jsonl") == {*FILTERS}
+    assert named("/api/live") == {*paths.PARAMETERS}
+    assert named("/api/live/events") == {*paths.PARAMETERS, "Last-Event-ID"}
     limit = DOCUMENT["components"]["parameters"]["limit"]["schema"]
     assert (limit["default"], limit["maximum"]) == (USUAL, MOST)
 
@@ -90,6 +96,7 @@ async def test_every_answer_is_as_described(site: Site, *, empty: bool) -> None:
     ]
     targets["/api/games"] += ["/api/games?limit=1", "/api/games?limit=0"]
     targets["/api/players"] += ["/api/players?limit=1"]
+    site.live.stopping.set()  # or the stream of events would have no end
     async with site.client() as client:
         for path, operations in DOCUMENT["paths"].items():
             for method in operations:
@@ -112,8 +119,9 @@ async def test_answers_without_perfect_play_are_as_described(
     check("/api/games/{game}/perfect", "get", response)
 
 
-async def test_answers_of_an_outage_are_as_described(site: Site) -> None:
-    site.queue.behind = True
+async def test_answers_of_an_outage_are_as_described(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "PATIENCE", 0.01)
+    site.queue.behind = site.is_silent = True
     Path(site.database.label).unlink()  # noqa: ASYNC240
     async with site.client() as client:
         for path, operations in DOCUMENT["paths"].items():

@@ -14,7 +14,7 @@ from adapters.web.api import Admin
 from adapters.web.application import Application
 from adapters.web.health import Health
 from adapters.web.live.live import Live
-from adapters.web.live.rows import COMPLETE, Row, begun
+from adapters.web.live.rows import COMPLETE, begun
 from adapters.web.perfect import Perfect, Scores
 from adapters.web.remote import Queue
 from adapters.web.site import Front
@@ -89,8 +89,10 @@ class Site:
         self.probes = 0
         self.admin = None if token is None else Admin(token, self.clear)
         self.health = Health(self.queue.queue, self.probe)
-        self.on: list[Row] = []
+        self.on: list[str] = []
         """What is on, as the server would tell it: rows of `adapters.web.live.rows`."""
+        self.is_silent = False
+        """Whether the server tells nothing to those who watch."""
         self.live = Live("test", self.watch)
         self.perfect = Perfect(self.work_out)
         self.worth: Scores | Exception = dict.fromkeys(range(7), 0)
@@ -104,9 +106,12 @@ class Site:
 
     async def watch(self, number: int) -> None:
         """Tell what is on, as the server does when somebody watches."""
-        if number:
-            rows = [begun(number), *self.on, COMPLETE]
-            self.live.hear(json.loads(json.dumps(rows)))
+        if number and not self.is_silent:
+            self.tell(begun(number), *self.on, COMPLETE)
+
+    def tell(self, *rows: str) -> None:
+        """Tell what happens, as the server does."""
+        self.live.hear([json.loads(row) for row in rows])
 
     async def work_out(self, columns: str) -> Scores:
         if isinstance(self.worth, Exception):

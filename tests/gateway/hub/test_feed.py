@@ -338,3 +338,32 @@ def test_games_have_other_ids_one_after_the_other(world: World) -> None:
     games = [fact.game for fact in subscriber.heard if isinstance(fact, GameStarted)]
     assert len(games) == 4
     assert all(one < two for one, two in pairwise(games))
+
+
+def test_snapshot_in_parts_says_what_a_whole_one_says(world: World) -> None:
+    players = [seated(world, table=str(number)) for number in range(5)]
+    world.arena("carol")
+    seats = world.hub.seats()
+    parts = [world.hub.snapshot(world.now, seats[start : start + 3]) for start in range(0, len(seats), 3)]
+    together = Snapshot(
+        players=tuple(fact for part in parts for fact in part.players),
+        waiting=tuple(fact for part in parts for fact in part.waiting),
+        games=tuple(game for part in parts for game in part.games),
+    )
+    assert together == world.hub.snapshot(world.now)
+    assert len(together.games) == len(players)
+
+
+def test_part_of_a_snapshot_leaves_out_who_has_gone_meanwhile(world: World) -> None:
+    ann, bob = seated(world)
+    seats = world.hub.seats()
+    ann.leave()
+    assert [fact.name for fact in world.hub.snapshot(world.now, seats).players] == ["bob of round"]
+    assert not bob.gone
+
+
+def test_snapshot_has_how_long_each_has_waited(world: World) -> None:
+    world.arena("ann")
+    world.wait(1.5)
+    [waits] = world.hub.snapshot(world.now).waiting
+    assert waits.waited == pytest.approx(1.5)

@@ -1,0 +1,136 @@
+"""What happens, told by hand, and a viewer who knows what it was told."""
+
+import copy
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from adapters.web.live.rows import Begun, Complete, Over, Stands, Told
+from gateway.game.board import Side
+from gateway.game.facts import Came, GameStarted, MoveMade, Standing, Waits
+
+NASTY = [
+    "<img src=x onerror=alert(1)>",
+    "\u202eevil",
+    "\ud83d",
+    "\udcff\ud800",
+    "a\0b\r\ndata: x\n\nevent: y",
+    "\u2028\x85",
+    "\N{PILE OF POO}" * 256,
+    "",
+    '"}]',
+]
+"""Names that somebody may have chosen to break something."""
+
+
+def identity(number: int) -> str:
+    """Return the id of a game."""
+    return f"00000-{number:06}"
+
+
+def game(
+    number: int,
+    names: tuple[str, str] = ("ann", "bob"),
+    table: str | None = None,
+    clock: float | None = None,
+) -> GameStarted:
+    """Return how a game starts; its players are `2 * number` and the one behind."""
+    players = 2 * number, 2 * number + 1
+    return GameStarted(identity(number), players, names, ("one", "two"), table, 1, clock)
+
+
+def move(number: int, side: Side, column: int = 3, left: float | None = None) -> MoveMade:
+    """Return a move that took half a second."""
+    return MoveMade(identity(number), side, column, 0.5, left)
+
+
+def over(number: int, winner: Side | None = 0, reason: str = "four") -> Over:
+    """Return an end."""
+    return Over(identity(number), winner, reason, (1.0, 2.0))
+
+
+def stands(started: GameStarted, moves: Sequence[int] = (), thinking: float = 0.0) -> Stands:
+    """Return a game that is on."""
+    return Stands(started, Standing(tuple(moves), (0.0, 0.0), None, thinking))
+
+
+def waits(player: int, name: str, table: str | None = None, waited: float = 0.0) -> list[Told]:
+    """Return that a player comes, and waits."""
+    return [Came(player, name, "one"), Waits(player, table, waited)]
+
+
+def all_told(*told: Told, number: int = 1) -> list[Told]:
+    """Return all that is on, as the server tells it."""
+    return [Begun(number), *told, Complete()]
+
+
+def events_in(data: bytes) -> list[tuple[str, str, Any]]:
+    """Return the events of a stream: id, kind, data. Whatever a browser could misread is an error."""
+    found = []
+    for block in data.decode().split("\n\n")[:-1]:
+        lines = [line for line in block.split("\n") if not line.startswith((":", "retry: "))]
+        if lines:
+            fields = dict(line.split(": ", 1) for line in lines)
+            assert [*fields] == ["id", "event", "data"], lines
+            assert "\r" not in block
+            found.append((fields["id"], fields["event"], json.loads(fields["data"])))
+    return found
+
+
+class Browser:
+    """Knows what it was told."""
+
+    def __init__(self) -> None:
+        self.last = ""
+        """The id of the latest event."""
+        self.kinds: list[str] = []
+        self.told: list[tuple[str, Any]] = []
+        """All events, as they came."""
+        self.games: dict[int, dict[str, Any]] = {}
+        """By place."""
+        self.counts: dict[str, Any] = {}
+
+    def read(self, data: bytes) -> None:
+        """Take in a piece of the stream that ends with a whole event."""
+        for event_id, kind, told in events_in(data):
+            self.last = event_id
+            self.kinds.append(kind)
+            self.told.append((kind, copy.deepcopy(told)))
+            getattr(self, f"_{kind}")(told)
+
+    def named(self, game: str) -> dict[str, Any]:
+        """Return a game that is carried."""
+        [found] = [each for each in self.games.values() if each["game"] == game]
+        return found
+
+    def _snapshot(self, told: dict[str, Any]) -> None:
+        games = told.pop("games")
+        self.games = {each["place"]: each for each in games}
+        assert len(self.games) == len(games)
+        self.counts = told
+
+    def _started(self, told: dict[str, Any]) -> None:
+        before = self.games.get(told["place"])
+        assert before is None or before["reason"] is not None, "two games at one place"
+        self.games[told["place"]] = told
+
+    def _moved(self, told: dict[str, Any]) -> None:
+        game = self.named(told["game"])
+        assert game["reason"] is None
+        assert game["to_move"] == told["side"]
+        game["moves"] += str(told["column"])
+        assert len(game["moves"]) == told["number"]
+        game["to_move"], game["left"] = 1 - told["side"], told["left"]
+
+    def _ended(self, told: dict[str, Any]) -> None:
+        game = self.named(told["game"])
+        assert game["reason"] is None
+        game.update(told, to_move=None)
+
+    def _gone(self, told: dict[str, Any]) -> None:
+        game = self.named(told["game"])
+        assert game["reason"] is not None
+        del self.games[game["place"]]
+
+    def _counts(self, told: dict[str, Any]) -> None:
+        self.counts = told

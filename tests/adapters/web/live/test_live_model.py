@@ -1,0 +1,133 @@
+"""What is on, as it is told: games, their clocks, those that are over, those who wait."""
+
+from typing import Any
+
+import pytest
+from live_world import all_told, game, identity, move, over, stands, waits
+
+from adapters.web.live.model import HELD, LOBBY, LOBBY_TEXT, MINUTE, Model
+from adapters.web.live.rows import Over, Stands, Told
+from gateway.game.facts import Came, GameStarted, Left, MoveMade, Standing, Waits
+
+
+def model(*told: Told, now: float = 0.0) -> Model:
+    made = Model()
+    for each in told:
+        made.hear(each, now)
+    return made
+
+
+def lobby(made: Model, now: float = 0.0) -> list[tuple[str, str | None, float]]:
+    return [(each["name"], each["table"], each["waited"]) for each in made.counts(now)["lobby"]]
+
+
+def shown(made: Model, number: int = 1, now: float = 0.0) -> dict[str, Any]:
+    found = {**made.over, **made.games}[identity(number)]
+    return dict(found.shown(0, now))
+
+
+def test_game_is_shown_from_its_first_move_to_its_end() -> None:
+    made = model(game(1, table="x"))
+    assert shown(made) == {
+        "game": identity(1),
+        "place": 0,
+        "players": [{"name": "ann", "kind": "one"}, {"name": "bob", "kind": "two"}],
+        "table": "x",
+        "round": 1,
+        "clock": None,
+        "moves": "",
+        "to_move": 0,
+        "left": None,
+        "thinking": 0.0,
+        "winner": None,
+        "reason": None,
+    }
+    made.hear(move(1, 0, 3), 1.0)
+    made.hear(move(1, 1, 4), 2.0)
+    found = shown(made, now=2.5)
+    assert (found["moves"], found["to_move"], found["thinking"]) == ("34", 0, 0.5)
+    made.hear(over(1, 1, "time"), 3.0)
+    found = shown(made, now=9.0)
+    assert (found["to_move"], found["winner"], found["reason"], found["thinking"]) == (None, 1, "time", 0.0)
+    assert (made.counts(3.0)["playing"], made.counts(3.0)["moves"]) == (0, 2)
+
+
+def test_clocks_stand_as_the_latest_moves_left_them() -> None:
+    made = model(game(1, clock=10.0))
+    assert shown(made)["left"] == (10.0, 10.0)
+    made.hear(move(1, 0, left=9.5), 0.5)
+    made.hear(move(1, 1, left=8.0), 1.0)
+    assert shown(made)["left"] == (9.5, 8.0)
+    made.hear(Over(identity(1), 1, "time", (10.0, 2.0)), 12.0)
+    assert shown(made)["left"] == (0.0, 8.0)
+
+
+def test_game_that_stood_already_is_shown_as_it_stands() -> None:
+    standing = Standing((3, 3, 2), (0.0, 0.0), (5.0, 6.0), 1.5)
+    made = model(Stands(game(1, clock=10.0), standing), now=100.0)
+    found = shown(made, now=101.0)
+    assert (found["moves"], found["to_move"], found["left"], found["thinking"]) == ("332", 1, (5.0, 6.0), 2.5)
+
+
+@pytest.mark.parametrize("told", [move(1, 0), over(1), Left(7), Waits(7, None)])
+def test_what_is_told_of_the_unknown_changes_nothing_that_is_shown(told: Told) -> None:
+    made = model(told)
+    assert (made.games, made.over, lobby(made)) == ({}, {}, [])
+
+
+def test_who_waits_is_listed_until_a_game_or_leaving_ends_it() -> None:
+    made = model(*waits(1, "ann"), *waits(2, "bob", "x"), *waits(3, "carol"), *waits(4, "dan"))
+    assert [name for name, _, _ in lobby(made)] == ["dan", "carol", "bob", "ann"]
+    made.hear(Left(1), 1.0)
+    made.hear(Came(2, "robert", "one"), 1.0)
+    made.hear(game(2), 1.0)  # in which 4 is
+    assert lobby(made, 2.0) == [("carol", None, 2.0), ("robert", "x", 2.0)]
+    assert made.counts(2.0)["waiting"] == 2
+
+
+def test_longest_wait_is_listed_last_in_whichever_order_they_were_told() -> None:
+    told = all_told(*waits(1, "ann", waited=5.0), *waits(2, "bob", waited=9.0), *waits(3, "carol"))
+    assert [name for name, _, _ in lobby(model(*told))] == ["carol", "ann", "bob"]
+
+
+def test_list_of_those_who_wait_is_bounded_in_number_and_length() -> None:
+    many = [each for number in range(LOBBY + 1) for each in waits(number, f"p{number}")]
+    assert len(lobby(model(*many))) == LOBBY
+    assert model(*many).counts(0.0)["waiting"] == LOBBY + 1
+    long = [each for number in range(99) for each in waits(number, "n" * 250, "t" * 250)]
+    assert len(lobby(model(*long))) == LOBBY_TEXT // 500
+
+
+def test_moves_of_the_last_minute_are_counted() -> None:
+    made = model(game(1))
+    for second in range(10):
+        made.hear(move(1, 0), float(second))
+        made.hear(move(1, 1), second + 0.5)
+    assert made.counts(10.0)["moves"] == 20
+    assert made.counts(MINUTE + 4.5)["moves"] == 10
+    assert made.counts(MINUTE + 10.0)["moves"] == 0
+
+
+def test_moves_of_games_that_are_not_known_yet_are_counted_too() -> None:
+    before = model(move(1, 0))
+    assert Model(before).counts(1.0)["moves"] == 1
+
+
+def test_game_that_is_over_is_known_for_some_seconds() -> None:
+    made = model(stands(game(1)), stands(game(2)))
+    made.hear(over(1), 5.0)
+    assert made.let_go(5.0 + HELD - 0.01) == []
+    [gone] = made.let_go(5.0 + HELD)
+    assert gone.started == game(1)
+    assert (made.over, [*made.games]) == ({}, [identity(2)])
+
+
+def test_what_a_game_is_told_of_is_returned_with_it() -> None:
+    made = Model()
+    started: GameStarted = game(1)
+    one = made.hear(started, 0.0)
+    other: MoveMade = move(1, 0)
+    assert one is not None
+    assert made.hear(other, 0.0) is one
+    assert made.hear(over(1), 0.0) is one
+    assert made.hear(over(1), 0.0) is None

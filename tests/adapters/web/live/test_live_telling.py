@@ -1,0 +1,225 @@
+"""What happens is told while it is wanted, complete and in short steps; players wait for nothing."""
+
+import json
+import random
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
+from typing import TypeAlias
+
+import pytest
+import trio
+import trio.testing
+from hub_world import FIRST_WINS, World
+
+from adapters.web.live import telling
+from adapters.web.live.model import Model
+from adapters.web.live.rows import Begun, Complete, Stands, Told, read, written
+from adapters.web.live.telling import Telling
+from gateway.game.commands import AtTable, Leave, Play
+from gateway.game.facts import Came, GameStarted, MoveMade, Waits
+
+Clock: TypeAlias = trio.testing.MockClock
+
+
+class Link:
+    """Takes what is told, unless a test holds it up."""
+
+    def __init__(self) -> None:
+        self.told: list[Told] = []
+        self.longest = 0
+        """Rows in one message."""
+        self.is_open = trio.Event()
+        self.is_open.set()
+
+    async def tell(self, rows: Sequence[str]) -> None:
+        await self.is_open.wait()
+        await trio.lowlevel.checkpoint()
+        self.longest = max(self.longest, len(rows))
+        self.told += [read(json.loads(row)) for row in rows]
+
+    def all(self, kind: type) -> list[Told]:
+        return [each for each in self.told if isinstance(each, kind)]
+
+
+@asynccontextmanager
+async def told(world: World) -> AsyncIterator[tuple[Telling, Link]]:
+    """Tell what happens in the world."""
+    link = Link()
+    teller = Telling(world.hub, link.tell)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(teller.run)
+        yield teller, link
+        nursery.cancel_scope.cancel()
+
+
+async def a_while() -> None:
+    """Let everything be told."""
+    await trio.sleep(1)
+    await trio.testing.wait_all_tasks_blocked()
+
+
+def shown(model: Model) -> object:
+    """Return what viewers could see of it."""
+    games = {name: each.shown(0, 0.0) | {"thinking": 0, "left": 0} for name, each in model.games.items()}
+    counts = model.counts(0.0)
+    waiting = sorted((each["name"], each["table"] or "") for each in counts["lobby"])
+    return games, counts["playing"], counts["waiting"], waiting
+
+
+def heard(told: Sequence[Told]) -> Model:
+    """Return what is on, as far as it was told since the latest beginning."""
+    model = Model()
+    for each in told:
+        if isinstance(each, Begun):
+            model = Model()
+        model.hear(each, 0.0)
+    return model
+
+
+def true(world: World) -> Model:
+    """Return what is on."""
+    on = world.hub.snapshot(world.now)
+    rows = [*on.players, *on.waiting, *on.games]
+    return heard([read(json.loads(written(each))) for each in rows])
+
+
+async def test_nobody_is_told_anything_that_is_not_wanted(autojump_clock: Clock) -> None:
+    world = World()
+    async with told(world) as (teller, link):
+        world.play("01", (world.arena("ann", AtTable("x")), world.arena("bob", AtTable("x"))))
+        await a_while()
+        assert not world.hub.feed.moves  # so no move is made a fact of
+        teller.want(1)
+        await a_while()
+        assert world.hub.feed.moves
+        teller.want(0)
+        await a_while()
+        assert not world.hub.feed.moves
+        before = [*link.told]
+        world.arena("carol")
+        await a_while()
+        assert link.told == before
+
+
+async def test_subscription_ends_with_the_link(autojump_clock: Clock) -> None:
+    world = World()
+    async with told(world) as (teller, _):
+        teller.want(1)
+        await a_while()
+    assert not world.hub.feed.moves
+
+
+async def test_all_that_is_on_is_told_and_then_what_happens(autojump_clock: Clock) -> None:
+    world = World()
+    players = world.arena("ann", AtTable("x")), world.arena("bob", AtTable("x"))
+    world.play("01", players)
+    world.arena("carol")
+    async with told(world) as (teller, link):
+        teller.want(5)
+        await a_while()
+        begun, *between, complete = link.told
+        assert (begun, complete) == (Begun(5), Complete())
+        assert [type(each) for each in between] == [Came, Came, Came, Waits, Stands]
+        link.told.clear()
+        world.play("010", players)
+        await a_while()
+        assert [each.column for each in link.told if isinstance(each, MoveMade)] == [0, 1, 0]
+
+
+async def test_other_request_is_told_all_that_is_on_again(autojump_clock: Clock) -> None:
+    world = World()
+    world.arena("ann")
+    async with told(world) as (teller, link):
+        for number in (1, 2):
+            teller.want(number)
+            await a_while()
+        assert link.all(Begun) == [Begun(1), Begun(2)]
+        assert len(link.all(Came)) == 2
+
+
+async def test_what_happens_is_told_together_and_soon(autojump_clock: Clock) -> None:
+    world = World()
+    players = world.arena("ann", AtTable("x")), world.arena("bob", AtTable("x"))
+    async with told(world) as (teller, link):
+        teller.want(1)
+        await a_while()
+        world.play("0", players)
+        await trio.testing.wait_all_tasks_blocked()
+        assert len(link.all(MoveMade)) == 1
+        world.play("10", players)
+        await trio.testing.wait_all_tasks_blocked()
+        assert len(link.all(MoveMade)) == 1
+        await trio.sleep(telling.PAUSE + 0.001)
+        assert len(link.all(MoveMade)) == 3
+
+
+async def test_link_that_takes_nothing_costs_no_player_anything_and_is_told_all_again(
+    autojump_clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(telling, "LIMIT", 10)
+    world = World()
+    async with told(world) as (teller, link):
+        teller.want(1)
+        await a_while()
+        link.is_open = trio.Event()
+        for number in range(20):
+            table = AtTable(str(number))
+            world.play(FIRST_WINS, (world.droidcon("ann", table), world.droidcon("bob", table)))
+        await a_while()
+        assert link.all(GameStarted) == []
+        world.arena("late")
+        link.is_open.set()
+        await a_while()
+        assert len(link.all(Begun)) == 2
+        assert shown(heard(link.told)) == shown(true(world))
+
+
+async def test_many_players_are_told_of_in_parts_of_which_none_is_long(autojump_clock: Clock) -> None:
+    world = World()
+    for number in range(400):
+        table = AtTable(str(number // 2))
+        world.arena(f"player {number}", table)
+    async with told(world) as (teller, link):
+        teller.want(1)
+        await a_while()
+        assert len(link.all(Stands)) == 200
+        assert link.longest <= 2 * telling.PART
+        assert shown(heard(link.told)) == shown(true(world))
+
+
+def story(world: World, rng: random.Random) -> Iterator[None]:
+    """Let players come, play, wait and leave as it happens, one step at a time."""
+    clients = []
+    while True:
+        clients = [client for client in clients if not client.gone]
+        asked = [client for client in clients if client.request is not None]
+        if len(clients) < 30 and rng.random() < 0.3:
+            enter = rng.choice([world.nac4, world.arena, world.droidcon])
+            clients.append(enter(f"p{world.now}", rng.choice([AtTable("x"), AtTable("y"), AtTable("z")])))
+        elif asked and rng.random() < 0.9:
+            rng.choice(asked).play(rng.randrange(7))
+        elif clients:
+            rng.choice(clients).say(rng.choice([Leave(), Play(9)]))
+        world.wait(0.05)
+        yield
+
+
+@pytest.mark.parametrize("seed", range(5))
+async def test_what_happens_while_all_is_told_in_parts_is_not_missed(
+    seed: int, autojump_clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(telling, "PART", 2)
+    monkeypatch.setattr(telling, "MOST", 3)
+    monkeypatch.setattr(telling, "PAUSE", 0.0)
+    world, rng = World(), random.Random(seed)
+    steps = story(world, rng)
+    for _ in range(60):
+        next(steps)
+    async with told(world) as (teller, link):
+        for number in range(1, 20):
+            teller.want(number)
+            for _ in range(rng.randrange(40)):
+                next(steps)
+                await trio.lowlevel.checkpoint()
+            await a_while()
+            assert shown(heard(link.told)) == shown(true(world))

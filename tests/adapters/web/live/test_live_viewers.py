@@ -1,0 +1,133 @@
+"""When the server is asked to tell what happens, and how those wait who watch."""
+
+import gc
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TypeAlias
+
+import pytest
+import trio
+import trio.testing
+from live_world import Browser, game, identity, move
+
+from adapters.web.live import live as live_module
+from adapters.web.live.channel import Wanted
+from adapters.web.live.channels import KEPT
+from adapters.web.live.live import PATIENCE, TICK, Live, UnavailableError, Viewer
+from adapters.web.live.rows import COMPLETE, begun, written
+
+Clock: TypeAlias = trio.testing.MockClock
+ALL = Wanted()
+
+
+class Server:
+    """Tells what is on when it is asked to, unless a test keeps it silent."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+        self.on: list[str] = []
+        self.is_silent = False
+        self.live = Live("run", self.watch)
+
+    async def watch(self, number: int) -> None:
+        await trio.lowlevel.checkpoint()
+        self.asked.append(number)
+        if number and not self.is_silent:
+            self.tell(begun(number), *self.on, COMPLETE)
+
+    def tell(self, *rows: str) -> None:
+        self.live.hear([json.loads(row) for row in rows])
+
+
+@asynccontextmanager
+async def serving() -> AsyncIterator[Server]:
+    server = Server()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(server.live.run)
+        yield server
+        nursery.cancel_scope.cancel()
+
+
+async def test_server_is_asked_while_somebody_watches_and_for_some_seconds_after(
+    autojump_clock: Clock,
+) -> None:
+    async with serving() as server:
+        await trio.sleep(1000)
+        assert server.asked == []
+        async with server.live.viewer(ALL, ""), server.live.viewer(Wanted(most=1), ""):
+            await trio.sleep(1000)
+        assert server.asked == [1]
+        await trio.sleep(KEPT - TICK)
+        assert server.asked == [1]
+        await trio.sleep(3 * TICK)
+        assert server.asked == [1, 0]
+        await server.live.state(ALL)
+        assert server.asked == [1, 0, 2]
+
+
+async def test_viewer_waits_for_news_and_takes_all_of_it(autojump_clock: Clock) -> None:
+    browser = Browser()
+    async with serving() as server, server.live.viewer(ALL, "") as viewer, trio.open_nursery() as nursery:
+        browser.read(viewer.take())
+        nursery.start_soon(viewer.news)
+        await trio.sleep(0.1)
+        assert len(nursery.child_tasks) == 1
+        server.tell(written(game(1)), written(move(1, 0)))
+        await trio.testing.wait_all_tasks_blocked()
+        assert len(nursery.child_tasks) == 0
+        await viewer.news()  # which is there
+        browser.read(viewer.take())
+        assert viewer.take() == b""
+    assert browser.kinds == ["snapshot", "started", "moved"]
+
+
+async def test_viewer_that_comes_again_goes_on_where_it_was(autojump_clock: Clock) -> None:
+    browser = Browser()
+    async with serving() as server:
+        for number in range(3):
+            async with server.live.viewer(ALL, browser.last) as viewer:
+                browser.read(viewer.take())
+            server.tell(written(game(number)))
+            await trio.sleep(KEPT - 2 * TICK)
+    assert [kind for kind in browser.kinds if kind != "counts"] == ["snapshot", "started", "started"]
+
+
+async def test_first_viewer_waits_until_all_is_told_but_not_for_ever(autojump_clock: Clock) -> None:
+    async with serving() as server:
+        server.on = [written(game(1))]
+        state = await server.live.state(ALL)
+        assert [each["game"] for each in state["games"]] == [identity(1)]
+        await trio.sleep(2 * KEPT)
+        server.is_silent = True
+        begun_at = trio.current_time()
+        with pytest.raises(UnavailableError):
+            await server.live.state(ALL)
+        assert trio.current_time() - begun_at == pytest.approx(PATIENCE)
+
+
+async def test_viewers_are_bounded_and_one_who_goes_makes_room(
+    autojump_clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_module, "MOST", 1)
+    async with serving() as server:
+        for _ in range(2):
+            async with server.live.viewer(ALL, ""):
+                with pytest.raises(UnavailableError):
+                    async with server.live.viewer(ALL, ""):
+                        pass
+
+
+async def test_nothing_is_left_of_viewers_who_have_gone(autojump_clock: Clock) -> None:
+    async with serving() as server:
+        for number in range(300):
+            async with server.live.viewer(Wanted(player=f"p{number}"), "") as viewer:
+                viewer.take()
+                with trio.move_on_after(0.001):
+                    await viewer.news()
+        await trio.sleep(2 * KEPT)
+        del viewer
+        gc.collect()
+        assert [each for each in gc.get_objects() if isinstance(each, Viewer)] == []
+        assert len(server.live._channels) == 0
+        assert server.asked == [1, 0]
