@@ -104,15 +104,18 @@ class Events(Response):
         self._waiting.cancel()
 
 
-def _wanted(request: Request) -> Wanted:
+def wanted(given: Given) -> Wanted:
     """Return what is asked for. Raises BadRequestError."""
-    given = parameters(request.scope["query_string"], PARAMETERS)
     return Wanted(
         player=_name(given, "player"),
         table=_name(given, "table"),
         game=game_named(given["game"]) if "game" in given else None,
         most=whole(given, "most", USUAL, MOST),
     )
+
+
+def _wanted(request: Request) -> Wanted:
+    return wanted(parameters(request.scope["query_string"], PARAMETERS))
 
 
 def _name(given: Given, name: str) -> str | None:

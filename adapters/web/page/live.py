@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from adapters.web.live.paths import wanted
 from adapters.web.page.rendering import Renderer
 from adapters.web.query import parameters
 from adapters.web.site import Site
@@ -31,5 +32,7 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
 
 async def _page(renderer: Renderer, template: str, most: int, request: Request) -> Response:
     given = parameters(request.scope["query_string"], ("player", "table"))
-    stream = f"/api/live/events?{urlencode({**given, 'most': most})}"
-    return renderer.page(request, template, tab="live", stream=stream, given=given)
+    asked = {**given, "most": str(most)}
+    wanted(asked)  # what the stream would refuse is refused here, where it can be read
+    stream = f"/api/live/events?{urlencode(asked)}"
+    return renderer.page(request, template, tab="live", stream=stream, most=most, given=given)

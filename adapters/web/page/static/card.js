@@ -18,13 +18,13 @@ export class Card {
 
   // Show a game as it is at `now`; undefined leaves the place empty, but keeps it.
   show(game, now) {
+    const isOver = Boolean(game) && game.reason !== null;
     this.element.classList.toggle("vacant", !game);
+    this.element.classList.toggle("over", isOver);
     if (game && game.game !== this.id) this.#name(game);
     this.game = game;
     if (!game) return;
     this.board.show(game.moves, spoken(game));
-    const isOver = game.reason !== null;
-    this.element.classList.toggle("over", isOver);
     for (const side of SIDES) {
       this.players[side].classList.toggle("to-move", game.to_move === side);
       if (isOver) showOutcome(this.clocks[side], outcome(game, side));

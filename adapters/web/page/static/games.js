@@ -2,6 +2,7 @@
 //
 // A game is as the stream gives it, with `asked` besides: when the move was asked for, in the time of
 // performance.now(). All durations of the stream become points in that time here.
+import { minutes, tenths } from "./words.js";
 
 export class Games {
   constructor() {
@@ -84,15 +85,4 @@ export function spoken(game) {
   const done = count ? `move ${count}, ${names[(count - 1) % 2]} column ${game.moves.at(-1)}` : "empty board";
   if (game.reason === null) return game.to_move === null ? done : `${done}, ${names[game.to_move]} to move`;
   return `${done}, ${game.winner === null ? game.reason : `${names[game.winner]} won`}`;
-}
-
-// Seconds as m:ss.
-export function minutes(seconds) {
-  const whole = Math.floor(seconds);
-  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
-}
-
-// Seconds with one decimal, cut off: 0.0 is when the flag falls.
-function tenths(seconds) {
-  return (Math.floor(10 * seconds) / 10).toFixed(1);
 }

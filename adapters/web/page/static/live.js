@@ -1,8 +1,9 @@
 // Live: the games that are on, who waits, and how many of each.
 import { Card, showPlayer, write } from "./card.js";
-import { Games, minutes } from "./games.js";
+import { Games } from "./games.js";
 import { announce } from "./status.js";
 import { Stream } from "./stream.js";
+import { minutes, number, plural, waits } from "./words.js";
 
 const TICK = 100;
 const BETWEEN_WORDS = 10_000;
@@ -14,6 +15,7 @@ const section = find(".live");
 const grid = find(".boards");
 const template = find("#card");
 const phone = matchMedia("(max-width: 639px)");
+const most = Number(section.dataset.most);
 const isFiltered = "filtered" in section.dataset;
 
 const games = new Games();
@@ -50,7 +52,9 @@ function arrange(now) {
 
 function showCounts() {
   if (!counts) return;
-  const all = isFiltered ? games.playing(Infinity) : counts.playing;
+  // Where a place is free the stream has all games, and its counts may be a second old.
+  const hasAll = isFiltered || games.at.size < most;
+  const all = hasAll ? games.playing(Infinity) : counts.playing;
   const more = Math.max(0, all - games.playing(drawn));
   write(find(".playing"), plural(all, "game"));
   write(find(".newest"), more ? `the newest ${Math.min(games.at.size, drawn)} are drawn` : "");
@@ -80,7 +84,7 @@ const chips = [...document.querySelectorAll(".chips .wait")];
 
 function showWaiting(now) {
   for (const each of counts.lobby) each.since = now - 1000 * each.waited;
-  write(find(".lobby .count"), counts.waiting ? `${number(counts.waiting)} wait` : "Nobody waits");
+  write(find(".lobby .count"), counts.waiting ? waits(counts.waiting) : "Nobody waits");
   write(find(".lobby .names"), counts.lobby.slice(0, 4).map((each) => each.name).join(", "));
   const hidden = counts.waiting - chips.length;
   write(find(".lobby .others"), hidden > 0 ? `${number(hidden)} more` : "");
@@ -100,7 +104,9 @@ function fillList() {
     const item = find("#wait").content.firstElementChild.cloneNode(true);
     showWait(item, who);
     item.querySelector("a").href = address(who.name);
-    item.querySelector(".table").textContent = who.table === null ? "" : `table ${who.table}`;
+    item.querySelector(".table").hidden = who.table === null;
+    item.querySelector(".table").title = who.table ?? "";
+    item.querySelector(".table bdi").textContent = who.table ?? "";
     return item;
   }));
   tick();
@@ -137,11 +143,3 @@ function say() {
   said = text;
 }
 setInterval(say, BETWEEN_WORDS);
-
-function number(value) {
-  return value.toLocaleString("en");
-}
-
-function plural(value, word) {
-  return `${number(value)} ${word}${value === 1 ? "" : "s"}`;
-}

@@ -3,16 +3,17 @@ import { make } from "./board.js";
 import { Card, showPlayer, write } from "./card.js";
 import { Games } from "./games.js";
 import { Stream } from "./stream.js";
+import { plural, signed, waits } from "./words.js";
 
 const TICK = 100;
 const TURN = 12_000;
 const PLACES = 6;
 const ROWS = 8; // of the standings at once
 const PAGES = 2; // of the standings
+const KNOWN = 100; // players that are asked for, to count them
 
 const find = (selector) => document.querySelector(selector);
 const copy = (selector) => find(selector).content.firstElementChild.cloneNode(true);
-const plural = (value, word) => `${value.toLocaleString("en")} ${word}${value === 1 ? "" : "s"}`;
 
 const board = find("[data-view=games]");
 let views = [{ element: board, title: "Games now", note: "" }];
@@ -38,7 +39,7 @@ setInterval(() => {
 
 function showCounts({ playing, waiting }) {
   views[0].title = playing ? `${plural(playing, "game")} now` : "No games now";
-  views[0].note = waiting ? `${waiting.toLocaleString("en")} wait` : "";
+  views[0].note = waiting ? waits(waiting) : "";
   if (shown === 0) showHead();
 }
 
@@ -65,7 +66,7 @@ function showHead() {
 
 async function renew() {
   try {
-    const answer = await fetch("/api/standings?limit=1000");
+    const answer = await fetch(`/api/standings?limit=${KNOWN}`);
     if (answer.ok && shown === 0) replace(await answer.json());
   } catch { /* those of the last turn stay */ }
 }
@@ -79,7 +80,8 @@ function replace({ standings, first_movers: { games: count } }) {
     const element = copy("#standings");
     element.querySelector("tbody").append(...rows.map((row) => standing(row, scale)));
     board.parentElement.append(element);
-    const part = `${from + 1} to ${from + rows.length} of ${standings.length}`;
+    const all = standings.length < KNOWN ? ` of ${standings.length}` : "";
+    const part = `${from + 1} to ${from + rows.length}${all}`;
     views.push({ element, title: "Standings", note: `${plural(count, "game")} · ${part}` });
   }
   showHead();
@@ -88,7 +90,7 @@ function replace({ standings, first_movers: { games: count } }) {
 function standing(about, scale) {
   const row = copy("#standing");
   row.querySelector(".rank").textContent = about.rank;
-  row.querySelector(".sure").textContent = about.rating.sure.toFixed(1).replace("-", "\u2212");
+  row.querySelector(".sure").textContent = signed(about.rating.sure);
   showPlayer(row, { name: about.name, kind: about.house ? "house" : about.kind });
   row.querySelector(".rating").append(ratingBar(about.rating, scale));
   row.querySelector(".score").append(scoreBar(about));
