@@ -1,5 +1,6 @@
 // What stands beside the players' names: the time that is left on a clock, or that was thought.
 import { clock } from "./games.js";
+import { minutes } from "./words.js";
 
 // Show both for the position after `number` moves. `on` is the game as the live stream has it, if it is on.
 export function showTimes(article, game, number, on = null) {
@@ -35,9 +36,7 @@ function hasClock(game) {
 }
 
 function seconds(milliseconds) {
-  if (milliseconds < 60_000) return `${(milliseconds / 1000).toFixed(1)} s`;
-  const whole = Math.round(milliseconds / 1000);
-  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+  return milliseconds < 60_000 ? `${(milliseconds / 1000).toFixed(1)} s` : minutes(milliseconds / 1000);
 }
 
 function thought(milliseconds) {
