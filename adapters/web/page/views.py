@@ -1,7 +1,5 @@
 """The views, each a module that gives its routes."""
 
-from urllib.parse import quote
-
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -9,6 +7,7 @@ from starlette.routing import Route
 from adapters.web.page import player, standings
 from adapters.web.page.assets import assets
 from adapters.web.page.rendering import HEADERS, Renderer
+from adapters.web.page.words import address
 from adapters.web.query import BadRequestError, game_named, parameters
 from adapters.web.site import Site
 from gateway.store.games import NoGameError
@@ -42,4 +41,4 @@ class _Search:
             self._site.reader.game(game)
             return f"/game/{game}"
         except (BadRequestError, NoGameError):
-            return f"/player/{quote(typed, safe='')}"
+            return f"/player/{address(typed)}"
