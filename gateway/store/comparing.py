@@ -6,12 +6,13 @@ all games, whichever are chosen.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, FromClause, case, func, literal_column, or_, select
 
+from gateway.game.board import Side
 from gateway.game.events import Reason
 from gateway.store import statistics
 from gateway.store.records import REASONS
@@ -19,7 +20,7 @@ from gateway.store.schema import games, players, tallies
 from gateway.store.statistics import Record, Score, Standing
 from gateway.store.totals import Rating
 
-_SIDES = (("first", "second"), ("second", "first"))
+_SIDES: tuple[tuple[Side, str, str], ...] = ((0, "first", "second"), (1, "second", "first"))
 _NONE = Score(0, 0, 0)
 
 
@@ -52,45 +53,24 @@ class Comparison:
 
 def compare(connection: Connection, choice: Choice) -> Comparison:
     """Return who played games of the choice, and how these went."""
-    return Comparison(standings(connection, choice), reasons(connection, choice), tables(connection))
-
-
-def standings(connection: Connection, choice: Choice) -> list[Standing]:
-    """Return those who have played games of the choice, the strongest first."""
+    there = tables(connection)
     if choice.is_everything:
-        return statistics.standings(connection)
-    source = _source(choice)
-    done: dict[int, list[Record]] = defaultdict(list)
-    for side, (own, _) in enumerate(_SIDES):
-        sums = (func.sum(source.c[f"{own}_{what}"]) for what in ("thought", "moves"))
-        query = select(source.c[own], *_counts(source, side), *sums).group_by(source.c[own])
-        for player, *counts, thought, moves in connection.execute(query):
-            score = Score(*map(int, counts))
-            scores = (score, _NONE) if side == 0 else (_NONE, score)
-            done[player].append(Record(*scores, int(thought), int(moves)))
-    about = (players.c[name] for name in ("id", "name", "kind", "house", "mean", "deviation"))
-    surest = (players.c.mean - 3 * players.c.deviation).desc()
-    return [
-        Standing(name, kind, house, _together(done[number]), Rating(mean, deviation))
-        for number, name, kind, house, mean, deviation in connection.execute(
-            select(*about).order_by(surest, players.c.name)
-        )
-        if number in done
-    ]
-
-
-def reasons(connection: Connection, choice: Choice) -> dict[Reason, int]:
-    """Return how many games ended for which reason."""
-    source = _source(choice)
-    query = select(source.c.reason, func.sum(source.c.games)).group_by(source.c.reason)
-    return {REASONS[reason]: int(count) for reason, count in connection.execute(query)}
+        query = select(tallies.c.reason, func.sum(tallies.c.games)).group_by(tallies.c.reason)
+        ended = {REASONS[reason]: int(count) for reason, count in connection.execute(query)}
+        return Comparison(statistics.standings(connection), ended, there)
+    done: dict[int, Record] = defaultdict(lambda: Record(_NONE, _NONE, 0, 0))
+    reasons: dict[Reason, int] = defaultdict(int)
+    for side, player, reason, record in _records(connection, _source(choice)):
+        done[player] = _together(done[player], record)
+        reasons[reason] += record.first.games if side == 0 else 0
+    return Comparison(_standings(connection, done), dict(reasons), there)
 
 
 def endings(connection: Connection, choice: Choice, names: Sequence[str]) -> dict[tuple[str, Reason], Score]:
     """Return how the players of `names` did in the games that ended for each reason."""
     of, source = _named(connection, names), _source(choice)
     found: dict[tuple[str, Reason], Score] = defaultdict(lambda: _NONE)
-    for side, (own, _) in enumerate(_SIDES):
+    for side, own, _ in _SIDES:
         keys = (source.c[own], source.c.reason)
         query = select(*keys, *_counts(source, side)).where(source.c[own].in_([*of])).group_by(*keys)
         for player, reason, *counts in connection.execute(query):
@@ -143,6 +123,31 @@ def _source(choice: Choice) -> FromClause:
     return select(*columns).where(*_conditions(choice)).subquery()
 
 
+def _records(connection: Connection, source: FromClause) -> Iterator[tuple[Side, int, Reason, Record]]:
+    """Yield what each player did on each side in the games that ended for each reason."""
+    for side, own, _ in _SIDES:
+        sums = (func.sum(source.c[f"{own}_{what}"]) for what in ("thought", "moves"))
+        keys = (source.c[own], source.c.reason)
+        query = select(*keys, *_counts(source, side), *sums).group_by(*keys)
+        for player, reason, *counts, thought, moves in connection.execute(query):
+            score = Score(*map(int, counts))
+            both = (score, _NONE) if side == 0 else (_NONE, score)
+            yield side, player, REASONS[reason], Record(*both, int(thought), int(moves))
+
+
+def _standings(connection: Connection, done: Mapping[int, Record]) -> list[Standing]:
+    """Return where those stand who did something, the strongest first."""
+    about = (players.c[name] for name in ("id", "name", "kind", "house", "mean", "deviation"))
+    surest = (players.c.mean - 3 * players.c.deviation).desc()
+    return [
+        Standing(name, kind, house, done[number], Rating(mean, deviation))
+        for number, name, kind, house, mean, deviation in connection.execute(
+            select(*about).order_by(surest, players.c.name)
+        )
+        if number in done
+    ]
+
+
 def _conditions(choice: Choice) -> Iterator[ColumnElement[bool]]:
     yield games.c.counted
     if choice.since is not None:
@@ -164,10 +169,10 @@ def _named(connection: Connection, names: Sequence[str]) -> dict[int, str]:
     return {row.id: row.name for row in connection.execute(query)}
 
 
-def _together(parts: Sequence[Record]) -> Record:
+def _together(one: Record, other: Record) -> Record:
     return Record(
-        sum((each.first for each in parts), _NONE),
-        sum((each.second for each in parts), _NONE),
-        sum(each.thought for each in parts),
-        sum(each.moves for each in parts),
+        one.first + other.first,
+        one.second + other.second,
+        one.thought + other.thought,
+        one.moves + other.moves,
     )

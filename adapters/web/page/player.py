@@ -3,10 +3,11 @@
 A player is a name that has finished a game; one that only waits has no page yet.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -16,7 +17,7 @@ from starlette.routing import Route
 from adapters.web.page import charts
 from adapters.web.page.charts import Frame, Scale
 from adapters.web.page.rendering import Renderer
-from adapters.web.page.words import REASONS, thought
+from adapters.web.page.words import REASONS, address, thought
 from adapters.web.query import BadRequestError, Given, game_named, name_of, parameters
 from adapters.web.site import Site
 from gateway.game.board import Side
@@ -91,11 +92,11 @@ class _Player:
         self._renderer = renderer
 
     async def page(self, request: Request) -> Response:
+        given = parameters(request.scope["query_string"], ("name", "before", "lost", "opponent"))
         try:
-            name = name_of(request.path_params["name"])
+            name = name_of(request.path_params["name"]) or given.get("name", "")
         except BadRequestError as error:  # half of a surrogate pair, which no stored name has
             raise HTTPException(404, _UNKNOWN) from error
-        given = parameters(request.scope["query_string"], ("before", "lost", "opponent"))
 
         def rendered() -> Response:
             context = self._context(name, given)
@@ -115,12 +116,11 @@ class _Player:
             "name": name,
             "career": career,
             "standing": standing,
-            "given": given,
             "lost": given.get("lost"),
             "opponent": given.get("opponent"),
             "games": shown,
-            "older": _address(name, {**given, "before": shown[-1].id}) if len(games) > len(shown) else None,
-            "whole": _address(name, {}),
+            "older": _link(**{**given, "name": name, "before": shown[-1].id}) if games[GAMES:] else None,
+            "link": partial(_link, name),
             "scale": charts.rating_scale([standing.rating], 150),
             "icicles": [charts.icicle(each, WIDE) for each in career.openings],
             "width": WIDE,
@@ -144,9 +144,11 @@ class _Player:
         return [_game(record, name) for record in found]
 
 
-def _address(name: str, given: Mapping[str, str]) -> str:
-    path = f"/player/{quote(name, safe='', errors='surrogatepass')}"
-    return f"{path}?{urlencode(given, errors='surrogatepass')}#games" if given else path
+def _link(name: str, **given: str) -> str:
+    """Return the address of a player's page, with these of its games."""
+    path = f"/player/{address(name)}"
+    asked = urlencode(given, errors="surrogatepass")
+    return f"{path}{'&' if '?' in path else '?'}{asked}#games" if given else path
 
 
 def _game(record: GameRecord, name: str) -> Game:
