@@ -84,7 +84,12 @@ class Windows:
         self._contexts.append(context)
         context.set_default_timeout(PATIENCE)
         context.on("console", self._said)
-        context.on("weberror", lambda error: self._complain(f"raised {error.error}"))
+        context.on(
+            "weberror",
+            lambda error: self._complain(
+                f"raised {error.error.stack or error.error} at {error.page and error.page.url}"
+            ),
+        )
         context.on("dialog", lambda dialog: self._complain(f"opened a dialog: {dialog.message}"))
         context.on("request", self._asked)
         page = context.new_page()
