@@ -5,8 +5,9 @@
 import { Arena } from "./arena.js";
 import { Board } from "./board.js";
 import { write } from "./card.js";
+import { showClocks } from "./clocks.js";
 import { Columns } from "./columns.js";
-import { Games, clock, spoken } from "./games.js";
+import { Games, spoken } from "./games.js";
 import { Lobby } from "./lobby.js";
 import { four, played } from "./rules.js";
 import { fill } from "./sentences.js";
@@ -15,6 +16,7 @@ import { Stream } from "./stream.js";
 import { minutes } from "./words.js";
 
 const PATIENCE = 250; // milliseconds until it is said that one waits
+const LATE = 2_500; // milliseconds after which a result that was told has been stored, if it can be
 const TICK = 100;
 const WHY = {
   four: "four in a row",
@@ -214,12 +216,14 @@ function why() {
 }
 
 // Lead to the stored game, where results are kept; who played it, and why it ended, is told there too.
-async function link(ended) {
+async function link(ended, isFirst = true) {
   try {
     const answer = await fetch(`/api/games?limit=5&player=${encodeURIComponent(me)}`);
     const { games = [] } = await answer.json();
     const found = games.find((each) => each.moves === ended.moves && each.players[ended.side].name === me);
-    if (!found || game !== ended || asked) return;
+    if (game !== ended || asked) return;
+    if (!found && isFirst) setTimeout(() => link(ended, false), LATE);
+    if (!found) return;
     look.href = `/game/${encodeURIComponent(found.id)}`;
     look.hidden = false;
     if (game.live) return;
@@ -273,31 +277,8 @@ setInterval(() => {
   const now = performance.now();
   if (!find(".choose").hidden) lobby.tick(now);
   else if (!find(".wait").hidden) write(find(".waited"), minutes((now - asked) / 1000));
-  else if (game) tick(now);
+  else if (game) showClocks(page, game, opponent.kind === "house" || game.live ? Number(page.dataset.idle) : null, now);
 }, TICK);
-
-function tick(now) {
-  const left = game.live?.left ?? null;
-  const at = { to_move: game.toMove, asked: game.since, left };
-  const [mine, theirs] = [game.side, 1 - game.side].map((side) => clock(at, side, now));
-  const isTimed = left !== null;
-  clocked(find(".self .clock"), isTimed ? mine : null);
-  const used = game.used === null || isTimed || game.toMove !== game.side ? null : { text: `last move ${thought(game.used)}` };
-  clocked(find(".other .clock"), used ?? theirs);
-  const isKnown = opponent.kind === "house" || game.live;
-  const idle = Math.max(0, Number(page.dataset.idle) - (now - game.since) / 1000);
-  write(find(".turn .time"), game.toMove === game.side && isKnown && !isTimed ? `${minutes(idle)} left for it` : "");
-}
-
-function clocked(place, shown) {
-  write(place, shown?.text ?? "");
-  place.classList.toggle("runs", shown?.runs ?? false);
-  place.classList.toggle("short", shown?.isShort ?? false);
-}
-
-function thought(seconds) {
-  return seconds < 1 ? `${Math.round(1000 * seconds)} ms` : `${seconds.toFixed(1)} s`;
-}
 
 // Words.
 
