@@ -10,7 +10,8 @@ rules it keeps:
 
 import logging
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeAlias
 
 import trio
@@ -63,6 +64,14 @@ async def in_worker(columns: str) -> Scores:
         solve, columns, kill_on_cancel=True, limiter=trio.CapacityLimiter(1)
     )
     return scores
+
+
+@asynccontextmanager
+async def workers() -> AsyncIterator[None]:
+    """Let all within share a worker; kill it at the end if it is still at work."""
+    with suppress(trio_parallel.BrokenWorkerError):  # it was killed
+        async with trio_parallel.open_worker_context(idle_timeout=IDLE, grace_period=GRACE):
+            yield
 
 
 class Perfect:

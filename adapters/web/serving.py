@@ -14,7 +14,6 @@ from functools import partial
 from ipaddress import ip_address
 
 import trio
-import trio_parallel
 
 from adapters.web.api import Admin
 from adapters.web.application import Application
@@ -22,7 +21,7 @@ from adapters.web.health import Health
 from adapters.web.link import Answer, Link, LinkError, Orders, Stop, Told
 from adapters.web.live.live import Live
 from adapters.web.origins import Origins
-from adapters.web.perfect import GRACE, IDLE
+from adapters.web.perfect import workers
 from adapters.web.remote import Remote
 from adapters.web.server import Web
 from adapters.web.site import Front, Site
@@ -45,7 +44,6 @@ def main() -> int:
     """Serve the server that started this process; return the exit status, 1 after an internal error."""
     give_way(NICENESS)
     gc.freeze()
-    trio_parallel.configure_default_context(idle_timeout=IDLE, grace_period=GRACE)
     link, *listeners = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
     try:
         trio.run(_serve, Link(_stream(link)), listeners)
@@ -61,7 +59,8 @@ async def _serve(link: Link, listeners: Sequence[socket.socket]) -> None:
         if isinstance(orders, Orders):
             set_up_logging(orders.log_level, as_json=orders.log_json)
             database = None if orders.where is None else open_again(Place(orders.where, orders.file))
-            await Serving(link, database, orders, is_local=_are_local(listeners)).run(listeners)
+            async with workers():
+                await Serving(link, database, orders, is_local=_are_local(listeners)).run(listeners)
             if database is not None:
                 database.close()
     except* LinkError:

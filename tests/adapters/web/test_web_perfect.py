@@ -1,14 +1,17 @@
 """Positions, worked out one after the other."""
 
+import multiprocessing
 from collections.abc import Callable
+from operator import itemgetter
 
 import pytest
 import trio
 import trio.testing
 from game_records import FOUR, drawn, game
+from served import PATIENCE
 
 from adapters.web import perfect
-from adapters.web.perfect import GAME_LIMIT, BusyError, Perfect, Scores, as_object
+from adapters.web.perfect import GAME_LIMIT, BusyError, Perfect, Scores, as_object, in_worker, workers
 from gateway.game.events import Reason
 
 EVEN: Scores = dict.fromkeys(range(7), 0)
@@ -109,3 +112,12 @@ def test_game_turns_where_a_better_column_was_left() -> None:
         {"move": 2, "was": "win", "became": "draw", "better": [0]},
         {"move": 3, "was": "win", "became": "lose", "better": [0]},
     ]
+
+
+async def test_position_is_worked_out_in_another_process_which_ends_with_those_who_ask() -> None:
+    pytest.importorskip("bitbully", reason="the solver of the extra 'perfect' is not installed")
+    async with workers():
+        assert max((await in_worker("010101")).items(), key=itemgetter(1)) == (0, 18)
+        (process,) = multiprocessing.active_children()
+    process.join(PATIENCE)
+    assert process.exitcode is not None
