@@ -372,6 +372,7 @@ def test_web_knows_the_store_and_no_dialect(module: str) -> None:
         "adapters.connection",
         "gateway.server.accepting",
         "gateway.game.board",
+        "gateway.game.events",
         "gateway.processes",
         "gateway.server.logs",
     }
