@@ -7,7 +7,7 @@ all games, whichever are chosen.
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, FromClause, case, func, literal_column, or_, select
@@ -43,6 +43,8 @@ class Choice:
 class Comparison:
     """The players of some games, and these games."""
 
+    choice: Choice
+    """These games, in the fewest words: without a time before which there was no game."""
     standings: list[Standing]
     """The strongest first."""
     reasons: dict[Reason, int]
@@ -54,16 +56,20 @@ class Comparison:
 def compare(connection: Connection, choice: Choice) -> Comparison:
     """Return who played games of the choice, and how these went."""
     there = tables(connection)
+    if choice.since is not None:
+        older = select(games.c.id).where(games.c.ended < choice.since).limit(1)
+        if connection.execute(older).first() is None:  # then what is kept beside the games will do
+            choice = replace(choice, since=None)
     if choice.is_everything:
         query = select(tallies.c.reason, func.sum(tallies.c.games)).group_by(tallies.c.reason)
         ended = {REASONS[reason]: int(count) for reason, count in connection.execute(query)}
-        return Comparison(statistics.standings(connection), ended, there)
+        return Comparison(choice, statistics.standings(connection), ended, there)
     done: dict[int, Record] = defaultdict(lambda: Record(_NONE, _NONE, 0, 0))
     reasons: dict[Reason, int] = defaultdict(int)
     for side, player, reason, record in _records(connection, _source(choice)):
         done[player] = _together(done[player], record)
         reasons[reason] += record.first.games if side == 0 else 0
-    return Comparison(_standings(connection, done), dict(reasons), there)
+    return Comparison(choice, _standings(connection, done), dict(reasons), there)
 
 
 def endings(connection: Connection, choice: Choice, names: Sequence[str]) -> dict[tuple[str, Reason], Score]:

@@ -174,9 +174,9 @@ class _Standings:
         form = wish.given["form"]
         across = by_place[:ACROSS] if form == "cross" else []
         names, paired = _names(rows), _names(by_place[:PAIRED])
-        scores = self._reader.scores(wish.choice, names, _names(across)) if across else {}
+        scores = self._reader.scores(found.choice, names, _names(across)) if across else {}
         is_there = across and {*paired} <= {*names}
-        met = scores if is_there else self._reader.scores(wish.choice, paired, paired)
+        met = scores if is_there else self._reader.scores(found.choice, paired, paired)
         return {
             "asked": wish,
             "charts": charts,
@@ -186,7 +186,7 @@ class _Standings:
             "rows": rows,
             "across": across,
             "scores": scores,
-            "endings": self._reader.endings(wish.choice, names) if form == "reason" else {},
+            "endings": self._reader.endings(found.choice, names) if form == "reason" else {},
             "ways": [(reason, WORDS[reason]) for reason in ENDINGS],
             "full": Reason.FULL,
             "more": _more(first, len(rows), len(lines)),
@@ -211,10 +211,10 @@ class _Standings:
         return charts.lines(series, charts.Frame(560, 240, left=44, right=130, top=12, bottom=34))
 
     def _plots(self, wish: Asked) -> dict[str, Any]:
-        found = self._reader.compare(wish.choice).standings
-        names = [each.name for each in found if each.record.total.games >= wish.least][:LISTED]
+        found = self._reader.compare(wish.choice)
+        names = [each.name for each in found.standings if each.record.total.games >= wish.least][:LISTED]
         curves = self._reader.curves(names[:PLOTTED], POINTS, wish.choice.since)
-        scores = self._reader.scores(wish.choice, names, names)
+        scores = self._reader.scores(found.choice, names, names)
         return {
             "players": names,
             "ratings": [

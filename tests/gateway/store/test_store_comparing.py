@@ -105,3 +105,12 @@ def test_latest_tables_come_first_and_the_lobby_is_none(database: Database) -> N
     with database.reading() as connection:
         assert comparing.tables(connection) == ["\0", "x", "y"]
         assert comparing.tables(connection, limit=1) == ["\0"]
+
+
+def test_time_before_which_there_was_no_game_is_left_out(database: Database) -> None:
+    keep(database, [game(ended=BEGAN), game(ended=BEGAN + 5)])
+    with database.reading() as connection:
+        assert comparing.compare(connection, Choice(since=BEGAN)).choice == Choice()
+        later = comparing.compare(connection, Choice(since=BEGAN + 1))
+    assert later.choice == Choice(since=BEGAN + 1)
+    assert {each.record.total.games for each in later.standings} == {1}
