@@ -381,12 +381,32 @@ def test_web_knows_the_store_and_no_dialect(module: str) -> None:
         "adapters.hosts",
         "gateway.server.accepting",
         "gateway.game.board",
+        "gateway.game.events",
+        "gateway.game.ids",
+        "gateway.game.text",
         "gateway.processes",
         "gateway.server.logs",
     }
+    known |= {"gateway.engines", "gateway.engines.perfect"} if module in SOLVING else set()
     known |= FACTS_KNOWN if module.startswith("adapters.web.live.") else set()
     known |= HUB_KNOWN if module in SERVERS_END else set()
     assert {name for name in ours(module) if not name.startswith("gateway.store")} <= known | {*WEB}
+
+
+SOLVING = {"adapters.web.perfect", "adapters.web.solving"}
+
+
+def test_process_that_works_out_positions_loads_the_solver_alone() -> None:
+    """And no library of a server's: each game that is asked for may have to wait until it is loaded."""
+    seen, todo = set[str](), {"adapters.web.solving"}
+    while todo:
+        seen |= todo
+        todo = {found for name in todo for found in at_import(name)} - seen
+    assert {library for name in seen for library in theirs(name)} <= {*PURE, "os", "importlib", "bitbully"}
+
+
+def test_rows_of_a_timeline_are_found_without_an_event_loop() -> None:
+    assert theirs("adapters.web.page.timeline") <= PURE
 
 
 FACTS_KNOWN = {f"gateway.game.{name}" for name in ("commands", "facts", "ids", "results")}

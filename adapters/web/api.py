@@ -22,14 +22,18 @@ from adapters.web import answers
 from adapters.web.health import Health
 from adapters.web.live import paths
 from adapters.web.nac4 import DOCUMENTS
+from adapters.web.perfect import BusyError, NotInstalledError, as_object
 from adapters.web.query import FILTERS, PAGING, BadRequestError, Given, game_named, name_of, parameters
 from adapters.web.site import Site
 from adapters.web.streaming import Pieces
+from gateway.game.ids import GameId
 from gateway.store.errors import StoreError
+from gateway.store.games import NoGameError
 from gateway.store.records import Cleared
 
 CLEAR_LIMIT = 10.0
 """Seconds after which results that could not be cleared will not be."""
+NO_GAME = "there is no such game"
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
@@ -55,6 +59,7 @@ def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
     made = [Route(path, partial(api.list, *about)) for path, about in lists.items()]
     made += [
         Route("/api/games/{game}", api.game),
+        Route("/api/games/{game}/perfect", api.perfect),
         Route("/api/players/{name:path}", api.player),
         Route("/api/export.jsonl", api.export),
         Route("/api/openapi.json", api.description),
@@ -83,12 +88,21 @@ class _Api:
         return await self._answer(lambda: answer(self._site.reader, given))
 
     async def game(self, request: Request) -> Response:
-        _given(request)
+        game = _game(request)
+        return await self._answer(lambda: answers.game(self._site.reader, game), NO_GAME)
+
+    async def perfect(self, request: Request) -> Response:
+        game = _game(request)
         try:
-            game = game_named(request.path_params["game"])
-        except BadRequestError as error:
-            raise HTTPException(404, "there is no such game") from error
-        return await self._answer(lambda: answers.game(self._site.reader, game), "there is no such game")
+            record, _ = await self._site.threads.do(lambda: self._site.reader.game(game))
+            found = await self._site.perfect.scores(record)
+        except NoGameError as error:
+            raise HTTPException(404, NO_GAME) from error
+        except NotInstalledError as error:
+            raise HTTPException(501, str(error)) from error
+        except BusyError as error:
+            raise HTTPException(503, "other games are being worked out; try again later") from error
+        return as_json(as_object(record.moves, found))
 
     async def player(self, request: Request) -> Response:
         _given(request)
@@ -148,6 +162,15 @@ async def _give_up(request: Request, given_up: trio.Event) -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
     given_up.set()
+
+
+def _game(request: Request) -> GameId:
+    """Return the id in a path that has no parameters. Raises HTTPException where it is none."""
+    _given(request)
+    try:
+        return game_named(request.path_params["game"])
+    except BadRequestError as error:
+        raise HTTPException(404, NO_GAME) from error
 
 
 def _given(request: Request, *known: str) -> Given:

@@ -1,8 +1,9 @@
 """What the API and the page show: the stored games, and where players meet."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from adapters.web.live.live import Live
+from adapters.web.perfect import Perfect
 from adapters.web.streaming import Threads
 from gateway.store.reader import Reader
 
@@ -33,5 +34,6 @@ class Site:
     """All dialects, in the order in which they are listed."""
     house: tuple[str, ...] = ()
     """The players of the server's own that can be asked for."""
+    perfect: Perfect = field(default_factory=Perfect)
     idle: float = 300.0
     """Seconds that a player has for a move in games without a clock."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from gateway.engines import EngineUnavailable
 from gateway.engines.bits import STRIDE, sides
-from gateway.game.board import COLUMNS, ROWS, Board
+from gateway.game.board import CELLS, COLUMNS, ROWS, Board
 
 if TYPE_CHECKING:
     from bitbully import BitBully
@@ -37,7 +37,7 @@ def perfect(board: Board, _budget: float) -> int:
 def score_columns(board: Board) -> dict[int, int]:
     """Return what each playable column is worth to the side to move.
 
-    More than 0 is a win and less a loss, the further from 0 the sooner; 0 is a tie.
+    More than 0 is a win and less a loss, the further from 0 the sooner (see `last_move`); 0 is a tie.
     """
     solver = _solver()
     from bitbully import Board as Position  # noqa: PLC0415  an extra, imported for those who ask
@@ -47,6 +47,17 @@ def score_columns(board: Board) -> dict[int, int]:
     first, second = (theirs, mine) if swap else (mine, theirs)
     position = Position(_picture(first, second))
     return {int(column): int(score) for column, score in solver.score_all_moves(position).items()}
+
+
+def last_move(score: int, moves: int) -> int | None:
+    """Return the number of the move that ends a game in which both play their best from now on.
+
+    `score` is that of one column, not 0, after `moves` moves; None for a tie.
+    """
+    if score == 0:
+        return None
+    winner = moves % 2 if score > 0 else 1 - moves % 2
+    return CELLS + 1 + winner - 2 * abs(score)
 
 
 @cache

@@ -17,9 +17,11 @@ from gateway.store.errors import StoreError
 from gateway.store.evidence import Exchange
 from gateway.store.formats import jsonl, pgn, sheet
 from gateway.store.games import Filter
+from gateway.store.outcomes import outcome
 from gateway.store.records import GameRecord, Participant, moment
 from gateway.store.statistics import Score, Standing
 from gateway.store.storing import OtherGameError
+from gateway.store.totals import Totals
 
 
 def arena_lines(games: Iterable[GameRecord]) -> Iterator[str]:
@@ -39,7 +41,7 @@ _DISCS = ("X", "O")
 _ARROWS = {"in": "->", "out": "<-"}
 _AT_ONCE = 500
 """Games that are imported by the same statements."""
-_NEW = 2000
+NEW = 2000
 """Milliseconds after the end of a game in which its evidence is still to be expected."""
 
 
@@ -66,7 +68,7 @@ def show(database: Database, game: GameId) -> Iterator[str]:
     yield f"\n{_drawing(record.board())}\n\nmoves {record.moves or 'none'}\n"
     for player, exchange in zip(record.players, both, strict=True):
         yield "\n"
-        is_new = 1000 * time.time() - record.ended < _NEW
+        is_new = 1000 * time.time() - record.ended < NEW
         yield from _conversation(player, exchange, "nothing is kept yet" if is_new else "nothing is kept")
 
 
@@ -80,13 +82,19 @@ def recount(database: Database) -> Iterator[str]:
 
     Keeps all writers waiting meanwhile, 30 s for a million games: for a database that no server writes to.
     """
+    rerated = 0
     with database.writing() as connection:
-        kept, counted = storing.totals_kept(connection), storing.recount(connection)
+        kept, counted = storing.totals_kept(connection), Totals()
+        for lacking in storing.replay(connection, counted):
+            storing.rerate(connection, lacking)
+            rerated += len(lacking)
         if kept != counted:
             storing.rewrite(connection, counted)
     games_counted = sum(tally.games for tally in counted.tallies.values())
     found = "as kept" if kept == counted else "not as kept; now they are"
     yield f"totals and ratings of {len(counted.accounts)} players in {games_counted} games: {found}\n"
+    if rerated:
+        yield f"ratings after each game: {rerated} games did not have them; now they do\n"
 
 
 def add(database: Database, lines: Iterable[bytes]) -> Iterator[str]:
@@ -151,11 +159,9 @@ def _aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> Iterator[str
 
 
 def _outcome(record: GameRecord) -> str:
-    first, second = (printable(player.name) for player in record.players)
-    if record.winner is None:
-        return f"{first} and {second}, nobody won: {record.reason.value}"
-    winner, loser = (first, second) if record.winner == 0 else (second, first)
-    return f"{winner} beats {loser}: {record.reason.value}"
+    said = outcome(record)
+    names = [printable(player.name) for player in record.players]
+    return f"{names[said.subject]} {said.verb} {names[1 - said.subject]} {said.how}"
 
 
 def _circumstances(record: GameRecord) -> str:

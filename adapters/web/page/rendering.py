@@ -6,6 +6,7 @@ Knows Jinja2, and the headers that keep a page to itself. Does not know what a v
 - Scripts, styles and pictures come from this server alone, and none of them stands within the markup.
 """
 
+import gzip
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -25,6 +26,8 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+LARGE = 32_000
+"""Bytes from which on a page is compressed."""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src {connect}; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -66,10 +69,13 @@ class Renderer:
         text = self._environment.get_template(template).render(known | context)
         body = text.encode("utf-8", "replace")  # names may have halves of surrogate pairs
         sockets = [each["url"] for each in fronts if each["url"].startswith("ws://")]
-        policy = _POLICY.format(connect=" ".join(["'self'", *sockets]))
-        return Response(
-            body, status, HEADERS | {"Content-Security-Policy": policy}, media_type="text/html; charset=utf-8"
-        )
+        headers = HEADERS | {
+            "Content-Security-Policy": _POLICY.format(connect=" ".join(["'self'", *sockets]))
+        }
+        if len(body) > LARGE and "gzip" in request.headers.get("accept-encoding", ""):
+            body = gzip.compress(body, 4)
+            headers |= {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+        return Response(body, status, headers, media_type="text/html; charset=utf-8")
 
     def error(
         self, request: Request, status: int, text: str, headers: Mapping[str, str] | None = None

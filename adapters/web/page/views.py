@@ -1,14 +1,13 @@
 """The views, each a module that gives its routes."""
 
-from urllib.parse import quote
-
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from adapters.web.page import live, play
+from adapters.web.page import game, live, play, player, standings
 from adapters.web.page.assets import assets
 from adapters.web.page.rendering import HEADERS, Renderer
+from adapters.web.page.words import address
 from adapters.web.query import BadRequestError, game_named, parameters
 from adapters.web.site import Site
 from gateway.store.games import NoGameError
@@ -20,6 +19,9 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
         Route("/static/{version}/{name}", assets().serve),
         Route("/search", _Search(site).found),
         *live.routes(site, renderer),
+        *game.routes(site, renderer),
+        *standings.routes(site, renderer),
+        *player.routes(site, renderer),
         *play.routes(site, renderer),
     ]
 
@@ -38,8 +40,8 @@ class _Search:
 
     def _where(self, typed: str) -> str:
         try:
-            game = game_named(typed)
-            self._site.reader.game(game)
-            return f"/game/{game}"
+            named = game_named(typed)
+            self._site.reader.game(named)
+            return f"/game/{named}"
         except (BadRequestError, NoGameError):
-            return f"/player/{quote(typed, safe='')}"
+            return f"/player/{address(typed)}"

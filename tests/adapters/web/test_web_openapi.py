@@ -16,6 +16,7 @@ from web_world import NASTY, TOKEN, Site, keep, said
 from adapters.web import api
 from adapters.web.application import Application
 from adapters.web.live import live, paths
+from adapters.web.perfect import BusyError, NotInstalledError
 from adapters.web.query import FILTERS, MOST, PAGING, USUAL
 from gateway.game.events import Reason
 from gateway.store.reader import Reader
@@ -89,6 +90,7 @@ async def test_every_answer_is_as_described(site: Site, *, empty: bool) -> None:
         keep(site.database, [game()])
     targets = {path: [path] for path in DOCUMENT["paths"]}
     targets["/api/games/{game}"] = ["/api/games/1", "/api/games/14", "/api/games/99"]
+    targets["/api/games/{game}/perfect"] = ["/api/games/1/perfect", "/api/games/99/perfect"]
     targets["/api/players/{name}"] = [
         "/api/players/alice",
         "/api/players/bob",
@@ -118,6 +120,18 @@ async def test_where_no_results_are_kept_the_answers_say_so_as_described(site: S
                 assert response.status_code == 404
                 assert "start the server with --db FILE" in response.json()["error"]
                 check(path, "get", response)
+
+
+@pytest.mark.parametrize(("trouble", "status"), [(NotInstalledError("no solver"), 501), (BusyError(), 503)])
+async def test_answers_without_perfect_play_are_as_described(
+    site: Site, trouble: Exception, status: int
+) -> None:
+    keep(site.database, [game()])
+    site.worth = trouble
+    async with site.client() as client:
+        response = await client.get("/api/games/1/perfect")
+    assert response.status_code == status
+    check("/api/games/{game}/perfect", "get", response)
 
 
 async def test_answers_of_an_outage_are_as_described(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

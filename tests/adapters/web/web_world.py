@@ -15,6 +15,7 @@ from adapters.web.application import Application
 from adapters.web.health import Health
 from adapters.web.live.live import Live
 from adapters.web.live.rows import COMPLETE, begun
+from adapters.web.perfect import Perfect, Scores
 from adapters.web.remote import Queue
 from adapters.web.site import Front
 from adapters.web.site import Site as Shown
@@ -93,7 +94,10 @@ class Site:
         self.is_silent = False
         """Whether the server tells nothing to those who watch."""
         self.live = Live("test", self.watch)
-        self.shown = Shown(self.reader, Threads(), self.live, FRONTS, ("random", "aimafast"))
+        self.perfect = Perfect(self.work_out)
+        self.worth: Scores | Exception = dict.fromkeys(range(7), 0)
+        """What a solver would say of every position, or what goes wrong there."""
+        self.shown = Shown(self.reader, Threads(), self.live, FRONTS, ("random", "aimafast"), self.perfect)
         self.application = Application(self.shown, self.health, self.admin)
 
     async def clear(self, given_up: trio.Event) -> Cleared:
@@ -108,6 +112,11 @@ class Site:
     def tell(self, *rows: str) -> None:
         """Tell what happens, as the server does."""
         self.live.hear([json.loads(row) for row in rows])
+
+    async def work_out(self, columns: str) -> Scores:
+        if isinstance(self.worth, Exception):
+            raise self.worth
+        return self.worth
 
     async def probe(self) -> None:
         self.probes += 1

@@ -54,7 +54,7 @@ def test_import_stores_an_export_and_names_a_line_that_it_cannot_store(place: st
     assert reading("import", str(out), "--db", other, out=tmp_path / "said") == (0, "")
     assert (tmp_path / "said").read_text() == "2 games imported, 0 passed over that are stored already\n"
     assert reading("show", "OOOOA-OOOOOB", "--db", other, out=tmp_path / "shown") == (0, "")
-    assert (tmp_path / "shown").read_text().startswith("game 0000a-00000b: alice beats bob")
+    assert (tmp_path / "shown").read_text().startswith("game 0000a-00000b: alice beat bob")
     out.write_text("alice beats bob\n")
     status, said = reading("import", str(out), "--db", other, out=tmp_path / "said")
     assert (status, said.count("\n")) == (1, 1)

@@ -79,7 +79,7 @@ def test_game_is_shown_with_board_moves_reason_and_both_exchanges(database: Data
         storing.store(connection, [record])
         storing.enclose(connection, [Enclosure("1", 0, recorded(SAID))])
     assert "".join(commands.show(database, "1")).splitlines() == [
-        "game 1: alice beats aima: four in a row",
+        "game 1: alice beat aima with four in a row",
         "2023-11-14T22:13:20.000Z, 1.500 s, table corner, round 2",
         "",
         "X  alice  nac4   moved first   4 moves  thought 0.120 s",
@@ -110,15 +110,17 @@ def test_game_is_shown_with_board_moves_reason_and_both_exchanges(database: Data
 @pytest.mark.parametrize(
     ("record", "headline"),
     [
-        (drawn(), "alice and bob, nobody won: full board"),
-        (game(winner=1, reason=Reason.TIME), "bob beats alice: time"),
+        (drawn(), "alice and bob drew on a full board"),
+        (game(winner=1, reason=Reason.LEFT), "alice lost to bob by leaving"),
+        (game(reason=Reason.ILLEGAL), "bob lost to alice by an illegal move"),
+        (game(winner=1, reason=Reason.TIME), "alice lost to bob on time"),
         (
             game(moves="", winner=None, reason=Reason.STOPPED),
-            "alice and bob, nobody won: cut off by the server",
+            "alice and bob were cut off by the server",
         ),
         (
             game(moves="3", winner=None, reason=Reason.ABORTED),
-            "alice and bob, nobody won: aborted, one left before both had moved",
+            "alice and bob did not finish: one left before both had moved",
         ),
     ],
 )

@@ -1,0 +1,163 @@
+"""One game: who won and why, every position, and what both sides said and heard.
+
+Knows stored games and the templates. Does not know how rows are found (`timeline`), nor how positions are
+worked out. A game has one address, while it is on and for good: an id that is typed otherwise leads there.
+"""
+
+import time
+from dataclasses import asdict
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from adapters.web.live.channel import Wanted
+from adapters.web.live.live import UnavailableError
+from adapters.web.live.model import Json
+from adapters.web.page.rendering import HEADERS, Renderer, reads_html
+from adapters.web.page.timeline import Timeline, Turn, timeline
+from adapters.web.query import BadRequestError, game_named
+from adapters.web.site import Site
+from gateway.game.board import Side
+from gateway.game.events import Reason
+from gateway.game.ids import GameId
+from gateway.store.commands import FORMATS, NEW
+from gateway.store.games import Filter, NoGameError, Page
+from gateway.store.outcomes import outcome
+from gateway.store.reader import Whole
+from gateway.store.records import WORDS, GameRecord
+
+_TYPES = {"csv": "text/csv", "jsonl": "application/x-ndjson", "pgn": "application/vnd.chess-pgn"}
+_BADGES = {Reason.TIME: "time", Reason.LEFT: "left", Reason.ILLEGAL: "illegal"}
+
+
+def routes(site: Site, renderer: Renderer) -> list[Route]:
+    """Return the routes of the view."""
+    view = _View(site, renderer)
+    return [Route("/game/{game}.{form}", view.download), Route("/game/{game}", view.page)]
+
+
+class _View:
+    """Answers for games."""
+
+    def __init__(self, site: Site, renderer: Renderer) -> None:
+        self._site = site
+        self._renderer = renderer
+
+    async def page(self, request: Request) -> Response:
+        """Show a game; lead to its address from another spelling of it."""
+        typed = request.path_params["game"]
+        game = _named(typed)
+        if game != typed:
+            return RedirectResponse(f"/game/{game}", 301, HEADERS)
+        response = await self._site.threads.do(lambda: self._stored(request, game))
+        if response is None:
+            response = await self._on(request, game)
+        if response is None:  # it may have ended meanwhile
+            response = await self._site.threads.do(
+                lambda: self._stored(request, game) or self._missing(request, game)
+            )
+        return response
+
+    async def download(self, request: Request) -> Response:
+        """Give a game as a file in one of the formats of the exporter."""
+        game, form = _named(request.path_params["game"]), request.path_params["form"]
+        if form not in FORMATS:
+            raise HTTPException(404, f"there is no such format, but {', '.join(FORMATS)}")
+        try:
+            record, _ = await self._site.threads.do(lambda: self._site.reader.game(game))
+        except NoGameError as error:
+            raise HTTPException(404, str(error)) from error
+        headers = HEADERS | {"Content-Disposition": f'attachment; filename="{game}.{form}"'}
+        body = "".join(FORMATS[form]([record])).encode("utf-8", "surrogatepass")
+        return Response(body, headers=headers, media_type=_TYPES.get(form, "text/plain"))
+
+    def _stored(self, request: Request, game: GameId) -> Response | None:
+        try:
+            found = self._site.reader.game(game)
+        except NoGameError:
+            return None
+        return self._renderer.page(request, "game.html", tab="live", **_shown(found))
+
+    async def _on(self, request: Request, game: GameId) -> Response | None:
+        """Show a game that is on, or has ended so lately that it is not stored yet."""
+        if game.isdecimal():  # only old games have such an id
+            return None
+        try:
+            state = await self._site.live.state(Wanted(game=game, most=1))
+        except UnavailableError as error:
+            raise HTTPException(503, f"{error}; try again in a few seconds", {"Retry-After": "2"}) from error
+        for found in state["games"]:
+            return self._renderer.page(request, "game.html", tab="live", **_live(found))
+        return None
+
+    def _missing(self, request: Request, game: GameId) -> Response:
+        if not reads_html(request):
+            raise HTTPException(404, f"there is no game {game}")
+        newest = self._site.reader.page(Filter(), Page(limit=1))
+        text = f"The newest is game {newest[0].game}" if newest else "No game has been stored yet"
+        return self._renderer.page(request, "error.html", 404, title=f"There is no game {game}", text=text)
+
+
+def _named(text: str) -> GameId:
+    try:
+        return game_named(text)
+    except BadRequestError as error:
+        raise HTTPException(404, "an id of a game looks like 9k3fm-00002a") from error
+
+
+def _live(found: Json) -> dict[str, Any]:
+    """Return what the template shows of a game that is on. `found` is as the live stream has it."""
+    names = [player["name"] for player in found["players"]]
+    unknown = [asdict(Turn()) for _ in found["moves"]]
+    data = {"names": names, "moves": found["moves"], "turns": unknown, "attempt": None, "reason": None}
+    return {
+        "is_on": True,
+        "game": found,
+        "badges": ["", ""],
+        "data": {"game": found["game"], "stream": f"/api/live/events?game={found['game']}&most=1"} | data,
+    }
+
+
+def _shown(found: Whole) -> dict[str, Any]:
+    """Return what the template shows of a stored game."""
+    record, both = found
+    lines = timeline(record, both)
+    return {
+        "is_on": False,
+        "game": record,
+        "outcome": outcome(record),
+        "reason": WORDS[record.reason],
+        "badges": [_badge(record, 0), _badge(record, 1)],
+        "lines": lines,
+        "kept": [exchange is not None for exchange in both],
+        "is_new": 1000 * time.time() - record.ended < NEW,
+        "formats": FORMATS,
+        "data": _data(record, lines),
+    }
+
+
+def _badge(record: GameRecord, side: Side) -> str:
+    if record.winner is None:
+        return "drawn" if record.reason is Reason.FULL else ""
+    if record.winner == side:
+        return "four" if record.reason is Reason.FOUR else "won"
+    return _BADGES.get(record.reason, "lost")
+
+
+def _data(record: GameRecord, lines: Timeline) -> dict[str, Any]:
+    """Return what the page's script needs of a game."""
+    return {
+        "game": record.game,
+        "names": [player.name for player in record.players],
+        "moves": record.moves,
+        "turns": [asdict(turn) for turn in lines.turns],
+        "attempt": None
+        if lines.attempt is None
+        else {"column": lines.attempt.column, "used": lines.attempt.used},
+        "thought": record.thought,
+        "winner": record.winner,
+        "reason": WORDS[record.reason],
+    }

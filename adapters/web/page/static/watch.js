@@ -1,0 +1,46 @@
+// A game that is on: its moves as they come, and its stored page when it is over.
+import { Games } from "./games.js";
+import { announce } from "./status.js";
+import { Stream } from "./stream.js";
+
+const PAUSES = [200, 400, 800, 1_000, 1_000, 1_000, 2_000, 4_000, 8_000, 16_000];
+const EVIDENCE = 5; // tries after which the page is good without what was said
+
+// Keep `game` as the live stream tells of it, and call `changed(found)` with it as it is there.
+export function watch(game, changed) {
+  const games = new Games();
+  let isOver = false;
+  const stream = new Stream(game.stream, (name, about) => {
+    if (isOver || name === "counts") return;
+    games.apply(name, about, performance.now());
+    const found = games.at.get(games.places.get(game.game));
+    if (name === "moved" && found) time(game, found, about);
+    if (found) game.moves = found.moves;
+    while (game.turns.length < game.moves.length) game.turns.push({ used: null, left: null });
+    changed(found ?? null);
+    isOver = !found || found.reason !== null;
+    if (isOver) {
+      stream.close();
+      leave(game);
+    }
+  });
+}
+
+function time(game, found, { number, side, used, left }) {
+  game.turns[number - 1] = { used: 1000 * used, left: left ? 1000 * left[side] : null };
+}
+
+// Show the stored game as soon as it is stored, at best with what was said.
+async function leave(game) {
+  const why = document.querySelector(".game .why");
+  why.textContent = "The game is over. Its result is being stored.";
+  announce(why.textContent);
+  for (const [index, pause] of PAUSES.entries()) {
+    await new Promise((resolve) => setTimeout(resolve, pause));
+    const response = await fetch(`/api/games/${game.game}`).catch(() => null);
+    const isStored = response?.ok;
+    const hasEvidence = isStored && (await response.json()).evidence.some((each) => each !== null);
+    if (hasEvidence || (isStored && index >= EVIDENCE)) return location.reload();
+  }
+  why.textContent = "The game is over, but its result is not stored yet. Load this page again later.";
+}

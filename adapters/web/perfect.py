@@ -1,0 +1,154 @@
+"""Perfect play: what each column would have been worth, in every position of a stored game.
+
+Knows the solver, in a worker process of the web's own, and how long it may take. Does not know HTTP. The
+rules it keeps:
+
+- No event loop works anything out, and players, those of the server's own too, come first on the processor.
+- One game is worked out at a time; few wait. What is not found in time is left open, and tried again when it
+  is asked for again. What was found is kept for the `KEPT` games that were asked for last.
+"""
+
+import logging
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeAlias
+
+import trio
+import trio_parallel
+
+from adapters.web.solving import solve
+from gateway.engines import EngineUnavailable
+from gateway.engines.perfect import last_move, require
+from gateway.game.board import COLUMNS
+from gateway.game.ids import GameId
+from gateway.store.records import GameRecord
+
+GAME_LIMIT = 25.0
+"""Seconds after which what is left of a game is left open. On an idle processor a game takes about three."""
+WAITING = 3
+"""Clients that may wait while a game is worked out."""
+KEPT = 200
+IDLE = 60.0
+"""Seconds after which a worker that has nothing to do ends: with the solver's book it takes 200 MB."""
+GRACE = 0.1
+"""Seconds that a worker has for ending when the web does."""
+
+Scores: TypeAlias = Mapping[int, int]
+"""What columns are worth to the side to move, as `gateway.engines.perfect.score_columns` has it."""
+
+_LOST = (trio_parallel.BrokenWorkerError, OSError, ImportError)
+"""What is raised where a worker has died or cannot be started."""
+
+logger = logging.getLogger(__name__)
+
+
+class BusyError(Exception):
+    """Too many wait already."""
+
+
+class NotInstalledError(Exception):
+    """The solver is not there. Its text says how to install it."""
+
+
+async def in_worker(columns: str) -> Scores:
+    """Return the scores of a position, worked out in another process, which is killed on cancellation.
+
+    Raises NotInstalledError.
+    """
+    try:
+        require()
+    except EngineUnavailable as error:
+        raise NotInstalledError(str(error)) from error
+    scores: Scores = await trio_parallel.run_sync(
+        solve, columns, kill_on_cancel=True, limiter=trio.CapacityLimiter(1)
+    )
+    return scores
+
+
+@asynccontextmanager
+async def workers() -> AsyncIterator[None]:
+    """Let all within share a worker; kill it at the end if it is still at work."""
+    with suppress(trio_parallel.BrokenWorkerError):  # it was killed
+        async with trio_parallel.open_worker_context(idle_timeout=IDLE, grace_period=GRACE):
+            yield
+
+
+class Perfect:
+    """Works out positions, one game after the other."""
+
+    def __init__(self, work: Callable[[str], Awaitable[Scores]] = in_worker) -> None:
+        self._work = work
+        self._turn = trio.Lock()
+        self._known: OrderedDict[GameId, dict[int, Scores]] = OrderedDict()
+
+    async def scores(self, record: GameRecord) -> list[Scores | None]:
+        """Return the scores of each position that is not over, None where they were not found in time.
+
+        Raises BusyError, and what `work` raises.
+        """
+        wanted = range(len(record.moves) + (not record.board().over))
+        known = self._kept(record.game)
+        if any(number not in known for number in wanted):
+            if self._turn.statistics().tasks_waiting >= WAITING:
+                raise BusyError
+            async with self._turn:
+                with trio.move_on_after(GAME_LIMIT):
+                    await self._find(record.moves, wanted, known)
+        return [known.get(number) for number in wanted]
+
+    async def _find(self, moves: str, wanted: range, known: dict[int, Scores]) -> None:
+        """Work out what is not known, the latest position first: those are found soonest, and help others."""
+        for number in reversed(wanted):
+            if number in known:
+                continue
+            try:
+                known[number] = await self._work(moves[:number])
+            except _LOST as error:
+                logger.warning(
+                    "a position cannot be worked out: %s",
+                    error,
+                    extra={"event": "solver_lost", "error": str(error)},
+                )
+                return
+
+    def _kept(self, game: GameId) -> dict[int, Scores]:
+        known = self._known.setdefault(game, {})
+        self._known.move_to_end(game)
+        if len(self._known) > KEPT:
+            self._known.popitem(last=False)
+        return known
+
+
+def as_object(moves: str, found: Sequence[Scores | None]) -> dict[str, Any]:
+    """Return what JSON can say of the positions of a game."""
+    return {
+        "positions": [
+            None if scores is None else [_worth(scores.get(column), number) for column in range(COLUMNS)]
+            for number, scores in enumerate(found)
+        ],
+        "turned": list(_turns(moves, found)),
+    }
+
+
+def _worth(score: int | None, moves: int) -> dict[str, Any] | None:
+    return None if score is None else {"result": _result(score), "at": last_move(score, moves)}
+
+
+def _result(score: int) -> str:
+    return "win" if score > 0 else "lose" if score < 0 else "draw"
+
+
+def _turns(moves: str, found: Sequence[Scores | None]) -> Iterator[dict[str, Any]]:
+    """Yield the moves after which the mover stood worse than it could have."""
+    for number, (column, scores) in enumerate(zip(moves, found, strict=False), 1):
+        if scores is None:
+            continue
+        best, played = (_sign(score) for score in (max(scores.values()), scores[int(column)]))
+        if played < best:
+            better = [each for each, score in sorted(scores.items()) if _sign(score) == best]
+            yield {"move": number, "was": _result(best), "became": _result(played), "better": better}
+
+
+def _sign(score: int) -> int:
+    return (score > 0) - (score < 0)

@@ -1,0 +1,219 @@
+"""The page of one game."""
+
+import csv
+import io
+import json
+import re
+import time
+from html import unescape
+
+import pytest
+from game_records import FOUR, drawn, game
+from markupsafe import escape
+from web_world import NASTY, Site, keep, said
+
+from adapters.web.live.rows import written
+from gateway.game.events import Objection, Reason
+from gateway.game.facts import GameStarted, Standing
+from gateway.game.text import is_visible, printable
+from gateway.store import commands, storing
+from gateway.store.evidence import recorded
+from gateway.store.games import Filter
+from gateway.store.records import Enclosure, GameRecord, Participant
+
+SCRIPTS = 3
+"""Elements of that name in a page."""
+HTML = {"Accept": "text/html"}
+LINE = (Participant("ann", "droidcon"), Participant("bob", "nac4"))
+ILLEGAL = game(players=LINE, moves="33", winner=1, reason=Reason.ILLEGAL)
+SAID = (
+    (0.0, "out", "YOUR_MOVE", 42.0),
+    (0.1, "in", "PUT 3", None),
+    (0.3, "out", "PUT 3", None),
+    (0.5, "in", "PUT 9", Objection.OUTSIDE),
+    (0.6, "note", "", "lost by an illegal move"),
+)
+HEARD = ((0.1, "out", "genmove", None), (0.3, "in", "playmove 3", None))
+
+
+async def page_of(site: Site, target: str = "/game/1", status: int = 200) -> str:
+    async with site.client() as client:
+        response = await client.get(target, headers=HTML)
+    assert response.status_code == status, response.text
+    return response.text
+
+
+def words(page: str) -> str:
+    """Return what can be read, in one line."""
+    main = page[page.index("<main") :]
+    return " ".join(unescape(re.sub(r"<[^>]*>", "", main)).split())
+
+
+async def test_page_says_who_won_and_why_and_where_and_when(site: Site) -> None:
+    keep(site.database, [game(table="corner", series=7, round=2)])
+    shown = words(await page_of(site))
+    assert "alice beat bob with four in a row" in shown
+    assert "Move 7, in column 0, made four in a row." in shown
+    assert "Game 1 · table corner · series 7, round 2 · 2023-11-14T22:13:20.000Z · 7 moves in 1.5 s" in shown
+
+
+@pytest.mark.parametrize(
+    ("record", "why"),
+    [
+        (drawn(), "The board is full, and nobody has four in a row."),
+        (
+            game(winner=1, reason=Reason.TIME),
+            "alice was out of time before move 8. It thought for 120 ms in this game.",
+        ),
+        (game(winner=1, reason=Reason.LEFT), "alice left the game before move 8."),
+        (
+            game(winner=None, reason=Reason.ABORTED, moves="3"),
+            "A game that a player leaves so early has no winner.",
+        ),
+        (game(winner=None, reason=Reason.STOPPED, moves=""), "A game that the server stops has no winner."),
+        (
+            game(winner=1, reason=Reason.ILLEGAL),
+            "Move 8 of alice was illegal. A nac4 player loses the game by an",
+        ),
+        (game(counted=False), "It does not count in the standings."),
+    ],
+)
+async def test_page_says_what_became_of_the_game(site: Site, record: GameRecord, why: str) -> None:
+    keep(site.database, [record])
+    assert why in words(await page_of(site))
+
+
+async def test_illegal_move_is_quoted_with_what_was_wrong(site: Site) -> None:
+    keep(site.database, [ILLEGAL], (SAID, HEARD))
+    page = await page_of(site)
+    assert "At move 3 ann said PUT 9, which was refused: outside the board. A Droidcon player loses" in words(
+        page
+    )
+    assert page.count('class="refused"') == 1
+    assert [int(each) for each in re.findall('data-move="([0-9]+)"', page)] == [1, 2]
+
+
+async def test_what_is_noted_of_a_player_that_left_is_told(site: Site) -> None:
+    both = (((0.1, "note", "", "hung up"), (0.2, "note", "", "lost by leaving")), ())
+    keep(site.database, [game(winner=1, reason=Reason.LEFT)], both)
+    assert "alice left the game before move 8: hung up." in words(await page_of(site))
+
+
+async def test_script_gets_moves_and_times_and_no_more_than_it_needs(site: Site) -> None:
+    keep(site.database, [ILLEGAL], (SAID, HEARD))
+    found = re.search('data-game="([^"]*)"', await page_of(site))
+    assert found is not None
+    assert json.loads(unescape(found[1])) == {
+        "game": "1",
+        "names": ["ann", "bob"],
+        "moves": "33",
+        "turns": [{"used": 100, "left": 41_900}, {"used": 200, "left": None}],
+        "attempt": {"column": "9", "used": 200},
+        "thought": [120, 340],
+        "winner": 1,
+        "reason": "illegal",
+    }
+
+
+@pytest.mark.parametrize("name", [*NASTY, "<img src=x onerror=alert(1)>", "\u202eecila", "🟡" * 256])
+async def test_no_name_or_table_is_more_than_text(site: Site, name: str) -> None:
+    keep(site.database, [game(name, name, table=name)], (SAID, HEARD))
+    page = await page_of(site)
+    assert "<img" not in page
+    assert page.count("<script") == SCRIPTS
+    assert f"<bdi>{escape(name)}</bdi>" in page
+    assert "\u202e" not in page[: page.index("<body")]
+
+
+@pytest.mark.parametrize("text", [*NASTY, "<img src=x onerror=alert(1)>", "\u202eecila", "\ud800"])
+async def test_no_text_on_a_wire_is_more_than_visible_text(site: Site, text: str) -> None:
+    evidence = ((0.1, "in", text, Objection.UNREADABLE), (0.2, "out", text, None), (0.3, "note", "", text))
+    keep(site.database, [game(winner=1, reason=Reason.ILLEGAL)], (evidence, evidence))
+    page = await page_of(site)
+    assert "<img" not in page
+    assert page.count("<script") == SCRIPTS
+    shown = escape(printable(text.rstrip("\r\n")))
+    assert page.count(f'"wire">{shown}</bdi>') == 4
+    assert all(is_visible(each) for each in words(page))
+
+
+async def test_game_of_which_nothing_is_kept_says_so(site: Site) -> None:
+    keep(site.database, [game()])
+    assert (
+        "What was said is not kept The server keeps it for as long as its option --keep-wire says"
+        in words(await page_of(site))
+    )
+
+
+async def test_game_that_ended_just_now_is_looked_at_again_for_what_was_said(site: Site) -> None:
+    keep(site.database, [game(ended=round(1000 * time.time()) + 3_600_000)])
+    page = await page_of(site)
+    assert "What was said is not kept yet" in words(page)
+    assert "data-early" in page
+
+
+async def test_player_of_the_server_s_own_has_no_wire(site: Site) -> None:
+    record = game(players=(LINE[0], Participant("aima", "house", house=True)))
+    keep(site.database, [record])
+    with site.database.writing() as connection:
+        storing.enclose(connection, [Enclosure("1", 0, recorded(said("x")))])
+    shown = words(await page_of(site))
+    assert "aima: one of the server's own players, without a wire." in shown
+
+
+@pytest.mark.parametrize("typed", ["9K3FM-00002A", "9k3fm-ooo02a", "9k3fm-00oO2a"])
+async def test_id_that_is_typed_otherwise_leads_to_the_address_of_the_game(site: Site, typed: str) -> None:
+    async with site.client() as client:
+        response = await client.get(f"/game/{typed}", headers=HTML)
+    assert (response.status_code, response.headers["location"]) == (301, "/game/9k3fm-00002a")
+
+
+@pytest.mark.parametrize("unknown", ["4711", "9k3fm-00002a"])
+async def test_game_that_there_is_not_leads_on(site: Site, unknown: str) -> None:
+    keep(site.database, [game()])
+    page = await page_of(site, f"/game/{unknown}", 404)
+    assert f"There is no game {unknown} The newest is game 1." in words(page)
+    assert 'href="/"' in page
+    assert 'href="/standings"' in page
+    async with site.client() as client:
+        response = await client.get(f"/game/{unknown}")
+    assert response.json() == {"error": f"there is no game {unknown}"}
+
+
+@pytest.mark.parametrize("text", ["x", "<b>", "%00", "0", "9k3fm-00002", "9k3fm-00002a.frob", "1.frob"])
+async def test_what_is_no_id_or_no_format_is_not_found(site: Site, text: str) -> None:
+    keep(site.database, [game()])
+    page = await page_of(site, f"/game/{text}", 404)
+    assert "<b>" not in page
+
+
+async def test_game_that_is_on_is_shown_at_its_address(site: Site) -> None:
+    started = GameStarted("9k3fm-00002a", (1, 2), ("<ann>", "bob"), ("droidcon", "nac4"), None, 1, 42.0)
+    site.on = [written((started, Standing((3, 3), (0.1, 0.2), (41.0, 40.0), 0.5)))]
+    page = await page_of(site, "/game/9k3fm-00002a")
+    assert "<ann> plays bob The game is on." in words(page)
+    assert "Game 9k3fm-00002a · lobby · round 1 · 42 s for each player" in words(page)
+    assert "/api/live/events?game=9k3fm-00002a" in page
+    assert ".pgn" not in page
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "pgn", "arena"])
+async def test_game_is_given_in_every_format_as_the_exporter_has_it(site: Site, form: str) -> None:
+    keep(site.database, [game("=cmd()", "bob")])
+    async with site.client() as client:
+        response = await client.get(f"/game/1.{form}")
+    assert response.headers["content-disposition"] == f'attachment; filename="1.{form}"'
+    assert response.text == "".join(commands.export(site.database, form, Filter()))
+    if form == "csv":
+        (row,) = csv.DictReader(io.StringIO(response.text))
+        assert row["first"] == "'=cmd()"
+
+
+async def test_perfect_play_is_worked_out_for_a_stored_game_alone(site: Site) -> None:
+    keep(site.database, [game()])
+    async with site.client() as client:
+        found = (await client.get("/api/games/1/perfect")).json()
+        assert len(found["positions"]) == len(FOUR)
+        assert found["positions"][0] == [{"result": "draw", "at": None}] * 7
+        assert found["turned"] == []
+        assert (await client.get("/api/games/2/perfect")).status_code == 404
