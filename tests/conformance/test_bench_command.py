@@ -21,9 +21,12 @@ from conformance.targets import Address
 SHORT = [Stretch(0.2, 0.1), Stretch(0.2, 0.1, 200)]
 
 
-def test_small_run_measures_all_that_is_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_small_run_measures_all_that_is_asked_for(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("conformance.lab.bench.command.FLOOR_CONNECTIONS", 8)
     report = tmp_path / "bench.json"
-    words = ["--pairs", "4", "--seconds", "0.2", "--rate", "200", "--only", "mix"]
+    words = ["--pairs", "4", "--seconds", "0.1", "--rate", "200", "--only", "mix"]
     status = main(["bench", *words, "--json", str(report)])
     told = capsys.readouterr()
     assert "conformance:" not in told.err
