@@ -1,4 +1,4 @@
-"""The command ``c4gateway``: options in, a running server out.
+"""The server: options in, a running server out.
 
 The composition root: the only module that knows both the gateway and its adapters.
 """
@@ -35,20 +35,13 @@ from gateway.server.app import FrontEnd, Service, addresses_of, listen, open_por
 from gateway.server.arguments import in_one_line, let_output_take_any_text
 from gateway.server.arrivals import ArrivalTimes
 from gateway.server.logs import log_fault, log_games, log_start, set_up_logging
-from gateway.server.options import COMMANDS, parse
 
 if TYPE_CHECKING:
     from gateway.server.archive import Archive
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(options: argparse.Namespace) -> int:
     """Run the server; return the exit status: 0 when it was stopped, 1 when the system refused something."""
-    given = sys.argv[1:] if arguments is None else arguments
-    if given and given[0] in COMMANDS:
-        from gateway.server import reports  # noqa: PLC0415  as below
-
-        return reports.main(given)
-    options = parse(given, DIALECTS)
     let_output_take_any_text()
     set_up_logging(options.log_level, as_json=options.log_json)
     status = 0

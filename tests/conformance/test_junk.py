@@ -16,7 +16,7 @@ from conformance.launch import COMMAND
 BROKEN = """
 import sys
 from adapters import framing
-from gateway.cli import main
+from gateway.__main__ import main
 framing.to_text = None
 sys.exit(main())
 """

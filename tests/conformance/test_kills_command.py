@@ -61,7 +61,7 @@ Local.write = die
 
 def sabotaged(words: str) -> tuple[str, ...]:
     """Return what starts a gateway that breaks its word."""
-    run = "import sys; from gateway.cli import main; sys.exit(main())"
+    run = "import sys; from gateway.__main__ import main; sys.exit(main())"
     return (sys.executable, "-c", IN_ONE_PROCESS + words + run, *COMMAND[3:])
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from game_records import game
 
-from gateway.cli import main
+from gateway.__main__ import main
 from gateway.store.database import open_to_write
 from gateway.store.worker import Worker
 
