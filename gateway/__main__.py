@@ -1,8 +1,8 @@
 """The command ``c4gateway``, also as ``python -m gateway``: it reads the options, and does what they ask for.
 
 Knows the options, and what does the work: the server, or a command on a store. It imports each only when it
-is asked for, so that ``--help`` does not wait for the server's libraries. Before it imports anything it looks at
-the system, because some systems lack modules that the server needs.
+is asked for, so that ``--help`` does not wait for the server's libraries. Before it imports anything it looks
+at the system, because some systems lack modules that the server needs.
 """
 
 import sys
