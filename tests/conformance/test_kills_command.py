@@ -42,15 +42,17 @@ class Local:
 process.StoreProcess = Local
 write = Local.write
 """
-TELLS_AT_ONCE_AND_STORES_TWICE = """
+STORES_TWICE_AND_THEN_TELLS_ONLY = """
 from dataclasses import replace
-open_games.OpenGames.is_open = lambda self, game: False
 other = str.maketrans("0123456789", "1032547698")
-async def late(self, batch):
-    await trio.sleep(0.1)
+async def twice_and_then_never(self, batch):
     await write(self, batch)
     await write(self, ([replace(each, game=each.game.translate(other)) for each in batch.games], ()))
-Local.write = late
+    open_games.OpenGames.is_open = lambda self, game: False
+    Local.write = never
+async def never(self, batch):
+    await trio.sleep_forever()
+Local.write = twice_and_then_never
 """
 DIES = """
 async def die(self, batch):
@@ -65,8 +67,7 @@ def sabotaged(words: str) -> tuple[str, ...]:
     return (sys.executable, "-c", IN_ONE_PROCESS + words + run, *COMMAND[3:])
 
 
-def options(within: float = 1.0, results: int = 6) -> Namespace:
-    # A late moment: at 0.96 of `within`.
+def options(within: float, results: int = 6) -> Namespace:
     return Namespace(kills=1, pairs=6, results=results, within=within, seed="22")
 
 
@@ -120,8 +121,9 @@ async def test_run_that_told_too_few_results_is_not_good(
 async def test_results_that_were_told_before_they_were_stored_or_stored_twice_are_found(
     tmp_path: Path,
 ) -> None:
-    broken = sabotaged(TELLS_AT_ONCE_AND_STORES_TWICE)
-    findings = await kill_all(options(), str(tmp_path / "c4.db"), broken)
+    """The first batch has a game of each pair at most, and a game has two results: so more are told later."""
+    broken = sabotaged(STORES_TWICE_AND_THEN_TELLS_ONLY)
+    findings = await kill_all(options(within=0.001, results=30), str(tmp_path / "c4.db"), broken)
     assert findings.verdict.missing
     assert findings.verdict.twice
     assert not findings.is_good

@@ -103,7 +103,7 @@ def test_small_run_measures_both_ways(
 ) -> None:
     monkeypatch.setattr(store, "TURNS", (False, True))
     report, database = tmp_path / "cost.json", tmp_path / "cost.db"
-    words = ["--pairs", "4", "--seconds", "0.1", "--rate", "400", "--only", "mix"]
+    words = ["--pairs", "4", "--seconds", "0.2", "--rate", "400", "--only", "mix"]
     status = main(["store-cost", *words, "--db", str(database), "--json", str(report)])
     told = capsys.readouterr()
     assert "conformance:" not in told.err
