@@ -1,6 +1,7 @@
 """The server: options in, a running server out.
 
-The composition root: the only module that knows both the gateway and its adapters.
+The composition root: the only module that knows both the gateway and its adapters. `__main__`, which reads
+the options, knows no more than the list of the dialects.
 """
 
 import argparse

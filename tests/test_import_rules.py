@@ -168,7 +168,7 @@ def test_core_knows_no_dialect_by_name(module: str) -> None:
 # 3 and 5: the outer gateway.
 
 
-def test_cli_alone_imports_the_adapters() -> None:
+def test_cli_alone_imports_the_adapters_and_the_command_their_list() -> None:
     users = {name for name in ALL if any(found.startswith("adapters") for found in ours(name))}
     assert {name for name in users if not name.startswith("adapters")} == {COMMAND, "gateway.cli", READING}
     assert {found for found in ours(COMMAND) if found.startswith("adapters")} == {LIST}
