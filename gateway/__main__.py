@@ -1,22 +1,34 @@
-"""The command ``c4gateway``, also as ``python -m gateway``.
+"""The command ``c4gateway``, also as ``python -m gateway``: it reads the options, and does what they ask for.
 
-Looks whether the system is one that the server runs on before anything is imported that others lack.
+Knows the options, and what does the work: the server, or a command on a store. It imports each only when it
+is asked for, so that ``--help`` does not wait for the server's libraries. Before it imports anything it looks
+at the system, because some systems lack modules that the server needs.
 """
 
 import sys
+from collections.abc import Sequence
 
 SYSTEMS = {"linux": "Linux", "darwin": "macOS"}
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status, 1 on a system that is not supported."""
     if sys.platform not in SYSTEMS:
         supported = " and ".join(SYSTEMS.values())
         print(f"c4gateway: error: it runs on {supported}, not on {sys.platform}", file=sys.stderr)
         return 1
-    from gateway import cli  # noqa: PLC0415  needs the module `resource`, which Windows has not
+    from adapters.front_ends import DIALECTS  # noqa: PLC0415
+    from gateway.server.options import COMMANDS, parse  # noqa: PLC0415
 
-    return cli.main()
+    given = sys.argv[1:] if arguments is None else arguments
+    if given and given[0] in COMMANDS:
+        from gateway.server import reports  # noqa: PLC0415
+
+        return reports.main(given)
+    options = parse(given, DIALECTS)
+    from gateway import cli  # noqa: PLC0415
+
+    return cli.main(options)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""The command ``c4gateway``: options in, a running server out.
+"""The server: options in, a running server out.
 
-The composition root: the only module that knows both the gateway and its adapters.
+The composition root: the only module that knows both the gateway and its adapters. `__main__`, which reads
+the options, knows no more than the list of the dialects.
 """
 
 import argparse
@@ -47,7 +48,7 @@ from gateway.server.app import (
 from gateway.server.arguments import in_one_line, let_output_take_any_text
 from gateway.server.arrivals import ArrivalTimes
 from gateway.server.logs import log_fault, log_games, log_start, set_up_logging
-from gateway.server.options import COMMANDS, NO_WEB, WEB_PORT, parse
+from gateway.server.options import NO_WEB, WEB_PORT
 
 if TYPE_CHECKING:
     from gateway.server.archive import Archive
@@ -55,14 +56,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger("gateway.server")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(options: argparse.Namespace) -> int:
     """Run the server; return the exit status: 0 when it was stopped, 1 when the system refused something."""
-    given = sys.argv[1:] if arguments is None else arguments
-    if given and given[0] in COMMANDS:
-        from gateway.server import reports  # noqa: PLC0415  as below
-
-        return reports.main(given)
-    options = parse(given, DIALECTS)
     let_output_take_any_text()
     set_up_logging(options.log_level, as_json=options.log_json)
     status = 0

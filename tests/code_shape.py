@@ -8,6 +8,7 @@ import ast
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -26,7 +27,10 @@ class Module:
         """The package that the module is in, or the one around it where that is in one itself."""
         self.text = path.read_text()
         self.lines = self.text.count("\n")
-        self.tree = ast.parse(self.text)
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        return ast.parse(self.text)
 
     def functions(self) -> Iterator[tuple[int, str]]:
         """Yield the lines and the name of each function."""

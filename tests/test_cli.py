@@ -113,14 +113,14 @@ def test_port_in_use_is_one_line_and_status_1() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        status, out, err = ran("--nac4", "0", "--tcp", str(port))
+        status, out, err = ran("--nac4", "0", "--tcp", str(port), "--db", "none")
     assert (status, out) == (1, "")
     assert f"127.0.0.1, port {port}: Address already in use" in complaint(err)
 
 
 @pytest.mark.parametrize("host", ["256.256.256.256", "a..b"])
 def test_host_that_is_none_is_one_line_and_status_1(host: str) -> None:
-    status, out, err = ran("--tcp", "0", "--host", host)
+    status, out, err = ran("--tcp", "0", "--host", host, "--db", "none")
     assert (status, out) == (1, "")
     assert host in complaint(err)
 
@@ -135,7 +135,7 @@ def test_bad_value_or_unknown_option_is_one_line_and_status_2(arguments: list[st
 def test_stdout_that_takes_nothing_is_one_line_and_status_1() -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "gateway", "--tcp", "0"],
+            [sys.executable, "-m", "gateway", "--tcp", "0", "--db", "none"],
             cwd=ROOT,
             stdin=subprocess.DEVNULL,
             stdout=full,

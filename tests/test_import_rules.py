@@ -32,7 +32,9 @@ PACKAGES = {
     "server": {"game", "matchmaking", "hub", "engines", "store"},
 }
 """The packages of the gateway, and what each of them may import."""
-TOP = {"gateway", "gateway.__main__", "gateway.cli", "gateway.processes"}
+COMMAND = "gateway.__main__"
+"""What reads the options, and imports what they ask for."""
+TOP = {"gateway", COMMAND, "gateway.cli", "gateway.processes"}
 """Modules of the gateway that are in no package. `processes` is open to all but the core."""
 PURE = {
     "collections",
@@ -71,12 +73,19 @@ IN_DIALECTS = [
 
 def at_import(module: str) -> set[str]:
     """Return the modules of ours that are imported when a module is, its packages included."""
-    tree = ast.parse(source(module))
-    arrows = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
-    found = _targets(arrows) & {*ALL}
+    found = _targets(first_imports(module)) & {*ALL}
     return found | {"adapters." + name.split(".")[1] for name in found if name.startswith("adapters.")} & {
         *ALL
     }
+
+
+def theirs_at_import(module: str) -> set[str]:
+    """Return the libraries that are imported when a module is."""
+    return {name.split(".")[0] for name in _targets(first_imports(module))} - {*OURS}
+
+
+def first_imports(module: str) -> list[ast.Import | ast.ImportFrom]:
+    return [node for node in MODULES[module].tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
 
 
 def source(module: str) -> str:
@@ -162,13 +171,22 @@ def test_core_knows_no_dialect_by_name(module: str) -> None:
 # 3 and 5: the outer gateway.
 
 
-def test_cli_alone_imports_the_adapters() -> None:
+def test_cli_alone_imports_the_adapters_and_the_command_their_list() -> None:
     users = {name for name in ALL if any(found.startswith("adapters") for found in ours(name))}
-    assert {name for name in users if not name.startswith("adapters")} == {"gateway.cli", READING}
+    assert {name for name in users if not name.startswith("adapters")} == {COMMAND, "gateway.cli", READING}
+    assert {found for found in ours(COMMAND) if found.startswith("adapters")} == {LIST}
+
+
+def test_options_are_read_without_what_serves() -> None:
+    seen, todo = set[str](), {"gateway.server.options", LIST}
+    while todo:
+        seen |= todo
+        todo = {found for name in todo for found in at_import(name)} - seen
+    assert not {"trio", "sqlalchemy"} & {library for name in seen for library in theirs_at_import(name)}
 
 
 def test_nothing_but_the_command_imports_the_cli() -> None:
-    assert {name for name in ALL if "gateway.cli" in imports(name)} == {"gateway.__main__"}
+    assert {name for name in ALL if "gateway.cli" in imports(name)} == {COMMAND}
 
 
 # 4: the dialects.
@@ -453,10 +471,8 @@ def test_libraries_of_the_web_stay_in_it() -> None:
 
 @pytest.mark.parametrize("late", ["adapters.web.process", "adapters.web.link", "gateway.server.archive"])
 def test_who_asks_for_no_web_and_no_store_pays_for_none(late: str) -> None:
-    at_import = ast.parse(source("gateway.cli")).body
-    arrows = [node for node in at_import if isinstance(node, ast.Import | ast.ImportFrom)]
     assert late in imports("gateway.cli")
-    assert not [node for node in arrows if late in ast.unparse(node)]
+    assert not [node for node in first_imports("gateway.cli") if late in ast.unparse(node)]
 
 
 # 6: conformance.

@@ -9,16 +9,17 @@ module that knows that library.
 """
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
-from openskill.models import PlackettLuce
+if TYPE_CHECKING:
+    from openskill.models import PlackettLuce
 
 MEAN = 25.0
 DEVIATION = 25.0 / 3
 
 _WIN, _LOSS = 1.0, 2.0
 _RANKS = {0: [_WIN, _WIN], 1: [_WIN, _LOSS], 2: [_LOSS, _WIN]}
-_MODEL = PlackettLuce(mu=MEAN, sigma=DEVIATION)
 
 
 class Rating(NamedTuple):
@@ -35,8 +36,9 @@ class Rating(NamedTuple):
 
 def rated(first: Rating, second: Rating, result: int) -> tuple[Rating, Rating]:
     """Return both ratings after a game with `result`, 1 or 2 for who won, 0 for a draw."""
-    sides = [[_MODEL.rating(mu=each.mean, sigma=each.deviation)] for each in (first, second)]
-    (one,), (two,) = _MODEL.rate(sides, ranks=_RANKS[result])
+    model = _model()
+    sides = [[model.rating(mu=each.mean, sigma=each.deviation)] for each in (first, second)]
+    (one,), (two,) = model.rate(sides, ranks=_RANKS[result])
     return Rating(one.mu, one.sigma), Rating(two.mu, two.sigma)
 
 
@@ -47,6 +49,13 @@ class Ratings(NamedTuple):
     first_deviation: float | None = None
     second_mean: float | None = None
     second_deviation: float | None = None
+
+
+@cache
+def _model() -> "PlackettLuce":
+    from openskill.models import PlackettLuce  # noqa: PLC0415  takes time, and most processes rate no game
+
+    return PlackettLuce(mu=MEAN, sigma=DEVIATION)
 
 
 class Entry(NamedTuple):

@@ -71,7 +71,11 @@ def main() -> None:
     give_way(NICENESS)
     logging.disable()
     gc.freeze()
-    server = socket.socket(fileno=int(sys.argv[1]))
+    serve(socket.socket(fileno=int(sys.argv[1])))
+
+
+def serve(server: socket.socket) -> None:
+    """Do what comes by the socket, until the server is gone."""
     with server, server.makefile("rb") as messages, suppress(OSError):  # which says that the server is gone
         orders = _next(messages)
         if orders is None:

@@ -10,7 +10,7 @@ import trio
 import trio.testing
 import trio_websocket
 from frame_strategies import streams as frame_streams
-from hypothesis import given, settings
+from hypothesis import given
 from shell_fakes import Stallable, collect, drained, send, sockets
 from wires import wired
 
@@ -416,7 +416,6 @@ async def conversation(pieces: list[bytes], *, usual: bool) -> tuple[list[str], 
 
 
 @given(frame_streams)
-@settings(max_examples=60)
 async def test_reading_beside_the_library_is_reading_by_the_library(data: bytes) -> None:
     whole = await conversation([data], usual=False)
     assert await conversation([data], usual=True) == whole

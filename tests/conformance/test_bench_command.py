@@ -21,7 +21,10 @@ from conformance.targets import Address
 SHORT = [Stretch(0.2, 0.1), Stretch(0.2, 0.1, 200)]
 
 
-def test_small_run_measures_all_that_is_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_small_run_measures_all_that_is_asked_for(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("conformance.lab.bench.command.FLOOR_CONNECTIONS", 8)
     report = tmp_path / "bench.json"
     words = ["--pairs", "4", "--seconds", "0.2", "--rate", "200", "--only", "mix"]
     status = main(["bench", *words, "--json", str(report)])
@@ -52,9 +55,10 @@ async def test_any_server_is_measured_as_its_dialect_has_it(word: str, short_ser
     kind = "arena-json" if word == "arena" else word
     address = Address("127.0.0.1", short_series.port(word.partition("-")[0]))
     for seconds in (0.2, 1.0, 10.0):  # until a game is over, on any machine
-        report = await played(outside(kind, address, 3, seconds))
-        if report.stretches[0].games > 0:
-            break
+        with suppress(LoadError):
+            report = await played(outside(kind, address, 3, seconds))
+            if report.stretches[0].games > 0:
+                break
     assert [counted.server_cpu for counted in report.stretches] == [None, None]
     assert all(counted.moves > 0 for counted in report.stretches)
     assert report.stretches[0].games > 0
@@ -62,7 +66,8 @@ async def test_any_server_is_measured_as_its_dialect_has_it(word: str, short_ser
 
 def outside(kind: str, address: Address, pairs: int, seconds: float = 0.2) -> Plan:
     addresses = as_words({kind: address})
-    return Plan(COUPLES[kind], pairs, addresses, [Stretch(seconds, 0.1), SHORT[1]], is_gateway=False)
+    stretches = [Stretch(seconds, 0.1), Stretch(seconds, 0.1, 200)]
+    return Plan(COUPLES[kind], pairs, addresses, stretches, is_gateway=False)
 
 
 async def complaint(plan: Plan) -> str:

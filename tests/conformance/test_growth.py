@@ -67,7 +67,7 @@ def test_cpu_time_is_added_over_all_threads(tmp_path: Path) -> None:
 
 def test_short_run_measures_all_that_is_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     report = tmp_path / "growth.json"
-    sizes = "--games 21 --rate 200 --waiting 30 --many 300 --times 1 --seconds 0.1"
+    sizes = "--games 21 --rate 200 --waiting 30 --many 60 --times 1 --seconds 0.1"
     parts = "connect,waiting,games"
     status = main(["growth", *sizes.split(), "--only", parts, "--json", str(report)])
     out = capsys.readouterr().out

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, target
+from hypothesis import given, target
 
 from conformance.__main__ import main
 from conformance.lab.reading import command, families
@@ -45,7 +45,6 @@ def test_nothing_repeated_in_edn_takes_long(piece: str) -> None:
         assert time_of("arena", text, goal) <= goal
 
 
-@settings(max_examples=30, deadline=None, derandomize=True, database=None)
 @given(texts("arena", 4096))
 def test_no_text_that_is_searched_for_takes_long(text: str) -> None:
     found = time_of("arena", text, LENIENCE * GOALS[4096])

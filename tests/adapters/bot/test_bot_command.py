@@ -1,17 +1,23 @@
-"""The command ``c4bot`` from outside: against a running gateway, and against nobody."""
+"""The command ``c4bot``: against a running gateway, and against nobody.
 
+Of two bots that meet, one is a process of its own and the other runs in the process of the tests.
+"""
+
+import io
 import os
 import pty
-import select
 import signal
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 
 import pytest
+import websockets.sync.client
 from served import EVERY_PORT, PATIENCE, ROOT, Served, served
+
+from adapters.bot.cli import main
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +50,12 @@ EARLY = (
 
 
 def complaints(err: str) -> str:
-    """Return what was said on stderr, but for games that were left as the server had just begun them."""
-    return "".join(line for line in err.splitlines() if not line.startswith("c4bot: left another game"))
+    """Return what was said on stderr, but for what chance brings.
+
+    That is games that were left as the server had just begun them, and an opponent that is long in coming.
+    """
+    chance = ("c4bot: left another game", " waits at ")
+    return "".join(line for line in err.splitlines() if not any(words in line for words in chance))
 
 
 def ended(process: subprocess.Popen[str], typed: str | None = None) -> tuple[int, str, str]:
@@ -54,8 +64,11 @@ def ended(process: subprocess.Popen[str], typed: str | None = None) -> tuple[int
 
 
 def ran(*arguments: str) -> tuple[int, str, str]:
-    with botted(*arguments) as process:
-        return ended(process)
+    """Run a bot to its end here; return exit status, stdout, stderr."""
+    out, err, status = io.StringIO(), io.StringIO(), 2
+    with redirect_stdout(out), redirect_stderr(err), suppress(SystemExit):  # because of a wrong option
+        status = main(arguments)
+    return status, out.getvalue(), err.getvalue()
 
 
 def where(gateway: Served, dialect: str) -> tuple[str, str]:
@@ -81,11 +94,8 @@ def test_engines_play_each_other_over_any_two_dialects(
 ) -> None:
     table = f"{one[0]}-{other[0]}"
     rest = ("--games", "2", "--table", table)
-    with (
-        botted(*where(gateway, one[0]), *one[1:], *rest, "--verbose") as first,
-        botted(*where(gateway, other[0]), *other[1:], *rest) as second,
-    ):
-        results = [ended(first), ended(second)]
+    with botted(*where(gateway, other[0]), *other[1:], *rest) as second:
+        results = [ran(*where(gateway, one[0]), *one[1:], *rest, "--verbose"), ended(second)]
     assert [(status, complaints(err)) for status, _, err in results] == [(0, "")] * 2
     shown, quiet = (out for _, out, _ in results)
     assert "2 games: " in shown
@@ -99,56 +109,44 @@ def test_engines_play_each_other_over_any_two_dialects(
 def test_droidcon_bot_plays_more_games_than_a_series_has() -> None:
     with served("--tcp", "0", "--rounds", "1", addresses=1) as gateway:
         arguments = (*where(gateway, "droidcon"), "--engine", "random", "--games", "3", "--channel", "x")
-        with botted(*arguments) as first, botted(*arguments) as second:
-            for process in (first, second):
-                status, out, err = ended(process)
+        with botted(*arguments) as other:
+            for status, out, err in (ran(*arguments), ended(other)):
                 assert (status, complaints(err)) == (0, "")
                 assert out.startswith("3 games: ")
 
 
 def test_opponent_is_named_in_every_dialect(gateway: Served) -> None:
-    with (
-        botted(
-            *where(gateway, "droidcon"), "--engine", "random", "--name", "ann", "--against", "bob"
-        ) as first,
-        botted(*where(gateway, "arena"), "--engine", "random", "--name", "bob", "--against", "ann") as second,
-    ):
-        assert [ended(first)[0], ended(second)[0]] == [0, 0]
-    with (
-        botted(*where(gateway, "nac4"), "--engine", "random", "--name", "ann", "--against", "bob") as first,
-        botted(*where(gateway, "nac4"), "--engine", "random", "--name", "bob", "--against", "ann") as second,
-    ):
-        assert [ended(first)[0], ended(second)[0]] == [0, 0]
+    ann = ("--engine", "random", "--name", "ann", "--against", "bob")
+    bob = ("--engine", "random", "--name", "bob", "--against", "ann")
+    with botted(*where(gateway, "droidcon"), *ann) as other:
+        assert [ran(*where(gateway, "arena"), *bob)[0], ended(other)[0]] == [0, 0]
+    with botted(*where(gateway, "nac4"), *ann) as other:
+        assert [ran(*where(gateway, "nac4"), *bob)[0], ended(other)[0]] == [0, 0]
 
 
 def test_person_plays_at_the_prompt(gateway: Served) -> None:
-    with (
-        botted(
-            *where(gateway, "droidcon"), "--engine", "manual", "--channel", "p", stdin=subprocess.PIPE
-        ) as person,
-        botted(*where(gateway, "droidcon"), "--engine", "random", "--channel", "p") as engine,
-    ):
-        status, out, err = ended(person, "nine\n" + "0\n1\n2\n3\n4\n5\n6\n" * 20)
+    arguments = (*where(gateway, "droidcon"), "--channel", "p", "--engine")
+    with botted(*arguments, "manual", stdin=subprocess.PIPE) as person:
+        assert person.stdin is not None
+        person.stdin.write("nine\n" + "0\n1\n2\n3\n4\n5\n6\n" * 20)
+        person.stdin.flush()
+        assert ran(*arguments, "random")[0] == 0
+        status, out, err = ended(person)
         assert (status, complaints(err)) == (0, "")
-        assert ended(engine)[0] == 0
     assert "your column (0 to 6): type the number of a column, 0 to 6: " in out
     assert "1 game: " in out
 
 
 def test_person_whose_input_ends_leaves(gateway: Served) -> None:
-    with (
-        botted(
-            *where(gateway, "nac4"), "--engine", "manual", "--table", "e", stdin=subprocess.PIPE
-        ) as person,
-        botted(*where(gateway, "nac4"), "--engine", "random", "--table", "e") as engine,
-    ):
-        status, out, err = ended(person, "")
+    arguments = (*where(gateway, "nac4"), "--table", "e", "--engine")
+    with botted(*arguments, "manual") as person:
+        status, out, _ = ran(*arguments, "random")
+        assert status == 0
+        assert "1 game: 1 won" in out
+        status, out, err = ended(person)
         assert status == 0
         assert err in ("", EARLY)  # the game may not have begun yet
         assert "0 games: " in out
-        status, out, _ = ended(engine)
-        assert "1 game: 1 won" in out
-    assert status == 0
 
 
 def test_person_may_leave_while_nothing_is_typed(gateway: Served) -> None:
@@ -179,16 +177,12 @@ def test_bot_that_is_interrupted_says_what_it_has_done(gateway: Served, dialect:
     assert (status, out, err) == (130, "0 games: 0 won, 0 lost, 0 drawn\n", "")
 
 
-def test_name_in_use_is_told_in_the_servers_words() -> None:
-    with served("--nac4", "0", addresses=1) as gateway:
-        arguments = (*where(gateway, "nac4"), "--name", "eve")
-        with botted(*arguments) as one, botted(*arguments) as other:
-            while one.poll() is None and other.poll() is None:
-                select.select([one.stderr, other.stderr], [], [], PATIENCE)
-            refused, bearer = (one, other) if one.poll() is not None else (other, one)
-            assert ended(refused) == (1, "", "c4bot: error: the server refused: eve already used\n")
-            bearer.send_signal(signal.SIGINT)
-            assert ended(bearer)[0] == 130
+def test_name_in_use_is_told_in_the_servers_words(gateway: Served) -> None:
+    with websockets.sync.client.connect(gateway.url("nac4")) as bearer:
+        bearer.send("connect eve\r\n")
+        assert bearer.recv(PATIENCE) == "connected hello eve\r\n"
+        refused = ran(*where(gateway, "nac4"), "--name", "eve")
+    assert refused == (1, "", "c4bot: error: the server refused: eve already used\n")
 
 
 def test_reserved_name_is_told_in_the_servers_words(gateway: Served) -> None:

@@ -4,7 +4,7 @@ from typing import Protocol
 
 import pytest
 from engine_positions import boards, can_win, dealt, playable, pressing
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.engines import montecarlo
@@ -28,21 +28,18 @@ def _same_lot() -> None:
 
 @both
 @given(board=boards(), games=st.integers(1, 30))
-@settings(max_examples=40)
 def test_the_column_is_playable_with_any_number_of_games(engine: Counted, board: Board, games: int) -> None:
     assert board.has_room(engine(board, LONG, games=games))
 
 
 @both
 @given(board=boards())
-@settings(max_examples=40)
 def test_the_column_is_playable_with_no_time(engine: Counted, board: Board) -> None:
     assert board.has_room(engine(board, 1e-9))
 
 
 @both
 @given(board=boards(least=6))
-@settings(max_examples=60)
 def test_no_win_and_no_block_is_missed_with_one_game(engine: Counted, board: Board) -> None:
     column = engine(board, LONG, games=1)
     assert not pressing(board) or column in pressing(board)

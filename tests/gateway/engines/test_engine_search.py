@@ -5,7 +5,7 @@ from time import monotonic
 
 import pytest
 from engine_positions import boards, can_win, dealt, play, playable, pressing
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 from gateway.engines import search
 from gateway.engines.bits import sides
@@ -54,20 +54,17 @@ def test_a_small_table_changes_no_verdict(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @given(boards())
-@settings(max_examples=40)
 def test_the_column_is_playable_however_little_time_there_is(board: Board) -> None:
     assert board.has_room(alpha_beta(board, 0.001, limit=0.5))
 
 
 @given(boards(least=6))
-@settings(max_examples=60)
 def test_no_win_and_no_block_is_missed_in_no_time(board: Board) -> None:
     column = alpha_beta(board, 1e-9, limit=0.5)
     assert not pressing(board) or column in pressing(board)
 
 
 @given(boards(least=6))
-@settings(max_examples=60)
 def test_no_win_is_given_to_the_opponent_in_no_time(board: Board) -> None:
     assume(not can_win(board))
     after = board.drop(alpha_beta(board, 1e-9, limit=0.5))

@@ -135,5 +135,5 @@ class AlarmsAgreeWithADictionary(RuleBasedStateMachine):
         assert len(self.deadlines._queued) <= 64 + 2 * len(self.model) + 100
 
 
-AlarmsAgreeWithADictionary.TestCase.settings = settings(max_examples=60, stateful_step_count=30)
+AlarmsAgreeWithADictionary.TestCase.settings = settings(stateful_step_count=30)
 test_alarms_agree_with_a_dictionary = AlarmsAgreeWithADictionary.TestCase

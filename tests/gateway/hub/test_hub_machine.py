@@ -273,5 +273,5 @@ def pick(things: list[T], number: int) -> T:
     return things[number % len(things)]
 
 
-AnythingGoes.TestCase.settings = settings(max_examples=120, stateful_step_count=60)
+AnythingGoes.TestCase.settings = settings(stateful_step_count=60)
 test_anything_goes = AnythingGoes.TestCase

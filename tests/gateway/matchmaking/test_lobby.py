@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.game.commands import Wish
@@ -602,7 +602,6 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=100)
 @given(st.integers(1, 3), st.integers(0, 3), STEPS)
 def test_pairing_follows_the_rules_read_naively(cap: int, seed: int, steps: list) -> None:
     lobby = Lobby(random.Random(seed), cap)

@@ -70,7 +70,7 @@ async def test_times_are_the_wall_clocks_at_the_end_of_the_game(
 @pytest.mark.trio
 async def test_each_run_of_a_server_has_a_number_of_its_own(tmp_path: Path) -> None:
     runs = []
-    for _ in range(3):
+    for _ in range(2):
         async with archive.keeping(str(tmp_path / "c4.db"), 0) as kept:
             runs.append(kept.run)
-    assert [(run - runs[0]) % RUNS for run in runs] == [0, 1, 2]
+    assert [(run - runs[0]) % RUNS for run in runs] == [0, 1]

@@ -1,14 +1,20 @@
-"""The commands that read a store, from outside: how they end when something refuses them."""
+"""The commands that read a store: what they print, and how they end when something refuses them.
 
+Most run in the process of the tests. A process of its own has what is about its end.
+"""
+
+import io
 import shlex
 import signal
 import subprocess
 import sys
+from contextlib import ExitStack, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 
 import pytest
 from game_records import game
 
+from gateway.__main__ import main
 from gateway.store.database import open_to_write
 from gateway.store.worker import Worker
 
@@ -23,8 +29,20 @@ def place(tmp_path: Path) -> str:
     return where
 
 
-def reading(*arguments: str, out: Path) -> tuple[int, str]:
+def reading(*arguments: str, out: Path, encoding: str = "utf-8") -> tuple[int, str]:
     """Run a command; return its exit status, and what it said to the operator."""
+    stderr, status = io.StringIO(), 2
+    with ExitStack() as until_printed:
+        stdout = until_printed.enter_context(out.open("w", encoding=encoding))
+        until_printed.enter_context(redirect_stdout(stdout))
+        until_printed.enter_context(redirect_stderr(stderr))
+        until_printed.enter_context(suppress(SystemExit))  # because of a wrong option
+        status = main(arguments)
+    return status, stderr.getvalue()
+
+
+def started(*arguments: str, out: Path) -> tuple[int, str]:
+    """Run a command in a process of its own; return the same."""
     with out.open("w") as stdout:
         command = [sys.executable, "-m", "gateway", *arguments]
         done = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
@@ -32,7 +50,7 @@ def reading(*arguments: str, out: Path) -> tuple[int, str]:
 
 
 def test_database_that_is_not_there_is_one_line_and_status_one(tmp_path: Path) -> None:
-    status, said = reading("standings", "--db", str(tmp_path / "none.db"), out=tmp_path / "out")
+    status, said = started("standings", "--db", str(tmp_path / "none.db"), out=tmp_path / "out")
     assert (status, said.count("\n")) == (1, 1)
     assert said.startswith("c4gateway: error: ")
     assert said.endswith("none.db: No such file or directory; --db says which database\n")
@@ -73,13 +91,12 @@ def test_what_cannot_be_the_id_of_a_game_is_refused(place: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("command", [["standings"], ["show", "1"], ["export", "--format", "csv"]])
 def test_name_that_the_terminal_has_no_characters_for_is_escaped(
-    command: list[str], place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: list[str], place: str, tmp_path: Path
 ) -> None:
     database = open_to_write(place)
     Worker(database).write([game("J\xfcrgen", "\u6f22")])
     database.close()
-    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    assert reading(*command, "--db", place, out=tmp_path / "out") == (0, "")
+    assert reading(*command, "--db", place, out=tmp_path / "out", encoding="ascii") == (0, "")
     text = (tmp_path / "out").read_text("ascii")
     assert r"J\xfcrgen" in text
     assert r"\u6f22" in text
@@ -119,6 +136,6 @@ def test_ctrl_c_ends_an_export_without_a_word(place: str) -> None:
 @pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("command", ["standings", "recount"])
 def test_output_that_cannot_be_written_is_one_line_and_status_one(place: str, command: str) -> None:
-    status, said = reading(command, "--db", place, out=FULL)
+    status, said = started(command, "--db", place, out=FULL)
     assert (status, said.count("\n")) == (1, 1)
     assert said.startswith("c4gateway: error: ")

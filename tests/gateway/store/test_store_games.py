@@ -15,7 +15,7 @@ from gateway.store.games import Filter, NoGameError, Page
 from gateway.store.records import GameRecord
 from gateway.store.schema import exchanges
 
-again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 SOME = st.sampled_from(["a", "b", "c"])
 FILTERS = st.builds(
     lambda player, opponent, since, until, reason, counted: Filter(

@@ -16,14 +16,13 @@ from game_records import game
 from sqlalchemy import select
 from store_world import child_environment, enclosure
 
-from gateway.processes import started
 from gateway.store.batcher import Batch, Batcher, Pace
 from gateway.store.database import Database, open_again, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.process import StoreProcess, UnstorableError
 from gateway.store.records import Cleared
 from gateway.store.schema import exchanges, games
-from gateway.store.worker import DAY, NICENESS, framed
+from gateway.store.worker import DAY, NICENESS, framed, serve
 
 LIMIT = 30.0
 READY = ("done", None)
@@ -243,54 +242,50 @@ def question(*numbers: int) -> tuple[object, ...]:
     return ("write", [each.plain() for each in batch(*numbers).games], [])
 
 
-def run_worker(said: bytes) -> tuple[int, list[object]]:
-    """Let a process hear this and then nobody any more; return its status and its answers."""
+def answers_to(said: bytes) -> list[object]:
+    """Let the program of the process hear this and then nobody any more; return its answers."""
     ours, theirs = socket.socketpair()
     with ours:
-        with theirs:
-            process = started("gateway.store.worker", [theirs.fileno()])
         ours.sendall(said)
         ours.shutdown(socket.SHUT_WR)
+        serve(theirs)
         heard = b"".join(iter(lambda: ours.recv(65536), b""))
     answers = []
     while heard:
         end = 4 + int.from_bytes(heard[:4])
         answers.append(marshal.loads(heard[4:end]))
         heard = heard[end:]
-    return process.wait(LIMIT), answers
+    return answers
 
 
 @pytest.mark.parametrize("missing", [1, 10])
 def test_half_a_message_is_the_end_and_what_came_before_is_stored(database: Database, missing: int) -> None:
     said = messages(database, question(1), question(2))[:-missing]
-    assert run_worker(said) == (0, [READY, ("done", None)])
+    assert answers_to(said) == [READY, ("done", None)]
     assert stored(database) == [1]
 
 
 def test_a_process_whose_server_is_gone_at_once_ends(database: Database) -> None:
-    assert run_worker(b"") == (0, [])
-    assert run_worker(messages(database)) == (0, [READY])
+    assert answers_to(b"") == []
+    assert answers_to(messages(database)) == [READY]
 
 
 def test_what_is_not_a_question_is_refused(database: Database) -> None:
-    assert run_worker(messages(database, ("sing",), ("write", ["a game"], []))) == (
-        0,
-        [
-            READY,
-            ("refused", "not a question"),
-            ("refused", "not enough values to unpack (expected 8, got 6)"),
-        ],
-    )
+    assert answers_to(messages(database, ("sing",), ("write", ["a game"], []))) == [
+        READY,
+        ("refused", "not a question"),
+        ("refused", "not enough values to unpack (expected 8, got 6)"),
+    ]
 
 
 def test_signals_stop_a_server_as_before() -> None:
     assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == set()
 
 
-@pytest.mark.parametrize("program", ["print('Initialising')", "import logging; logging.error('on stderr')"])
 async def test_whatever_is_printed_in_the_process_is_no_answer(
-    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    program = "import logging\nprint('Initialising')\nlogging.error('on stderr')\n"
     (tmp_path / "sitecustomize.py").write_text(program)
     monkeypatch.syspath_prepend(tmp_path)
     async with process_for(database) as process:
@@ -300,19 +295,18 @@ async def test_whatever_is_printed_in_the_process_is_no_answer(
 
 @pytest.mark.parametrize("answer", [framed("what"), framed(("done",)), b"\0\0\0\1?", b""])
 async def test_a_process_that_cannot_be_understood_has_a_successor(database: Database, answer: bytes) -> None:
-    async with process_for(database) as process:
-        first = pid_of(process)
-        ours, theirs = trio.socket.socketpair()
-        assert process._stream is not None
-        process._stream.socket.close()
-        process._stream = trio.SocketStream(ours)
+    process = StoreProcess(database.place)
+    ours, theirs = trio.socket.socketpair()
+    process._stream = trio.SocketStream(ours)
+    try:
         await theirs.send(answer)
         theirs.shutdown(socket.SHUT_WR)
         with pytest.raises(StoreError, match="the process that writes has ended"):
             await process.write(batch(1))
         theirs.close()
         await process.write(batch(1))
-        assert pid_of(process) != first
+    finally:
+        await process.close(LIMIT)
     assert stored(database) == [1]
 
 

@@ -14,7 +14,7 @@ from gateway.store.records import GameRecord
 from gateway.store.statistics import Record, Score
 from gateway.store.totals import Rating
 
-again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 SOME = st.sampled_from(["a", "b", "c"])
 
 

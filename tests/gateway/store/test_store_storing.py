@@ -19,7 +19,7 @@ from gateway.store.storing import OtherGameError
 from gateway.store.totals import Totals
 
 SAID: Spoken = (0.003, "in", "playmove 3", None)
-again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 def rows(database: Database, table=games) -> int:
