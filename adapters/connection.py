@@ -196,12 +196,15 @@ class Connection(Generic[C, S]):
                     self._holds = False
                     self.flush()
                     await self._read()
+                    while self._holds:  # one that sends no more may still want to hear
+                        await self._drained.park()
         finally:
             self._holds = True
             now = trio.current_time()
             self._hub.submit(self._seat, Leave(), now)
             if self._wire_log is not None:
                 self._wire_log.close(now)  # with what could not be told any more
+            self._nursery = None
             self._outbox, self._unheard = [], []  # which would wait for the garbage collector
             self._messages.clear()
             self._transport.thinks = never
@@ -314,12 +317,13 @@ class Connection(Generic[C, S]):
 
     def _hold(self, game: GameId) -> None:
         """Hold the queued events until the result of a game is stored."""
-        assert self._nursery is not None
         self._holds = True
-        self._nursery.start_soon(self._resume, game)
+        self._hub.results.when_stored(game, self._stop_holding)
 
-    async def _resume(self, game: GameId) -> None:
-        await self._hub.results.stored(game)
+    def _stop_holding(self) -> None:
+        """Tell the client of what was held."""
+        if self._nursery is None:  # the client has gone meanwhile
+            return
         self._holds = False
         self._unanswered = 0
         self.flush()

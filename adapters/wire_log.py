@@ -13,6 +13,7 @@ what the server thought of it are found later, where the log is kept. The rules 
 """
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import TypeAlias
 
 from gateway.game.board import Side
@@ -35,6 +36,7 @@ TURNING = (Started, Ended)
 NOTED = (*TURNING, Refused, Overlooked)
 """Events that a wire log has to note as soon as they are delivered."""
 
+_TEXT = itemgetter(2)
 _ROOM = HEAD + TAIL + 50
 _WON = {
     Reason.FOUR: "won: four in a row",
@@ -85,7 +87,7 @@ class GameLog:
         """Return what was recorded, with a note in place of what was left out."""
         if len(self.lines) > HEAD + TAIL:
             self.make_room()
-        if sum([len(text) for _, _, text, _ in self.lines]) > FULL:
+        if sum(map(len, map(_TEXT, self.lines))) > FULL:
             self.lines = [_shortened(line) for line in self.lines]
         if self.lines and self.lines[0][0] < 0:  # it arrived before what began the game was done
             self.lines[0] = (0.0, *self.lines[0][1:])

@@ -1,8 +1,9 @@
 """The boundary at which a mistake of ours ends: it costs one game, and nobody else anything.
 
 Each step of the hub that is about one game or one player is `contained`; where every move comes by, the hub
-says the same without the call. Nothing else in this package catches an exception. What a mistake has hit is not to be trusted, so its game ends without a winner and both players
-are hung up on; each part of that is done even if another one fails; and nothing is tried twice.
+says the same without the call. Nothing else in this package catches an exception, but the feed. What a
+mistake has hit is not to be trusted, so its game ends without a winner and both players are hung up on; each
+part of that is done even if another one fails; and nothing is tried twice.
 """
 
 from collections.abc import Callable, Sequence
