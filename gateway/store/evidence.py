@@ -78,7 +78,7 @@ def stored(exchange: bytes) -> bytes:
     said: Sequence[Any] = marshal.loads(exchange)
     ats, ways, texts, remarks = zip(*said, strict=True) if said else ((), (), (), ())
     clocks, words = _parted(remarks)
-    letters = "".join([_LETTERS[way] for way in ways])
+    letters = "".join(map(_LETTERS.__getitem__, ways))
     # Python writes a list of integers as JSON has it, and faster.
     head = f'[3,"{letters}",{clocks},{_encode(words)}]\n'.encode()
     times = [round(1000 * at) for at in ats]
@@ -125,6 +125,8 @@ def _layout(count: int) -> str:
 
 def _parted(remarks: Sequence[float | str | None]) -> tuple[list[int], list[tuple[int, str]]]:
     """Return the clocks that were left, as an exchange has them, and the other remarks."""
+    if remarks.count(None) == len(remarks):  # as in most games without a clock
+        return [], []
     noted = [(number, remark) for number, remark in enumerate(remarks) if remark is not None]
     left = [(number, round(1000 * clock)) for number, clock in noted if isinstance(clock, float)]
     words = [(number, str(remark)) for number, remark in noted if not isinstance(remark, float)]
