@@ -22,7 +22,7 @@ import zlib
 from collections.abc import Sequence
 from functools import cache
 from itertools import accumulate, chain
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from gateway.game.events import Objection, Remark, Spoken, Way
 
@@ -66,24 +66,24 @@ _WORDS = {
 
 def recorded(said: Sequence[Spoken]) -> bytes:
     """Return what was recorded as bytes."""
-    lines: Any = said
+    ats, ways, texts, remarks = zip(*said, strict=True) if said else ((), (), (), ())
+    lengths, text = [*map(len, texts)], "".join(texts)
     try:
-        return marshal.dumps(lines)
+        return marshal.dumps((ats, ways, lengths, text, remarks))
     except ValueError:  # there is a refusal among the remarks, which is no plain value
-        return marshal.dumps([(*line, _plain(remark)) for *line, remark in lines])
+        return marshal.dumps((ats, ways, lengths, text, [*map(_plain, remarks)]))
 
 
 def stored(exchange: bytes) -> bytes:
     """Return what `recorded` gave as it is kept in a database."""
-    said: Sequence[Any] = marshal.loads(exchange)
-    ats, ways, texts, remarks = zip(*said, strict=True) if said else ((), (), (), ())
+    ats, ways, lengths, text, remarks = marshal.loads(exchange)
     clocks, words = _parted(remarks)
     letters = "".join(map(_LETTERS.__getitem__, ways))
     # Python writes a list of integers as JSON has it, and faster.
     head = f'[3,"{letters}",{clocks},{_encode(words)}]\n'.encode()
     times = [round(1000 * at) for at in ats]
-    numbers = struct.pack(_layout(len(said)), *times, *map(len, texts))
-    body = b"".join((head, numbers, "".join(texts).encode("utf-8", "surrogatepass")))
+    numbers = struct.pack(_layout(len(times)), *times, *lengths)
+    body = head + numbers + text.encode("utf-8", "surrogatepass")
     # zlib would take more memory by itself, and more time to clear it than to compress so few bytes.
     packer = zlib.compressobj(1, zlib.DEFLATED, _WINDOW, _MEMORY)
     return packer.compress(body) + packer.flush()
