@@ -5,23 +5,20 @@ seconds and without words. `recorded` turns that into bytes at the end of the ga
 so it must be cheap: plain values as `marshal` writes them. `stored`, in the process that writes, makes of
 them what the database keeps; `unpack` makes lines for people.
 
-An exchange is a line of JSON, numbers, and the texts in one piece, which need no escapes there; all of it
-compressed. The line of JSON is an array:
+An exchange is a line of JSON and behind it the texts in one piece, which need no escapes there. The line
+of JSON is an array:
 
-- Version 3: the number 3, the ways of the texts, the clocks that were left (the number of a text and
-  milliseconds, and so on), and other remarks (arrays of the number of a text and words). The numbers are the
-  times of the texts, eight bytes each, and their lengths in characters, four bytes each, little-endian.
-- Version 2: the number 2, the times, the ways, the lengths, the clocks, the other remarks. No numbers follow.
+- Version 2: the number 2, the times of the texts, their ways, their lengths, the clocks that were left (the
+  number of a text and milliseconds, and so on), and other remarks (arrays of the number of a text and words).
 - Version 1 has no number, and all remarks are words.
 """
 
 import json
 import marshal
-import struct
 import zlib
 from collections.abc import Sequence
 from functools import cache
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import NamedTuple, TypeAlias
 
 from gateway.game.events import Objection, Remark, Spoken, Way
@@ -42,8 +39,6 @@ Exchange: TypeAlias = tuple[Line, ...]
 """One side of a game, oldest line first."""
 
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
-_WINDOW, _MEMORY = 13, 6
-"""8 KB of text that is looked back at, and 16,384 hash values: as zlib counts them."""
 _LETTERS: dict[Way, str] = {"in": "i", "out": "o", "note": "n"}
 _WAYS = {letter: way for way, letter in _LETTERS.items()}
 _WORDS = {
@@ -77,60 +72,38 @@ def recorded(said: Sequence[Spoken]) -> bytes:
 def stored(exchange: bytes) -> bytes:
     """Return what `recorded` gave as it is kept in a database."""
     ats, ways, lengths, text, remarks = marshal.loads(exchange)
-    clocks, words = _parted(remarks)
-    letters = "".join(map(_LETTERS.__getitem__, ways))
+    noted = [(number, remark) for number, remark in enumerate(remarks) if remark is not None]
     # Python writes a list of integers as JSON has it, and faster.
-    head = f'[3,"{letters}",{clocks},{_encode(words)}]\n'.encode()
     times = [round(1000 * at) for at in ats]
-    numbers = struct.pack(_layout(len(times)), *times, *lengths)
-    body = head + numbers + text.encode("utf-8", "surrogatepass")
-    # zlib would take more memory by itself, and more time to clear it than to compress so few bytes.
-    packer = zlib.compressobj(1, zlib.DEFLATED, _WINDOW, _MEMORY)
-    return packer.compress(body) + packer.flush()
+    left = [(number, round(1000 * clock)) for number, clock in noted if isinstance(clock, float)]
+    clocks = [each for pair in left for each in pair]
+    words = [(number, remark) for number, remark in noted if not isinstance(remark, float)]
+    letters = "".join(map(_LETTERS.__getitem__, ways))
+    head = f'[2,{times},"{letters}",{lengths},{clocks},{_encode(words)}]'
+    return zlib.compress(f"{head}\n{text}".encode("utf-8", "surrogatepass"), 1)
 
 
 def unpack(data: bytes) -> Exchange:
     """Return the exchange that `stored` gave. Raises ValueError where it gave none of these bytes."""
     try:
-        head, _, body = zlib.decompress(data).partition(b"\n")
+        head, _, texts = zlib.decompress(data).decode("utf-8", "surrogatepass").partition("\n")
         match json.loads(head):
-            case [3, str(letters), clocks, words]:
-                layout = _layout(len(letters))
-                numbers = struct.unpack_from(layout, body)
-                ats, lengths = numbers[: len(letters)], numbers[len(letters) :]
-                body = body[struct.calcsize(layout) :]
             case [2, ats, letters, lengths, clocks, words]:
-                pass
-            case [list(ats), letters, lengths, words]:
-                clocks = ()
+                left = zip(clocks[::2], clocks[1::2], strict=True)
+                verdicts = {number: f"{each / 1000:.3f} s left" for number, each in left} | dict(words)
+            case [ats, letters, lengths, words]:
+                verdicts = dict(words)
             case _:
                 raise ValueError("no exchange")
-        left = zip(clocks[::2], clocks[1::2], strict=True)
-        verdicts = {number: f"{each / 1000:.3f} s left" for number, each in left} | dict(words)
-        texts = body.decode("utf-8", "surrogatepass")
         lines, start = [], 0
         # When a text arrived is only known as rather too early; it was not before what went before it.
         times = accumulate(ats, max)
         for number, (at, letter, length) in enumerate(zip(times, letters, lengths, strict=True)):
             lines.append(Line(at, _WAYS[letter], texts[start : start + length], verdicts.get(number, "")))
             start += length
-    except (zlib.error, struct.error, TypeError, KeyError) as error:
+    except (zlib.error, TypeError, KeyError) as error:
         raise ValueError("no exchange") from error
     return tuple(lines)
-
-
-def _layout(count: int) -> str:
-    return f"<{count}q{count}I"
-
-
-def _parted(remarks: Sequence[float | str | None]) -> tuple[list[int], list[tuple[int, str]]]:
-    """Return the clocks that were left, as an exchange has them, and the other remarks."""
-    if remarks.count(None) == len(remarks):  # as in most games without a clock
-        return [], []
-    noted = [(number, remark) for number, remark in enumerate(remarks) if remark is not None]
-    left = [(number, round(1000 * clock)) for number, clock in noted if isinstance(clock, float)]
-    words = [(number, str(remark)) for number, remark in noted if not isinstance(remark, float)]
-    return [*chain.from_iterable(left)], words
 
 
 def _plain(remark: Remark) -> float | str | None:
