@@ -18,8 +18,16 @@ class Cells:
     def __init__(self, marks: bytes) -> None:
         """Draw with three marks of one byte each: an empty cell, a disc of the first mover, of the second."""
         self._columns = tuple(_column(code, marks) for code in range(128))
+        self._board, self._drawn = Board(), marks[:1] * (COLUMNS * ROWS)
+        """The latest board and its marks: mostly both players of a game are shown it, one after the other."""
 
     def of(self, board: Board) -> bytes:
+        """Return the 42 marks of a board, at once where it is the same one as before."""
+        if board is not self._board:
+            self._board, self._drawn = board, self.draw(board)
+        return self._drawn
+
+    def draw(self, board: Board) -> bytes:
         """Return the 42 marks of a board."""
         first, second = board.discs
         codes = first + (first | second) + _BOTTOMS

@@ -118,7 +118,7 @@ class Connection(Generic[C, S]):
     def deliver(self, event: Event) -> None:
         """Queue an event for the client. Hang up on a client that is too slow."""
         outbox = self._outbox
-        if self._wire_log is not None and isinstance(event, NOTED):
+        if self._wire_log is not None and event.__class__ in NOTED:
             self._wire_log.note(trio.current_time(), event)
         if not outbox:
             self._hub.expect(self)
@@ -137,7 +137,7 @@ class Connection(Generic[C, S]):
         if self._holds:
             return
         wire_log = self._wire_log
-        events, self._outbox = iter(self._outbox), []
+        events, self._outbox = self._outbox, []
         texts: list[str] = []
         request: ToMove | None = None
         dismissed: Dismissed | None = None
@@ -148,7 +148,7 @@ class Connection(Generic[C, S]):
                     request = event  # an older one has been answered or withdrawn
                 elif not isinstance(event, Moved):  # which most are
                     if isinstance(event, Ended) and self._hub.results.is_open(event.game):
-                        self._outbox = [event, *events]
+                        self._outbox = events[events.index(event) :]
                         self._hold(event.game)
                         break
                     asked = self._asked(event)
@@ -157,14 +157,17 @@ class Connection(Generic[C, S]):
                         wire_log.mark(len(texts), event)
                 for message in self._translator.observe(event, asked):
                     texts.append(self._codec.encode(message))  # noqa: PERF401  a comprehension is a call more
-            now = 0.0 if wire_log is None else trio.current_time()
             left = not texts or self._transport.write(texts)
+            now = 0.0 if request is None and wire_log is None else trio.current_time()
             if wire_log is not None:
                 wire_log.said(now, texts, request)  # now that nothing says that the client is gone
-            if left and not self._drains:
-                self._told(request, dismissed)
-            else:
+            if not left or self._drains:
                 self._tell_later(request, dismissed)
+                return
+            if request is not None:
+                self._hub.handed(self._seat, request, now)
+            if dismissed is not None:
+                self._part(dismissed)
         except Exception as error:
             self._holds = True
             self._failure = error
@@ -193,12 +196,15 @@ class Connection(Generic[C, S]):
                     self._holds = False
                     self.flush()
                     await self._read()
+                    while self._holds:  # one that sends no more may still want to hear
+                        await self._drained.park()
         finally:
             self._holds = True
             now = trio.current_time()
             self._hub.submit(self._seat, Leave(), now)
             if self._wire_log is not None:
                 self._wire_log.close(now)  # with what could not be told any more
+            self._nursery = None
             self._outbox, self._unheard = [], []  # which would wait for the garbage collector
             self._messages.clear()
             self._transport.thinks = never
@@ -227,24 +233,32 @@ class Connection(Generic[C, S]):
         finally:
             self._note(words)
         if flooded:
-            self._hub.submit(self._seat, self._unreadable(""), self._transport.read_at)
+            self._latest, self._number = "", self._number + 1
+            self._hub.submit(self._seat, Unreadable(self._number), self._transport.read_at)
         self._hub.submit(self._seat, Leave(), self._transport.read_at)
 
     def _heard(self, texts: list[str], limit: int = AT_FIRST) -> bool:
         """Carry out at most `limit` texts of the client; return whether these were all."""
         now, wire_log = self._transport.read_at, self._wire_log
-        for number, text in enumerate(texts):
-            if number == limit or ((self._drains or self._holds) and self._is_full):
-                self._unheard = texts[number:]
+        for index, text in enumerate(texts):
+            if index == limit or ((self._drains or self._holds) and self._is_full):
+                self._unheard = texts[index:]
                 return False
             if wire_log is not None:
                 wire_log.heard(now, text)
-            waits = self._hub.submit(self._seat, self._command(text), now)
+            number = self._number = self._number + 1
+            command: Command
+            try:
+                message = self._latest = self._codec.decode(text)
+                command = self._translator.receive(message, number)
+            except WireError:
+                self._latest, command = text, Unreadable(number)
+            waits = self._hub.submit(self._seat, command, now)
             if self._holds:
                 self._unanswered += len(text)
                 self._messages[self._number] = self._latest
             if waits:
-                self._unheard = texts[number + 1 :]
+                self._unheard = texts[index + 1 :]
                 return False
         return True
 
@@ -275,13 +289,10 @@ class Connection(Generic[C, S]):
         while self._is_full:
             await self._drained.park()
 
-    def _told(self, request: ToMove | None, dismissed: Dismissed | None) -> None:
-        """Do what follows now that the client was told of these."""
-        if request is not None:
-            self._hub.handed(self._seat, request, trio.current_time())
-        if dismissed is not None:
-            self._farewell = self._translator.farewell(dismissed)
-            self._scope.cancel()
+    def _part(self, dismissed: Dismissed) -> None:
+        """Hang up, now that the client was told all that it is to hear."""
+        self._farewell = self._translator.farewell(dismissed)
+        self._scope.cancel()
 
     def _tell_later(self, request: ToMove | None, dismissed: Dismissed | None) -> None:
         """Count the client as told of these once all that waits has left."""
@@ -298,17 +309,21 @@ class Connection(Generic[C, S]):
         await self._transport.drain()
         request, dismissed = self._request, self._dismissed
         self._drains, self._request, self._dismissed = False, None, None
-        self._told(request, dismissed)
+        if request is not None:
+            self._hub.handed(self._seat, request, trio.current_time())
+        if dismissed is not None:
+            self._part(dismissed)
         self._drained.unpark_all()
 
     def _hold(self, game: GameId) -> None:
         """Hold the queued events until the result of a game is stored."""
-        assert self._nursery is not None
         self._holds = True
-        self._nursery.start_soon(self._resume, game)
+        self._hub.results.when_stored(game, self._stop_holding)
 
-    async def _resume(self, game: GameId) -> None:
-        await self._hub.results.stored(game)
+    def _stop_holding(self) -> None:
+        """Tell the client of what was held."""
+        if self._nursery is None:  # the client has gone meanwhile
+            return
         self._holds = False
         self._unanswered = 0
         self.flush()
@@ -324,19 +339,6 @@ class Connection(Generic[C, S]):
         if not self._scope.cancel_called:
             self._note("stopped reading")
         self._scope.cancel()
-
-    def _command(self, text: str) -> Command:
-        try:
-            message = self._latest = self._codec.decode(text)
-        except WireError:
-            return self._unreadable(text)
-        self._number += 1
-        return self._translator.receive(message, self._number)
-
-    def _unreadable(self, text: str) -> Command:
-        self._latest = text
-        self._number += 1
-        return Unreadable(self._number)
 
 
 async def serve_connection(

@@ -13,10 +13,22 @@ what the server thought of it are found later, where the log is kept. The rules 
 """
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import TypeAlias
 
 from gateway.game.board import Side
-from gateway.game.events import Ended, Overlooked, Reason, Refused, Remark, Spoken, Started, ToMove, Way
+from gateway.game.events import (
+    Ended,
+    Event,
+    Overlooked,
+    Reason,
+    Refused,
+    Remark,
+    Spoken,
+    Started,
+    ToMove,
+    Way,
+)
 from gateway.game.ids import GameId
 
 LONGEST = 500
@@ -32,9 +44,10 @@ TAIL = 200
 
 TURNING = (Started, Ended)
 """Events with which a log begins and ends."""
-NOTED = (*TURNING, Refused, Overlooked)
+NOTED = frozenset({*TURNING, Refused, Overlooked})
 """Events that a wire log has to note as soon as they are delivered."""
 
+_TEXT = itemgetter(2)
 _ROOM = HEAD + TAIL + 50
 _WON = {
     Reason.FOUR: "won: four in a row",
@@ -85,7 +98,7 @@ class GameLog:
         """Return what was recorded, with a note in place of what was left out."""
         if len(self.lines) > HEAD + TAIL:
             self.make_room()
-        if sum([len(text) for _, _, text, _ in self.lines]) > FULL:
+        if sum(map(len, map(_TEXT, self.lines))) > FULL:
             self.lines = [_shortened(line) for line in self.lines]
         if self.lines and self.lines[0][0] < 0:  # it arrived before what began the game was done
             self.lines[0] = (0.0, *self.lines[0][1:])
@@ -107,8 +120,8 @@ class WireLog:
         """The logs of games whose end the client was not told of; mostly one, or none."""
         self._marks: list[_Mark] = []
 
-    def note(self, at: float, event: Started | Ended | Refused | Overlooked) -> None:
-        """Note an event that was delivered for the client at `at`, and may be told later.
+    def note(self, at: float, event: Event) -> None:
+        """Note an event, one of `NOTED`, that was delivered for the client at `at`, and may be told later.
 
         A refusal answers the text that was `heard` last; `Overlooked` is about that text too.
         """
@@ -120,13 +133,14 @@ class WireLog:
             self._logs[-1].ended = event
         elif isinstance(event, Overlooked):
             self._logs[-1].remark("in", "dropped: for a game that was over")
-        else:
+        elif isinstance(event, Refused):
             self._logs[-1].remark("in", event.objections)
 
     def heard(self, at: float, text: str) -> None:
         """Note a text from the client; `at` is when it arrived."""
-        if self._logs:
-            log = self._logs[-1]
+        logs = self._logs
+        if logs:
+            log = logs[-1]
             lines = log.lines
             lines.append((at - log.began, "in", text if len(text) <= SHORT else _cut(text, SHORT), None))
             if len(lines) > _ROOM:

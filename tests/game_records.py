@@ -1,9 +1,13 @@
 """Records of games, for tests of what is done with them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Protocol
+
+import trio
 
 from gateway.game.events import Reason
+from gateway.game.ids import GameId
 from gateway.store.records import GameRecord, Participant
 
 FOUR = "0101010"
@@ -34,3 +38,17 @@ def drawn(first: str = "alice", second: str = "bob", **about: object) -> GameRec
 def numbered(records: Iterable[GameRecord], start: int = 1) -> list[GameRecord]:
     """Return the games with a number each, counted from `start`, for their id."""
     return [replace(record, game=str(number)) for number, record in enumerate(records, start)]
+
+
+class Storing(Protocol):
+    """Whatever knows which games are stored."""
+
+    def when_stored(self, game: GameId, then: Callable[[], object]) -> None: ...
+
+
+async def stored(games: Storing, game: GameId) -> None:
+    """Wait until a game is stored, or not worth waiting for."""
+    over = trio.Event()
+    games.when_stored(game, over.set)
+    if not over.is_set():
+        await over.wait()

@@ -139,7 +139,7 @@ class Nac4Translator:
 
 def _cells(board: Board) -> str:
     """Return the marks row by row: a table for `translate`, which picks them in that order."""
-    return _ROW_BY_ROW.translate(_CELLS.of(board).ljust(256)).decode()
+    return _ROW_BY_ROW.translate(_CELLS.draw(board).ljust(256)).decode()
 
 
 def _user(name: str) -> str:

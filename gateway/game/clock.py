@@ -50,11 +50,12 @@ class Clock:
 
     def start(self, side: Side, now: float) -> float:
         """Let the time of `side` run; return when its flag falls."""
-        if self._control.renewed:
-            self._rest[side] = self._control.budget
+        rest, control = self._rest, self._control
+        if control.renewed:
+            rest[side] = control.budget
         self.running = side
         self._since = now
-        return now + self._rest[side]
+        return now + rest[side]
 
     def running_for(self, now: float) -> float:
         """Return for how many seconds the time of a side has run; 0 if nobody's runs."""

@@ -3,7 +3,7 @@
 Knows plain facts in the core's words. Does not know how, or whether, a service stores them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -78,8 +78,11 @@ class Results(Protocol):
     def is_open(self, game: GameId) -> bool:
         """Whether a game that was taken in is not stored yet, and it is worth waiting until it is."""
 
-    async def stored(self, game: GameId) -> None:
-        """Return once a game is not open any more. A client is told of the end only then."""
+    def when_stored(self, game: GameId, then: Callable[[], object]) -> None:
+        """Call `then` once a game is not open any more. A client is told of the end only then.
+
+        It may be called at once. It MUST NOT block or raise.
+        """
 
     def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
         """Take in what was said and heard on one side, once, after that side was told of the end.
@@ -100,8 +103,9 @@ class NoResults:
         """Return that nothing is worth waiting for."""
         return False
 
-    async def stored(self, _: GameId) -> None:
-        """Return at once."""
+    def when_stored(self, game: GameId, then: Callable[[], object]) -> None:
+        """Call at once."""
+        then()
 
     def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
         """Drop evidence."""

@@ -271,9 +271,9 @@ class Session:
 
     def _ask(self, number: Number, side: Side) -> ToMove:
         self.to_move, self._turn = number, side
-        self._request += 1
+        request = self._request = self._request + 1
         rest = self._clock.rest(side) if self._clocked else None
-        return ToMove(self.game, self._request, self._board, rest)
+        return ToMove(self.game, request, self._board, rest)
 
     def _objections(self, number: Number, column: int | None) -> Objection:
         objections = NOTHING

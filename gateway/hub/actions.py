@@ -54,7 +54,6 @@ class Actions:
         self._runner = runner
         self._feed = runner.feed
 
-    @contained
     def carry_out(self, seat: Seat, command: Command, now: float) -> None:
         """Carry out or refuse a command that arrived at `now`."""
         situation = seat.situation
@@ -64,7 +63,7 @@ class Actions:
                 and isinstance(situation, Seated)
                 and situation.series.session.to_move is not None
             ):
-                partings = self._runner.play(situation, command, now)
+                partings = self._runner.play(seat, situation, command, now)
                 if partings:
                     self.part(partings, now)
             else:

@@ -1,12 +1,12 @@
 """The boundary at which a mistake of ours ends: it costs one game, and nobody else anything.
 
-Each step of the hub that is about one game or one player is `contained`. Nothing else in this package catches
-an exception. What a mistake has hit is not to be trusted, so its game ends without a winner and both players
-are hung up on; each part of that is done even if another one fails; and nothing is tried twice.
+Each step of the hub that is about one game or one player is `contained`; where every move comes by, the hub
+says the same without the call. Nothing else in this package catches an exception, but the feed. What a
+mistake has hit is not to be trusted, so its game ends without a winner and both players are hung up on; each
+part of that is done even if another one fails; and nothing is tried twice.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial, wraps
 from typing import Protocol, TypeAlias, TypeVar
 
@@ -22,17 +22,8 @@ OnFault: TypeAlias = Callable[[Sequence[str | None]], object]
 """Told of a mistake while its exception is handled, with the names of those who were hung up on."""
 
 
-@dataclass(slots=True)
-class Unsent:
-    """The mailboxes that got something and are to be flushed."""
-
-    mailboxes: list[Outgoing] = field(default_factory=list)
-    latest: Outgoing | None = None
-    """The one that was flushed last."""
-
-
-Subject: TypeAlias = Seat | Unsent | Matchmaker
-"""What a step is about: a seat, that of the mailbox flushed last, or the one that the matchmaker suspects."""
+Subject: TypeAlias = Seat | Outgoing | Matchmaker
+"""What a step is about: a seat, that of a mailbox, or the one that the matchmaker suspects."""
 
 
 class Bounded(Protocol):
@@ -119,8 +110,7 @@ class Boundary:
         if subject is self._matchmaker:
             number = self._matchmaker.suspect()
             return [seat for seat in self._seats.values() if seat.number == number]
-        assert isinstance(subject, Unsent)
-        return [seat for seat in self._seats.values() if seat.mailbox is subject.latest]
+        return [seat for seat in self._seats.values() if seat.mailbox is subject]
 
     def _attempt(self, step: Callable[[], object]) -> None:
         try:

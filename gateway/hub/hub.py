@@ -12,7 +12,7 @@ got any pass them on. So an answer leaves in the same turn of the loop in which 
 the hub never calls anybody. A mistake of ours ends at the boundary: the hub raises nothing.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import count
 
@@ -24,7 +24,7 @@ from gateway.game.manners import Manners
 from gateway.game.results import NoResults, Results
 from gateway.game.session import Terms
 from gateway.hub.actions import Actions
-from gateway.hub.boundary import Boundary, OnFault, Unsent, contained, reraise
+from gateway.hub.boundary import Boundary, OnFault, contained, reraise
 from gateway.hub.feed import Feed, snapshot
 from gateway.hub.interfaces import House, Outgoing
 from gateway.hub.pairing import ABSENCE
@@ -59,7 +59,10 @@ class Hub:
         self.boundary = Boundary(self._seats, matchmaker, self._runner, self._timers, on_fault)
         self._actions = Actions(matchmaker, self._seats, self._timers, self._runner, self.boundary)
         self._numbers = count(1)
-        self._unsent = Unsent()
+        self._unsent: list[Outgoing] = []
+        """The mailboxes that got something and are to be flushed."""
+        self.expect: Callable[[Outgoing], None] = self._unsent.append
+        """Flush a mailbox when the hub is done: it has just got something."""
         self._closed = False
 
     def __len__(self) -> int:
@@ -82,31 +85,33 @@ class Hub:
             self._timers.entries.set(seat, now + manners.entry_limit)
         return seat
 
-    def expect(self, mailbox: Outgoing) -> None:
-        """Flush `mailbox` when the hub is done: it has just got something."""
-        self._unsent.mailboxes.append(mailbox)
-
     def submit(self, seat: Seat, command: Command, now: float) -> bool:
         """Carry out or refuse a command; `now` is when it arrived. Of a seat that is gone it is void.
 
         Return whether the mailbox has to wait for `resume` before it submits more.
         """
-        self._actions.carry_out(seat, command, now)
-        if self._unsent.mailboxes:
-            self._pass_on(now)
+        try:
+            self._actions.carry_out(seat, command, now)
+        except Exception:
+            self.boundary.cut_off(seat, now)
+        self._pass_on(now)
         if seat.question is None:
             return False
         seat.hold()
         return True
 
-    @contained
     def handed(self, seat: Seat, request: ToMove, now: float) -> None:
         """Note that a request to move left for the seat's client at `now`: its time runs."""
-        if isinstance(seat.situation, Seated):
-            series = seat.situation.series
+        situation = seat.situation
+        if not isinstance(situation, Seated):
+            return
+        series = situation.series
+        try:
             deadline = series.session.handed(request.game, request.number, now)
             if deadline is not None and deadline < series.watched:
                 self._timers.flags.watch(series, deadline)
+        except Exception:
+            self.boundary.cut_off(seat, now)
 
     def tick(self, now: float) -> list[Seat]:
         """Do what is due, and return the seats whose time is up. These lose nothing before `flag`."""
@@ -202,15 +207,11 @@ class Hub:
 
     def _pass_on(self, now: float) -> None:
         unsent = self._unsent
-        while unsent.mailboxes:
-            self._flush(unsent, None, now)
-        unsent.latest = None  # or the hub would keep a connection that is gone
+        while unsent:
+            mailbox = unsent.pop()
+            try:
+                mailbox.flush()
+            except Exception:
+                self.boundary.cut_off(mailbox, now)
         while self._actions.answered:
             self._actions.answered.pop().resume()
-
-    @contained
-    def _flush(self, unsent: Unsent, _: None, now: float) -> None:
-        mailboxes = unsent.mailboxes
-        while mailboxes:
-            unsent.latest = mailboxes.pop()
-            unsent.latest.flush()

@@ -4,7 +4,7 @@ They name these protocols and never the class behind them. A seat is for them a 
 its properties they read `is_asked` and `mailbox`, and change nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from gateway.game.commands import Command
@@ -41,8 +41,9 @@ class HubForPlayers(Protocol):
     def open(self, mailbox: Mailbox, manners: Manners, now: float, origin: str = "") -> Seat:
         """Return a seat for a player who has just come, from `origin`, and has not entered yet."""
 
-    def expect(self, mailbox: Outgoing) -> None:
-        """Flush `mailbox` when the hub is done: it has just got something."""
+    @property
+    def expect(self) -> Callable[[Outgoing], None]:
+        """Flush a mailbox when the hub is done: it has just got something."""
 
     def submit(self, seat: Seat, command: Command, now: float) -> bool:
         """Carry out or refuse a command that arrived at `now`. One of a seat that is gone is void.
@@ -51,7 +52,7 @@ class HubForPlayers(Protocol):
         `Leave` for this seat.
         """
 
-    def handed(self, seat: Seat, request: ToMove, now: float) -> object:
+    def handed(self, seat: Seat, request: ToMove, now: float) -> None:
         """Note that a request to move left for the seat's client at `now`: its time runs."""
 
 

@@ -73,21 +73,21 @@ class SeriesRunner:
             self.feed.publish(started(series))
             _tell(series, notes)
 
-    def play(self, seated: Seated, command: Play, now: float) -> Sequence[Parting]:
+    def play(self, mover: Seat, seated: Seated, command: Play, now: float) -> Sequence[Parting]:
         """Let a seat move, or be refused, while a game is on."""
-        series = seated.series
-        outcome = series.session.play(seated.number, command, now)
+        series, number = seated.series, seated.number
+        outcome = series.session.play(number, command, now)
         if isinstance(outcome, Outcome):
             return self._follow(series, outcome, now)
         moved, request = outcome
-        one, two = series.seats
-        mover, asked = (one, two) if seated.number == 0 else (two, one)
+        asked = series.seats[1 - number]
         if asked.owed is not None:
             asked.rest(None)
         if mover.manners.hears_itself:
             mover.mailbox.deliver(moved)
-        asked.mailbox.deliver(moved)
-        asked.mailbox.deliver(request)
+        mailbox = asked.mailbox
+        mailbox.deliver(moved)
+        mailbox.deliver(request)
         if self.feed.moves:
             self.feed.move(series.session.latest_move())
         return ()

@@ -56,9 +56,9 @@ class StoredResults:
         """Whether the game is not stored yet, and it is worth waiting until it is."""
         return self._batcher.open.is_open(game)
 
-    async def stored(self, game: GameId) -> None:
-        """Return once the game is stored, or it is not worth waiting any more."""
-        await self._batcher.open.stored(game)
+    def when_stored(self, game: GameId, then: Callable[[], object]) -> None:
+        """Call `then` once the game is stored, or it is not worth waiting any more."""
+        self._batcher.open.when_stored(game, then)
 
     def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
         """Take in what was said and heard on one side; never blocks."""

@@ -77,6 +77,8 @@ class Pace:
     """Between two attempts to store."""
     remind: float = 10.0
     """Between two messages to the operator."""
+    between: float = 0.01
+    """Between the beginnings of two batches at least, where more games wait: a transaction costs, too."""
     tidy: float = 3600.0
     """Between two looks for evidence that is too old."""
     linger: float = 0.25
@@ -252,6 +254,7 @@ class Batcher:
         return Batch(games, evidence) if games or evidence else None
 
     async def _write(self, batch: Batch) -> None:
+        begun = trio.current_time()
         try:
             await self._store.write(batch)
         except _PASSING as error:
@@ -269,6 +272,8 @@ class Batcher:
             self._outage.over(len(batch.games), self.open.waiting, trio.current_time())
             self._settle(batch)
             self._batches.popleft()
+            if self._games and not self._closed:
+                await trio.sleep_until(begun + self._pace.between)
 
     def _settle(self, batch: Batch) -> None:
         for record in batch.games:

@@ -2,7 +2,8 @@
 
 Knows text and milliseconds; does not know what a dialect's messages mean. A connection records in raw
 seconds and without words. `recorded` turns that into bytes at the end of the game, in the process that plays,
-so it must be cheap; `stored` compresses them in the process that writes; `unpack` makes lines for people.
+so it must be cheap: plain values as `marshal` writes them. `stored`, in the process that writes, makes of
+them what the database keeps; `unpack` makes lines for people.
 
 An exchange is a line of JSON and behind it the texts in one piece, which need no escapes there. The line
 of JSON is an array:
@@ -13,6 +14,7 @@ of JSON is an array:
 """
 
 import json
+import marshal
 import zlib
 from collections.abc import Sequence
 from functools import cache
@@ -60,20 +62,25 @@ _WORDS = {
 def recorded(said: Sequence[Spoken]) -> bytes:
     """Return what was recorded as bytes."""
     ats, ways, texts, remarks = zip(*said, strict=True) if said else ((), (), (), ())
+    lengths, text = [*map(len, texts)], "".join(texts)
+    try:
+        return marshal.dumps((ats, ways, lengths, text, remarks))
+    except ValueError:  # there is a refusal among the remarks, which is no plain value
+        return marshal.dumps((ats, ways, lengths, text, [*map(_plain, remarks)]))
+
+
+def stored(exchange: bytes) -> bytes:
+    """Return what `recorded` gave as it is kept in a database."""
+    ats, ways, lengths, text, remarks = marshal.loads(exchange)
     noted = [(number, remark) for number, remark in enumerate(remarks) if remark is not None]
     # Python writes a list of integers as JSON has it, and faster.
     times = [round(1000 * at) for at in ats]
     left = [(number, round(1000 * clock)) for number, clock in noted if isinstance(clock, float)]
     clocks = [each for pair in left for each in pair]
-    words = [(number, _words(remark)) for number, remark in noted if remark.__class__ is not float]
-    letters = "".join([_LETTERS[way] for way in ways])
-    head = f'[2,{times},"{letters}",{[*map(len, texts)]},{clocks},{_encode(words)}]'
-    return f"{head}\n{''.join(texts)}".encode("utf-8", "surrogatepass")
-
-
-def stored(exchange: bytes) -> bytes:
-    """Return what `recorded` gave as it is kept in a database."""
-    return zlib.compress(exchange, 1)
+    words = [(number, remark) for number, remark in noted if not isinstance(remark, float)]
+    letters = "".join(map(_LETTERS.__getitem__, ways))
+    head = f'[2,{times},"{letters}",{lengths},{clocks},{_encode(words)}]'
+    return zlib.compress(f"{head}\n{text}".encode("utf-8", "surrogatepass"), 1)
 
 
 def unpack(data: bytes) -> Exchange:
@@ -107,8 +114,8 @@ def unpacked(data: bytes) -> Exchange | None:
         return None
 
 
-def _words(remark: Remark) -> str:
-    return _refusal(remark) if isinstance(remark, Objection) else str(remark)
+def _plain(remark: Remark) -> float | str | None:
+    return _refusal(remark) if isinstance(remark, Objection) else remark
 
 
 @cache

@@ -6,6 +6,7 @@ A game that is not stored by then is late: players hear of it all the same, and 
 
 import logging
 from collections import deque
+from collections.abc import Callable
 
 import trio
 
@@ -62,13 +63,16 @@ class OpenGames:
         found = self._games.get(game)
         return found is not None and not found.is_late
 
-    async def stored(self, game: GameId) -> None:
-        """Return once it is not worth waiting for the game any more. Nobody who waits holds up another."""
+    def when_stored(self, game: GameId, then: Callable[[], object]) -> None:
+        """Call `then` once it is not worth waiting for the game any more: at once, or by `settle` or `watch`.
+
+        It MUST NOT block or raise.
+        """
         found = self._games.get(game)
-        if found is not None and not found.is_late:
-            await found.over()
-            if not found.is_settled:
-                self._told_late.one_more(trio.current_time())
+        if found is None or found.is_late:
+            then()
+        else:
+            found.waiting.append(then)
 
     async def watch(self) -> None:
         """Let games become late when it is time, for ever."""
@@ -77,7 +81,8 @@ class OpenGames:
                 self._timely.popleft()
             if self._timely:
                 await trio.sleep_until(self._timely[0].until)
-                self._timely.popleft().become_late()
+                for _ in range(self._timely.popleft().become_late()):
+                    self._told_late.one_more(trio.current_time())
             else:
                 self._came = trio.Event()
                 await self._came.wait()
@@ -90,33 +95,32 @@ class OpenGames:
 class _Game:
     """A game that is not stored yet."""
 
-    __slots__ = ("_over", "is_late", "is_settled", "record", "until")
+    __slots__ = ("is_late", "is_settled", "record", "until", "waiting")
 
     def __init__(self, record: GameRecord, until: float) -> None:
         self.record = record
         self.until = until
         """When it becomes late."""
         self.is_late = self.is_settled = False
-        self._over: trio.Event | None = None
-
-    async def over(self) -> None:
-        """Return once the game is settled or late."""
-        if self._over is None:
-            self._over = trio.Event()
-        await self._over.wait()
+        self.waiting: list[Callable[[], object]] = []
+        """What is to be called once the game is settled or late."""
 
     def settle(self) -> None:
         self.is_settled = True
         self._tell()
 
-    def become_late(self) -> None:
-        if not self.is_settled:
-            self.is_late = True
-            self._tell()
+    def become_late(self) -> int:
+        """Tell those who wait, and return how many these were: none where the game is settled."""
+        if self.is_settled:
+            return 0
+        self.is_late = True
+        return self._tell()
 
-    def _tell(self) -> None:
-        if self._over is not None:
-            self._over.set()
+    def _tell(self) -> int:
+        waiting, self.waiting = self.waiting, []
+        for then in waiting:
+            then()
+        return len(waiting)
 
 
 def _say_late(times: int) -> None:

@@ -52,7 +52,7 @@ def store(connection: Connection, records: Sequence[GameRecord]) -> list[GameRec
     roll = _Roll(connection, fresh)
     totals = Totals(accounts=roll.accounts)
     rows = []
-    for number, record in enumerate(fresh, connection.execute(_LAST_GAME).scalar_one() + 1):
+    for number, record in enumerate(fresh, _last(connection, "games") + 1):
         first, second = (roll.ids[player.name] for player in record.players)
         ratings = totals.enter(_entry(first, second, record)) if record.counted else _UNRATED
         rows.append((number, *_row(record, first, second), *ratings))
@@ -133,11 +133,6 @@ def prune(connection: Connection, before: int, most: int = 1_000) -> int:
     return len(numbers)
 
 
-# Made once: to put a statement together takes longer than to carry it out.
-_LAST_GAME = select(func.coalesce(func.max(games.c.id), 0))
-_LAST_PLAYER = select(func.coalesce(func.max(players.c.id), 0))
-
-
 def clear(connection: Connection) -> Cleared:
     """Remove everything but the tables."""
     for table in (exchanges, tallies):
@@ -161,7 +156,7 @@ class _Roll:
             self.accounts[number] = Account(*totals)
         self._new = [name for name in self._seen if name not in self.ids]
         if self._new:
-            for number, name in enumerate(self._new, connection.execute(_LAST_PLAYER).scalar_one() + 1):
+            for number, name in enumerate(self._new, _last(connection, "players") + 1):
                 self.ids[name] = number
                 self.accounts[number] = Account()
 
@@ -187,14 +182,23 @@ class _Roll:
 def _fresh(connection: Connection, records: Sequence[GameRecord]) -> list[GameRecord]:
     """Return the games that are not stored yet, each once. Raises `OtherGameError`."""
     known: dict[GameId, GameRecord] = {}
+    mark = _mark(connection.dialect.name)
     for ids in _slices([record.game for record in records]):
-        known |= {record.game: record for record in named(connection, ids)}
+        query = f"SELECT 1 FROM games WHERE game IN ({_marks(mark, ids)}) LIMIT 1"
+        if connection.exec_driver_sql(query, tuple(ids)).first() is not None:
+            known |= {record.game: record for record in named(connection, ids)}
     fresh: dict[GameId, GameRecord] = {}
     for record in records:
         there = known.get(record.game) or fresh.setdefault(record.game, record)
         if there != record:
             raise OtherGameError(record.game)
     return list(fresh.values())
+
+
+def _last(connection: Connection, table: str) -> int:
+    """Return the highest number in a table, 0 where there is none."""
+    number: int = connection.exec_driver_sql(f"SELECT coalesce(max(id), 0) FROM {table}").scalar_one()
+    return number
 
 
 def _row(record: GameRecord, opener: int, replier: int) -> tuple[Any, ...]:

@@ -5,7 +5,7 @@ On a hub of the real kind, a toy dialect, and transports that the test holds bot
 
 import logging
 import random
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from itertools import pairwise
@@ -48,8 +48,7 @@ class FakeResults:
     def __init__(self, *, takes_evidence: bool = False) -> None:
         self.takes_evidence = takes_evidence
         self.kept: dict[GameId, Finished] = {}
-        self._safe = trio.Event()
-        self._safe.set()
+        self._held: list[Callable[[], object]] | None = None
         self._enclosed: dict[tuple[GameId, Side], list[str]] = {}
 
     def keep(self, finished: Finished) -> None:
@@ -57,11 +56,12 @@ class FakeResults:
 
     def is_open(self, game: GameId) -> bool:
         assert game in self.kept
-        return not self._safe.is_set()
+        return self._held is not None
 
-    async def stored(self, game: GameId) -> None:
+    def when_stored(self, game: GameId, then: Callable[[], object]) -> None:
         assert game in self.kept
-        await self._safe.wait()
+        assert self._held is not None
+        self._held.append(then)
 
     def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
         assert (game, side) not in self._enclosed
@@ -69,11 +69,13 @@ class FakeResults:
 
     def hold(self) -> None:
         """Let no result be stored."""
-        self._safe = trio.Event()
+        self._held = []
 
     def store(self) -> None:
         """Let all results be stored."""
-        self._safe.set()
+        held, self._held = self._held or [], None
+        for then in held:
+            then()
 
     def enclosed(self, number: int = 0) -> dict[Side, list[str]]:
         """Return the evidence of the game that was over as the number given, from 0."""

@@ -99,7 +99,7 @@ class Slow(NoResults):
     def is_open(self, _: GameId) -> bool:
         return self.waits
 
-    async def stored(self, _: GameId) -> None:
+    def when_stored(self, _: GameId, then: Callable[[], object]) -> None:
         raise AssertionError("the core does not wait")
 
 

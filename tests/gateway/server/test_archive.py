@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import trio
+from game_records import stored
 
 from gateway.game.board import Board
 from gateway.game.events import Reason
@@ -58,7 +59,7 @@ async def test_times_are_the_wall_clocks_at_the_end_of_the_game(
         clock.set_later(3600)
         over = finished(lasted=90)
         kept.results.keep(over)
-        await kept.results.stored(over.game)
+        await stored(kept.results, over.game)
         assert not kept.results.is_open(over.game)
     database = open_to_read(str(tmp_path / "c4.db"))
     (game,) = Reader(database).every(Filter())

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 import trio.testing
-from game_records import game
+from game_records import game, stored
 from store_world import enclosure
 
 from gateway.store.batcher import Batch, Batcher, Bounds, Pace, Request
@@ -141,7 +141,7 @@ async def test_evidence_is_stored_with_the_next_game(autojump_clock: trio.abc.Cl
         batcher.add(enclosure(1))
         await trio.sleep(0.2)
         put(batcher, 3)
-        await batcher.open.stored("3")
+        await stored(batcher.open, "3")
         assert store.batches == [([3], [1])]
 
 
@@ -183,7 +183,7 @@ async def test_all_who_wait_for_a_game_hear_once_it_is_stored(autojump_clock: tr
     store.hold()
 
     async def wait(batcher: Batcher) -> None:
-        await batcher.open.stored("1")
+        await stored(batcher.open, "1")
         heard.append(len(store.stored))
 
     async with batcher_to(store) as batcher, trio.open_nursery() as nursery:
@@ -194,10 +194,10 @@ async def test_all_who_wait_for_a_game_hear_once_it_is_stored(autojump_clock: tr
         assert batcher.open.is_open("1")
         assert heard == []
         store.let_go.set()
-        await batcher.open.stored("1")
+        await stored(batcher.open, "1")
         assert not batcher.open.is_open("1")
         with trio.testing.assert_no_checkpoints():
-            await batcher.open.stored("1")
+            await stored(batcher.open, "1")
     assert heard == [1, 1]
 
 
@@ -210,13 +210,13 @@ async def test_game_that_is_not_stored_in_time_is_told_of_and_goes_on_waiting(
         start = trio.current_time()
         put(batcher, 1)
         assert not batcher.open.behind
-        await batcher.open.stored("1")
+        await stored(batcher.open, "1")
         assert trio.current_time() - start == pytest.approx(2.0)
         assert not batcher.open.is_open("1")
         assert batcher.open.behind
         assert "players hear of results that are not stored yet, 1 times so far" in messages(caplog)
         with trio.testing.assert_no_checkpoints():
-            await batcher.open.stored("1")
+            await stored(batcher.open, "1")
         assert batcher.open.waiting == 1
         store.let_go.set()
     assert store.stored == [1]
@@ -238,21 +238,8 @@ async def test_patience_is_counted_from_the_end_of_each_game(autojump_clock: tri
         await trio.sleep(1.0)
         put(batcher, 3)
         assert batcher.open.is_open("3")
-        await batcher.open.stored("3")
+        await stored(batcher.open, "3")
     assert store.stored == [1, 2, 3]
-
-
-async def test_one_who_has_gone_holds_nobody_up(autojump_clock: trio.abc.Clock) -> None:
-    store = FakeStore()
-    store.hold()
-    async with batcher_to(store) as batcher:
-        put(batcher, 1)
-        with trio.CancelScope() as scope:
-            scope.cancel()
-            await batcher.open.stored("1")
-        store.let_go.set()
-        await batcher.open.stored("1")
-    assert store.stored == [1]
 
 
 # Bounds.
@@ -268,7 +255,7 @@ async def test_at_the_bound_older_games_are_kept_and_new_ones_logged_whole(
         assert unstored(caplog) == [3, 4]
         assert [batcher.open.is_open(str(number)) for number in range(5)] == [True] * 3 + [False] * 2
         store.let_go.set()
-        await batcher.open.stored("2")
+        await stored(batcher.open, "2")
         put(batcher, 5)
     assert store.stored == [0, 1, 2, 5]
 
@@ -301,7 +288,7 @@ async def test_store_that_fails_is_tried_again_until_it_is_back(
         put(batcher, 1)
         batcher.add(enclosure(1))
         put(batcher, 2)
-        await batcher.open.stored("1")
+        await stored(batcher.open, "1")
         assert trio.current_time() - start == pytest.approx(1.5)
     first, last = caplog.records
     assert store.batches == [([1, 2], [1])]
@@ -322,7 +309,7 @@ async def test_game_at_fault_goes_to_the_log_and_everything_else_is_stored(
         put(batcher, *range(9))
         batcher.add(enclosure(4))
         batcher.add(enclosure(8))
-        await batcher.open.stored("8")
+        await stored(batcher.open, "8")
         assert not batcher.open.is_open("4")
     assert store.stored == [0, 1, 2, 3, 5, 6, 7, 8]
     assert store.enclosed == [4, 8]  # the database drops that of a game that is not there
@@ -379,9 +366,9 @@ async def test_mistake_of_ours_costs_no_result_and_does_not_end_the_storing(
     store = FakeStore()
     async with batcher_to(store) as batcher:
         put(batcher, 1, 2)
-        await batcher.open.stored("2")
+        await stored(batcher.open, "2")
         put(batcher, 3)
-        await batcher.open.stored("3")
+        await stored(batcher.open, "3")
     assert {*store.stored} == {1, 2, 3}
     assert messages(caplog) == ["storing results has failed, and is tried again: a mistake"]
 
@@ -519,10 +506,10 @@ async def test_what_is_not_stored_in_time_at_the_end_is_logged_once(
         batcher.add(enclosure(1))
         batcher.add(enclosure(1, 1))
         await store.reached.wait()
-        nursery.start_soon(batcher.open.stored, "1")
+        nursery.start_soon(stored, batcher.open, "1")
         await batcher.close(1.5)
         assert trio.current_time() - start == pytest.approx(1.5)
-        await batcher.open.stored("2")
+        await stored(batcher.open, "2")
     assert unstored(caplog) == [*range(1, 121)]
     assert messages(caplog)[-1] == "evidence of 2 players' games is not stored"
     assert store.stored == []

@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Sequence
+from enum import StrEnum
 from itertools import accumulate
 
 import pytest
@@ -42,6 +43,16 @@ def test_answer_is_never_earlier_than_what_it_answers() -> None:
         (2.5, "out", "ok", None),
     ]
     assert [line.at for line in unpack(pack(said))] == [2000, 2000, 2500]
+
+
+class Word(StrEnum):
+    """Texts of a dialect that are more than text."""
+
+    GO = "go on"
+
+
+def test_text_of_any_class_is_kept_as_text() -> None:
+    assert unpack(pack([(0.0, "out", Word.GO, None)])) == (Line(0, "out", "go on"),)
 
 
 def test_text_without_a_remark_has_no_verdict() -> None:
@@ -89,8 +100,12 @@ def test_what_is_no_exchange_is_a_value_error(data: bytes) -> None:
         unpack(data)
 
 
-def test_evidence_of_an_older_version_is_read_as_before() -> None:
-    older = b'[[0,250,240],"oin",[5,5,0],[[1,"refused: not your turn"],[2,"won: four in a row"]]]\ngo onput 3'
+WORDS = b'[[1,"refused: not your turn"],[2,"won: four in a row"]]'
+
+
+@pytest.mark.parametrize("head", [b'[0,250,240],"oin",[5,5,0]', b'2,[0,250,240],"oin",[5,5,0],[]'])
+def test_evidence_of_an_older_version_is_read_as_before(head: bytes) -> None:
+    older = b"[%b,%b]\ngo onput 3" % (head, WORDS)
     assert unpack(zlib.compress(older)) == (
         Line(0, "out", "go on"),
         Line(250, "in", "put 3", "refused: not your turn"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import trio
-from game_records import game
+from game_records import game, stored
 from sqlalchemy import select, text
 from sqlalchemy.exc import SQLAlchemyError
 from store_world import KINDS, child_environment
@@ -68,7 +68,7 @@ def put(batcher: Batcher, number: int) -> None:
 
 async def keep(batcher: Batcher, number: int) -> None:
     put(batcher, number)
-    await batcher.open.stored(str(number))
+    await stored(batcher.open, str(number))
     assert batcher.open.waiting == 0
 
 
@@ -133,7 +133,7 @@ async def test_database_that_another_holds_locked_is_waited_for(
             put(batcher, 1)
             assert "lock" in await failing(caplog)
             assert batcher.open.waiting == 1
-        await batcher.open.stored("1")
+        await stored(batcher.open, "1")
     other.close()
     database.close()
     assert series(where) == [1]
@@ -151,7 +151,7 @@ async def test_file_that_was_moved_away_is_waited_for(
         assert f"{path} was moved, removed or replaced" in await failing(caplog)
         assert batcher.open.waiting == 1
         elsewhere.rename(path)
-        await batcher.open.stored("2")
+        await stored(batcher.open, "2")
     database.close()
     assert series(str(path)) == [1, 2]
 
@@ -196,7 +196,7 @@ async def test_file_that_took_the_place_is_left_alone(
         assert path.read_bytes() == before
         assert batcher.open.waiting == 1
         elsewhere.rename(path)
-        await batcher.open.stored("2")
+        await stored(batcher.open, "2")
     database.close()
     assert series(str(path)) == [1, 2]
 
