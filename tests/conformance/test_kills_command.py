@@ -77,8 +77,8 @@ def test_short_run_finds_all_that_was_told_and_kills_no_server_before_enough_was
     report, database = tmp_path / "kills.json", tmp_path / "kept.db"
     words = ["--kills", "2", "--pairs", "6", "--results", "30", "--within", "0.001", "--seed", "9"]
     status = main(["kills", *words, "--db", str(database), "--json", str(report)])
-    out = capsys.readouterr().out
-    assert status == 0
+    out, err = capsys.readouterr()
+    assert status == 0, err
     assert out.startswith(f"seed 9, database {database}\nkill 1, of the server after 0.")
     assert "\nkill 2, of all processes after 0." in out
     assert "\nafter too few results: 0\n" in out
