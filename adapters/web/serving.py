@@ -19,7 +19,7 @@ from adapters.web.application import Application
 from adapters.web.health import Health
 from adapters.web.link import Answer, Link, LinkError, Orders, Stop, Told
 from adapters.web.live.live import Live
-from adapters.web.perfect import workers
+from adapters.web.perfect import Perfect, Solver
 from adapters.web.remote import Remote
 from adapters.web.server import Web
 from adapters.web.site import Front, Site
@@ -57,8 +57,7 @@ async def _serve(link: Link, listeners: Sequence[socket.socket]) -> None:
         if isinstance(orders, Orders):
             set_up_logging(orders.log_level, as_json=orders.log_json)
             database = open_again(Place(orders.where, orders.file))
-            async with workers():
-                await Serving(link, database, orders).run(listeners)
+            await Serving(link, database, orders).run(listeners)
             database.close()
     except* LinkError:
         pass  # the server is gone
@@ -75,7 +74,9 @@ class Serving:
         admin = None if orders.token is None else Admin(orders.token, self._remote.clear)
         fronts = tuple(Front(*each) for each in orders.fronts)
         self._live = Live(secrets.token_hex(4), self._remote.watch)
-        site = Site(reader, Threads(), self._live, fronts, tuple(orders.house))
+        self._solver = Solver()
+        perfect = Perfect(self._solver.scores)
+        site = Site(reader, Threads(), self._live, fronts, tuple(orders.house), perfect=perfect)
         self._web = Web(Application(site, health, admin))
         self._room = trio.Semaphore(MOST)
         self._accepting = trio.CancelScope()
@@ -85,6 +86,7 @@ class Serving:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._heed, nursery)
             nursery.start_soon(self._live.run)
+            nursery.start_soon(self._solver.run)
             async with trio.open_nursery() as connections:
                 with self._accepting:
                     endpoints = [

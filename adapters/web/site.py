@@ -34,4 +34,4 @@ class Site:
     """All dialects, in the order in which they are listed."""
     house: tuple[str, ...] = ()
     """The players of the server's own that can be asked for."""
-    perfect: Perfect = field(default_factory=Perfect)
+    perfect: Perfect = field(kw_only=True)
