@@ -40,7 +40,7 @@ class Dialect(Description):
     """How a client can write, where it has a choice."""
     allows_blanks: bool = False
     """Whether a player's name may have blanks in it."""
-    front_end: "Callable[[HubForPlayers, Namespace], Serve]"
-    """Returns what serves a client, by the server's options."""
+    front_end: "Callable[[HubForPlayers, Namespace, int | None], Serve]"
+    """Returns what serves a client, by the server's options and the port of the page for people, if any."""
     open_dialogue: "Callable[[Entry], Opening]"
     """Opens a player's connection to a server."""

@@ -41,6 +41,14 @@ class DirectSocket:
         self._epoll = epoll
 
     @property
+    def host(self) -> str:
+        """The address at which the peer reached this server, as in a URL."""
+        if self._socket.family not in _WITH_ADDRESS:
+            return "localhost"
+        host = self._socket.getsockname()[0].partition("%")[0]
+        return f"[{host}]" if self._socket.family == socket.AF_INET6 else host
+
+    @property
     def is_readable(self) -> bool:
         """Whether there is something to read, the end of the stream included."""
         try:

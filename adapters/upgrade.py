@@ -1,12 +1,13 @@
 """The endpoint of a websocket port.
 
 Reads the head of an HTTP request and decides: a client that asks for a websocket gets one from
-trio-websocket, one that asks for a page gets a short text that says what to connect with, and nonsense gets
-an error. The head is parsed here, and trio-websocket gets a plain one in its place.
+trio-websocket, a browser is sent on to the page for people, any other client gets a short text that says
+what to connect with, and nonsense gets an error. The head is parsed here, and trio-websocket gets a plain one
+in its place.
 """
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import TypeAlias, cast
@@ -18,6 +19,7 @@ import trio_websocket
 from wsproto import ConnectionType, WSConnection
 from wsproto.events import BytesMessage, Ping, TextMessage
 
+from adapters.hosts import host_in
 from adapters.websocket import LibraryStream, WebSocketTransport
 from adapters.wire import Wire
 
@@ -45,8 +47,10 @@ class Endpoint:
     """What a websocket port serves."""
 
     talk: Talk
-    page: str
-    """The text for a browser."""
+    text: str
+    """What a client gets that asks for no websocket."""
+    page: int | None = None
+    """The port of the page for people on the same host, if there is one: where browsers are sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,7 @@ async def serve_websocket(wire: Wire, endpoint: Endpoint) -> None:
     try:
         answer: bytes | _Wanted = b""
         with trio.move_on_after(HANDSHAKE_LIMIT):
-            answer = await _answer(wire, endpoint.page)
+            answer = await _answer(wire, endpoint)
         if isinstance(answer, _Wanted):
             await _upgrade(wire, answer, endpoint)
         else:
@@ -141,7 +145,7 @@ async def _requested(nursery: trio.Nursery, feed: LibraryStream) -> trio_websock
     return await websocket._get_request()
 
 
-async def _answer(wire: Wire, page: str) -> bytes | _Wanted:
+async def _answer(wire: Wire, endpoint: Endpoint) -> bytes | _Wanted:
     """Read a request; return the answer to it, unless it asks for a websocket."""
     http = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEAD_LIMIT)
     try:
@@ -152,10 +156,23 @@ async def _answer(wire: Wire, page: str) -> bytes | _Wanted:
     if not isinstance(event, h11.Request):
         return b""
     refusal = _refusal(event)
-    if refusal is not None:
-        status, text = refusal
-        return _response(http, status, text or page, bare=event.method == b"HEAD")
-    return _Wanted(_handshake(event), http.trailing_data[0])
+    if refusal is None:
+        return _Wanted(_handshake(event), http.trailing_data[0])
+    status, text = refusal
+    headers = []
+    if status == 200 and endpoint.page is not None and _reads_html(event):
+        status, place = 303, f"http://{_host(event) or wire.host}:{endpoint.page}/"
+        headers, text = [("Location", place)], f"The page is at {place}\n"
+    return _response(http, status, text or endpoint.text, headers, bare=event.method == b"HEAD")
+
+
+def _reads_html(request: h11.Request) -> bool:
+    """Whether the client is a browser in front of a person."""
+    return any(name == b"accept" and b"text/html" in value for name, value in request.headers)
+
+
+def _host(request: h11.Request) -> str | None:
+    return host_in(dict(request.headers).get(b"host", b"").decode("latin-1"))
 
 
 def _handshake(request: h11.Request) -> bytes:
@@ -185,10 +202,13 @@ def _tokens(request: h11.Request, header: bytes) -> set[bytes]:
     return {token.strip().lower() for token in values.split(b",")}
 
 
-def _response(http: h11.Connection, status: int, text: str, *, bare: bool = False) -> bytes:
+def _response(
+    http: h11.Connection, status: int, text: str, more: Sequence[tuple[str, str]] = (), *, bare: bool = False
+) -> bytes:
     """Return an answer as it goes over the wire; a bare one has the length of its text, but no text."""
     body = text.encode()
     headers = [
+        *more,
         ("Content-Type", "text/plain; charset=utf-8"),
         ("Content-Length", str(len(body))),
         ("Connection", "close"),

@@ -113,6 +113,11 @@ class Wire(trio.abc.Stream):
         return len(self._backlog)
 
     @property
+    def host(self) -> str:
+        """The address at which the client reached this server, as in a URL."""
+        return self._socket.host
+
+    @property
     def is_reachable(self) -> bool:
         """Whether there is no sign that the client has vanished."""
         return self._socket.is_reachable

@@ -22,6 +22,7 @@ COMMANDS: Mapping[str, str] = {
     "junk": "junk.command",
     "kills": "kills.command",
     "matches": "matches",
+    "page-load": "page_load.command",
     "reading": "reading.command",
     "store-cost": "store_cost.command",
     "web-load": "web_load.command",

@@ -17,7 +17,20 @@ import trio
 from conformance.dialects import DIALECTS
 from conformance.targets import WEB, Address, addresses_in
 
-COMMAND = (sys.executable, "-m", "gateway", "--nac4", "0", "--arena", "0", "--tcp", "0", "--db", "none")
+COMMAND = (
+    sys.executable,
+    "-m",
+    "gateway",
+    "--nac4",
+    "0",
+    "--arena",
+    "0",
+    "--tcp",
+    "0",
+    "--db",
+    "none",
+    "--no-web",
+)
 START_SECONDS = 15.0
 STOP_SECONDS = 15.0
 

@@ -11,7 +11,9 @@ from urllib.parse import urlsplit
 from conformance.dialects import DIALECTS
 
 WEB = "web"
-"""The front end that is no dialect: results by HTTP."""
+"""The front end that is no dialect: the page, and results by HTTP."""
+_WORDS = {"page": WEB} | {dialect: dialect for dialect in DIALECTS}
+"""The gateway's words for its front ends, and ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,6 @@ def addresses_in(line: str) -> dict[str, Address]:
     words = [word.strip(",;") for word in line.split()]
     found = {}
     for word, following in pairwise(words):
-        if word in (*DIALECTS, WEB) and re.search(r":[0-9]+", following):
-            found[word] = parse_address(word, following)
+        if word in _WORDS and re.search(r":[0-9]+", following):
+            found[_WORDS[word]] = parse_address(word, following)
     return found

@@ -5,13 +5,14 @@ The composition root: the only module that knows both the gateway and its adapte
 
 import argparse
 import gc
+import logging
 import random
 import resource
 import secrets
 import select
 import signal
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING
@@ -35,6 +36,7 @@ from gateway.matchmaking.standard import LobbyAndTables
 from gateway.server.app import (
     FrontEnd,
     Listening,
+    PortInUseError,
     Service,
     addresses_of,
     listen,
@@ -45,10 +47,12 @@ from gateway.server.app import (
 from gateway.server.arguments import in_one_line, let_output_take_any_text
 from gateway.server.arrivals import ArrivalTimes
 from gateway.server.logs import log_fault, log_games, log_start, set_up_logging
-from gateway.server.options import COMMANDS, parse
+from gateway.server.options import COMMANDS, NO_WEB, WEB_PORT, parse
 
 if TYPE_CHECKING:
     from gateway.server.archive import Archive
+
+logger = logging.getLogger("gateway.server")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -111,14 +115,15 @@ async def _serve(options: argparse.Namespace) -> None:
             game_ids(secrets.randbelow(RUNS) if archive is None else archive.run),
         )
         log_games(hub.feed, arrivals.delay_since)
-        front_ends = _front_ends(options, hub, arrivals, epoll)
+        page = await _open_page(options)
+        wired = partial(_wired, arrivals, epoll, Backlogs(), Turns())
+        front_ends = _front_ends(options, hub, wired, _port(page))
         listening = [await listen(front_end, options.host) for front_end in front_ends]
-        opened = [(each.front_end.name, each.addresses()) for each in listening]
-        services: list[Service] = []
-        if archive is not None and options.web is not None:
-            listeners = await open_port(options.web, options.host)
-            opened.append(("web", addresses_of(listeners)))
-            services.append(_web(options, archive, listeners, listening, hub))
+        opened = [("page", addresses_of(page))]
+        opened += [(each.front_end.name, each.addresses()) for each in listening]
+        services: list[Service] = [_web(options, archive, page, listening, hub)] if page else []
+        if not page and options.web != NO_WEB:
+            _say_that_there_is_no_page()
         async with trio.open_nursery() as nursery:
             thinker = Thinker(options.house_workers, terms)
             if epoll is not None:
@@ -141,20 +146,51 @@ async def _kept(options: argparse.Namespace) -> AsyncIterator["Archive | None"]:
         yield kept
 
 
+async def _open_page(options: argparse.Namespace) -> list[trio.SocketListener]:
+    """Open the page's port, if it is wanted; nobody who did not ask for one is to fail for its sake.
+
+    Raises OSError where the system refuses it.
+    """
+    if options.web == NO_WEB:
+        return []
+    if options.web is not None:
+        return await open_port(options.web, options.host)
+    try:
+        return await open_port(WEB_PORT, options.host)
+    except PortInUseError:
+        return []
+
+
+def _say_that_there_is_no_page() -> None:
+    logger.warning(
+        "the page is left out: port %d is in use; give it another with --web PORT, or start with --no-web",
+        WEB_PORT,
+        extra={"event": "page_left_out", "port": WEB_PORT},
+    )
+
+
+def _wired(
+    arrivals: ArrivalTimes,
+    epoll: EpollReader | None,
+    backlogs: Backlogs,
+    turns: Turns,
+    stream: trio.SocketStream,
+) -> Wire:
+    return Wire(DirectSocket(stream, epoll), arrivals, backlogs, turns)
+
+
 def _front_ends(
-    options: argparse.Namespace, hub: HubForPlayers, arrivals: ArrivalTimes, epoll: EpollReader | None
+    options: argparse.Namespace,
+    hub: HubForPlayers,
+    wired: Callable[[trio.SocketStream], Wire],
+    page: int | None,
 ) -> list[FrontEnd]:
-    """Return the front ends that are asked for."""
-    backlogs, turns = Backlogs(), Turns()
-
-    def wired(stream: trio.SocketStream) -> Wire:
-        return Wire(DirectSocket(stream, epoll), arrivals, backlogs, turns)
-
+    """Return the front ends that are asked for; `page` is the port of the page, if there is one."""
     return [
         FrontEnd(
             each.name,
             getattr(options, each.option),
-            partial(contained, each.name, each.front_end(hub, options), wired),
+            partial(contained, each.name, each.front_end(hub, options, page), wired),
         )
         for each in DIALECTS
         if getattr(options, each.option) is not None
@@ -163,7 +199,7 @@ def _front_ends(
 
 def _web(
     options: argparse.Namespace,
-    archive: "Archive",
+    archive: "Archive | None",
     listeners: Sequence[trio.SocketListener],
     listening: Sequence[Listening],
     hub: Hub,
@@ -172,21 +208,30 @@ def _web(
     from adapters.web.process import WebProcess  # noqa: PLC0415
 
     orders = Orders(
-        where=archive.place.where,
-        file=archive.place.file,
+        where=None if archive is None else archive.place.where,
+        file=None if archive is None else archive.place.file,
         token=options.admin_token,
         log_level=options.log_level,
         log_json=options.log_json,
+        origins=options.allow_origin,
         fronts=_fronts(listening),
         house=[name for name in sorted(HOUSE_PLAYERS) if is_installed(name)],
+        idle=options.idle,
     )
-    return WebProcess(orders, listeners, archive.open_games, archive.clear, hub)
+    queue, clear = (None, None) if archive is None else (archive.open_games, archive.clear)
+    return WebProcess(orders, listeners, queue, clear, hub)
 
 
 def _fronts(listening: Sequence[Listening]) -> list[tuple[str, str, str, str, int | None]]:
     """Return what the page tells of each dialect, as the fields of `adapters.web.site.Front`."""
-    ports = {each.front_end.name: each.listeners[0].socket.getsockname()[1] for each in listening}
+    ports = {each.front_end.name: _port(each.listeners) for each in listening}
     return [(each.name, each.short, each.mark, each.scheme, ports.get(each.name)) for each in DIALECTS]
+
+
+def _port(listeners: Sequence[trio.SocketListener]) -> int | None:
+    """Return the port of the first listener, if there is one."""
+    port: int | None = listeners[0].socket.getsockname()[1] if listeners else None
+    return port
 
 
 def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str) -> None:
@@ -207,7 +252,7 @@ def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str) -> None:
 def _line(name: str, address: str) -> str:
     """Return an address, and what to try there."""
     examples = {each.name: (each.scheme, each.example) for each in DIALECTS}
-    examples["web"] = "http", "try: curl http://{address}/api/standings"
+    examples["page"] = "http", "games live, standings, play"
     scheme, example = examples[name]
     host, _, port = address.rpartition(":")
     shown = example.format(address=address, host=host.strip("[]"), port=port)

@@ -5,7 +5,7 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -59,8 +59,16 @@ class Served:
 @contextmanager
 def served(*options: str, addresses: int = 3) -> Iterator[Served]:
     """Run a gateway with `options`, which print so many addresses, while the context lasts."""
+    command = [sys.executable, "-W", "error", "-m", "gateway", "--no-web", "--db", "none", *options]
+    with begun(command, addresses) as gateway:
+        yield gateway
+
+
+@contextmanager
+def begun(command: Sequence[str], addresses: int) -> Iterator[Served]:
+    """Run a command, which prints so many addresses, while the context lasts."""
     process = subprocess.Popen(
-        [sys.executable, "-W", "error", "-m", "gateway", "--db", "none", *options],
+        command,
         cwd=ROOT,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

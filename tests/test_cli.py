@@ -12,7 +12,7 @@ from itertools import cycle
 from pathlib import Path
 
 import pytest
-from served import EVERY_PORT, PATIENCE, ROOT, Served, ran, served
+from served import EVERY_PORT, PATIENCE, ROOT, Served, begun, ran, served
 
 from conformance.lab.meters import children_of, has_proc
 
@@ -257,16 +257,25 @@ def test_nothing_outlives_the_stop_though_the_store_hangs_and_signals_come_again
         os.kill(worker, 0)
 
 
-# Results by web.
+# The page.
 
 
-def test_web_is_announced_behind_the_dialects_and_serves_a_game_that_was_told_of(tmp_path: Path) -> None:
+def got(gateway: Served, dialect: str, *headers: str, path: str = "/", verb: str = "GET") -> tuple[str, str]:
+    """Return head and body of the answer to a request."""
+    lines = [f"{verb} {path} HTTP/1.1", "Connection: close", *headers, "", ""]
+    with dialled(gateway, dialect) as sock:
+        sock.sendall("\r\n".join(lines).encode())
+        head, _, body = everything(sock).decode().partition("\r\n\r\n")
+    return head, body
+
+
+def test_page_is_announced_before_the_dialects_and_serves_a_game_that_was_told_of(tmp_path: Path) -> None:
     options = (*EVERY_PORT, "--rounds", "1", "--web", "0", "--db", str(tmp_path / "games.db"))
     with served(*options, addresses=4) as gateway, ExitStack() as stack:
-        assert [name for name, _, _ in gateway.addresses] == ["nac4", "arena", "droidcon", "web"]
-        url = f"http://127.0.0.1:{gateway.port('web')}"
-        assert f"curl {url}/api/standings" in gateway.announced[3]
-        with dialled(gateway, "web") as client:
+        assert [name for name, _, _ in gateway.addresses] == ["page", "nac4", "arena", "droidcon"]
+        url = f"http://127.0.0.1:{gateway.port('page')}"
+        assert gateway.announced[0] == f"page      {url:26} games live, standings, play\n"
+        with dialled(gateway, "page") as client:
             client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             head, _, body = everything(client).partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 200")
@@ -278,7 +287,7 @@ def test_web_is_announced_behind_the_dialects_and_serves_a_game_that_was_told_of
         until(ann, b"YOUR_MOVE\n")
         ann.sendall(b"PUT 9\n")
         everything(ann)
-        with dialled(gateway, "web") as client:
+        with dialled(gateway, "page") as client:
             client.sendall(b"GET /api/games HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
             [game] = json.loads(everything(client).partition(b"\r\n\r\n")[2])["games"]
         assert [player["name"] for player in game["players"]] == ["ann", "bob"]
@@ -288,7 +297,71 @@ def test_web_is_announced_behind_the_dialects_and_serves_a_game_that_was_told_of
     assert "ERROR" not in err
 
 
-def test_port_of_the_web_in_use_is_one_line_and_status_1(tmp_path: Path) -> None:
+BROWSER = ("Host: localhost:1234", "Accept: text/html,*/*;q=0.8")
+
+
+@pytest.mark.parametrize("verb", ["GET", "HEAD"])
+def test_browser_at_a_bots_port_is_sent_to_the_page_and_a_bot_is_not(verb: str) -> None:
+    with served(*EVERY_PORT, "--web", "0", addresses=4) as gateway:
+        place = f"http://localhost:{gateway.port('page')}/"
+        for dialect in ("nac4", "arena"):
+            head, body = got(gateway, dialect, *BROWSER, verb=verb)
+            assert head.startswith("HTTP/1.1 303 See Other\r\n")
+            assert f"\r\nLocation: {place}\r\n" in head
+            assert body == ("" if verb == "HEAD" else f"The page is at {place}\n")
+            assert got(gateway, dialect, "Host: x")[0].startswith("HTTP/1.1 200 OK\r\n")
+            with dialled(gateway, dialect) as sock:
+                sock.sendall(HANDSHAKE.replace(b"Host: x", b"Host: x\r\nAccept: text/html"))
+                assert until(sock, b"\r\n\r\n").startswith(b"HTTP/1.1 101")
+
+
+def test_browser_at_a_bots_port_where_there_is_no_page_is_told_what_the_port_is_for() -> None:
+    with served("--nac4", "0", addresses=1) as gateway:
+        head, body = got(gateway, "nac4", *BROWSER)
+    assert head.startswith("HTTP/1.1 200 OK\r\n")
+    assert body.startswith("This is the nac4 port")
+
+
+def test_where_no_results_are_kept_the_page_says_how_to_keep_them() -> None:
+    with served("--tcp", "0", "--web", "0", addresses=2) as gateway:
+        assert json.loads(got(gateway, "page", "Host: x", path="/healthz")[1]) == {"ok": True, "waiting": 0}
+        head, body = got(gateway, "page", "Host: x", path="/api/standings")
+        assert head.startswith("HTTP/1.1 404")
+        assert "start the server with --db FILE" in json.loads(body)["error"]
+        head, body = got(gateway, "page", *BROWSER, path="/search?for=9k3fm-000001")
+        assert head.startswith("HTTP/1.1 404")
+        assert "Results are not kept here; to keep them, start the server with --db FILE." in body
+        assert stopped_in_time(gateway).count("ERROR") == 0
+
+
+def test_server_on_this_machine_alone_answers_to_no_domain_name_but_those_it_was_told_of() -> None:
+    with served("--tcp", "0", "--web", "0", "--allow-origin", "https://c4.example", addresses=2) as gateway:
+        for host, status in (("evil.example", 421), ("C4.example:1", 200), ("127.0.0.1", 200), ("box", 200)):
+            head, _ = got(gateway, "page", f"Host: {host}", path="/healthz")
+            assert head.startswith(f"HTTP/1.1 {status} "), host
+
+
+def unasked(port: int) -> list[str]:
+    """Return a command whose page has this usual port."""
+    program = f"import sys, gateway.cli as cli; cli.WEB_PORT = {port}; sys.exit(cli.main(sys.argv[1:]))"
+    return [sys.executable, "-W", "error", "-c", program, "--tcp", "0", "--db", "none"]
+
+
+def test_page_is_on_unless_its_usual_port_is_in_use_which_costs_the_page_alone() -> None:
+    with begun(unasked(0), 2) as gateway:
+        assert [name for name, _, _ in gateway.addresses] == ["page", "droidcon"]
+        assert "left out" not in stopped_in_time(gateway)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with begun(unasked(port), 1) as gateway:
+            assert [name for name, _, _ in gateway.addresses] == ["droidcon"]
+            err = stopped_in_time(gateway)
+    assert f"WARNING the page is left out: port {port} is in use; give it another with --web PORT" in err
+
+
+def test_port_of_the_page_in_use_that_was_asked_for_is_one_line_and_status_1(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -302,8 +375,8 @@ def test_clients_of_the_web_do_not_hold_up_the_stop(tmp_path: Path) -> None:
     path = str(tmp_path / "games.db")
     with served("--tcp", "0", "--web", "0", "--db", path, addresses=2) as gateway, ExitStack() as stack:
         for begun in (b"", b"GET / HT", b"POST /api/clear HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"):
-            stack.enter_context(dialled(gateway, "web")).sendall(begun)
-        deaf = stack.enter_context(dialled(gateway, "web"))  # asks and asks, and never reads
+            stack.enter_context(dialled(gateway, "page")).sendall(begun)
+        deaf = stack.enter_context(dialled(gateway, "page"))  # asks and asks, and never reads
         ask_and_ask(deaf, b"GET /api/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
         err = stopped_in_time(gateway)
     assert "Traceback" not in err

@@ -16,9 +16,12 @@ LIST = "adapters.front_ends"
 ELSEWHERE = {
     "adapters.web.nac4",
     "adapters.web.api",
+    "adapters.web.page.play",
     "gateway.store.commands",
 }
-"""What serves nac4's documents by web, and what writes arena's own record of a game."""
+"""What serves nac4's documents by web, the page on which people play, which is a client of arena's, and what
+writes arena's own record of a game.
+"""
 
 PACKAGES = {
     "game": set[str](),
@@ -223,6 +226,11 @@ def test_wire_logs_know_games_and_events_alone() -> None:
     assert theirs("adapters.wire_log") <= PURE
 
 
+def test_hosts_know_nothing_of_ours() -> None:
+    assert ours("adapters.hosts") == set()
+    assert theirs("adapters.hosts") <= {"re", "ipaddress"}
+
+
 def test_cells_know_the_board_alone() -> None:
     assert ours("adapters.cells") | theirs("adapters.cells") == {"gateway.game.board"}
 
@@ -370,6 +378,7 @@ def test_web_knows_the_store_and_no_dialect(module: str) -> None:
     known = {
         "adapters.cells",
         "adapters.connection",
+        "adapters.hosts",
         "gateway.server.accepting",
         "gateway.game.board",
         "gateway.game.events",

@@ -24,6 +24,7 @@ def wired(
 class MemorySocket:
     """Any other stream, with the face of a `DirectSocket`: what it sends always waits."""
 
+    host = "192.0.2.7"
     origin = ""
     is_readable = False
     is_reachable = True

@@ -11,18 +11,18 @@ from adapters.websocket import WebSocketTransport
 from adapters.wire import Wire
 from gateway.hub.interfaces import HubForPlayers
 
-PAGE = (
+TEXT = (
     "This is the arena port of a Connect-Four gateway.\n"
     'Connect to it with a websocket client and send: {"type": "start", "id": "NAME"}\n'
     'or, in EDN: {:type "start", :id "NAME"}\n'
 )
 
 
-async def serve(wire: Wire, hub: HubForPlayers) -> None:
-    """Serve one connection."""
+async def serve(wire: Wire, hub: HubForPlayers, page: int | None = None) -> None:
+    """Serve one connection; `page` is the port of the page for people, if there is one."""
 
     async def talk(transport: WebSocketTransport, target: str) -> None:
         table, against = wanted_place(target)
         await Connection(hub, transport, ArenaCodec(), ArenaTranslator(table, against)).run()
 
-    await serve_websocket(wire, Endpoint(talk, PAGE))
+    await serve_websocket(wire, Endpoint(talk, TEXT, page))

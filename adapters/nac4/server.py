@@ -13,18 +13,21 @@ from adapters.wire import Wire
 from gateway.game.commands import Wish, place_for
 from gateway.hub.interfaces import HubForPlayers
 
-PAGE = (
+TEXT = (
     "This is the nac4 port of a Connect-Four gateway.\n"
     "Connect to it with a websocket client and send: connect NAME\n"
 )
 
 
-async def serve(wire: Wire, hub: HubForPlayers, *, original: bool = False) -> None:
-    """Serve one connection; `original` words endings for clients that know no ``Disconnected``."""
+async def serve(wire: Wire, hub: HubForPlayers, page: int | None = None, *, original: bool = False) -> None:
+    """Serve one connection; `original` words endings for clients that know no ``Disconnected``.
+
+    `page` is the port of the page for people, if there is one.
+    """
 
     async def talk(transport: WebSocketTransport, target: str) -> None:
         table, against = wanted_place(target)
         place = place_for(table, None if against is None else Wish(against))
         await Connection(hub, transport, Nac4Codec(), Nac4Translator(place, original=original)).run()
 
-    await serve_websocket(wire, Endpoint(talk, PAGE))
+    await serve_websocket(wire, Endpoint(talk, TEXT, page))

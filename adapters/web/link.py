@@ -26,17 +26,21 @@ class LinkError(Exception):
 class Orders:
     """What the web's process is told first."""
 
-    where: str
+    where: str | None
     file: tuple[int, int] | None
-    """The database, as in `gateway.store.database.Place`."""
+    """The database, as in `gateway.store.database.Place`; `where` is None where there is none."""
     token: str | None
     """A client that shows it may clear the results."""
     log_level: str
     log_json: bool
+    origins: Sequence[str] = ()
+    """The websites whose pages may read the API, as in `adapters.web.origins.Origins`."""
     fronts: Sequence[Sequence[Any]] = ()
     """The dialects' ports, each as the fields of `adapters.web.site.Front`."""
     house: Sequence[str] = ()
     """The players of the server's own that can be asked for."""
+    idle: float = 300.0
+    """As in `adapters.web.site.Site`."""
 
 
 @dataclass(frozen=True, slots=True)

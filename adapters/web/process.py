@@ -23,7 +23,7 @@ from adapters.web.live.telling import Telling
 from gateway.hub.interfaces import HubForSubscribers
 from gateway.processes import ended, started
 from gateway.store.batcher import Request
-from gateway.store.errors import StoreError
+from gateway.store.errors import NotKeptError, StoreError
 
 FINISHING = 2.5
 """Seconds that answers have for being finished, when the server stops."""
@@ -56,14 +56,14 @@ class WebProcess:
         self,
         orders: Orders,
         listeners: Sequence[trio.SocketListener],
-        queue: Queue,
-        clear: Callable[[], Request],
+        queue: Queue | None,
+        clear: Callable[[], Request] | None,
         hub: HubForSubscribers,
     ) -> None:
         """Let it have `orders` and accept from `listeners`, which are closed at the end.
 
-        It is told of `queue`, and may `clear` all results, which raises StoreError, as its request does.
-        While somebody watches there, it is told what is on in `hub`.
+        It is told of `queue`, and may `clear` all results, which raises StoreError, as its request does; both
+        are None where no results are kept. While somebody watches there, it is told what is on in `hub`.
         """
         self._orders = orders
         self._listeners = listeners
@@ -141,8 +141,7 @@ class WebProcess:
                 while (message := await link.receive()) is not None:
                     match message:
                         case Ask(number, "queue"):
-                            figures = self._queue.waiting, int(self._queue.behind)
-                            await link.send(Answer(number, figures))
+                            await link.send(Answer(number, self._figures()))
                         case Ask(number, "clear"):
                             await self._begin_to_clear(link, number, nursery)
                         case Withdraw(number):
@@ -160,6 +159,9 @@ class WebProcess:
         except* LinkError:
             pass  # the process is ended, if it has not, and another is started
 
+    def _figures(self) -> tuple[int, int]:
+        return (0, 0) if self._queue is None else (self._queue.waiting, int(self._queue.behind))
+
     async def _tell_of_stop(self, link: Link) -> None:
         await self._stopping.wait()
         for listener in self._listeners:
@@ -169,6 +171,8 @@ class WebProcess:
     async def _begin_to_clear(self, link: Link, number: int, nursery: trio.Nursery) -> None:
         """Ask for the results to be cleared, at once: what is said next may be that it is withdrawn."""
         try:
+            if self._clear is None:
+                raise NotKeptError
             request = self._requests[number] = self._clear()
         except StoreError as error:
             await link.send(Answer(number, error=str(error)))

@@ -11,6 +11,7 @@ import socket
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from ipaddress import ip_address
 
 import trio
 
@@ -19,6 +20,7 @@ from adapters.web.application import Application
 from adapters.web.health import Health
 from adapters.web.link import Answer, Link, LinkError, Orders, Stop, Told
 from adapters.web.live.live import Live
+from adapters.web.origins import Origins
 from adapters.web.perfect import Perfect, Solver
 from adapters.web.remote import Remote
 from adapters.web.server import Web
@@ -56,9 +58,10 @@ async def _serve(link: Link, listeners: Sequence[socket.socket]) -> None:
         orders = await link.receive()
         if isinstance(orders, Orders):
             set_up_logging(orders.log_level, as_json=orders.log_json)
-            database = open_again(Place(orders.where, orders.file))
-            await Serving(link, database, orders).run(listeners)
-            database.close()
+            database = None if orders.where is None else open_again(Place(orders.where, orders.file))
+            await Serving(link, database, orders, is_local=_are_local(listeners)).run(listeners)
+            if database is not None:
+                database.close()
     except* LinkError:
         pass  # the server is gone
 
@@ -66,18 +69,25 @@ async def _serve(link: Link, listeners: Sequence[socket.socket]) -> None:
 class Serving:
     """The parts of the web, at work."""
 
-    def __init__(self, link: Link, database: Database, orders: Orders) -> None:
+    def __init__(
+        self, link: Link, database: Database | None, orders: Orders, *, is_local: bool = False
+    ) -> None:
+        """`is_local` says that nobody but this machine can connect."""
         self._link = link
         self._remote = Remote(link)
         reader = Reader(database)
-        health = Health(self._remote.queue, partial(Threads(1).do, reader.probe))
+        probe = trio.lowlevel.checkpoint if database is None else partial(Threads(1).do, reader.probe)
+        health = Health(self._remote.queue, probe)
         admin = None if orders.token is None else Admin(orders.token, self._remote.clear)
         fronts = tuple(Front(*each) for each in orders.fronts)
         self._live = Live(secrets.token_hex(4), self._remote.watch)
         self._solver = Solver()
         perfect = Perfect(self._solver.scores)
-        site = Site(reader, Threads(), self._live, fronts, tuple(orders.house), perfect=perfect)
-        self._web = Web(Application(site, health, admin))
+        site = Site(
+            reader, Threads(), self._live, fronts, tuple(orders.house), idle=orders.idle, perfect=perfect
+        )
+        origins = Origins(frozenset(orders.origins), is_local=is_local)
+        self._web = Web(Application(site, health, admin, origins))
         self._room = trio.Semaphore(MOST)
         self._accepting = trio.CancelScope()
 
@@ -171,6 +181,10 @@ class Endpoint(trio.abc.Listener[trio.SocketStream]):
     async def aclose(self) -> None:
         """Accept no more clients."""
         await self._listener.aclose()
+
+
+def _are_local(listeners: Sequence[socket.socket]) -> bool:
+    return all(ip_address(each.getsockname()[0].partition("%")[0]).is_loopback for each in listeners)
 
 
 def _stream(sock: socket.socket) -> trio.SocketStream:

@@ -60,6 +60,16 @@ class Client:
             self._lines = lines[::-1]
         return self._lines.pop()
 
+    async def rest(self) -> bytes:
+        """Return all that was not read yet, once the server has hung up."""
+        found = [line + b"\n" for line in self._lines[::-1]] + [self._rest]
+        self._lines, self._rest = [], b""
+        try:
+            while True:
+                found.append(await self.heard())
+        except HungUp:
+            return b"".join(found)
+
     async def drain(self) -> None:
         """Read all that comes, to no effect. Raises HungUp at its end."""
         while True:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import cycle
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar
 
 from conformance.dialects.script import OutOfStep, Phase, Wish
 from conformance.lab import meters
@@ -48,6 +48,8 @@ class _Instant:
 class Load(TimedGroup):
     """The bots of a plan, in pairs, with names and tables that no other run has."""
 
+    bot: ClassVar[type[TimedBot]] = TimedBot
+
     def __init__(self, plan: Plan, token: str) -> None:
         """`token` is of letters and digits, and in no other run."""
         super().__init__()
@@ -82,7 +84,7 @@ class Load(TimedGroup):
         for couple, number in zip(cycle(self._plan.couples), range(self._plan.pairs), strict=False):
             names = [f"{token}n{number}{letter}" for letter, _ in zip("ab", couple, strict=False)]
             pair = [
-                TimedBot(books[kind], self._wish(books[kind], own, other), addresses[kind], self)
+                self.bot(books[kind], self._wish(books[kind], own, other), addresses[kind], self)
                 for kind, own, other in zip(couple, names, reversed(names), strict=True)
             ]
             pair[0].peer, pair[-1].peer = pair[-1], pair[0]

@@ -44,7 +44,7 @@ def used_by(pid: int, proc: Path = PROC) -> Used | None:
     return Used(
         cpu=_cpu(_read(process / "stat")) + sum(_helper(each, proc) for each in children_of(pid, proc)),
         waited=_waited(process / "schedstat"),
-        first=_first(process / "task" / str(pid) / "stat"),
+        first=_first(process / "task" / str(pid)),
     )
 
 
@@ -88,10 +88,14 @@ def _cpu(stat: str) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _first(path: Path) -> float:
-    """Return 0 where the system does not tell."""
+def _first(task: Path) -> float:
+    """Return it to the nanosecond where the system tells, else in ticks, and 0 where it tells nothing."""
     try:
-        return _cpu(path.read_text(encoding="utf-8", errors="replace"))
+        return int((task / "schedstat").read_text().split()[0]) / 1e9
+    except OSError:
+        pass
+    try:
+        return _cpu((task / "stat").read_text(encoding="utf-8", errors="replace"))
     except OSError:
         return 0.0
 

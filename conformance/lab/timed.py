@@ -87,6 +87,11 @@ class TimedBot(Bot):
         self.sent_at = perf_counter()
         self.say(self.book.script.opening(self.wish))
 
+    def send(self, move: bytes) -> None:
+        """Make a move. Raises OutOfStep."""
+        self.sent_at = perf_counter()
+        self.say(move)
+
     def meets(self, opponent: str) -> None:
         self.peer = self._group.find(self, opponent)
 
@@ -101,8 +106,7 @@ class TimedBot(Bot):
             self._times.moves.append(now - self.peer.sent_at)
         if turn.move:
             if self._group.interval is None:
-                self.sent_at = now
-                self.say(turn.move)
+                self.send(turn.move)
             else:
                 self._send_in_turn(turn.move, now, self._group.interval)
         elif turn.again:
@@ -116,11 +120,7 @@ class TimedBot(Bot):
         if interval and (late := now - self.due) > interval:
             # A whole turn was missed. Pairs keep to their own beat all the same, or they would fall into one.
             self.due += late // interval * interval
-        self._group.at(self.due, partial(self._send_paced, move))
-
-    def _send_paced(self, move: bytes) -> None:
-        self.sent_at = perf_counter()
-        self.say(move)
+        self._group.at(self.due, partial(self.send, move))
 
     def _count_end(self, turn: Turn, before: Place, now: float) -> None:
         """Count a game's last move, its result, or both; and the next game's first if it came behind them."""

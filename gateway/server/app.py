@@ -5,6 +5,7 @@ stream. All tasks run in the nursery of `run`, and none outlives it. At the stop
 timekeeper end first; then the connections, which get a moment to say good-bye.
 """
 
+import errno
 import logging
 import signal
 import socket
@@ -30,6 +31,10 @@ GOODBYE = 3.0
 """Seconds that all clients together have to notice that the server stops."""
 
 logger = logging.getLogger(__name__)
+
+
+class PortInUseError(OSError):
+    """Another program listens on a port."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,10 @@ async def listen(front_end: FrontEnd, hosts: Sequence[str]) -> Listening:
 
 
 async def open_port(port: int, hosts: Sequence[str]) -> list[trio.SocketListener]:
-    """Open a port, 0 for any free one, on all `hosts`. Raises OSError where the system refuses one."""
+    """Open a port, 0 for any free one, on all `hosts`. Raises OSError where the system refuses one.
+
+    Where it is in use that is a PortInUseError.
+    """
     listeners: list[trio.SocketListener] = []
     for host in hosts:
         try:
@@ -79,7 +87,9 @@ async def open_port(port: int, hosts: Sequence[str]) -> list[trio.SocketListener
         except (OSError, UnicodeError) as error:
             for listener in listeners:
                 await listener.aclose()
-            raise OSError(f"cannot listen on {host}, port {port}: {_cause(error)}") from error
+            in_use = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
+            kind = PortInUseError if in_use else OSError
+            raise kind(f"cannot listen on {host}, port {port}: {_cause(error)}") from error
     return listeners
 
 

@@ -36,8 +36,14 @@ HOST = "127.0.0.1"
 DATABASE = "c4gateway.db"
 """Where results are kept, unless something else is asked for."""
 NOWHERE = "none"
+WEB_PORT = 8000
+"""The port of the page where none is given."""
+NO_WEB = -1
+"""What stands for a port where no page is wanted."""
+ALL_ORIGINS = "*"
 TOKEN_VARIABLE = "C4GATEWAY_ADMIN_TOKEN"
 """The environment variable with the admin token, so that the list of processes need not show it."""
+_ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9.+_-]*")
 _POSTGRESQL = ("postgresql", "postgres")
 _OTHERS = ("sqlite", "file", "mysql", "mariadb", "oracle", "mssql")
@@ -49,6 +55,7 @@ COMMANDS = ("standings", "show", "export", "import", "recount")
 def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> argparse.Namespace:
     """Return the options of a server that can speak `dialects`; each has its port under its option's name.
 
+    The port of the page is None where nobody asked for one, and `NO_WEB` where nobody wants a page.
     Exits with status 2, after a line on stderr, where the options are wrong.
     """
     parser = _parser(dialects)
@@ -63,12 +70,13 @@ def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> argparse
 
 def _settle_web(parser: Parser, options: argparse.Namespace) -> None:
     """Take the token from the environment unless an option gives it; refuse options that contradict."""
-    if options.web is None:
+    if options.web == NO_WEB and options.allow_origin:
+        parser.error("--allow-origin is of no use with --no-web")
+    cause = "--no-web" if options.web == NO_WEB else f"--db {NOWHERE}" if options.db is None else None
+    if cause is not None:
         if options.admin_token is not None:
-            parser.error("--admin-token is of no use without --web")
+            parser.error(f"--admin-token is of no use with {cause}")
         return
-    if options.db is None:
-        parser.error(f"--web shows what is kept, so it cannot go with --db {NOWHERE}")
     if options.admin_token is None:
         options.admin_token = os.environ.get(TOKEN_VARIABLE)
     if options.admin_token is not None and not _is_token(options.admin_token):
@@ -109,7 +117,7 @@ def _parser(dialects: Sequence[Description]) -> Parser:
         metavar="DAYS",
         help="how long to keep what was said and heard on either side of a game; 0: not at all (%(default)s)",
     )
-    _add_web(parser.add_argument_group("results by web"))
+    _add_web(parser.add_argument_group("the page"))
     log = parser.add_argument_group("what to say on stderr")
     log.add_argument("--log-level", choices=LEVELS, default="info", help="least level to log (%(default)s)")
     log.add_argument("--log-json", action="store_true", help="log one JSON object a line")
@@ -185,7 +193,23 @@ def _add_house(group: argparse._ArgumentGroup) -> None:
 
 def _add_web(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--web", type=number(int, 0, 65_535), metavar="PORT", help="games and standings as JSON, by HTTP"
+        "--web",
+        type=number(int, 0, 65_535),
+        metavar="PORT",
+        help="games live, standings, play, and all of it as JSON, by HTTP"
+        f" ({WEB_PORT}; not at all if that is in use)",
+    )
+    group.add_argument(
+        "--no-web", dest="web", action="store_const", const=NO_WEB, help="start without the page"
+    )
+    group.add_argument(
+        "--allow-origin",
+        type=_origin,
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="let pages of this website, such as https://example.org, read the JSON in a browser;"
+        f" may be given several times; {ALL_ORIGINS} for all",
     )
     group.add_argument(
         "--admin-token",
@@ -211,6 +235,15 @@ def database(text: str) -> str:
 
 def _database_or_none(text: str) -> str | None:
     return None if text == NOWHERE else database(text)
+
+
+def _origin(text: str) -> str:
+    origin = text.lower()
+    if origin != ALL_ORIGINS and not _ORIGIN.fullmatch(origin):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not an origin; give scheme://host or scheme://host:port, or {ALL_ORIGINS} for all"
+        )
+    return origin
 
 
 def _house_players(text: str) -> list[str]:

@@ -21,6 +21,7 @@ from gateway.store.outcomes import outcome
 from gateway.store.records import GameRecord, Participant, moment
 from gateway.store.statistics import Score, Standing
 from gateway.store.storing import OtherGameError
+from gateway.store.totals import Totals
 
 
 def arena_lines(games: Iterable[GameRecord]) -> Iterator[str]:
@@ -81,13 +82,19 @@ def recount(database: Database) -> Iterator[str]:
 
     Keeps all writers waiting meanwhile, 30 s for a million games: for a database that no server writes to.
     """
+    rerated = 0
     with database.writing() as connection:
-        kept, counted = storing.totals_kept(connection), storing.recount(connection)
+        kept, counted = storing.totals_kept(connection), Totals()
+        for lacking in storing.replay(connection, counted):
+            storing.rerate(connection, lacking)
+            rerated += len(lacking)
         if kept != counted:
             storing.rewrite(connection, counted)
     games_counted = sum(tally.games for tally in counted.tallies.values())
     found = "as kept" if kept == counted else "not as kept; now they are"
     yield f"totals and ratings of {len(counted.accounts)} players in {games_counted} games: {found}\n"
+    if rerated:
+        yield f"ratings after each game: {rerated} games did not have them; now they do\n"
 
 
 def add(database: Database, lines: Iterable[bytes]) -> Iterator[str]:

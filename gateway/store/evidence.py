@@ -99,6 +99,14 @@ def unpack(data: bytes) -> Exchange:
     return tuple(lines)
 
 
+def unpacked(data: bytes) -> Exchange | None:
+    """Return the exchange; None where the bytes are damaged, for that is as good as none."""
+    try:
+        return unpack(data)
+    except ValueError:
+        return None
+
+
 def _words(remark: Remark) -> str:
     return _refusal(remark) if isinstance(remark, Objection) else str(remark)
 

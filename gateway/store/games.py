@@ -37,6 +37,8 @@ class Filter:
     """Before when it ended."""
     reason: Reason | None = None
     counted: bool | None = None
+    lost: bool = False
+    """Only those that `player` lost."""
 
     def __post_init__(self) -> None:
         """Raise ValueError for an opponent of nobody."""
@@ -68,7 +70,7 @@ def page(connection: Connection, wanted: Filter, part: Page) -> list[GameRecord]
         found = _numbers_of(connection, [wanted.player, wanted.opponent])
         if found is None:
             return []
-        numbers = _of_player(found, condition, order, part.limit)
+        numbers = _of_player(found, condition, order, part.limit, lost=wanted.lost)
     query = _WHOLE.where(games.c.id.in_(numbers)).order_by(order)
     return [_record(row) for row in connection.execute(query)]
 
@@ -101,20 +103,10 @@ def one(connection: Connection, game: GameId) -> GameRecord:
 
 
 def evidence_of(connection: Connection, game: GameId) -> tuple[Exchange | None, Exchange | None]:
-    """Return what is kept of the exchange of a game's first and of its second mover.
-
-    A body that is damaged is as good as none: the game itself can still be shown.
-    """
+    """Return what is kept of the exchange of a game's first and of its second mover."""
     query = select(exchanges.c.side, exchanges.c.body).join(games).where(games.c.game == game)
-    bodies = {side: _unpacked(body) for side, body in connection.execute(query)}
+    bodies = {side: evidence.unpacked(body) for side, body in connection.execute(query)}
     return bodies.get(0), bodies.get(1)
-
-
-def _unpacked(body: bytes) -> Exchange | None:
-    try:
-        return evidence.unpack(body)
-    except ValueError:
-        return None
 
 
 _first, _second = players.alias("opener"), players.alias("replier")
@@ -166,16 +158,20 @@ def _numbers_of(connection: Connection, names: Sequence[str | None]) -> list[int
 
 
 def _of_player(
-    found: Sequence[int], condition: ColumnElement[bool], order: ColumnElement[int], limit: int
+    found: Sequence[int], condition: ColumnElement[bool], order: ColumnElement[int], limit: int, *, lost: bool
 ) -> Select[Any]:
     """Return what selects the games of one player, or of a pair, from either side's index."""
     one, *others = found
     sides = []
-    for own, opponents in ((games.c.first, games.c.second), (games.c.second, games.c.first)):
+    both = (games.c.first, games.c.second)
+    for side, (own, opponents) in enumerate((both, both[::-1])):
         where = [own == one, *(opponents == other for other in others), condition]
+        if lost:
+            where.append(games.c.result == 2 - side)
         sides.append(select(games.c.id).where(*where).order_by(order).limit(limit).subquery())
-    both = union(*(select(side.c.id) for side in sides)).subquery()
-    return select(both.c.id).order_by(both.c.id if order is games.c.id else both.c.id.desc()).limit(limit)
+    found_in = union(*(select(side.c.id) for side in sides)).subquery()
+    number = found_in.c.id
+    return select(number).order_by(number if order is games.c.id else number.desc()).limit(limit)
 
 
 def _record(row: Row[Any]) -> GameRecord:

@@ -70,5 +70,13 @@ _GAMES_IN_SQLITE = (
     "CREATE INDEX games_reason ON games (reason, id)",
 )
 
-MIGRATIONS: tuple[Migration, ...] = (give_games_an_id,)
+
+def keep_ratings_with_games(connection: Connection) -> None:
+    """Version 3: a game keeps both players' ratings after it. Of older games they are not known yet."""
+    kind = "DOUBLE" if connection.dialect.name == "sqlite" else "DOUBLE PRECISION"
+    for column in ("first_mean", "first_deviation", "second_mean", "second_deviation"):
+        connection.execute(text(f"ALTER TABLE games ADD COLUMN {column} {kind}"))
+
+
+MIGRATIONS: tuple[Migration, ...] = (give_games_an_id, keep_ratings_with_games)
 """What makes the tables of version N + 1 of those of version N, for N from 1."""

@@ -6,7 +6,7 @@ event loop's thread; any other thread will do, and any number of them at once.
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -14,10 +14,13 @@ from typing import TypeAlias
 from sqlalchemy import Connection, update
 from sqlalchemy.exc import SQLAlchemyError
 
+from gateway.game.events import Reason
 from gateway.game.ids import GameId
-from gateway.store import games, statistics
+from gateway.store import careers, comparing, games, statistics
+from gateway.store.careers import Career, Point
+from gateway.store.comparing import Choice, Comparison
 from gateway.store.database import Database
-from gateway.store.errors import StoreError
+from gateway.store.errors import NotKeptError, StoreError
 from gateway.store.evidence import Exchange
 from gateway.store.games import Filter, Page
 from gateway.store.records import GameRecord
@@ -32,7 +35,8 @@ Whole: TypeAlias = tuple[GameRecord, tuple[Exchange | None, Exchange | None]]
 class Reader:
     """Reads from one database. All of it raises StoreError where the database cannot be used now."""
 
-    database: Database
+    database: Database | None
+    """None where results are not kept: then all of it raises NotKeptError."""
 
     def page(self, wanted: Filter, part: Page) -> list[GameRecord]:
         """Return up to `part.limit` games. Raises NoGameError where one that bounds them is not there."""
@@ -63,6 +67,33 @@ class Reader:
         with self._reading() as connection:
             return statistics.profile(connection, name)
 
+    def compare(self, choice: Choice) -> Comparison:
+        """Return who played games of the choice, and how these went."""
+        with self._reading() as connection:
+            return comparing.compare(connection, choice)
+
+    def scores(
+        self, choice: Choice, names: Sequence[str], others: Sequence[str]
+    ) -> dict[tuple[str, str], Score]:
+        """Return how each of `names` did against each of `others`, where they met."""
+        with self._reading() as connection:
+            return comparing.scores(connection, choice, names, others)
+
+    def endings(self, choice: Choice, names: Sequence[str]) -> dict[tuple[str, Reason], Score]:
+        """Return how players did in the games that ended for each reason."""
+        with self._reading() as connection:
+            return comparing.endings(connection, choice, names)
+
+    def curves(self, names: Sequence[str], most: int, since: int | None) -> dict[str, list[Point]]:
+        """Return the ratings of players after up to `most` of their games from `since` on."""
+        with self._reading() as connection:
+            return {name: careers.curve(connection, name, most, since) for name in names}
+
+    def career(self, name: str) -> Career | None:
+        """Return all that the games of a player show; None for one who never played."""
+        with self._reading() as connection:
+            return careers.career(connection, name)
+
     def meetings(self, limit: int) -> list[Meeting]:
         """Return for up to `limit` pairs how often they met, those that met most first."""
         with self._reading() as connection:
@@ -75,13 +106,18 @@ class Reader:
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        with understood(), self.database.reading() as connection:
+        with understood(), self._kept().reading() as connection:
             yield connection
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        with understood(), self.database.writing() as connection:
+        with understood(), self._kept().writing() as connection:
             yield connection
+
+    def _kept(self) -> Database:
+        if self.database is None:
+            raise NotKeptError
+        return self.database
 
 
 @contextmanager

@@ -128,6 +128,12 @@ games = Table(
     Column("series", BigInteger, nullable=False),
     Column("round", Integer, nullable=False),
     Column("counted", Boolean, nullable=False),
+    # Both players' ratings after the game. None where it does not count; a game that was stored before
+    # version 3 gets them by a recount.
+    Column("first_mean", Double),
+    Column("first_deviation", Double),
+    Column("second_mean", Double),
+    Column("second_deviation", Double),
     Index("games_first", "first", "id"),
     Index("games_second", "second", "id"),
     Index("games_pair", "first", "second", "id"),

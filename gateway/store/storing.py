@@ -8,7 +8,7 @@ The rule it keeps: a game is stored once, however often it is handed in.
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from sqlalchemy import Connection, delete, func, select
 
@@ -17,9 +17,11 @@ from gateway.store import evidence
 from gateway.store.games import named
 from gateway.store.records import WORDS, Cleared, Enclosure, GameRecord, Participant
 from gateway.store.schema import exchanges, games, players, spelled, tallies
-from gateway.store.totals import Account, Entry, Key, Tally, Totals
+from gateway.store.totals import Account, Entry, Key, Ratings, Tally, Totals
 
 T = TypeVar("T")
+Rerated: TypeAlias = dict[int, Ratings]
+"""Ratings after games, by the game's number in the database."""
 PAGE = 5_000
 """Games that are read at once where all are read."""
 
@@ -27,6 +29,7 @@ _TOTALS = tuple(Account.__dataclass_fields__)
 _SUMS = tuple(Tally.__dataclass_fields__)
 _totals_of = attrgetter(*_TOTALS)
 _sums_of = attrgetter(*_SUMS)
+_UNRATED = Ratings()
 _BUSY = ("first", "second", "result", "reason", "first_thought", "second_thought")
 
 
@@ -51,9 +54,8 @@ def store(connection: Connection, records: Sequence[GameRecord]) -> list[GameRec
     rows = []
     for number, record in enumerate(fresh, connection.execute(_LAST_GAME).scalar_one() + 1):
         first, second = (roll.ids[player.name] for player in record.players)
-        rows.append((number, *_row(record, first, second)))
-        if record.counted:
-            totals.enter(_entry(first, second, record))
+        ratings = totals.enter(_entry(first, second, record)) if record.counted else _UNRATED
+        rows.append((number, *_row(record, first, second), *ratings))
     roll.write(connection)
     _execute(connection, "insert_games", rows)
     _add(connection, totals.tallies)
@@ -69,14 +71,34 @@ def enclose(connection: Connection, enclosures: Sequence[Enclosure]) -> None:
 def recount(connection: Connection) -> Totals:
     """Return the totals as the stored games alone give them."""
     totals = Totals()
-    columns = (games.c.id, *(games.c[name] for name in _BUSY), func.length(games.c.moves))
+    for _ in replay(connection, totals):
+        pass
+    return totals
+
+
+def replay(connection: Connection, totals: Totals) -> Iterator[Rerated]:
+    """Enter all stored games in `totals`, a page at a time; yield the ratings that those of a page lack.
+
+    They are lacking too where they are others than the games alone give.
+    """
+    kept = (games.c[name] for name in Ratings._fields)
+    columns = (games.c.id, *(games.c[name] for name in _BUSY), func.length(games.c.moves), *kept)
     query = select(*columns).where(games.c.counted).order_by(games.c.id).limit(PAGE)
     last = 0
     while page := connection.execute(query.where(games.c.id > last)).all():
-        for _, *entry in page:
-            totals.enter(Entry(*entry))
+        lacking = {}
+        for number, *about in page:
+            entry, ratings = about[: -len(Ratings._fields)], about[-len(Ratings._fields) :]
+            right = totals.enter(Entry(*entry))
+            if right != (*ratings,):
+                lacking[number] = right
+        yield lacking
         last = page[-1].id
-    return totals
+
+
+def rerate(connection: Connection, lacking: Rerated) -> None:
+    """Let games keep these ratings."""
+    _execute(connection, "update_ratings", [(*ratings, number) for number, ratings in lacking.items()])
 
 
 def totals_kept(connection: Connection) -> Totals:
@@ -207,11 +229,13 @@ def _statements(dialect: str) -> dict[str, str]:
     key = ", ".join(tallies.primary_key.columns.keys())
     sums = ", ".join(f"{name} = tallies.{name} + excluded.{name}" for name in _SUMS)
     kept = ", ".join(f"{name} = {mark}" for name in _TOTALS)
+    after = ", ".join(f"{name} = {mark}" for name in Ratings._fields)
     return {
         "insert_games": _insert("games", games.c.keys(), mark),
         "insert_players": _insert("players", ("kind", "house", *_TOTALS, "id", "name"), mark),
         "update_players": f"UPDATE players SET kind = {mark}, house = {mark}, {kept} WHERE id = {mark}",
         "update_totals": f"UPDATE players SET {kept} WHERE id = {mark}",
+        "update_ratings": f"UPDATE games SET {after} WHERE id = {mark}",
         "add_tallies": _insert("tallies", tallies.c.keys(), mark)
         + f" ON CONFLICT ({key}) DO UPDATE SET {sums}",
         "insert_exchanges": (

@@ -40,6 +40,15 @@ def rated(first: Rating, second: Rating, result: int) -> tuple[Rating, Rating]:
     return Rating(one.mu, one.sigma), Rating(two.mu, two.sigma)
 
 
+class Ratings(NamedTuple):
+    """Both players' ratings after a game, as a game keeps them; None where they are not known."""
+
+    first_mean: float | None = None
+    first_deviation: float | None = None
+    second_mean: float | None = None
+    second_deviation: float | None = None
+
+
 class Entry(NamedTuple):
     """What a game that counts is in the totals."""
 
@@ -102,8 +111,8 @@ class Totals:
     accounts: dict[int, Account] = field(default_factory=dict)
     tallies: dict[Key, Tally] = field(default_factory=dict)
 
-    def enter(self, entry: Entry) -> None:
-        """Count a game."""
+    def enter(self, entry: Entry) -> Ratings:
+        """Count a game; return both players' ratings after it."""
         first = self.accounts.setdefault(entry.first, Account())
         second = self.accounts.setdefault(entry.second, Account())
         first_moves, second_moves = (entry.moves + 1) // 2, entry.moves // 2
@@ -127,3 +136,4 @@ class Totals:
         tally.second_thought += entry.second_thought
         tally.first_moves += first_moves
         tally.second_moves += second_moves
+        return Ratings(*one, *two)

@@ -54,14 +54,15 @@ async def echo(transport: WebSocketTransport, target: str) -> None:
 
 
 @asynccontextmanager
-async def at_the_door(talk: Talk = echo) -> AsyncIterator[tuple[trio.StapledStream, Breakable]]:
+async def at_the_door(
+    talk: Talk = echo, page: int | None = None
+) -> AsyncIterator[tuple[trio.StapledStream, Breakable]]:
     """Give the client's end of a connection to a websocket port, and the server's."""
     client, server = trio.testing.memory_stream_pair()
     stream = Breakable(server)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(
-            contained, "test", partial(serve_websocket, endpoint=Endpoint(talk, PAGE)), wired, stream
-        )
+        serve = partial(serve_websocket, endpoint=Endpoint(talk, PAGE, page))
+        nursery.start_soon(contained, "test", serve, wired, stream)
         yield client, stream
         await client.aclose()
 
@@ -80,9 +81,9 @@ async def everything(stream: trio.abc.ReceiveStream) -> bytes:
     return data
 
 
-async def answer(request: bytes) -> tuple[int, dict[str, str], str]:
+async def answer(request: bytes, page: int | None = None) -> tuple[int, dict[str, str], str]:
     """Return status, headers and body of the answer to a request, after which the stream ends."""
-    async with at_the_door() as (client, _):
+    async with at_the_door(page=page) as (client, _):
         await client.send_all(request)
         head, _, body = (await everything(client)).decode().partition("\r\n\r\n")
     status, *lines = head.split("\r\n")
@@ -109,6 +110,32 @@ async def test_plain_get_is_told_what_to_connect_with(target: str, version: str)
 async def test_head_gets_the_head_of_the_page_alone() -> None:
     status, headers, body = await answer(b"HEAD / HTTP/1.1\r\nHost: x\r\n\r\n")
     assert (status, headers["content-length"], body) == (200, str(len(PAGE)), "")
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("c4.example:8080", "c4.example"),
+        ("127.0.0.1", "127.0.0.1"),
+        ("[::1]:8080", "[::1]"),
+        *((odd, "192.0.2.7") for odd in ("", "a b", "x/y", "user@x", "x:y", "[::1", "x" * 254, "\xe4")),
+    ],
+)
+async def test_browser_is_sent_to_the_page_on_the_host_it_came_to(host: str, expected: str) -> None:
+    request = f"GET /?table=x HTTP/1.1\r\nHost: {host}\r\nAccept: text/html\r\n\r\n"
+    status, headers, body = await answer(request.encode("latin-1"), page=8000)
+    assert (status, headers["location"]) == (303, f"http://{expected}:8000/")
+    assert body == f"The page is at http://{expected}:8000/\n"
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize(
+    ("page", "accept"), [(None, "text/html"), (8000, "*/*"), (8000, "application/json"), (8000, "")]
+)
+async def test_without_a_page_or_a_browser_the_text_is_the_answer(page: int | None, accept: str) -> None:
+    request = f"GET / HTTP/1.1\r\nHost: x\r\nAccept: {accept}\r\n\r\n".encode()
+    assert (await answer(request, page))[::2] == (200, PAGE)
 
 
 @pytest.mark.trio

@@ -167,7 +167,7 @@ async def test_memory_is_that_of_all_processes() -> None:
 
 
 def test_web_port_is_read_from_what_the_gateway_says() -> None:
-    line = "web       http://127.0.0.1:8000      try: curl http://127.0.0.1:8000/api/standings"
+    line = "page      http://127.0.0.1:8000      games live, standings, play"
     assert addresses_in(line) == {"web": Address("127.0.0.1", 8000)}
 
 

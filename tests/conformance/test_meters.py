@@ -44,6 +44,11 @@ def test_waiting_is_nought_where_the_system_does_not_tell(proc: Path) -> None:
     assert used_by(7, proc) == Used(cpu=5.0, waited=0.0, first=3.0)
 
 
+def test_first_thread_is_told_to_the_nanosecond_where_the_system_does(proc: Path) -> None:
+    (proc / "7" / "task" / "7" / "schedstat").write_text("3141592653 0 12\n")
+    assert used_by(7, proc) == Used(cpu=5.0, waited=1.5, first=3.141592653)
+
+
 def test_first_thread_has_used_nought_where_the_system_does_not_tell(proc: Path) -> None:
     (proc / "7" / "task" / "7" / "stat").unlink()
     assert used_by(7, proc) == Used(cpu=5.0, waited=1.5, first=0.0)

@@ -36,6 +36,7 @@ class Wanted:
     player: str | None = None
     """The name of one of the two."""
     table: str | None = None
+    """The name of the table; case makes no difference, as everywhere with tables."""
     game: GameId | None = None
     most: int = 60
 
@@ -44,7 +45,7 @@ class Wanted:
         started = game.started
         return (
             (self.player is None or self.player in started.names)
-            and (self.table is None or self.table == started.table)
+            and (self.table is None or self.table.casefold() == (started.table or "").casefold())
             and (self.game is None or self.game == started.game)
         )
 

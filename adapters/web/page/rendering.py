@@ -6,7 +6,7 @@ Knows Jinja2, and the headers that keep a page to itself. Does not know what a v
 - Scripts, styles and pictures come from this server alone, and none of them stands within the markup.
 """
 
-import re
+import gzip
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
@@ -15,6 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import Response
 
+from adapters.hosts import host_in
 from adapters.web.page.assets import assets
 from adapters.web.page.words import FILTERS
 from adapters.web.site import Front, Site
@@ -25,11 +26,12 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+LARGE = 32_000
+"""Bytes from which on a page is compressed."""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src {connect}; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-_HOST = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(:[0-9]{1,5})?")
 
 
 class Renderer:
@@ -67,10 +69,13 @@ class Renderer:
         text = self._environment.get_template(template).render(known | context)
         body = text.encode("utf-8", "replace")  # names may have halves of surrogate pairs
         sockets = [each["url"] for each in fronts if each["url"].startswith("ws://")]
-        policy = _POLICY.format(connect=" ".join(["'self'", *sockets]))
-        return Response(
-            body, status, HEADERS | {"Content-Security-Policy": policy}, media_type="text/html; charset=utf-8"
-        )
+        headers = HEADERS | {
+            "Content-Security-Policy": _POLICY.format(connect=" ".join(["'self'", *sockets]))
+        }
+        if len(body) > LARGE and "gzip" in request.headers.get("accept-encoding", ""):
+            body = gzip.compress(body, 4)
+            headers |= {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+        return Response(body, status, headers, media_type="text/html; charset=utf-8")
 
     def error(
         self, request: Request, status: int, text: str, headers: Mapping[str, str] | None = None
@@ -89,8 +94,7 @@ def reads_html(request: Request) -> bool:
 
 def host_of(request: Request) -> str:
     """Return the host under which the client knows this server, without a port; an IPv6 one in brackets."""
-    found = _HOST.fullmatch(request.headers.get("host", ""))
-    return found[1] if found else "localhost"
+    return host_in(request.headers.get("host", "")) or "localhost"
 
 
 def _url(front: Front, host: str) -> str:

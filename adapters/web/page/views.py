@@ -1,14 +1,13 @@
 """The views, each a module that gives its routes."""
 
-from urllib.parse import quote
-
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from adapters.web.page import game, live
+from adapters.web.page import game, live, play, player, standings
 from adapters.web.page.assets import assets
 from adapters.web.page.rendering import HEADERS, Renderer
+from adapters.web.page.words import address
 from adapters.web.query import BadRequestError, game_named, parameters
 from adapters.web.site import Site
 from gateway.store.games import NoGameError
@@ -21,6 +20,9 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
         Route("/search", _Search(site).found),
         *live.routes(site, renderer),
         *game.routes(site, renderer),
+        *standings.routes(site, renderer),
+        *player.routes(site, renderer),
+        *play.routes(site, renderer),
     ]
 
 
@@ -42,4 +44,4 @@ class _Search:
             self._site.reader.game(named)
             return f"/game/{named}"
         except (BadRequestError, NoGameError):
-            return f"/player/{quote(typed, safe='')}"
+            return f"/player/{address(typed)}"

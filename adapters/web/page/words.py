@@ -44,6 +44,15 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
+def address(name: str) -> str:
+    """Return what leads from ``/player/`` to a player.
+
+    Browsers take the names ``.`` and ``..`` for folders, however they are spelled, so those are parameters.
+    """
+    quoted = quote(name, safe="", errors="surrogatepass")
+    return f"?name={quoted}" if name in {".", ".."} else quoted
+
+
 FILTERS: Mapping[str, Callable[..., Any]] = {
     "number": number,
     "signed": signed,
@@ -51,6 +60,6 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "sentence": sentence,
     "printable": printable,
     "moment": moment,
-    "address": lambda name: quote(name, safe="", errors="surrogatepass"),
+    "address": address,
     "reason": lambda word: REASONS.get(word, word),
 }

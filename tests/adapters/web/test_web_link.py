@@ -9,9 +9,23 @@ from itertools import pairwise
 import pytest
 import trio
 import trio.testing
+from hub_world import World
 
 from adapters.web import serving
-from adapters.web.link import Answer, Ask, Link, LinkError, Message, Orders, Stop, Withdraw, decode, encode
+from adapters.web.link import (
+    Answer,
+    Ask,
+    Link,
+    LinkError,
+    Message,
+    Orders,
+    Stop,
+    Told,
+    Watch,
+    Withdraw,
+    decode,
+    encode,
+)
 from adapters.web.process import WebProcess
 from adapters.web.remote import Queue, Remote
 from adapters.web.serving import Endpoint
@@ -20,6 +34,7 @@ from gateway.store.records import Cleared
 
 ORDERS = Orders("games.db", (1, 2), "sesame", "info", True)
 EACH = [ORDERS, Orders("postgresql://x", None, None, "info", False), Stop(2.5), Ask(1, "clear"), Withdraw(1)]
+LIVE = [Watch(0), Watch(7), Told(()), Told((["l", 1], ["c", 2, "\udcff", "one"]))]
 
 
 def links() -> tuple[Link, Link]:
@@ -27,7 +42,7 @@ def links() -> tuple[Link, Link]:
     return Link(one), Link(other)
 
 
-@pytest.mark.parametrize("message", [*EACH, Answer(1, (2, 3)), Answer(1, error="no")])
+@pytest.mark.parametrize("message", [*EACH, *LIVE, Answer(1, (2, 3)), Answer(1, error="no")])
 async def test_message_arrives_as_it_was_sent_however_it_is_cut(message: Message) -> None:
     one, other = trio.testing.memory_stream_pair()
     link = Link(other)
@@ -38,6 +53,24 @@ async def test_message_arrives_as_it_was_sent_however_it_is_cut(message: Message
     assert [await link.receive(), await link.receive()] == [message, message]
     await one.aclose()
     assert await link.receive() is None
+
+
+async def test_rows_that_are_json_already_arrive_as_they_were_sent() -> None:
+    here, there = links()
+    await here.tell(['["l", 1]', '["r"]'])
+    assert await there.receive() == Told((["l", 1], ["r"]))
+
+
+async def test_messages_of_several_tasks_arrive_whole_one_after_the_other() -> None:
+    stream, other = trio.testing.lockstep_stream_pair()
+    here, there = Link(stream), Link(other)
+    async with trio.open_nursery() as nursery:
+        for number in range(5):
+            nursery.start_soon(here.send, Watch(number))
+            nursery.start_soon(here.tell, [f'["l", {number}]'])
+        heard = [await there.receive() for _ in range(10)]
+    assert {message.number for message in heard if isinstance(message, Watch)} == {*range(5)}
+    assert sum(isinstance(message, Told) for message in heard) == 5
 
 
 @pytest.mark.parametrize(
@@ -167,6 +200,20 @@ async def test_clear_of_a_process_that_died_or_went_mad_is_withdrawn(words: byte
         await there.send_all(words)
         await there.aclose()
     assert store.is_withdrawn
+
+
+async def test_server_tells_what_happens_while_it_is_asked_to_and_the_link_lasts() -> None:
+    world, (here, there) = World(), links()
+    service = WebProcess(ORDERS, (), Store(), Store().clear, world.hub)  # type: ignore[arg-type]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(service._serve, here)
+        assert await there.receive() == ORDERS
+        assert not world.hub.feed.moves
+        await Remote(there).watch(3)
+        assert [await there.receive(), await there.receive()] == [Told((["b", 3],)), Told((["r"],))]
+        assert world.hub.feed.moves
+        await there.aclose()
+    assert not world.hub.feed.moves
 
 
 async def test_mistake_of_ours_costs_one_process_alone(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,6 +1,7 @@
 """The description, held against the real answers."""
 
 import json
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 
@@ -13,10 +14,12 @@ from starlette.routing import Route
 from web_world import NASTY, TOKEN, Site, keep, said
 
 from adapters.web import api
+from adapters.web.application import Application
 from adapters.web.live import live, paths
 from adapters.web.perfect import BusyError, NotInstalledError
 from adapters.web.query import FILTERS, MOST, PAGING, USUAL
 from gateway.game.events import Reason
+from gateway.store.reader import Reader
 from gateway.store.records import WORDS
 
 DOCUMENT = json.loads(files("adapters.web").joinpath("openapi.json").read_text())
@@ -105,6 +108,18 @@ async def test_every_answer_is_as_described(site: Site, *, empty: bool) -> None:
                     check(path, method, await client.request(method, f"{target}?frob=1"))
         token = {"Authorization": f"Bearer {TOKEN}"}
         check("/api/clear", "post", await client.post("/api/clear", headers=token))
+
+
+async def test_where_no_results_are_kept_the_answers_say_so_as_described(site: Site) -> None:
+    shown = replace(site.shown, reader=Reader(None))
+    transport = httpx.ASGITransport(Application(shown, site.health, site.admin))
+    async with httpx.AsyncClient(transport=transport, base_url="http://site") as client:
+        for path, operations in DOCUMENT["paths"].items():
+            if "404" in operations.get("get", {}).get("responses", {}):
+                response = await client.get(path.format(game="9k3fm-000001", name="x"))
+                assert response.status_code == 404
+                assert "start the server with --db FILE" in response.json()["error"]
+                check(path, "get", response)
 
 
 @pytest.mark.parametrize(("trouble", "status"), [(NotInstalledError("no solver"), 501), (BusyError(), 503)])

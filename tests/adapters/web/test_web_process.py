@@ -50,7 +50,7 @@ def web(gateway: Served) -> int:
 
 
 def dialled(gateway: Served) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", gateway.port("web")), PATIENCE)
+    return socket.create_connection(("127.0.0.1", gateway.port("page")), PATIENCE)
 
 
 def said_on(sock: socket.socket) -> tuple[int, object]:

@@ -220,11 +220,11 @@ def test_each_game_that_is_over_is_logged_under_its_id(capfd: pytest.CaptureFixt
 @pytest.mark.usefixtures("_own_logging")
 def test_start_is_logged_with_addresses_and_where_results_are_kept(capfd: pytest.CaptureFixture[str]) -> None:
     set_up_logging("info", as_json=True)
-    log_start([("nac4", "127.0.0.1:8080"), ("web", "[::1]:8000")], "/tmp/games.db")
+    log_start([("nac4", "127.0.0.1:8080"), ("page", "[::1]:8000")], "/tmp/games.db")
     line = json.loads(logged(capfd))
     assert line["listening"] == [
         {"front_end": "nac4", "address": "127.0.0.1:8080"},
-        {"front_end": "web", "address": "[::1]:8000"},
+        {"front_end": "page", "address": "[::1]:8000"},
     ]
     assert (line["event"], line["results"]) == ("started", "/tmp/games.db")
 

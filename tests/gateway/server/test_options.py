@@ -169,7 +169,7 @@ def test_perfect_without_its_solver_is_not_put_into_the_lobby(
     assert "pip install bitbully" in refused(["--house", "perfect"], capsys)
 
 
-# Results by web.
+# The page.
 
 TOKEN = "C4GATEWAY_ADMIN_TOKEN"
 
@@ -179,14 +179,48 @@ def no_token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(TOKEN, raising=False)
 
 
-def test_web_is_off_unless_asked_for_and_starts_beside_the_dialects() -> None:
+def test_page_has_a_port_that_was_asked_for_one_that_was_not_or_none() -> None:
     assert parse([]).web is None
     assert ports(parse(["--web", "0"])) == PORTS
     assert parse(["--web", "0"]).web == 0
+    assert parse(["--no-web"]).web == given.NO_WEB
+    assert parse(["--no-web", "--web", "80"]).web == 80
 
 
-def test_web_without_results_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "--db none" in refused(["--web", "8000", "--db", "none"], capsys)
+def test_page_needs_no_results() -> None:
+    options = parse(["--web", "8000", "--db", "none"])
+    assert (options.web, options.db) == (8000, None)
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["*", "http://x", "https://a.example:8443", "http://127.0.0.1:3000", "http://[::1]:80", "app://some-id"],
+)
+def test_origins_are_those_given_in_small_letters(origin: str) -> None:
+    assert parse([]).allow_origin == []
+    assert parse(["--allow-origin", "http://b", "--allow-origin", origin.upper()]).allow_origin == [
+        "http://b",
+        origin,
+    ]
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "",
+        "**",
+        "example.org",
+        "https://",
+        "https://x/",
+        "https://x/y",
+        "https://a@b",
+        "http://x:",
+        "x\r\ny",
+        "null",
+    ],
+)
+def test_what_is_not_an_origin_is_refused(origin: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "scheme://host" in refused([f"--allow-origin={origin}"], capsys)
 
 
 def test_nobody_clears_unless_there_is_a_token() -> None:
@@ -201,7 +235,8 @@ def test_token_is_an_option_or_in_the_environment(monkeypatch: pytest.MonkeyPatc
 
 def test_token_in_the_environment_is_nothing_to_who_serves_no_web(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TOKEN, "")
-    assert parse([]).admin_token is None
+    assert parse(["--no-web"]).admin_token is None
+    assert parse(["--db", "none"]).admin_token is None
 
 
 @pytest.mark.parametrize("token", ["", " ", "a b", "a\n", "s\u00e9same"])
@@ -213,8 +248,18 @@ def test_token_that_nobody_can_send_is_refused(
     refused(["--web", "0"], capsys)
 
 
-def test_token_without_web_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "--web" in refused(["--admin-token", "x"], capsys)
+@pytest.mark.parametrize(
+    ("arguments", "cause"),
+    [
+        (["--admin-token", "x", "--no-web"], "--no-web"),
+        (["--admin-token", "x", "--db", "none"], "--db none"),
+        (["--allow-origin", "*", "--no-web"], "--no-web"),
+    ],
+)
+def test_option_of_the_page_that_is_of_no_use_is_refused(
+    arguments: list[str], cause: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert f"{arguments[0]} is of no use with {cause}" in refused(arguments, capsys)
 
 
 # Databases.

@@ -1,9 +1,12 @@
-r"""A database that version 1 of the tables was made in, opened by today's server: nothing of it is lost.
+r"""A database in which an older version made the tables, opened by today's server: nothing of it is lost.
 
 The commit that last had version 1 is 2ed48ed. There this program made the two databases, run with a file and
 with the URL of an empty PostgreSQL database. ``pg_dump --inserts --no-owner --no-comments`` wrote the second
 as text; lines that begin with SET, SELECT, ``--`` or a backslash are left out, so is ``public.``. Both are
 compressed with ``gzip -9n``. ``c4gateway export`` wrote version-1.jsonl of the first.
+
+The commit that last had version 2 is 6143065. There the program below the first one made two databases of the
+same games.
 
     import sys
 
@@ -65,15 +68,36 @@ compressed with ``gzip -9n``. ``c4gateway export`` wrote version-1.jsonl of the 
             sides = [(at, side) for at in range(1, len(numbers) + 1) for side in (0, 1) if at % 3 >= side]
             ledger.enclose(connection, boot, [Enclosure(at, side, SAID, 5.0, 0) for at, side in sides])
     database.close()
+
+Version 2, where it differs:
+
+    from gateway.store import storing
+    from gateway.store.evidence import recorded
+    from gateway.store.records import Enclosure, GameRecord, Participant
+
+    SAID = ((0.0, ...), (0.012, ...), (1.5, ...), (2.0, ...))  # all times are 5 s less
+
+    def record(number: int) -> GameRecord:
+        ...
+        return GameRecord(game=str(number + 1), ...)
+
+    for numbers in (range(20), range(20, 36)):
+        with database.writing() as connection:
+            storing.store(connection, [record(number) for number in numbers])
+            ids = [*enumerate(map(record, numbers), 1)]
+            sides = [(at, each.game, side) for at, each in ids for side in (0, 1) if at % 3 >= side]
+            storing.enclose(connection, [Enclosure(game, side, recorded(SAID)) for _, game, side in sides])
 """
 
 import gzip
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from game_records import game
-from sqlalchemy import Inspector, insert, inspect
+from sqlalchemy import Inspector, Row, insert, inspect, select
 from sqlalchemy.exc import IntegrityError
 
 from gateway.store import commands, storing
@@ -81,7 +105,8 @@ from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.games import Filter, Page
 from gateway.store.reader import Reader
-from gateway.store.schema import exchanges, metadata
+from gateway.store.schema import exchanges, games, metadata
+from gateway.store.totals import Ratings
 
 DATA = Path(__file__).with_name("data")
 SHOWN = """\
@@ -113,19 +138,26 @@ bob: nothing is kept
 """
 
 
+@pytest.fixture(params=[1, 2])
+def version(request: pytest.FixtureRequest) -> int:
+    """A version that there was."""
+    number: int = request.param
+    return number
+
+
 @pytest.fixture
-def old(where: str) -> str:
-    """Where there is a database of version 1."""
+def old(where: str, version: int) -> str:
+    """Where there is a database of that version."""
     if where.startswith("postgresql"):
         made_new = open_to_write(where)
         with made_new.engine.begin() as connection:
             metadata.drop_all(connection)
-            dump = gzip.decompress((DATA / "version-1.sql.gz").read_bytes()).decode()
+            dump = gzip.decompress((DATA / f"version-{version}.sql.gz").read_bytes()).decode()
             for statement in dump.split(";\n"):
                 connection.exec_driver_sql(statement)
         made_new.close()
     else:
-        Path(where).write_bytes(gzip.decompress((DATA / "version-1.db.gz").read_bytes()))
+        Path(where).write_bytes(gzip.decompress((DATA / f"version-{version}.db.gz").read_bytes()))
     return where
 
 
@@ -179,8 +211,26 @@ def test_tables_that_were_migrated_are_those_of_a_new_database(old: str, tmp_pat
     migrated.close()
 
 
-def test_old_database_is_not_read_before_a_server_has_migrated_it(old: str) -> None:
-    with pytest.raises(StoreError, match="has the older version 1; start the server with it once"):
+def test_games_of_before_get_their_ratings_by_a_recount(old: str, tmp_path: Path) -> None:
+    migrated, new = open_to_write(old), open_to_write(str(tmp_path / "new.db"))
+    [*_] = commands.add(new, (line.encode() for line in commands.export(migrated, "jsonl", Filter())))
+    assert ratings(migrated) != ratings(new)
+    assert [*commands.recount(migrated)][1].startswith("ratings after each game: 28 games did not have them")
+    assert ratings(migrated) == ratings(new)
+    assert len([*commands.recount(migrated)]) == 1
+    migrated.close()
+    new.close()
+
+
+def ratings(database: Database) -> Sequence[Row[Any]]:
+    with database.reading() as connection:
+        return connection.execute(
+            select(*(games.c[name] for name in Ratings._fields)).order_by(games.c.id)
+        ).all()
+
+
+def test_old_database_is_not_read_before_a_server_has_migrated_it(old: str, version: int) -> None:
+    with pytest.raises(StoreError, match=f"has the older version {version}; start the server with it once"):
         open_to_read(old)
     open_to_write(old).close()
     open_to_read(old).close()

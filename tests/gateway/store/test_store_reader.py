@@ -8,7 +8,7 @@ from game_records import drawn, game
 from store_world import keep
 
 from gateway.store.database import Database, open_to_write
-from gateway.store.errors import StoreError
+from gateway.store.errors import NotKeptError, StoreError
 from gateway.store.games import Filter, NoGameError, Page
 from gateway.store.reader import Reader
 from gateway.store.statistics import Meeting
@@ -93,6 +93,14 @@ def test_whatever_the_database_complains_of_is_one_error_of_one_line(broken: Rea
         assert len(str(error.value).splitlines()) == 1
 
 
+def test_without_a_database_all_of_it_says_how_results_would_be_kept() -> None:
+    nothing = Reader(None)
+    for ask in (nothing.probe, lambda: nothing.standings(1), lambda: next(nothing.every(Filter()))):
+        with pytest.raises(NotKeptError, match="start the server with --db FILE"):
+            ask()
+
+
 def test_probe_finds_a_database_that_somebody_else_has_locked(reader: Reader) -> None:
+    assert reader.database is not None
     with reader.database.writing(), pytest.raises(StoreError):
         Reader(reader.database).probe()

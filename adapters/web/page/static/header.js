@@ -28,7 +28,8 @@ export function isTyping(target) {
 }
 
 const SHOWN = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const DAY = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
 for (const each of document.querySelectorAll("time[datetime]")) {
   each.title = each.dateTime;
-  each.textContent = SHOWN.format(new Date(each.dateTime));
+  each.textContent = ("day" in each.dataset ? DAY : SHOWN).format(new Date(each.dateTime));
 }

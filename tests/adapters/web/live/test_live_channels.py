@@ -129,6 +129,8 @@ def test_place_of_a_game_that_ended_goes_to_the_newest_that_had_none() -> None:
         (Wanted(player="ann"), {1, 2}),
         (Wanted(player="ANN"), set()),
         (Wanted(table="x"), {2, 3}),
+        (Wanted(table="X"), {2, 3}),
+        (Wanted(table="y"), set()),
         (Wanted(player="ann", table="x"), {2}),
         (Wanted(game=identity(3)), {3}),
         (Wanted(game=identity(3), player="ann"), set()),

@@ -1,0 +1,222 @@
+"""The view of one player: its place, games, openings and opponents, how it loses, how long it thinks.
+
+A player is a name that has finished a game; one that only waits has no page yet.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+from urllib.parse import urlencode
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from adapters.web.page import charts
+from adapters.web.page.charts import Frame, Scale
+from adapters.web.page.rendering import Renderer
+from adapters.web.page.words import REASONS, address, thought
+from adapters.web.query import BadRequestError, Given, game_named, name_of, parameters
+from adapters.web.site import Site
+from gateway.game.board import Side
+from gateway.game.events import Reason
+from gateway.store import records
+from gateway.store.careers import Career, Point
+from gateway.store.games import Filter, NoGameError, Page
+from gateway.store.records import WORDS, GameRecord, Participant
+
+GAMES = 13
+"""On one page."""
+LOSING = (Reason.FOUR, Reason.ILLEGAL, Reason.LEFT, Reason.TIME)
+WIDE = 460.0
+"""Pixels of the card in the middle."""
+_UNKNOWN = "no player of that name has finished a game here"
+_CURVE = Frame(380, 170, left=32, right=10, top=8, bottom=22)
+_TIMES = Frame(380, 130, left=44, right=6, top=8, bottom=20)
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """One of its games, as it saw it."""
+
+    id: str
+    side: Side
+    opponent: Participant
+    outcome: Literal["won", "drawn", "lost", ""]
+    """Empty where the game has no result."""
+    reason: str
+    is_fault: bool
+    """Whether the player lost by a mistake of its own rather than by a four."""
+    moves: int
+    ended: int
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Its rating game by game."""
+
+    frame: Frame
+    mean: str
+    sure: str
+    band: str
+    last: tuple[float, float]
+    levels: list[tuple[float, str]]
+    numbers: list[tuple[float, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """How long its moves take: bars side by side."""
+
+    frame: Frame
+    bars: list[tuple[float, float, float, str]]
+    """Left, top, height, and what it stands for."""
+    width: float
+    levels: list[tuple[float, str]]
+    numbers: list[tuple[float, int]]
+
+
+def routes(site: Site, renderer: Renderer) -> list[Route]:
+    """Return the routes of this view."""
+    return [Route("/player/{name:path}", _Player(site, renderer).page)]
+
+
+class _Player:
+    """Answers."""
+
+    def __init__(self, site: Site, renderer: Renderer) -> None:
+        self._reader = site.reader
+        self._threads = site.threads
+        self._renderer = renderer
+
+    async def page(self, request: Request) -> Response:
+        given = parameters(request.scope["query_string"], ("name", "before", "lost", "opponent"))
+        try:
+            name = name_of(request.path_params["name"]) or given.get("name", "")
+        except BadRequestError as error:  # half of a surrogate pair, which no stored name has
+            raise HTTPException(404, _UNKNOWN) from error
+
+        def rendered() -> Response:
+            context = self._context(name, given)
+            return self._renderer.page(request, "player.html", tab="standings", **context)
+
+        return await self._threads.do(rendered)
+
+    def _context(self, name: str, given: Given) -> dict[str, Any]:
+        career = self._reader.career(name)
+        if career is None:
+            raise HTTPException(404, _UNKNOWN)
+        games = self._games(name, given)
+        shown = games[:GAMES]
+        standing = career.profile.standing
+        return {
+            "charts": charts,
+            "name": name,
+            "career": career,
+            "standing": standing,
+            "lost": given.get("lost"),
+            "opponent": given.get("opponent"),
+            "games": shown,
+            "older": _link(**{**given, "name": name, "before": shown[-1].id}) if games[GAMES:] else None,
+            "link": partial(_link, name),
+            "scale": charts.rating_scale([standing.rating], 150),
+            "icicles": [charts.icicle(each, WIDE) for each in career.openings],
+            "width": WIDE,
+            "curve": _curve(career.curve),
+            "losses": charts.bars(_losses(career)),
+            "times": _times(career.move_times),
+        }
+
+    def _games(self, name: str, given: Given) -> list[Game]:
+        """Return a page of its games, and one more where there is one."""
+        lost = given.get("lost")
+        if lost is not None and lost not in REASONS:
+            raise BadRequestError(f"lost is none of {', '.join(REASONS)}")
+        reason = None if lost is None else records.REASONS[lost]
+        wanted = Filter(player=name, opponent=given.get("opponent"), reason=reason, lost=lost is not None)
+        before = game_named(given["before"]) if "before" in given else None
+        try:
+            found = self._reader.page(wanted, Page(before=before, limit=GAMES + 1))
+        except NoGameError as error:
+            raise BadRequestError(str(error)) from error
+        return [_game(record, name) for record in found]
+
+
+def _link(name: str, **given: str) -> str:
+    """Return the address of a player's page, with these of its games."""
+    path = f"/player/{address(name)}"
+    asked = urlencode(given, errors="surrogatepass")
+    return f"{path}{'&' if '?' in path else '?'}{asked}#games" if given else path
+
+
+def _game(record: GameRecord, name: str) -> Game:
+    side: Side = 0 if record.players[0].name == name else 1
+    outcome: Literal["won", "drawn", "lost", ""]
+    if record.winner is None:
+        outcome = "drawn" if record.reason is Reason.FULL else ""
+    else:
+        outcome = "won" if record.winner == side else "lost"
+    return Game(
+        id=record.game,
+        side=side,
+        opponent=record.players[1 - side],
+        outcome=outcome,
+        reason=WORDS[record.reason],
+        is_fault=outcome == "lost" and record.reason is not Reason.FOUR,
+        moves=len(record.moves),
+        ended=record.ended,
+    )
+
+
+def _losses(career: Career) -> dict[str, float]:
+    """Return how many games it lost for each reason, the most first."""
+    found = career.profile.reasons
+    lost = {reason: found[reason].total.lost if reason in found else 0 for reason in LOSING}
+    return {WORDS[reason]: lost[reason] for reason in sorted(lost, key=lambda reason: -lost[reason])}
+
+
+def _curve(points: Sequence[Point]) -> Curve | None:
+    """Return the line of the estimate in the band that is sure; None for less than two games."""
+    if len(points) < 2:
+        return None
+    frame = _CURVE
+    scale = charts.rating_scale((point.rating for point in points), 0)
+    x = Scale(points[0].number, points[-1].number, frame.left, frame.width - frame.right)
+    y = Scale(scale.low, scale.high, frame.height - frame.bottom, frame.top)
+    mean = [(x(point.number), y(point.rating.mean)) for point in points]
+    sure = [(x(point.number), y(point.rating.sure)) for point in points]
+    top = [(x(point.number), y(point.rating.mean + 3 * point.rating.deviation)) for point in points]
+    first, last = points[0].number, points[-1].number
+    numbers = dict.fromkeys((first, (first + last) // 2, last))
+    return Curve(
+        frame,
+        charts.path(mean),
+        charts.path(sure),
+        charts.area(top, sure),
+        mean[-1],
+        [(y(level), str(level)) for level in charts.GUIDES],
+        [(x(number), number) for number in numbers],
+    )
+
+
+def _times(taken: Sequence[float]) -> Times | None:
+    if not taken:
+        return None
+    frame = _TIMES
+    y = Scale(0, max(*taken, 1), frame.height - frame.bottom, frame.top)
+    apart = (frame.width - frame.left - frame.right) / max(len(taken), 8)
+    bars = [
+        (
+            round(frame.left + number * apart, 1),
+            y(each),
+            round(y(0) - y(each), 1),
+            f"move {number + 1}: {thought(each)}",
+        )
+        for number, each in enumerate(taken)
+    ]
+    numbers = [number for number in range(1, len(taken) + 1) if number == 1 or number % 5 == 0]
+    middles = [(round(frame.left + (number - 0.5) * apart, 1), number) for number in numbers]
+    levels = [(y(level), thought(level) if level else "0") for level in charts.ticks(0, y.high, 2)]
+    return Times(frame, bars, round(apart - 2, 1), levels, middles)

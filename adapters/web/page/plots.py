@@ -1,0 +1,70 @@
+"""The library that draws large plots in the browser: Vega-Lite, from the optional package vl-convert-python.
+
+Nothing of it is in this package. A process of its own puts it together when it is first asked for, which
+takes some seconds; then it is kept in memory, and by browsers for good. It interprets expressions instead of
+compiling them (``ast``), so that the page's policy need not allow ``eval``.
+"""
+
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, version
+
+import trio
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+PACKAGE = "vl-convert-python"
+PATIENCE = 60.0
+"""Seconds until the library is there, or will not be."""
+_HEADERS = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
+_PROGRAM = """
+import sys, vl_convert
+sys.stdout.buffer.write(vl_convert.javascript_bundle("export default vegaEmbed;").encode())
+"""
+
+
+class Library:
+    """The library, as one module of JavaScript."""
+
+    def __init__(self, command: list[str] | None = None) -> None:
+        """`command` writes it to its standard output; None for what the package has."""
+        self._command = command or [sys.executable, "-c", _PROGRAM]
+        self._version = _installed()
+        self._content: bytes | None = None
+        self._one_at_a_time = trio.Lock()
+
+    @property
+    def address(self) -> str | None:
+        """The path at which it is served; None where the package is not installed."""
+        return None if self._version is None else f"/plots/{self._version}.js"
+
+    async def serve(self, request: Request) -> Response:
+        """Answer a request for it."""
+        if self._version is None or request.path_params["version"] != self._version:
+            raise HTTPException(404, "there is no such file")
+        async with self._one_at_a_time:
+            if self._content is None:
+                self._content = await self._made()
+        return Response(self._content, headers=_HEADERS, media_type="text/javascript")
+
+    def routes(self) -> list[Route]:
+        """Return the route at which it is served."""
+        return [Route("/plots/{version}.js", self.serve)]
+
+    async def _made(self) -> bytes:
+        with trio.move_on_after(PATIENCE):
+            done = await trio.run_process(
+                self._command, capture_stdout=True, stderr=subprocess.DEVNULL, check=False
+            )
+            if done.returncode == 0 and done.stdout:
+                return done.stdout
+        raise HTTPException(503, f"{PACKAGE} makes no plots")
+
+
+def _installed() -> str | None:
+    try:
+        return version(PACKAGE)
+    except PackageNotFoundError:
+        return None

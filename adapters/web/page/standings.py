@@ -1,0 +1,258 @@
+"""The view Standings: who stands where and did how against whom, in all games or in some of them.
+
+Everything that a reader can choose is in the address, so it works without scripts and can be passed on. The
+order is by the rating of all games; what is chosen are the games that are counted beside it.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from adapters.web.page import charts
+from adapters.web.page.plots import Library
+from adapters.web.page.rendering import HEADERS, Renderer
+from adapters.web.page.words import REASONS
+from adapters.web.query import BadRequestError, Given, parameters, wanted
+from adapters.web.site import Site
+from gateway.game.events import Reason
+from gateway.store.comparing import Choice, Comparison
+from gateway.store.records import WORDS
+from gateway.store.statistics import Score, Standing
+from gateway.store.totals import Rating
+
+ROWS = 100
+"""Players on one page."""
+ACROSS = 24
+"""Columns of the cross-table."""
+DRAWN = 4
+"""Players whose ratings the page itself draws; a plot has `PLOTTED`."""
+PLOTTED = 10
+LISTED = 30
+"""Players in the plot of games between players."""
+POINTS = 60
+"""Of one line."""
+PAIRED = 16
+"""Players in the table of games between players."""
+
+FORMS = {"cross": "Cross-table", "side": "By side", "reason": "By reason"}
+SPANS = {"all": "All", "week": "Week", "today": "Today"}
+ENDINGS = (Reason.FOUR, Reason.ILLEGAL, Reason.TIME, Reason.LEFT)
+"""Ways to win or lose."""
+_DAY = 86_400_000
+_USUAL = {"form": "cross", "since": "all", "table": "", "least": "1", "sort": "sure", "page": "1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A player's row."""
+
+    place: int
+    """Among those that are listed, by rating."""
+    standing: Standing
+
+
+_ORDERS: Mapping[str, Any] = {
+    "sure": lambda line: line.place,
+    "name": lambda line: line.standing.name.casefold(),
+    "games": lambda line: -line.standing.record.total.games,
+    "score": lambda line: -charts.share(line.standing.record.total),
+    "time": lambda line: -line.standing.record.mean_thought,
+}
+"""By which rows can be sorted; all but names the largest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a reader chose."""
+
+    given: Mapping[str, str]
+    """Each of `_USUAL`, as it stands in the address."""
+    choice: Choice
+    least: int
+    """How many games a player needs to be listed."""
+    page: int
+
+    @property
+    def order(self) -> str:
+        """One of `_ORDERS`."""
+        return self.given["sort"].removeprefix("-")
+
+    @property
+    def is_reversed(self) -> bool:
+        """Whether the smallest come first."""
+        return self.given["sort"].startswith("-")
+
+    def address(self, path: str = "/standings", **changes: str) -> str:
+        """Return the address of the same with changes; from the first page on, unless that is changed."""
+        wished = {**self.given, "page": "1", **changes}
+        kept = {name: value for name, value in wished.items() if value != _USUAL[name]}
+        return f"{path}?{urlencode(kept, errors='surrogatepass')}" if kept else path
+
+    def sorting(self, order: str) -> tuple[str, str | None]:
+        """Return where a column's head leads, and its ``aria-sort``."""
+        if order != self.order:
+            return self.address(sort=order), None
+        ascends = (order == "name") != self.is_reversed
+        other = order if self.is_reversed else f"-{order}"
+        return self.address(sort=other), "ascending" if ascends else "descending"
+
+
+def asked(given: Given, now: int) -> Asked:
+    """Read what is asked for; `now` is in milliseconds of Unix time. Raises BadRequestError."""
+    whole = {**_USUAL, **given}
+    for name, possible in (("form", FORMS), ("sort", [*_ORDERS, *(f"-{order}" for order in _ORDERS)])):
+        if whole[name] not in possible:
+            raise BadRequestError(f"{name} is none of {', '.join(possible)}")
+    match whole["since"]:
+        case "all":
+            since = None
+        case "week":
+            since = now - 7 * _DAY
+        case "today":
+            since = now - now % _DAY
+        case text:
+            since = wanted({"since": text}).since
+    choice = Choice(since=since, table=whole["table"] or None)
+    return Asked(whole, choice, _number(whole, "least"), _number(whole, "page"))
+
+
+def _number(given: Given, name: str) -> int:
+    text = given[name]
+    if not (text.isascii() and text.isdigit() and int(text[:9]) > 0 and len(text) < 9):
+        raise BadRequestError(f"{name} is not a whole number from 1 on")
+    return int(text)
+
+
+def listed(found: Sequence[Standing], wish: Asked) -> list[Line]:
+    """Return those who have enough games, in the order that is asked for."""
+    enough = [each for each in found if each.record.total.games >= wish.least]
+    lines = [Line(place, each) for place, each in enumerate(enough, 1)]
+    return sorted(lines, key=_ORDERS[wish.order], reverse=wish.is_reversed)
+
+
+def routes(site: Site, renderer: Renderer) -> list[Route]:
+    """Return the routes of this view."""
+    view = _Standings(site, renderer)
+    return [Route("/standings", view.page), Route("/standings/plots", view.plots), *view.library.routes()]
+
+
+class _Standings:
+    """Answers."""
+
+    def __init__(self, site: Site, renderer: Renderer) -> None:
+        self._reader = site.reader
+        self._threads = site.threads
+        self._renderer = renderer
+        self.library = Library()
+
+    async def page(self, request: Request) -> Response:
+        wish = _asked(request)
+
+        def rendered() -> Response:
+            return self._renderer.page(request, "standings.html", tab="standings", **self._context(wish))
+
+        return await self._threads.do(rendered)  # it may be long, so not on the event loop
+
+    async def plots(self, request: Request) -> Response:
+        """Answer with the data of the plots."""
+        wish = _asked(request)
+        return JSONResponse(await self._threads.do(partial(self._plots, wish)), headers=HEADERS)
+
+    def _context(self, wish: Asked) -> dict[str, Any]:
+        found = self._reader.compare(wish.choice)
+        lines = listed(found.standings, wish)
+        first = ROWS * (wish.page - 1)
+        rows = lines[first : first + ROWS]
+        by_place = sorted(lines, key=lambda line: line.place)
+        form = wish.given["form"]
+        across = by_place[:ACROSS] if form == "cross" else []
+        names, paired = _names(rows), _names(by_place[:PAIRED])
+        scores = self._reader.scores(found.choice, names, _names(across)) if across else {}
+        is_there = across and {*paired} <= {*names}
+        met = scores if is_there else self._reader.scores(found.choice, paired, paired)
+        return {
+            "asked": wish,
+            "charts": charts,
+            "forms": FORMS,
+            "spans": SPANS,
+            "tables": found.tables,
+            "rows": rows,
+            "across": across,
+            "scores": scores,
+            "endings": self._reader.endings(found.choice, names) if form == "reason" else {},
+            "ways": [(reason, WORDS[reason]) for reason in ENDINGS],
+            "full": Reason.FULL,
+            "more": _more(first, len(rows), len(lines)),
+            "players": len(lines),
+            "firsts": sum((each.record.first for each in found.standings), Score(0, 0, 0)),
+            "scale": charts.rating_scale((line.standing.rating for line in rows), 150),
+            "ends": charts.bars(_reasons(found)),
+            "slowest": charts.bars(_slowest(by_place)),
+            "lines": self._lines(by_place, wish),
+            "paired": paired,
+            "met": {pair: score.games for pair, score in met.items() if {*pair} <= {*paired}},
+            "library": self.library.address,
+        }
+
+    def _lines(self, by_place: Sequence[Line], wish: Asked) -> charts.Lines | None:
+        names = _names(by_place[:DRAWN])
+        curves = self._reader.curves(names, POINTS, wish.choice.since)
+        series = {
+            name: [(float(point.ended), point.rating.sure) for point in curve]
+            for name, curve in curves.items()
+        }
+        return charts.lines(series, charts.Frame(560, 240, left=44, right=130, top=12, bottom=34))
+
+    def _plots(self, wish: Asked) -> dict[str, Any]:
+        found = self._reader.compare(wish.choice)
+        names = [each.name for each in found.standings if each.record.total.games >= wish.least][:LISTED]
+        curves = self._reader.curves(names[:PLOTTED], POINTS, wish.choice.since)
+        scores = self._reader.scores(found.choice, names, names)
+        return {
+            "players": names,
+            "ratings": [
+                {"player": name, "at": each.ended, "game": each.number, **_rating(each.rating)}
+                for name, curve in curves.items()
+                for each in curve
+            ],
+            "meetings": [
+                {"player": one, "opponent": other, "games": score.games, "points": charts.points(score)}
+                for (one, other), score in scores.items()
+            ],
+        }
+
+
+def _names(lines: Sequence[Line]) -> list[str]:
+    return [line.standing.name for line in lines]
+
+
+def _asked(request: Request) -> Asked:
+    return asked(parameters(request.scope["query_string"], (*_USUAL,)), round(1000 * time.time()))
+
+
+def _more(first: int, shown: int, lines: int) -> tuple[int, int] | None:
+    """Return the first and the last place of the next page."""
+    start = first + shown
+    return (start + 1, min(start + ROWS, lines)) if shown and start < lines else None
+
+
+def _reasons(found: Comparison) -> dict[str, float]:
+    counts = {reason: found.reasons.get(reason, 0) for reason in (*ENDINGS, Reason.FULL)}
+    order = sorted(counts, key=lambda reason: -counts[reason])
+    return {REASONS[WORDS[reason]]: counts[reason] for reason in order}
+
+
+def _slowest(by_place: Sequence[Line]) -> dict[str, float]:
+    slowest = sorted(by_place, key=_ORDERS["time"])[:8]
+    return {line.standing.name: line.standing.record.mean_thought for line in slowest}
+
+
+def _rating(rating: Rating) -> dict[str, float]:
+    return {name: round(getattr(rating, name), 2) for name in ("sure", "mean", "deviation")}

@@ -1,0 +1,85 @@
+// Large plots in place of the page's own, where the server has the library for them.
+//
+// Expressions are interpreted (ast) and no styles are added, for the page's policy refuses both.
+
+const charts = document.querySelector(".charts[data-library]");
+const narrow = matchMedia("(max-width: 639px)");
+const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+
+if (charts) {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const { library, plots } = charts.dataset;
+  const [{ default: embed }, data] = await Promise.all([
+    import(library),
+    fetch(plots).then((answer) => (answer.ok ? answer.json() : Promise.reject(answer.status))),
+  ]);
+  const draw = () => {
+    if (data.ratings.length) show("ratings", overTime(data));
+    if (data.meetings.length) show("meetings", betweenPlayers(data));
+  };
+  const show = async (name, spec) => {
+    const card = charts.querySelector(`[data-plot=${name}]`);
+    const place = document.createElement("div");
+    place.className = "plot";
+    await embed(place, { ...spec, ...looks() }, {
+      ast: true, actions: false, renderer: "svg", defaultStyle: false, tooltip: { disableDefaultStyle: true },
+    });
+    card.replaceChildren(card.querySelector("h2"), place);
+  };
+  draw();
+  dark.addEventListener("change", draw);
+  new MutationObserver(draw).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+}
+
+function overTime({ ratings, players }) {
+  const chosen = { param: "chosen", empty: true };
+  return {
+    data: { values: ratings },
+    height: 240, width: "container",
+    params: [{ name: "chosen", select: { type: "point", fields: ["player"] }, bind: "legend" }],
+    mark: { type: "line", point: { size: 30, filled: true }, strokeWidth: 2 },
+    encoding: {
+      x: { field: "at", type: "temporal", title: null, axis: { format: days(ratings) < 2 ? "%H:%M" : "%-d %b", tickCount: 6, labelOverlap: true } },
+      y: { field: "sure", type: "quantitative", title: "sure rating", scale: { zero: false } },
+      color: { field: "player", type: "nominal", title: null, sort: players, legend: narrow.matches ? { orient: "bottom", columns: 2, labelLimit: 120 } : { labelLimit: 140 } },
+      opacity: { condition: { ...chosen, value: 1 }, value: 0.12 },
+      tooltip: [
+        { field: "player" }, { field: "game", title: "its game" }, { field: "at", type: "temporal", format: "%-d %b %H:%M", title: "ended" },
+        { field: "sure" }, { field: "mean", title: "estimate" }, { field: "deviation" },
+      ],
+    },
+  };
+}
+
+function days(ratings) {
+  const times = ratings.map((each) => each.at);
+  return (Math.max(...times) - Math.min(...times)) / 86400000;
+}
+
+function betweenPlayers({ meetings, players }) {
+  return {
+    data: { values: meetings },
+    width: { step: 16 }, height: { step: 16 },
+    mark: { type: "rect", cornerRadius: 2 },
+    encoding: {
+      x: { field: "opponent", type: "nominal", sort: players, title: null, axis: { labelLimit: 90, labelAngle: -60 } },
+      y: { field: "player", type: "nominal", sort: players, title: null, axis: { labelLimit: 120 } },
+      color: { field: "games", type: "quantitative", scale: { range: [token("accent-soft"), token("accent")] } },
+      tooltip: [{ field: "player" }, { field: "opponent" }, { field: "games" }, { field: "points" }],
+    },
+  };
+}
+
+function looks() {
+  const text = { labelColor: token("ink-2"), titleColor: token("ink-2"), labelFontSize: 12 };
+  return {
+    $schema: "https://vega.github.io/schema/vega-lite/v6.json",
+    background: null,
+    config: {
+      font: "system-ui, sans-serif",
+      view: { stroke: null },
+      axis: { ...text, gridColor: token("line"), domainColor: token("line"), tickColor: token("line") },
+      legend: text,
+    },
+  };
+}

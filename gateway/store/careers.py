@@ -1,0 +1,185 @@
+"""One player in time: its rating game by game, how it opens, how long it thinks, what it spoke.
+
+Knows the tables. What is not kept beside the games is read from those of this one player, by their indexes,
+so it costs the more the more games it has; of a long career only some points are returned. Ratings, openings
+and the order are of games that count.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, Select, Subquery, and_, func, literal_column, or_, select, union_all
+
+from gateway.game.board import Side
+from gateway.store import evidence
+from gateway.store.evidence import Exchange
+from gateway.store.schema import exchanges, games, players
+from gateway.store.statistics import Profile, Score, profile
+from gateway.store.totals import Rating
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A player's rating after one of its games."""
+
+    number: int
+    """Which of its games that have a rating, from 1."""
+    ended: int
+    """When, in milliseconds of Unix time."""
+    rating: Rating
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """What a player was in some of its games."""
+
+    kind: str
+    games: int
+    latest: int
+    """When the latest ended, in milliseconds of Unix time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Career:
+    """All that the games of one player show."""
+
+    profile: Profile
+    place: tuple[int, int] | None
+    """Where it stands, and of how many; None for a player without a game that counts."""
+    curve: list[Point]
+    openings: tuple[dict[str, Score], dict[str, Score]]
+    """As first mover and as second, by the first columns."""
+    clients: list[Client]
+    move_times: list[float]
+    """Milliseconds for its first move of a game, its second and so on."""
+    kinds: dict[str, str]
+    """What its opponents spoke in their last games."""
+
+
+def career(connection: Connection, name: str) -> Career | None:
+    """Return all that the games of a player show; None for one who never played."""
+    found = profile(connection, name)
+    if found is None:
+        return None
+    kinds = select(players.c.name, players.c.kind).where(players.c.name.in_([*found.opponents]))
+    return Career(
+        profile=found,
+        place=place(connection, name),
+        curve=curve(connection, name, 120),
+        openings=(openings(connection, name, 0), openings(connection, name, 1)),
+        clients=clients(connection, name),
+        move_times=move_times(connection, name),
+        kinds={row.name: row.kind for row in connection.execute(kinds)},
+    )
+
+
+def place(connection: Connection, name: str) -> tuple[int, int] | None:
+    """Return which place a player has, and of how many; None for one without a game that counts."""
+    counts = players.c.opened + players.c.replied > 0
+    sure = players.c.mean - 3 * players.c.deviation
+    own = connection.execute(select(sure).where(players.c.name == name, counts)).scalar()
+    if own is None:
+        return None
+    before = and_(counts, or_(sure > own, and_(sure == own, players.c.name < name)))
+    ahead = connection.execute(select(func.count()).select_from(players).where(before)).scalar_one()
+    return ahead + 1, connection.execute(select(func.count()).select_from(players).where(counts)).scalar_one()
+
+
+def curve(connection: Connection, name: str, most: int, since: int | None = None) -> list[Point]:
+    """Return a player's rating after its games from `since` on, oldest first.
+
+    Of more than `most` games, evenly spread ones and the latest. Games without a rating are left out.
+    """
+    columns = ("id", "ended", "{side}_mean", "{side}_deviation")
+    rated = _both_sides(connection, name, columns)
+    recent = (
+        select(*rated.c, func.row_number().over(order_by=rated.c.id).label("number"))
+        .where(rated.c.mean.is_not(None), rated.c.ended >= (since or 0))
+        .subquery()
+    )
+    total = connection.execute(select(func.count()).select_from(recent)).scalar_one()
+    step = max(1, -(-total // most))
+    picked = or_((recent.c.number - 1) % step == (total - 1) % step, recent.c.number == 1)
+    query = select(recent.c.number, recent.c.ended, recent.c.mean, recent.c.deviation).where(picked)
+    rows = connection.execute(query.order_by(recent.c.number))
+    return [Point(number, ended, Rating(mean, deviation)) for number, ended, mean, deviation in rows]
+
+
+def openings(connection: Connection, name: str, side: Side, depth: int = 4) -> dict[str, Score]:
+    """Return how the games went that a player of this side began so: by the first columns, of both players.
+
+    There is an entry for every beginning, of one column and more, up to `depth` columns.
+    """
+    own = (games.c.first, games.c.second)[side]
+    start = func.substr(games.c.moves, 1, depth)
+    query = (
+        select(start, games.c.result, func.count())
+        .where(own == _number(connection, name), games.c.counted, games.c.moves != "")
+        .group_by(start, games.c.result)
+    )
+    found: dict[str, Score] = {}
+    for moves, result, count in connection.execute(query):
+        score = Score(count, count * (result == 1 + side), count * (result == 0))
+        for length in range(1, len(moves) + 1):
+            found[moves[:length]] = found.get(moves[:length], Score(0, 0, 0)) + score
+    return found
+
+
+def clients(connection: Connection, name: str) -> list[Client]:
+    """Return what a player was, in all its games, the latest first."""
+    seen = _both_sides(connection, name, ("ended", "{side}_kind"))
+    latest = func.max(seen.c.ended)
+    query = select(seen.c.kind, func.count(), latest).group_by(seen.c.kind).order_by(latest.desc())
+    return [Client(*row) for row in connection.execute(query)]
+
+
+def move_times(connection: Connection, name: str, latest: int = 50) -> list[float]:
+    """Return how many milliseconds a player took for its first move, its second and so on, on average.
+
+    From the exchanges that are kept of its `latest` games. Empty where there are none.
+    """
+    own = _both_sides(connection, name, ("id", "moves"))
+    newest = select(own).order_by(own.c.id.desc()).limit(latest).subquery()
+    query = select(newest.c.moves, newest.c.side, exchanges.c.body).join(
+        exchanges, and_(exchanges.c.game == newest.c.id, exchanges.c.side == newest.c.side)
+    )
+    taken: list[list[int]] = []
+    for moves, side, body in connection.execute(query):
+        times = answered(evidence.unpacked(body) or (), len(moves[side::2]))
+        taken += [[] for _ in range(len(times) - len(taken))]
+        for number, time in enumerate(times):
+            taken[number].append(time)
+    return [sum(each) / len(each) for each in taken]
+
+
+def answered(exchange: Exchange, moves: int) -> Sequence[int]:
+    """Return how many milliseconds passed between what one side was told and each of its `moves`.
+
+    Empty where the texts do not show which of them were the moves.
+    """
+    times: list[int] = []
+    told = 0
+    for line in exchange:
+        if line.direction == "out":
+            told = line.at
+        elif line.direction == "in" and not line.verdict:
+            times.append(line.at - told)
+    return times if len(times) == moves else ()
+
+
+def _number(connection: Connection, name: str) -> int | None:
+    return connection.execute(select(players.c.id).where(players.c.name == name)).scalar()
+
+
+def _both_sides(connection: Connection, name: str, columns: Sequence[str]) -> Subquery:
+    """Return a player's games of either side; ``{side}_`` in `columns` stands for that of the player."""
+    number = _number(connection, name)
+
+    def parts() -> Iterator[Select[tuple[object, ...]]]:
+        for side, own in enumerate(("first", "second")):
+            found = (games.c[each.format(side=own)].label(each.removeprefix("{side}_")) for each in columns)
+            # A name that plays itself is seen once in each of its games.
+            once = games.c.second != games.c.first if side else literal_column("1") == 1
+            yield select(*found, literal_column(str(side)).label("side")).where(games.c[own] == number, once)
+
+    return union_all(*parts()).subquery()

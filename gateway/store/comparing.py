@@ -1,0 +1,184 @@
+"""Players beside each other: standings of some of the games, and who did how against whom.
+
+Knows the tables. Which games is a `Choice`. Where it is all of them, everything comes from what is kept
+beside the games; else from the games themselves. Only games that count are in it, and the rating is that of
+all games, whichever are chosen.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, FromClause, case, func, literal_column, or_, select
+
+from gateway.game.board import Side
+from gateway.game.events import Reason
+from gateway.store import statistics
+from gateway.store.records import REASONS
+from gateway.store.schema import games, players, tallies
+from gateway.store.statistics import Record, Score, Standing
+from gateway.store.totals import Rating
+
+_SIDES: tuple[tuple[Side, str, str], ...] = ((0, "first", "second"), (1, "second", "first"))
+_NONE = Score(0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which games: those to which everything applies that is not None."""
+
+    since: int | None = None
+    """From when on it ended, in milliseconds of Unix time."""
+    table: str | None = None
+    """Where the players met by name."""
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether that is all games."""
+        return self == Choice()
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The players of some games, and these games."""
+
+    choice: Choice
+    """These games, in the fewest words: without a time before which there was no game."""
+    standings: list[Standing]
+    """The strongest first."""
+    reasons: dict[Reason, int]
+    """How many games ended for which reason."""
+    tables: list[str]
+    """Where players met by name, in any game, the latest first."""
+
+
+def compare(connection: Connection, choice: Choice) -> Comparison:
+    """Return who played games of the choice, and how these went."""
+    there = tables(connection)
+    if choice.since is not None:
+        older = select(games.c.id).where(games.c.ended < choice.since).limit(1)
+        if connection.execute(older).first() is None:  # then what is kept beside the games will do
+            choice = replace(choice, since=None)
+    if choice.is_everything:
+        query = select(tallies.c.reason, func.sum(tallies.c.games)).group_by(tallies.c.reason)
+        ended = {REASONS[reason]: int(count) for reason, count in connection.execute(query)}
+        return Comparison(choice, statistics.standings(connection), ended, there)
+    done: dict[int, Record] = defaultdict(lambda: Record(_NONE, _NONE, 0, 0))
+    reasons: dict[Reason, int] = defaultdict(int)
+    for side, player, reason, record in _records(connection, _source(choice)):
+        done[player] = _together(done[player], record)
+        reasons[reason] += record.first.games if side == 0 else 0
+    return Comparison(choice, _standings(connection, done), dict(reasons), there)
+
+
+def endings(connection: Connection, choice: Choice, names: Sequence[str]) -> dict[tuple[str, Reason], Score]:
+    """Return how the players of `names` did in the games that ended for each reason."""
+    of, source = _named(connection, names), _source(choice)
+    found: dict[tuple[str, Reason], Score] = defaultdict(lambda: _NONE)
+    for side, own, _ in _SIDES:
+        keys = (source.c[own], source.c.reason)
+        query = select(*keys, *_counts(source, side)).where(source.c[own].in_([*of])).group_by(*keys)
+        for player, reason, *counts in connection.execute(query):
+            found[of[player], REASONS[reason]] += Score(*map(int, counts))
+    return dict(found)
+
+
+def scores(
+    connection: Connection, choice: Choice, names: Sequence[str], others: Sequence[str]
+) -> dict[tuple[str, str], Score]:
+    """Return how each of `names` did against each of `others`, where they met."""
+    own, their, source = _named(connection, names), _named(connection, others), _source(choice)
+    first, second = source.c.first, source.c.second
+    met = or_(*(one.in_([*own]) & other.in_([*their]) for one, other in ((first, second), (second, first))))
+    found: dict[tuple[str, str], Score] = defaultdict(lambda: _NONE)
+    query = select(first, second, *_counts(source, 0)).where(met).group_by(first, second)
+    for opener, replier, *counts in connection.execute(query):
+        score = Score(*map(int, counts))
+        if opener in own and replier in their:
+            found[own[opener], their[replier]] += score
+        if replier in own and opener in their:
+            found[own[replier], their[opener]] += Score(score.games, score.lost, score.drawn)
+    return dict(found)
+
+
+def tables(connection: Connection, limit: int = 200) -> list[str]:
+    """Return the names of up to `limit` tables at which games were played, the latest first."""
+    latest = func.max(games.c.id)
+    query = select(games.c.at_table).where(games.c.at_table.is_not(None)).group_by(games.c.at_table)
+    return [*connection.scalars(query.order_by(latest.desc()).limit(limit))]
+
+
+def _source(choice: Choice) -> FromClause:
+    """Return the games of a choice, with the columns of `tallies`."""
+    if choice.is_everything:
+        return tallies
+    length = func.length(games.c.moves)
+    columns: list[ColumnElement[Any]] = [
+        # Computed, so that no index fits: to group most of all games takes four times as long through one.
+        (games.c.first + 0).label("first"),
+        (games.c.second + 0).label("second"),
+        games.c.reason.concat("").label("reason"),
+        games.c.result,
+        literal_column("1").label("games"),
+        games.c.first_thought,
+        games.c.second_thought,
+        ((length + 1) // 2).label("first_moves"),
+        (length // 2).label("second_moves"),
+    ]
+    return select(*columns).where(*_conditions(choice)).subquery()
+
+
+def _records(connection: Connection, source: FromClause) -> Iterator[tuple[Side, int, Reason, Record]]:
+    """Yield what each player did on each side in the games that ended for each reason."""
+    for side, own, _ in _SIDES:
+        sums = (func.sum(source.c[f"{own}_{what}"]) for what in ("thought", "moves"))
+        keys = (source.c[own], source.c.reason)
+        query = select(*keys, *_counts(source, side), *sums).group_by(*keys)
+        for player, reason, *counts, thought, moves in connection.execute(query):
+            score = Score(*map(int, counts))
+            both = (score, _NONE) if side == 0 else (_NONE, score)
+            yield side, player, REASONS[reason], Record(*both, int(thought), int(moves))
+
+
+def _standings(connection: Connection, done: Mapping[int, Record]) -> list[Standing]:
+    """Return where those stand who did something, the strongest first."""
+    about = (players.c[name] for name in ("id", "name", "kind", "house", "mean", "deviation"))
+    surest = (players.c.mean - 3 * players.c.deviation).desc()
+    return [
+        Standing(name, kind, house, done[number], Rating(mean, deviation))
+        for number, name, kind, house, mean, deviation in connection.execute(
+            select(*about).order_by(surest, players.c.name)
+        )
+        if number in done
+    ]
+
+
+def _conditions(choice: Choice) -> Iterator[ColumnElement[bool]]:
+    yield games.c.counted
+    if choice.since is not None:
+        yield games.c.ended >= choice.since
+    if choice.table is not None:
+        yield games.c.at_table == choice.table
+
+
+def _counts(source: FromClause, side: int) -> Iterator[ColumnElement[int]]:
+    """Yield games, and those that this side won, and those that nobody won."""
+    yield func.sum(source.c.games)
+    for result in (1 + side, 0):
+        yield func.sum(case((source.c.result == result, source.c.games), else_=0))
+
+
+def _named(connection: Connection, names: Sequence[str]) -> dict[int, str]:
+    """Return the names of those players that there are, by their numbers."""
+    query = select(players.c.id, players.c.name).where(players.c.name.in_(names))
+    return {row.id: row.name for row in connection.execute(query)}
+
+
+def _together(one: Record, other: Record) -> Record:
+    return Record(
+        one.first + other.first,
+        one.second + other.second,
+        one.thought + other.thought,
+        one.moves + other.moves,
+    )

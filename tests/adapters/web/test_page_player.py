@@ -1,0 +1,113 @@
+"""The view of one player: what its games show, and addresses that hold any name."""
+
+import re
+
+import httpx
+import pytest
+from game_records import BEGAN, FOUR, drawn, game
+from web_world import NASTY, Site, keep
+
+from adapters.web.page.words import address
+from gateway.game.events import Reason, Spoken
+from gateway.store.records import Participant
+
+HTML = {"accept": "text/html"}
+
+
+async def shown(site: Site, path: str, status: int = 200) -> str:
+    async with site.client() as client:
+        response: httpx.Response = await client.get(path, headers=HTML)
+    assert response.status_code == status, response.text
+    return response.text
+
+
+def games(page: str) -> list[str]:
+    """Return the ids of the games that are listed."""
+    return re.findall(r'href="/game/([^"]*)"', page)
+
+
+@pytest.mark.parametrize("name", [*NASTY, ".", "<img src=x onerror=alert(1)>", "%", "%41", "x" * 256])
+async def test_any_name_has_a_page_and_stays_text(site: Site, name: str) -> None:
+    keep(site.database, [game(name, "<b>&amp;"), drawn("<b>&amp;", name)])
+    page = await shown(site, f"/player/{address(name)}")
+    assert games(page) == ["2", "1"]
+    assert "<img" not in page
+    assert "<b>&amp;amp;" not in page
+    assert "&lt;b&gt;&amp;amp;</bdi>" in page
+    assert " style=" not in page
+
+
+@pytest.mark.parametrize("path", ["nobody", "%ED%A0%80", "%FF", "a%00", "..%2F..", "alice/"])
+async def test_name_that_never_played_is_not_found(site: Site, path: str) -> None:
+    keep(site.database, [game()])
+    page = await shown(site, f"/player/{path}", 404)
+    assert "No player of that name has finished a game here." in page
+
+
+async def test_games_come_in_pages_newest_first(site: Site) -> None:
+    keep(site.database, [game() for _ in range(20)])
+    first = await shown(site, "/player/alice")
+    assert games(first) == [str(number) for number in range(20, 7, -1)]
+    [older] = re.findall(r'href="(/player/alice\?before=[^"#]*)', first)
+    second = await shown(site, older)
+    assert games(second) == [str(number) for number in range(7, 0, -1)]
+    assert "Older games" not in second
+
+
+async def test_lost_games_lead_from_how_it_loses_to_the_list(site: Site) -> None:
+    fault = game("bob", "alice", reason=Reason.ILLEGAL, winner=1)
+    keep(site.database, [game(), fault, game("alice", "bob", reason=Reason.ILLEGAL)])
+    page = await shown(site, "/player/bob")
+    assert 'href="/player/bob?lost=illegal#games"' in page
+    lost = await shown(site, "/player/bob?lost=illegal")
+    assert games(lost) == ["3", "2"]
+    assert "Games lost: illegal move" in lost
+    assert 'class="fault"' in lost
+
+
+async def test_games_against_one_opponent_can_be_listed(site: Site) -> None:
+    keep(site.database, [game("alice", "a/b"), game("alice", "c"), game("a/b", "alice")])
+    assert 'href="/player/alice?opponent=a%2Fb#games"' in await shown(site, "/player/alice")
+    assert games(await shown(site, "/player/alice?opponent=a%2Fb")) == ["3", "1"]
+
+
+@pytest.mark.parametrize("query", ["lost=sleep", "before=99", "before=!", "page=2"])
+async def test_what_cannot_be_meant_is_refused(site: Site, query: str) -> None:
+    keep(site.database, [game()])
+    await shown(site, f"/player/alice?{query}", 400)
+
+
+async def test_game_without_a_result_is_listed_as_such(site: Site) -> None:
+    keep(site.database, [game(moves="3", winner=None, reason=Reason.STOPPED, counted=False)])
+    page = await shown(site, "/player/alice")
+    assert "no result" in page
+    assert "None of its games counts" in page
+    assert "It has met nobody" in page
+    assert "No games that count." in page
+
+
+async def test_place_and_score_are_told(site: Site) -> None:
+    keep(site.database, [game("alice", "bob"), drawn("bob", "alice")])
+    page = await shown(site, "/player/alice")
+    assert "<b>1</b> of 2" in page
+    assert "1 won, 1 drawn, 0 lost" in page
+    assert "moving first, 1 of 1 / second, ½ of 1" in page
+    assert "It has lost no game that counts." in page
+
+
+async def test_rating_openings_and_clients_are_drawn(site: Site) -> None:
+    other = game(players=(Participant("alice", "droidcon"), Participant("bob", "arena")), ended=BEGAN + 9)
+    keep(site.database, [game(), other])
+    page = await shown(site, "/player/alice")
+    assert 'aria-label="Rating over 2 games' in page
+    assert "column 0, 2 of 2" in page
+    assert page.count('<td class="number">1 game</td>') == 2
+
+
+async def test_times_of_moves_come_from_the_texts_that_are_kept(site: Site) -> None:
+    said: list[Spoken] = []
+    for number in range(len(FOUR[::2])):
+        said += [(number, "out", "go", None), (number + 0.25, "in", "3", None)]
+    keep(site.database, [game()], (said, said[:2]))
+    assert "move 4: 250 ms" in await shown(site, "/player/alice")
+    assert "no texts are kept that show it" in await shown(site, "/player/bob")

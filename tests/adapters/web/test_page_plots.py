@@ -1,0 +1,80 @@
+"""The library of large plots: made once, by a process of its own, and absent without its package."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from game_records import game
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from web_world import Site, keep
+
+from adapters.web.page import plots
+from adapters.web.page.plots import Library
+
+
+def request(version: str) -> Request:
+    return Request({"type": "http", "path_params": {"version": version}})
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plots, "version", lambda name: "1.2.3")
+
+
+@pytest.fixture
+def missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(name: str) -> str:
+        raise plots.PackageNotFoundError(name)
+
+    monkeypatch.setattr(plots, "version", refuse)
+
+
+@pytest.mark.usefixtures("installed")
+async def test_library_is_made_once_and_kept_for_good(tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    program = f"open({str(made)!r}, 'a').write('x'); print('export default 1')"
+    library = Library([sys.executable, "-c", program])
+    assert library.address == "/plots/1.2.3.js"
+    answers = [await library.serve(request("1.2.3")) for _ in range(2)]
+    assert [answer.body for answer in answers] == [b"export default 1\n"] * 2
+    assert "immutable" in answers[0].headers["cache-control"]
+    assert made.read_text() == "x"
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize("program", ["raise SystemExit(1)", "pass"])
+async def test_library_that_cannot_be_made_is_not_served(program: str) -> None:
+    with pytest.raises(HTTPException) as caught:
+        await Library([sys.executable, "-c", program]).serve(request("1.2.3"))
+    assert caught.value.status_code == 503
+
+
+@pytest.mark.usefixtures("installed")
+async def test_library_of_another_version_is_not_found() -> None:
+    with pytest.raises(HTTPException) as caught:
+        await Library().serve(request("1.2.4"))
+    assert caught.value.status_code == 404
+
+
+@pytest.mark.usefixtures("missing")
+async def test_without_the_package_the_page_says_how_to_get_more(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    keep(site.database, [game()])
+    async with site.client() as client:
+        page = (await client.get("/standings", headers={"accept": "text/html"})).text
+        assert (await client.get("/plots/1.2.3.js")).status_code == 404
+    site.database.close()
+    assert "pip install '.[plots]'" in page
+    assert "plots.js" not in page
+
+
+@pytest.mark.usefixtures("installed")
+async def test_with_the_package_the_page_loads_it(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    keep(site.database, [game()])
+    async with site.client() as client:
+        page = (await client.get("/standings?table=&least=1", headers={"accept": "text/html"})).text
+    site.database.close()
+    assert 'data-library="/plots/1.2.3.js"' in page
+    assert "pip install" not in page

@@ -1,0 +1,186 @@
+"""The view Standings: what is asked for, in which order, and what becomes of odd names."""
+
+import re
+
+import httpx
+import pytest
+from game_records import BEGAN, drawn, game
+from web_world import NASTY, Site, keep
+
+from adapters.web.page import standings
+from adapters.web.page.standings import asked
+from adapters.web.query import BadRequestError
+from gateway.game.events import Reason
+from gateway.store.comparing import Choice
+
+HTML = {"accept": "text/html"}
+NOW = 1_700_000_000_000
+DAY = 86_400_000
+
+
+async def shown(site: Site, path: str = "/standings", status: int = 200) -> str:
+    async with site.client() as client:
+        response: httpx.Response = await client.get(path, headers=HTML)
+    assert response.status_code == status, response.text
+    return response.text
+
+
+def rows(page: str) -> list[str]:
+    """Return the players, in the order of their rows."""
+    return re.findall(r'<th scope="row" class="player">.*?<bdi>(.*?)</bdi>', page)
+
+
+def test_nothing_asked_for_is_everything() -> None:
+    wish = asked({}, NOW)
+    assert wish.choice == Choice()
+    assert wish.address() == "/standings"
+
+
+@pytest.mark.parametrize(
+    ("since", "at"),
+    [("week", NOW - 7 * DAY), ("today", NOW - NOW % DAY), ("2023-11-01", 1_698_796_800_000)],
+)
+def test_time_is_a_word_or_a_moment(since: str, at: int) -> None:
+    assert asked({"since": since}, NOW).choice == Choice(since=at)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"form": "circle"},
+        {"sort": "weight"},
+        {"sort": "--name"},
+        {"since": "yesterday"},
+        {"least": "0"},
+        {"least": "-1"},
+        {"least": "\N{SUPERSCRIPT TWO}"},
+        {"page": "1e3"},
+        {"page": "9" * 30},
+    ],
+)
+def test_what_cannot_be_meant_is_refused(given: dict[str, str]) -> None:
+    with pytest.raises(BadRequestError):
+        asked(given, NOW)
+
+
+def test_address_keeps_what_was_chosen_and_begins_at_the_first_page() -> None:
+    wish = asked({"table": "a&b", "page": "3", "sort": "-name"}, NOW)
+    path, _, query = wish.address(form="side").partition("?")
+    assert path == "/standings"
+    assert {*query.split("&")} == {"form=side", "table=a%26b", "sort=-name"}
+    assert "page=4" in wish.address(page="4")
+
+
+def test_second_click_on_a_head_turns_the_order_round() -> None:
+    wish = asked({"sort": "games"}, NOW)
+    assert wish.sorting("games") == ("/standings?sort=-games", "descending")
+    assert asked({"sort": "-games"}, NOW).sorting("games") == ("/standings?sort=games", "ascending")
+    assert asked({"sort": "name"}, NOW).sorting("name") == ("/standings?sort=-name", "ascending")
+    assert wish.sorting("sure") == ("/standings", None)
+
+
+async def test_empty_site_says_where_to_point_a_bot(site: Site) -> None:
+    page = await shown(site)
+    assert "No games yet" in page
+    assert "ws://site:8080" in page
+
+
+async def test_filters_that_leave_nobody_say_so(site: Site) -> None:
+    keep(site.database, [game()])
+    assert "Nobody is listed" in await shown(site, "/standings?least=2")
+    assert "Nobody is listed" in await shown(site, "/standings?table=nowhere")
+    assert "Nobody is listed" in await shown(site, "/standings?page=2")
+
+
+async def test_rows_are_sorted_as_asked_and_the_head_says_so(site: Site) -> None:
+    keep(site.database, [game("carol", "Bob")] * 3 + [game("Bob", "adam")])
+    assert rows(await shown(site)) == ["carol", "Bob", "adam"]
+    by_name = await shown(site, "/standings?sort=name")
+    assert rows(by_name) == ["adam", "Bob", "carol"]
+    assert by_name.count("aria-sort") == 1
+    assert rows(await shown(site, "/standings?sort=-name")) == ["carol", "Bob", "adam"]
+    assert rows(await shown(site, "/standings?sort=games"))[0] == "Bob"
+    assert rows(await shown(site, "/standings?sort=-score"))[0] == "adam"
+    assert rows(await shown(site, "/standings?sort=time"))[0] == "adam"
+
+
+async def test_table_time_and_least_games_filter(site: Site) -> None:
+    keep(site.database, [game("a", "b", table="finals"), game("c", "d", ended=BEGAN + DAY), game("c", "a")])
+    assert {*rows(await shown(site, "/standings?table=finals"))} == {"a", "b"}
+    assert {*rows(await shown(site, "/standings?since=2023-11-15"))} == {"c", "d"}
+    assert {*rows(await shown(site, "/standings?least=2"))} == {"a", "c"}
+    assert "The rating is that of all games" in await shown(site, "/standings?table=finals")
+    assert "The rating is that of all games" not in await shown(site)
+
+
+async def test_cross_table_shows_points_of_the_row_against_the_column(site: Site) -> None:
+    keep(site.database, [game("a", "b"), game("a", "b"), drawn("b", "a"), game("c", "d")])
+    page = await shown(site)
+    assert '<td class="won-2">2½<i> of 3</i></td>' in page
+    assert '<td class="lost-2">½<i> of 3</i></td>' in page
+    assert page.count('<td class="own">') == 4
+
+
+async def test_forms_by_side_and_by_reason_count_what_they_name(site: Site) -> None:
+    keep(site.database, [game("a", "b"), game("a", "b", reason=Reason.ILLEGAL, winner=1), drawn("b", "a")])
+    side = await shown(site, "/standings?form=side")
+    assert 'aria-label="1 won, 0 drawn, 1 lost"' in side
+    assert "as second mover" in side
+    reason = await shown(site, "/standings?form=reason")
+    assert 'aria-label="0 won, 0 drawn, 1 lost"' in reason
+    assert "illegal move" in reason
+
+
+@pytest.mark.parametrize("form", ["cross", "side", "reason"])
+async def test_odd_names_and_tables_are_text_and_nothing_else(site: Site, form: str) -> None:
+    odd = [*NASTY, "<img src=x onerror=alert(1)>", "\u202eevil", "\N{SLIGHTLY SMILING FACE}" * 256]
+    keep(site.database, [game(name, "x", table=name) for name in odd] * 2)
+    page = await shown(site, f"/standings?form={form}")
+    assert "<img" not in page
+    assert "<script>" not in page
+    assert "<bdi>&lt;img src=x onerror=alert(1)&gt;</bdi>" in page
+    assert 'href="/player/a%2Fb"' in page
+    assert " style=" not in page
+
+
+async def test_many_players_come_in_pages(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(standings, "ROWS", 2)
+    keep(site.database, [game(name, "zed") for name in "abcd"])
+    first = await shown(site)
+    assert len(rows(first)) == 2
+    assert "Players 3 to 4" in first
+    seen = [name for number in (1, 2, 3) for name in rows(await shown(site, f"/standings?page={number}"))]
+    assert sorted(seen) == ["a", "b", "c", "d", "zed"]
+    assert "Players" not in re.findall(r'class="more".*', await shown(site, "/standings?page=3"))
+
+
+async def test_charts_show_what_there_is(site: Site) -> None:
+    keep(site.database, [game("a", "b", ended=BEGAN + number) for number in range(3)])
+    page = await shown(site)
+    assert 'class="series series-1"' in page
+    assert "four in a row" in page
+    assert '<td class="shade-5">3</td>' in page
+
+
+async def test_data_of_plots_is_that_of_the_choice(site: Site) -> None:
+    keep(site.database, [game("a", "b"), game("a", "b", table="x"), game("c", "d", table="x")])
+    async with site.client() as client:
+        found = (await client.get("/standings/plots?table=x&least=1")).json()
+    assert {*found["players"]} == {"a", "b", "c", "d"}
+    assert {(each["player"], each["games"]) for each in found["meetings"]} == {(n, 1) for n in "abcd"}
+    assert {each["player"] for each in found["ratings"]} == {*"abcd"}
+
+
+async def test_unknown_parameter_is_refused_with_a_page(site: Site) -> None:
+    page = await shown(site, "/standings?sorted=name", 400)
+    assert "There is no parameter" in page
+
+
+async def test_long_page_is_compressed_for_those_who_read_that(site: Site) -> None:
+    keep(site.database, [game(f"player {number}", "zed") for number in range(40)])
+    async with site.client() as client:
+        packed = await client.get("/standings", headers=HTML | {"accept-encoding": "gzip"})
+        plain = await client.get("/standings", headers=HTML | {"accept-encoding": "identity"})
+    assert packed.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in plain.headers
+    assert packed.text == plain.text

@@ -1,0 +1,113 @@
+"""The view of one game: its moves by keys, the line that lost it, and a game that is still on."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from browsing import PHONE, Windows, expect
+from scripted_clients import ArenaClient, DroidconClient, connected
+from served import EVERY_PORT, Served, served
+from showcase import ILLEGAL_GAME, play_illegal
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+pytestmark = pytest.mark.browser
+
+MADE = len(ILLEGAL_GAME) - 1
+
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory, browser: object) -> Iterator[Served]:
+    """A gateway where dropout has lost to alice by an illegal move."""
+    where = tmp_path_factory.mktemp("game") / "games.db"
+    with served(*EVERY_PORT, "--web", "0", "--db", str(where), "--rounds", "1", addresses=4) as gateway:
+        play_illegal(gateway, paced=False)
+        yield gateway
+
+
+@pytest.fixture
+def page(windows: Windows) -> "Page":
+    """The view of that game."""
+    return opened(windows)
+
+
+def opened(windows: Windows, **look: object) -> "Page":
+    page = windows.open("about:blank", **look)
+    [about] = page.request.get("/api/games?player=dropout").json()["games"]
+    page.goto(f"/game/{about['id']}")
+    return page
+
+
+def discs(page: "Page") -> "Locator":
+    return page.locator("#board g:is(.first, .second)")
+
+
+def test_keys_go_through_the_moves(page: "Page") -> None:
+    expect(discs(page)).to_have_count(MADE)
+    for key, count in {"Home": 0, "ArrowRight": 1, "ArrowLeft": 0, "End": MADE}.items():
+        page.keyboard.press(key)
+        expect(discs(page)).to_have_count(count)
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", f"move {MADE - 1} of {MADE}")
+    expect(page.get_by_role("status")).to_contain_text(f"move {MADE - 1}")
+
+
+def test_refused_line_is_found_by_a_key_and_shows_its_position(page: "Page") -> None:
+    page.keyboard.press("Home")
+    page.keyboard.press("r")
+    expect(page.locator("tr.refused")).to_contain_text("PUT 3")
+    expect(page.locator("tr.refused")).to_be_in_viewport()
+    expect(discs(page)).to_have_count(MADE)
+
+
+def test_click_on_a_line_shows_the_position_behind_it(page: "Page") -> None:
+    page.locator("tr[data-move='5']").click()
+    expect(discs(page)).to_have_count(5)
+
+
+def test_sentence_says_who_lost_and_why(page: "Page") -> None:
+    expect(page.locator("h1")).to_have_text("dropout lost to alice by an illegal move", use_inner_text=True)
+    expect(page.locator(".why")).to_contain_text("PUT 3")
+
+
+def test_game_is_downloaded_in_every_format(page: "Page") -> None:
+    page.locator(".menu summary").click()
+    for link in page.locator(".menu a").all():
+        with page.expect_download() as download:
+            link.click()
+        assert download.value.path().stat().st_size > 0
+
+
+def test_phone_shows_moves_or_what_was_said(windows: Windows) -> None:
+    page = opened(windows, **PHONE)
+    expect(page.locator("tr.refused")).to_be_visible()
+    page.get_by_role("button", name="Moves").tap()
+    expect(page.get_by_role("region", name="List of moves")).to_be_visible()
+    expect(page.locator("tr.refused")).not_to_be_visible()
+
+
+def test_game_that_is_on_is_followed_to_its_stored_end_at_the_same_address(
+    gateway: Served, windows: Windows
+) -> None:
+    first, second = ArenaClient(gateway, "ann", "t"), DroidconClient(gateway, "ben", "t")
+    with connected(first, second):
+        first.play(3)
+        page = windows.open("/")
+        page.get_by_role("link").filter(has_text="ann").click()
+        page.wait_for_url("**/game/*")
+        expect(discs(page)).to_have_count(1)
+        address = page.url
+        for number, column in enumerate((4, 3, 4, 3, 4, 3)):
+            (second, first)[number % 2].play(column)
+            expect(discs(page)).to_have_count(number + 2)
+        expect(page.locator("h1")).to_contain_text("four in a row")
+        assert page.url == address
+
+
+@pytest.mark.usefixtures("long")
+def test_perfect_play_is_shown_or_said_how_to_get(page: "Page") -> None:
+    page.keyboard.press("s")
+    shown = page.locator(".perfect")
+    expect(shown).to_be_visible()
+    expect(shown).to_contain_text("win")

@@ -1,0 +1,135 @@
+"""Live and the projector: boards that move while clients play, and viewers that were cut off."""
+
+import os
+import signal
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from browsing import Windows, expect
+from relay import relayed
+from scripted_clients import ArenaClient, Client, DroidconClient, Nac4Client, connected
+from served import Served
+
+from conformance.lab.meters import children_of
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+pytestmark = pytest.mark.browser
+
+WON = (0, 1, 0, 1, 0, 1, 0)
+LOST_CONNECTION = "ERR_(INTERNET_DISCONNECTED|CONNECTION|INCOMPLETE|EMPTY|NETWORK)"
+tables = map("t{}".format, count())
+
+
+def couple(gateway: Served) -> tuple[Client, Client]:
+    """Return a nac4 player and an arena player for a table of their own."""
+    table = next(tables)
+    return Nac4Client(gateway, f"alice-{table}", table), ArenaClient(gateway, f"bob-{table}", table)
+
+
+def board_of(page: "Page", client: Client) -> "Locator":
+    """Return where the page shows this player's game."""
+    return page.locator(".live-board:not(.vacant)").filter(has=page.get_by_text(client.name, exact=True))
+
+
+def shows(card: "Locator", discs: int) -> None:
+    """Wait until this many discs are on the board."""
+    expect(card.locator("svg.board g:is(.first, .second)")).to_have_count(discs)
+
+
+def play(first: Client, second: Client, *columns: int) -> None:
+    """Let two play, beginning with the first."""
+    for number, column in enumerate(columns):
+        (first, second)[number % 2].play(column)
+
+
+def kill_web(gateway: Served) -> None:
+    """Kill the process that serves the web; the server starts another."""
+    for pid in children_of(gateway.process.pid):
+        if b"adapters.web.serving" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_boards_move_while_clients_of_two_dialects_play(gateway: Served, windows: Windows) -> None:
+    page = windows.open("/")
+    first, second = couple(gateway)
+    with connected(first, second):
+        card = board_of(page, first)
+        for number, column in enumerate(WON):
+            shows(card, number)
+            (first, second)[number % 2].play(column)
+        expect(card.get_by_text("✓ four")).to_be_visible()
+        expect(card.locator("svg.board line.four")).to_have_count(1)
+        card.get_by_role("link").click()
+        page.wait_for_url("**/game/*")
+
+
+def test_person_who_comes_late_sees_the_board_as_it_is(gateway: Served, windows: Windows) -> None:
+    first, second = couple(gateway)
+    with connected(first, second):
+        play(first, second, 3, 3, 4, 4)
+        page = windows.open("/")
+        shows(board_of(page, second), 4)
+
+
+def test_only_the_games_of_one_player_or_table_can_be_watched(gateway: Served, windows: Windows) -> None:
+    (first, second), (third, fourth) = couple(gateway), couple(gateway)
+    with connected(first, second, third, fourth):
+        play(first, second, 3)
+        play(third, fourth, 3)
+        for address in (f"/?player={third.name}", f"/?table={third.table}"):
+            page = windows.open(address)
+            shows(board_of(page, third), 1)
+            expect(page.locator(".live-board:not(.vacant)")).to_have_count(1)
+
+
+def test_viewer_whose_network_fails_misses_nothing(gateway: Served, windows: Windows) -> None:
+    windows.expect(LOST_CONNECTION)
+    first, second = couple(gateway)
+    with connected(first, second), relayed(gateway.port("page")) as relay:
+        play(first, second, 3, 3)
+        windows.home = f"http://127.0.0.1:{relay.port}"
+        page = windows.open("/")
+        shows(board_of(page, first), 2)
+        relay.cut()
+        play(first, second, 4, 4)
+        expect(page.locator(".connection")).to_have_text("connecting again")
+        relay.mend()
+        shows(board_of(page, first), 4)
+        expect(page.locator(".connection")).to_have_text("connected")
+        play(first, second, 2, 2)
+        shows(board_of(page, first), 6)
+
+
+def test_viewer_sees_on_when_the_process_of_the_web_was_killed(gateway: Served, windows: Windows) -> None:
+    windows.expect(LOST_CONNECTION)
+    first, second = couple(gateway)
+    with connected(first, second):
+        play(first, second, 3, 3)
+        page = windows.open("/")
+        shows(board_of(page, first), 2)
+        kill_web(gateway)
+        play(first, second, 4, 4)
+        expect(page.locator(".connection")).to_have_text("connecting again")
+        shows(board_of(page, first), 4)
+        expect(page.locator(".connection")).to_have_text("connected")
+
+
+def test_those_who_wait_are_named(gateway: Served, windows: Windows) -> None:
+    page = windows.open("/")
+    with connected(DroidconClient(gateway, "hannah", "@nobody")):
+        expect(page.locator(".lobby")).to_contain_text("hannah")
+        page.locator(".lobby summary").click()
+        expect(page.get_by_role("list", name="Players that wait")).to_contain_text("hannah")
+
+
+def test_projector_shows_boards_and_no_controls(gateway: Served, windows: Windows) -> None:
+    first, second = couple(gateway)
+    with connected(first, second):
+        play(first, second, 3, 3)
+        page = windows.open("/board")
+        shows(board_of(page, first), 2)
+        assert page.locator("button:visible, input:visible").count() == 0

@@ -1,0 +1,96 @@
+"""What every view keeps to: it can be read by anybody, on any screen, and it is there at once."""
+
+import random
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+from browsing import LOOKS, PHONE, Windows, expect
+from served import EVERY_PORT, Served, served
+from showcase import CAST, fill, history, matches, play_illegal
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Request
+
+pytestmark = pytest.mark.browser
+
+BOARDS = 6
+
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory, browser: object) -> Iterator[Served]:
+    """A gateway with players, stored games, and games that are on."""
+    where = tmp_path_factory.mktemp("busy") / "games.db"
+    lot = random.Random(1)
+    fill(where, history(lot, 60))
+    options = (*EVERY_PORT, "--web", "0", "--db", str(where), "--clock", "600", "--rounds", "1")
+    with served(*options, addresses=4) as gateway:
+        play_illegal(gateway, paced=False)
+        with matches(gateway, lot, BOARDS):
+            yield gateway
+
+
+def address_of_game(windows: Windows) -> str:
+    """Return the address of the game that was lost by an illegal move."""
+    page = windows.open("about:blank")
+    [about, *_] = page.request.get("/api/games?player=dropout&reason=illegal").json()["games"]
+    page.context.close()
+    return f"/game/{about['id']}"
+
+
+VIEWS = {
+    "live": "/",
+    "standings": "/standings",
+    "player": "/player/alice",
+    "hostile player": f"/player/{quote(CAST[8].name, safe='')}",
+    "play": "/play",
+    "board": "/board",
+    "missing": "/game/nowhere",
+}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("view", [*VIEWS, "game"])
+def test_no_serious_fault_for_people_with_disabilities(view: str, look: str, windows: Windows) -> None:
+    from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415  an extra
+
+    windows.expect("404")
+    page = windows.open(VIEWS.get(view) or address_of_game(windows), **LOOKS[look])
+    expect(page.locator("h1:visible").first).to_be_visible()
+    found = Axe().run(page).response["violations"]
+    serious = [each for each in found if each["impact"] in {"serious", "critical"}]
+    told = [f"{each['id']}: {[node['html'][:200] for node in each['nodes'][:3]]}" for each in serious]
+    assert told == []
+
+
+@pytest.mark.parametrize("view", [*VIEWS, "game"])
+def test_phone_scrolls_down_and_never_across(view: str, windows: Windows) -> None:
+    windows.expect("404")
+    page = windows.open(VIEWS.get(view) or address_of_game(windows), **PHONE)
+    expect(page.locator("h1:visible").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_live_is_less_than_a_hundred_kilobytes(windows: Windows) -> None:
+    page = windows.open("about:blank")
+    asked: list[Request] = []
+    page.on("requestfinished", lambda request: asked.append(request))  # noqa: PLW0108  it is marked
+    page.goto("/")
+    expect(page.locator(".live-board:not(.vacant)")).to_have_count(BOARDS)
+    sizes = [each.sizes() for each in asked]
+    assert 0 < sum(each["responseBodySize"] + each["responseHeadersSize"] for each in sizes) < 100_000
+
+
+@pytest.mark.usefixtures("long")
+def test_live_is_drawn_within_half_a_second(windows: Windows) -> None:
+    windows.open("/").context.close()  # the server may compile its templates once
+    times = []
+    for _ in range(5):
+        page = windows.open("/")
+        drawn = (
+            "(number) => document.querySelectorAll('.live-board svg').length >= number && performance.now()"
+        )
+        times.append(page.wait_for_function(drawn, arg=BOARDS).json_value())
+        page.context.close()
+    assert sorted(times)[2] < 500

@@ -1,0 +1,117 @@
+"""Play: a person against a player of the server's own, or a bot in the lobby; by mouse, by keys, by touch."""
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from browsing import PHONE, Windows, expect
+from scripted_clients import DroidconClient, connected
+from served import Served
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+OVER = re.compile("You won|You lost|Draw")
+DISCS = "document.querySelectorAll('.game svg.board g:is(.first, .second)').length"
+
+
+def choose(page: "Page", name: str) -> None:
+    """Begin a game with this opponent by a click."""
+    page.locator(".choose li button").filter(has_text=name).click()
+    expect(page.locator("section.game")).to_be_visible()
+
+
+def play_on(page: "Page", drop: Callable[[], None]) -> None:
+    """Play a game to its end."""
+    for _ in range(42):
+        expect(page.locator("#turn")).to_have_text(re.compile(f"Your move|{OVER.pattern}"))
+        if OVER.search(page.locator("#turn").inner_text()):
+            return
+        before = page.evaluate(DISCS)
+        drop()
+        page.wait_for_function(f"before => {DISCS} > before", arg=before)
+    pytest.fail("the game does not end")
+
+
+def test_person_plays_a_whole_game_by_mouse_and_looks_at_it(windows: Windows) -> None:
+    page = windows.open("/play")
+    choose(page, "random")
+    free = page.get_by_role("button", name=re.compile("column [0-6], [1-6] free"))
+    play_on(page, free.first.click)
+    expect(page.get_by_role("button", name="Play again")).to_be_visible()
+    page.get_by_role("link", name="Look at the game").click()
+    page.wait_for_url("**/game/*")
+    expect(page.locator("h1")).to_contain_text("random")
+
+
+def test_person_plays_a_whole_game_by_keys_alone(windows: Windows) -> None:
+    page = windows.open("/play")
+    page.locator(".choose button[data-name=random]").focus()
+    page.keyboard.press("Enter")
+    keys = iter("3334442225551110006660123456" * 20)
+
+    def press() -> None:
+        before = page.evaluate(DISCS)
+        while page.evaluate(DISCS) == before:  # a column may be full
+            page.keyboard.press(next(keys))
+            page.wait_for_timeout(50)
+
+    play_on(page, press)
+    page.keyboard.press("Enter")  # Play again
+    expect(page.locator("#turn")).not_to_have_text(OVER)
+    expect(page.locator("#turn")).to_have_text("Your move")
+    page.keyboard.press("ArrowRight")
+    before = page.evaluate(DISCS)
+    page.keyboard.press("Enter")
+    page.wait_for_function(f"before => {DISCS} > before", arg=before)
+
+
+def test_first_tap_chooses_and_the_second_drops(windows: Windows) -> None:
+    page = windows.open("/play", **PHONE)
+    page.locator(".choose button[data-name=random]").tap()
+    expect(page.locator("#turn")).to_have_text("Your move")
+    before = page.evaluate(DISCS)
+    column = page.get_by_role("button", name=re.compile("column 5, [1-6] free"))
+    column.tap()
+    expect(page.get_by_role("button", name="Drop in column 5")).to_be_visible()
+    assert page.evaluate(DISCS) == before
+    column.tap()
+    page.wait_for_function(f"before => {DISCS} > before", arg=before)
+
+
+def test_each_move_is_said_to_those_who_do_not_see_it(windows: Windows) -> None:
+    page = windows.open("/play")
+    choose(page, "random")
+    expect(page.locator("#turn")).to_have_text("Your move")
+    page.keyboard.press("3")
+    expect(page.get_by_role("status")).to_have_text(re.compile("random played column [0-6]. Your move."))
+
+
+def test_person_plays_a_bot_that_waits_in_the_lobby_and_is_told_when_it_leaves(
+    gateway: Served, windows: Windows
+) -> None:
+    page = windows.open("/play")
+    with connected(DroidconClient(gateway, "hannah")) as (bot,):
+        choose(page, "hannah")
+        for _ in range(2):
+            if page.locator("#turn").inner_text() == "Your move":
+                page.keyboard.press("3")
+            else:
+                bot.play(2)
+            page.wait_for_function(f"{DISCS} > {_}")
+    expect(page.locator("#turn")).to_have_text("You won")
+    expect(page.locator(".said")).to_contain_text("left")
+
+
+def test_name_is_kept_and_a_name_of_the_servers_own_is_refused_with_a_reason(windows: Windows) -> None:
+    page = windows.open("/play")
+    page.locator("input[name=name]").fill("aima")
+    page.locator(".choose button[data-name=random]").click()
+    expect(page.get_by_role("alert")).not_to_be_empty()
+    page.locator("input[name=name]").fill("carla")
+    choose(page, "random")
+    page.reload()
+    expect(page.locator("input[name=name]")).to_have_value("carla")

@@ -1,0 +1,160 @@
+"""Pictures of every view, of a server that is busy: `python tests/screenshots.py FOLDER [VIEW ...]`.
+
+Each view is drawn light, dark and as on a phone, the projector as on one; `readme` are the two pictures that
+the documents show. Needs Chromium and the extra `browser`.
+"""
+
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from browsing import LOOKS, PROJECTOR, STILL, Windows, chromium, program
+from scripted_clients import DroidconClient, connected
+from served import EVERY_PORT, Served, served
+from showcase import Match, fill, history, matches, play_illegal
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+SEED = 4
+GAMES = 240
+BOARDS = 28
+WAITING = ("hannah", "negamax-3", "kolumbus", "gravity", "lehrer-2")
+DESK = {"viewport": {"width": 1440, "height": 900}}
+CARD = {"viewport": {"width": 1200, "height": 700}, **STILL}
+"""What the documents show."""
+SETTLING = 0.6
+"""Seconds in which discs have fallen and what is asked for has come."""
+
+
+class Shots:
+    """Takes pictures into a folder."""
+
+    def __init__(self, windows: Windows, folder: Path) -> None:
+        self._windows = windows
+        self._folder = folder
+
+    def take(self, name: str, path: str, look: dict[str, Any], act: Callable[["Page"], None]) -> None:
+        """Draw one picture, after `act` has done something to the page."""
+        page = self._windows.open(path, **look)
+        act(page)
+        time.sleep(SETTLING)
+        page.screenshot(path=self._folder / f"{name}.png")
+        page.context.close()
+        print(name)
+
+    def in_all_looks(self, name: str, path: str, act: Callable[["Page"], None] = lambda _: None) -> None:
+        """Draw a view light, dark and as on a phone."""
+        for word, look in LOOKS.items():
+            self.take(f"{name}-{word}", path, {**DESK, **STILL, **look}, act)
+
+
+def main(folder: Path, views: list[str]) -> None:
+    """Draw these views, or all."""
+    path = program()
+    if path is None:
+        sys.exit("there is no Chromium here: apt-get install chromium")
+    folder.mkdir(exist_ok=True)
+    lot = random.Random(SEED)
+    with TemporaryDirectory() as place, chromium(path) as browser:
+        where = Path(place) / "games.db"
+        fill(where, history(lot, GAMES))
+        with _busy(where, lot) as (gateway, games):
+            windows = Windows(browser, f"http://127.0.0.1:{gateway.port('page')}")
+            shots = Shots(windows, folder)
+            for name, draw in VIEWS.items():
+                if name in views or not views:
+                    draw(shots, games)
+            for complaint in windows.complaints:
+                print("complaint:", complaint)
+
+
+@contextmanager
+def _busy(where: Path, lot: random.Random) -> Iterator[tuple[Served, list[Match]]]:
+    """A server with games, and some who wait."""
+    options = (*EVERY_PORT, "--web", "0", "--db", str(where), "--clock", "300", "--house", "random")
+    with served(*options, "--house-after", "86400", addresses=4) as gateway:
+        play_illegal(gateway, paced=True)
+        waiting = [DroidconClient(gateway, name, "@nobody") for name in WAITING]
+        with connected(*waiting), matches(gateway, lot, BOARDS) as games:
+            yield gateway, games
+
+
+def _live(shots: Shots, games: list[Match]) -> None:
+    def finish_some(_: object) -> None:
+        for match in games[1::9]:
+            while not match.is_over:
+                match.step()
+
+    shots.in_all_looks("live", "/", finish_some)
+
+
+def _game(shots: Shots, _: list[Match]) -> None:
+    shots.in_all_looks("game", _illegal(shots))
+
+
+def _on(shots: Shots, _: list[Match]) -> None:
+    shots.in_all_looks("on", _address(shots, "/", "main a[href^='/game/']"))
+
+
+def _standings(shots: Shots, _: list[Match]) -> None:
+    shots.in_all_looks("standings", "/standings")
+
+
+def _player(shots: Shots, _: list[Match]) -> None:
+    shots.in_all_looks("player", "/player/alice")
+    shots.in_all_looks("player-hostile", f"/player/{quote('<img src=x onerror=alert(1)>')}")
+
+
+def _play(shots: Shots, _: list[Match]) -> None:
+    shots.in_all_looks("play", "/play")
+
+
+def _board(shots: Shots, _: list[Match]) -> None:
+    shots.take("board-games", "/board", PROJECTOR, lambda _: None)
+    shots.take("board-standings", "/board", PROJECTOR, lambda _: time.sleep(13))
+
+
+def _empty(shots: Shots, _: list[Match]) -> None:
+    shots.in_all_looks("empty", "/?player=nobody")
+    shots.in_all_looks("missing", "/game/nowhere")
+
+
+def _readme(shots: Shots, _: list[Match]) -> None:
+    shots.take("live", "/", CARD, lambda _: None)
+    shots.take("game", _illegal(shots), CARD, lambda _: None)
+
+
+def _illegal(shots: Shots) -> str:
+    """Return the address of the game that dropout lost by an illegal move."""
+    return _address(shots, "/player/dropout", "main a[href^='/game/']")
+
+
+def _address(shots: Shots, path: str, link: str) -> str:
+    page = shots._windows.open(path)
+    address = page.locator(link).first.get_attribute("href")
+    page.context.close()
+    assert address is not None
+    return address
+
+
+VIEWS: dict[str, Callable[[Shots, list[Match]], None]] = {
+    "live": _live,
+    "game": _game,
+    "on": _on,
+    "standings": _standings,
+    "player": _player,
+    "play": _play,
+    "board": _board,
+    "empty": _empty,
+    "readme": _readme,
+}
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:])
