@@ -182,7 +182,7 @@ async def test_client_that_resets_in_the_middle_of_an_export_leaves_nothing(
         b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"x" * 300_000,
         b"GET /" + b"x" * 300_000,
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\xff" * 300,
-        b"GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nHTTP2-Settings: !!!\r\n\r\n"
+        b"GET /no HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nHTTP2-Settings: !!!\r\n\r\n"
         + b"x" * 100,
         b"GET /api/games HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n" + b"\x81" * 500,
@@ -256,7 +256,7 @@ class Bulky(Reader):
 
 async def stuck(site: Site, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> trio.SocketStream:
     """Return a client that asked for an export, and stopped reading in the middle of it."""
-    monkeypatch.setattr(site.application, "_reader", Bulky(site.database))
+    monkeypatch.setattr(Reader, "every", Bulky.every)
     client = await endpoint.dial()
     await client.send_all(GET % (b"/api/export.jsonl", b""))
     assert (await client.receive_some()).startswith(b"HTTP/1.1 200")
@@ -285,7 +285,7 @@ async def test_export_ends_when_its_client_has_gone(site: Site, monkeypatch: pyt
         def every(self, wanted: Filter) -> Iterator[GameRecord]:
             return (game() for number in count(1))
 
-    monkeypatch.setattr(site.application, "_reader", Endless(site.database))
+    monkeypatch.setattr(Reader, "every", Endless.every)
     async with opened(site) as endpoint:
         async with await endpoint.dial() as client:
             await client.send_all(GET % (b"/api/export.jsonl", b""))
@@ -321,7 +321,7 @@ async def test_export_that_fails_midway_lacks_its_end_and_is_logged(
             yield from (game() for number in range(1, 150))
             raise StoreError("the disk is gone")
 
-    monkeypatch.setattr(site.application, "_reader", Failing(site.database))
+    monkeypatch.setattr(Reader, "every", Failing.every)
     async with opened(site) as endpoint, await endpoint.dial() as client:
         await client.send_all(GET % (b"/api/export.jsonl", b""))
         told = await everything(client)

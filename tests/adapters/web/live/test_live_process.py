@@ -30,7 +30,7 @@ def gateway(tmp_path: Path) -> Iterator[Served]:
 @contextmanager
 def watching(gateway: Served, browser: Browser, query: str = "") -> Iterator[Callable[[str], None]]:
     """Watch, and give a function that reads until an event of a kind comes."""
-    address = ("127.0.0.1", gateway.port("web"))
+    address = ("127.0.0.1", gateway.port("page"))
     with socket.create_connection(address, PATIENCE) as sock, sock.makefile("rb") as lines:
         last = f"Last-Event-ID: {browser.last}\r\n" if browser.last else ""
         sock.sendall(f"GET /api/live/events{query} HTTP/1.1\r\nHost: x\r\n{last}\r\n".encode())
