@@ -10,8 +10,8 @@ rules it keeps:
 
 import logging
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import trio
@@ -51,33 +51,38 @@ class NotInstalledError(Exception):
     """The solver is not there. Its text says how to install it."""
 
 
-async def in_worker(columns: str) -> Scores:
-    """Return the scores of a position, worked out in another process, which is killed on cancellation.
+class Solver:
+    """A worker process that scores positions."""
 
-    Raises NotInstalledError.
-    """
-    try:
-        require()
-    except EngineUnavailable as error:
-        raise NotInstalledError(str(error)) from error
-    scores: Scores = await trio_parallel.run_sync(
-        solve, columns, kill_on_cancel=True, limiter=trio.CapacityLimiter(1)
-    )
-    return scores
+    def __init__(self) -> None:
+        self._is_running = trio.Event()
+        self._workers: trio_parallel.WorkerContext
 
+    async def run(self) -> None:
+        """Keep a worker for those who ask; when cancelled, leave none behind."""
+        with suppress(trio_parallel.BrokenWorkerError):  # it was at work, and is killed
+            async with trio_parallel.open_worker_context(idle_timeout=IDLE, grace_period=GRACE) as workers:
+                self._workers = workers
+                self._is_running.set()
+                await trio.sleep_forever()
 
-@asynccontextmanager
-async def workers() -> AsyncIterator[None]:
-    """Let all within share a worker; kill it at the end if it is still at work."""
-    with suppress(trio_parallel.BrokenWorkerError):  # it was killed
-        async with trio_parallel.open_worker_context(idle_timeout=IDLE, grace_period=GRACE):
-            yield
+    async def scores(self, columns: str) -> Scores:
+        """Return the scores of a position. Raises NotInstalledError. Cancelled, it kills the worker."""
+        try:
+            require()
+        except EngineUnavailable as error:
+            raise NotInstalledError(str(error)) from error
+        await self._is_running.wait()
+        alone = trio.CapacityLimiter(1)
+        found: Scores = await self._workers.run_sync(solve, columns, kill_on_cancel=True, limiter=alone)
+        return found
 
 
 class Perfect:
     """Works out positions, one game after the other."""
 
-    def __init__(self, work: Callable[[str], Awaitable[Scores]] = in_worker) -> None:
+    def __init__(self, work: Callable[[str], Awaitable[Scores]]) -> None:
+        """`work` scores a position, such as `Solver.scores`."""
         self._work = work
         self._turn = trio.Lock()
         self._known: OrderedDict[GameId, dict[int, Scores]] = OrderedDict()

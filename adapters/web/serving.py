@@ -21,7 +21,7 @@ from adapters.web.health import Health
 from adapters.web.link import Answer, Link, LinkError, Orders, Stop, Told
 from adapters.web.live.live import Live
 from adapters.web.origins import Origins
-from adapters.web.perfect import workers
+from adapters.web.perfect import Perfect, Solver
 from adapters.web.remote import Remote
 from adapters.web.server import Web
 from adapters.web.site import Front, Site
@@ -59,8 +59,7 @@ async def _serve(link: Link, listeners: Sequence[socket.socket]) -> None:
         if isinstance(orders, Orders):
             set_up_logging(orders.log_level, as_json=orders.log_json)
             database = None if orders.where is None else open_again(Place(orders.where, orders.file))
-            async with workers():
-                await Serving(link, database, orders, is_local=_are_local(listeners)).run(listeners)
+            await Serving(link, database, orders, is_local=_are_local(listeners)).run(listeners)
             if database is not None:
                 database.close()
     except* LinkError:
@@ -82,7 +81,11 @@ class Serving:
         admin = None if orders.token is None else Admin(orders.token, self._remote.clear)
         fronts = tuple(Front(*each) for each in orders.fronts)
         self._live = Live(secrets.token_hex(4), self._remote.watch)
-        site = Site(reader, Threads(), self._live, fronts, tuple(orders.house), idle=orders.idle)
+        self._solver = Solver()
+        perfect = Perfect(self._solver.scores)
+        site = Site(
+            reader, Threads(), self._live, fronts, tuple(orders.house), idle=orders.idle, perfect=perfect
+        )
         origins = Origins(frozenset(orders.origins), is_local=is_local)
         self._web = Web(Application(site, health, admin, origins))
         self._room = trio.Semaphore(MOST)
@@ -93,6 +96,7 @@ class Serving:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._heed, nursery)
             nursery.start_soon(self._live.run)
+            nursery.start_soon(self._solver.run)
             async with trio.open_nursery() as connections:
                 with self._accepting:
                     endpoints = [

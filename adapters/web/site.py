@@ -34,6 +34,6 @@ class Site:
     """All dialects, in the order in which they are listed."""
     house: tuple[str, ...] = ()
     """The players of the server's own that can be asked for."""
-    perfect: Perfect = field(default_factory=Perfect)
     idle: float = 300.0
     """Seconds that a player has for a move in games without a clock."""
+    perfect: Perfect = field(kw_only=True)

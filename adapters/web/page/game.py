@@ -24,6 +24,7 @@ from gateway.game.board import Side
 from gateway.game.events import Reason
 from gateway.game.ids import GameId
 from gateway.store.commands import FORMATS, NEW
+from gateway.store.errors import NotKeptError
 from gateway.store.games import Filter, NoGameError, Page
 from gateway.store.outcomes import outcome
 from gateway.store.reader import Whole
@@ -77,7 +78,7 @@ class _View:
     def _stored(self, request: Request, game: GameId) -> Response | None:
         try:
             found = self._site.reader.game(game)
-        except NoGameError:
+        except (NoGameError, NotKeptError):
             return None
         return self._renderer.page(request, "game.html", tab="live", **_shown(found))
 
@@ -90,7 +91,8 @@ class _View:
         except UnavailableError as error:
             raise HTTPException(503, f"{error}; try again in a few seconds", {"Retry-After": "2"}) from error
         for found in state["games"]:
-            return self._renderer.page(request, "game.html", tab="live", **_live(found))
+            shown = _live(found, is_kept=self._site.reader.database is not None)
+            return self._renderer.page(request, "game.html", tab="live", **shown)
         return None
 
     def _missing(self, request: Request, game: GameId) -> Response:
@@ -108,8 +110,11 @@ def _named(text: str) -> GameId:
         raise HTTPException(404, "an id of a game looks like 9k3fm-00002a") from error
 
 
-def _live(found: Json) -> dict[str, Any]:
-    """Return what the template shows of a game that is on. `found` is as the live stream has it."""
+def _live(found: Json, *, is_kept: bool) -> dict[str, Any]:
+    """Return what the template shows of a game that is on. `found` is as the live stream has it.
+
+    `is_kept` says that its result will be stored.
+    """
     names = [player["name"] for player in found["players"]]
     unknown = [asdict(Turn()) for _ in found["moves"]]
     data = {"names": names, "moves": found["moves"], "turns": unknown, "attempt": None, "reason": None}
@@ -117,7 +122,13 @@ def _live(found: Json) -> dict[str, Any]:
         "is_on": True,
         "game": found,
         "badges": ["", ""],
-        "data": {"game": found["game"], "stream": f"/api/live/events?game={found['game']}&most=1"} | data,
+        "is_kept": is_kept,
+        "data": data
+        | {
+            "game": found["game"],
+            "stream": f"/api/live/events?game={found['game']}&most=1",
+            "is_kept": is_kept,
+        },
     }
 
 

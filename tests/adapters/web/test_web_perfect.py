@@ -11,7 +11,7 @@ from game_records import FOUR, drawn, game
 from served import PATIENCE
 
 from adapters.web import perfect
-from adapters.web.perfect import GAME_LIMIT, BusyError, Perfect, Scores, as_object, in_worker, workers
+from adapters.web.perfect import GAME_LIMIT, BusyError, Perfect, Scores, Solver, as_object
 from gateway.game.events import Reason
 
 EVEN: Scores = dict.fromkeys(range(7), 0)
@@ -116,8 +116,11 @@ def test_game_turns_where_a_better_column_was_left() -> None:
 
 async def test_position_is_worked_out_in_another_process_which_ends_with_those_who_ask() -> None:
     pytest.importorskip("bitbully", reason="the solver of the extra 'perfect' is not installed")
-    async with workers():
-        assert max((await in_worker("010101")).items(), key=itemgetter(1)) == (0, 18)
+    async with trio.open_nursery() as nursery:
+        solver = Solver()
+        nursery.start_soon(solver.run)
+        assert max((await solver.scores("010101")).items(), key=itemgetter(1)) == (0, 18)
         (process,) = multiprocessing.active_children()
+        nursery.cancel_scope.cancel()
     process.join(PATIENCE)
     assert process.exitcode is not None

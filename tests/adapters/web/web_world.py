@@ -94,10 +94,10 @@ class Site:
         self.is_silent = False
         """Whether the server tells nothing to those who watch."""
         self.live = Live("test", self.watch)
-        self.perfect = Perfect(self.work_out)
         self.worth: Scores | Exception = dict.fromkeys(range(7), 0)
         """What a solver would say of every position, or what goes wrong there."""
-        self.shown = Shown(self.reader, Threads(), self.live, FRONTS, ("random", "aimafast"), self.perfect)
+        perfect = Perfect(self.work_out)
+        self.shown = Shown(self.reader, Threads(), self.live, FRONTS, ("random", "aimafast"), perfect=perfect)
         self.application = Application(self.shown, self.health, self.admin)
 
     async def clear(self, given_up: trio.Event) -> Cleared:

@@ -21,7 +21,8 @@ export function watch(game, changed) {
     isOver = !found || found.reason !== null;
     if (isOver) {
       stream.close();
-      leave(game);
+      if (game.is_kept) leave(game);
+      else tell(`The game is over: ${won(game, found)}.`);
     }
   });
 }
@@ -30,11 +31,19 @@ function time(game, found, { number, side, used, left }) {
   game.turns[number - 1] = { used: 1000 * used, left: left ? 1000 * left[side] : null };
 }
 
+function won(game, found) {
+  if (!found || found.winner === null) return "nobody won";
+  return `${game.names[found.winner]} won`;
+}
+
+function tell(text) {
+  document.querySelector(".game .why").textContent = text;
+  announce(text);
+}
+
 // Show the stored game as soon as it is stored, at best with what was said.
 async function leave(game) {
-  const why = document.querySelector(".game .why");
-  why.textContent = "The game is over. Its result is being stored.";
-  announce(why.textContent);
+  tell("The game is over. Its result is being stored.");
   for (const [index, pause] of PAUSES.entries()) {
     await new Promise((resolve) => setTimeout(resolve, pause));
     const response = await fetch(`/api/games/${game.game}`).catch(() => null);
@@ -42,5 +51,5 @@ async function leave(game) {
     const hasEvidence = isStored && (await response.json()).evidence.some((each) => each !== null);
     if (hasEvidence || (isStored && index >= EVIDENCE)) return location.reload();
   }
-  why.textContent = "The game is over, but its result is not stored yet. Load this page again later.";
+  tell("The game is over, but its result is not stored yet. Load this page again later.");
 }

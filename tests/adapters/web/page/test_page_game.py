@@ -5,13 +5,16 @@ import io
 import json
 import re
 import time
+from dataclasses import replace
 from html import unescape
+from pathlib import Path
 
 import pytest
 from game_records import FOUR, drawn, game
 from markupsafe import escape
 from web_world import NASTY, Site, keep, said
 
+from adapters.web.application import Application
 from adapters.web.live.rows import written
 from gateway.game.events import Objection, Reason
 from gateway.game.facts import GameStarted, Standing
@@ -19,6 +22,7 @@ from gateway.game.text import is_visible, printable
 from gateway.store import commands, storing
 from gateway.store.evidence import recorded
 from gateway.store.games import Filter
+from gateway.store.reader import Reader
 from gateway.store.records import Enclosure, GameRecord, Participant
 
 SCRIPTS = 3
@@ -33,6 +37,7 @@ SAID = (
     (0.5, "in", "PUT 9", Objection.OUTSIDE),
     (0.6, "note", "", "lost by an illegal move"),
 )
+STARTED = GameStarted("9k3fm-00002a", (1, 2), ("<ann>", "bob"), ("droidcon", "nac4"), None, 1, 42.0)
 HEARD = ((0.1, "out", "genmove", None), (0.3, "in", "playmove 3", None))
 
 
@@ -188,13 +193,23 @@ async def test_what_is_no_id_or_no_format_is_not_found(site: Site, text: str) ->
 
 
 async def test_game_that_is_on_is_shown_at_its_address(site: Site) -> None:
-    started = GameStarted("9k3fm-00002a", (1, 2), ("<ann>", "bob"), ("droidcon", "nac4"), None, 1, 42.0)
-    site.on = [written((started, Standing((3, 3), (0.1, 0.2), (41.0, 40.0), 0.5)))]
+    site.on = [written((STARTED, Standing((3, 3), (0.1, 0.2), (41.0, 40.0), 0.5)))]
     page = await page_of(site, "/game/9k3fm-00002a")
     assert "<ann> plays bob The game is on." in words(page)
     assert "Game 9k3fm-00002a · lobby · round 1 · 42 s for each player" in words(page)
     assert "/api/live/events?game=9k3fm-00002a" in page
     assert ".pgn" not in page
+
+
+async def test_game_that_is_on_is_shown_where_no_results_are_kept(tmp_path: Path) -> None:
+    site = Site(tmp_path)
+    site.database.close()
+    site.shown = replace(site.shown, reader=Reader(None))
+    site.application = Application(site.shown, site.health, site.admin)
+    site.on = [written((STARTED, Standing((3,), (0.1, 0.0), (41.0, 42.0), 0.5)))]
+    shown = words(await page_of(site, f"/game/{STARTED.game}"))
+    assert "Results are not kept here, nor what both say and hear." in shown
+    assert "Results are not kept here" in words(await page_of(site, "/game/9k3fm-00002b", 404))
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "pgn", "arena"])
