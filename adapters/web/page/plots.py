@@ -5,6 +5,8 @@ takes some seconds; then it is kept in memory, and by browsers for good. It inte
 compiling them (``ast``), so that the page's policy need not allow ``eval``.
 """
 
+import gzip
+import logging
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -19,17 +21,20 @@ PACKAGE = "vl-convert-python"
 PATIENCE = 60.0
 """Seconds until the library is there, or will not be."""
 _HEADERS = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
+_COMPRESSED = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
 _PROGRAM = """
-import sys, vl_convert
-sys.stdout.buffer.write(vl_convert.javascript_bundle("export default vegaEmbed;").encode())
+import gzip, sys, vl_convert
+sys.stdout.buffer.write(gzip.compress(vl_convert.javascript_bundle("export default vegaEmbed;").encode()))
 """
+
+logger = logging.getLogger(__name__)
 
 
 class Library:
     """The library, as one module of JavaScript."""
 
     def __init__(self, command: list[str] | None = None) -> None:
-        """`command` writes it to its standard output; None for what the package has."""
+        """`command` writes it, compressed by gzip, to its standard output; None for what the package has."""
         self._command = command or [sys.executable, "-c", _PROGRAM]
         self._version = _installed()
         self._content: bytes | None = None
@@ -47,20 +52,26 @@ class Library:
         async with self._one_at_a_time:
             if self._content is None:
                 self._content = await self._made()
-        return Response(self._content, headers=_HEADERS, media_type="text/javascript")
+        if not self._content:
+            raise HTTPException(503, f"{PACKAGE} makes no plots")
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            return Response(self._content, headers=_HEADERS | _COMPRESSED, media_type="text/javascript")
+        return Response(gzip.decompress(self._content), headers=_HEADERS, media_type="text/javascript")
 
     def routes(self) -> list[Route]:
         """Return the route at which it is served."""
         return [Route("/plots/{version}.js", self.serve)]
 
     async def _made(self) -> bytes:
+        """Return the library; nothing where it cannot be made, which would not go better next time."""
         with trio.move_on_after(PATIENCE):
             done = await trio.run_process(
                 self._command, capture_stdout=True, stderr=subprocess.DEVNULL, check=False
             )
-            if done.returncode == 0 and done.stdout:
+            if done.returncode == 0:
                 return done.stdout
-        raise HTTPException(503, f"{PACKAGE} makes no plots")
+        logger.warning("%s makes no plots; the page goes without them", PACKAGE, extra={"event": "no_plots"})
+        return b""
 
 
 def _installed() -> str | None:

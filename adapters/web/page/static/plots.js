@@ -14,11 +14,13 @@ if (charts) {
     fetch(plots).then((answer) => (answer.ok ? answer.json() : Promise.reject(answer.status))),
   ]);
   const draw = () => {
-    if (data.ratings.length) show("ratings", overTime(data));
-    if (data.meetings.length) show("meetings", betweenPlayers(data));
+    if (data.ratings.length) show("ratings", overTime);
+    if (data.meetings.length) show("meetings", betweenPlayers);
   };
-  const show = async (name, spec) => {
+  const show = async (name, made) => {
     const card = charts.querySelector(`[data-plot=${name}]`);
+    const spec = made(data, card.clientWidth - 32);
+    card.style.minHeight = `${card.offsetHeight}px`; // so that nothing below moves up
     const place = document.createElement("div");
     place.className = "plot";
     await embed(place, { ...spec, ...looks() }, {
@@ -31,11 +33,11 @@ if (charts) {
   new MutationObserver(draw).observe(document.documentElement, { attributeFilter: ["data-theme"] });
 }
 
-function overTime({ ratings, players }) {
+function overTime({ ratings, players }, width) {
   const chosen = { param: "chosen", empty: true };
   return {
     data: { values: ratings },
-    height: 240, width: "container",
+    height: 240, width, autosize: { type: "fit-x", contains: "padding" },
     params: [{ name: "chosen", select: { type: "point", fields: ["player"] }, bind: "legend" }],
     mark: { type: "line", point: { size: 30, filled: true }, strokeWidth: 2 },
     encoding: {
