@@ -196,7 +196,16 @@ async def test_head_of_a_stream_ends(site: Site) -> None:
         assert data.endswith(b"\r\n\r\n")
 
 
-async def test_streams_end_at_once_when_the_server_stops(site: Site) -> None:
+@pytest.fixture
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nothing be told that does not happen."""
+    monkeypatch.setattr(live_module, "TICK", 1000.0)
+    monkeypatch.setattr(paths, "SILENCE", 1000.0)
+
+
+@pytest.mark.usefixtures("quiet")
+async def test_streams_end_at_once_when_the_server_stops(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "PARTING", 0.01)
     async with watched(site) as endpoint, await endpoint.dial() as client:
         stream = Stream(client)
         await stream.ask()
@@ -208,6 +217,7 @@ async def test_streams_end_at_once_when_the_server_stops(site: Site) -> None:
         await endpoint.left.wait()
 
 
+@pytest.mark.usefixtures("quiet")
 async def test_viewer_that_has_gone_is_let_go_of(site: Site) -> None:
     async with watched(site) as endpoint:
         async with await endpoint.dial() as client:
