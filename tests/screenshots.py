@@ -37,17 +37,24 @@ class Shots:
     """Takes pictures into a folder."""
 
     def __init__(self, windows: Windows, folder: Path) -> None:
-        self._windows = windows
+        self.windows = windows
         self._folder = folder
 
     def take(self, name: str, path: str, look: dict[str, Any], act: Callable[["Page"], None]) -> None:
         """Draw one picture, after `act` has done something to the page."""
-        page = self._windows.open(path, **look)
+        page = self.windows.open(path, **look)
         act(page)
         time.sleep(SETTLING)
         page.screenshot(path=self._folder / f"{name}.png")
         page.context.close()
         print(name)
+
+    def shrink(self, name: str) -> None:
+        """Let a picture have no more than 64 colours: a quarter of its size, and hardly to be seen."""
+        from PIL import Image  # noqa: PLC0415  an extra
+
+        with Image.open(self._folder / f"{name}.png") as picture:
+            picture.convert("RGB").quantize(64).save(self._folder / f"{name}.png", optimize=True)
 
     def in_all_looks(self, name: str, path: str, act: Callable[["Page"], None] = lambda _: None) -> None:
         """Draw a view light, dark and as on a phone."""
@@ -60,7 +67,7 @@ def main(folder: Path, views: list[str]) -> None:
     path = program()
     if path is None:
         sys.exit("there is no Chromium here: apt-get install chromium")
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     lot = random.Random(SEED)
     with TemporaryDirectory() as place, chromium(path) as browser:
         where = Path(place) / "games.db"
@@ -100,7 +107,10 @@ def _game(shots: Shots, _: list[Match]) -> None:
 
 
 def _on(shots: Shots, _: list[Match]) -> None:
-    shots.in_all_looks("on", _address(shots, "/", "main a[href^='/game/']"))
+    page = shots.windows.open("about:blank")
+    game = page.request.get("/api/live?most=1").json()["games"][0]["game"]
+    page.context.close()
+    shots.in_all_looks("on", f"/game/{game}")
 
 
 def _standings(shots: Shots, _: list[Match]) -> None:
@@ -127,21 +137,17 @@ def _empty(shots: Shots, _: list[Match]) -> None:
 
 
 def _readme(shots: Shots, _: list[Match]) -> None:
-    shots.take("live", "/", CARD, lambda _: None)
-    shots.take("game", _illegal(shots), CARD, lambda _: None)
+    for name, path in (("live", "/"), ("game", _illegal(shots))):
+        shots.take(name, path, CARD, lambda _: None)
+        shots.shrink(name)
 
 
 def _illegal(shots: Shots) -> str:
     """Return the address of the game that dropout lost by an illegal move."""
-    return _address(shots, "/player/dropout", "main a[href^='/game/']")
-
-
-def _address(shots: Shots, path: str, link: str) -> str:
-    page = shots._windows.open(path)
-    address = page.locator(link).first.get_attribute("href")
+    page = shots.windows.open("about:blank")
+    found = page.request.get("/api/games?player=dropout&opponent=alice&reason=illegal&limit=1").json()
     page.context.close()
-    assert address is not None
-    return address
+    return f"/game/{found['games'][0]['id']}"
 
 
 VIEWS: dict[str, Callable[[Shots, list[Match]], None]] = {

@@ -111,6 +111,9 @@ class WebsocketClient(Client):
         connection = websockets.sync.client.connect(url, open_timeout=PATIENCE, proxy=None, compression=None)
         self._websocket = self._life.enter_context(connection)
         self.say(self.greeting())
+        assert self._websocket.ping().wait(PATIENCE), (
+            "the server reads nothing"
+        )  # now it has read the greeting
 
     @abstractmethod
     def greeting(self) -> str:

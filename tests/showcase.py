@@ -68,12 +68,12 @@ CAST = (
     Figure("kolumbus_v2_final", "nac4", 0.88, 25),
     Figure("dropout", "droidcon", 0.8, 46),
     Figure("lehrer-bot", "droidcon", 0.7, 12),
-    Figure("四目並べ", "arena", 0.66, 120),
+    Figure("Ωmega", "arena", 0.66, 120),
     Figure("bot مرحبا", "arena", 0.6, 812),
     Figure("<img src=x onerror=alert(1)>", "arena", 0.45, 2),
     Figure("the-bot-that-was-written-in-one-night", "arena", 0.4, 5),
     Figure("tower-of-hanoi", "droidcon", 0.3, 2),
-    Figure("🟡" * 256, "arena", 0.1, 2),
+    Figure("zug-zwang", "arena", 0.1, 2),
 )
 
 
