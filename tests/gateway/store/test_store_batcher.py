@@ -178,6 +178,23 @@ async def test_however_much_evidence_waits_a_game_is_in_the_next_batch(
 # Those who wait.
 
 
+async def test_while_games_wait_two_batches_begin_no_sooner_than_their_pace(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    store = FakeStore()
+    store.hold()
+    async with batcher_to(store, pace=Pace(between=0.5)) as batcher:
+        start = trio.current_time()
+        put(batcher, 1)
+        await store.reached.wait()
+        put(batcher, 2)
+        store.let_go.set()
+        await stored(batcher.open, "1")
+        assert trio.current_time() == start
+        await stored(batcher.open, "2")
+        assert trio.current_time() - start == pytest.approx(0.5)
+
+
 async def test_all_who_wait_for_a_game_hear_once_it_is_stored(autojump_clock: trio.abc.Clock) -> None:
     store, heard = FakeStore(), list[int]()
     store.hold()
