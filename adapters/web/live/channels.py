@@ -91,7 +91,7 @@ class Channels:
             elif self._coming is not None:
                 self._coming.hear(told, now)
                 if isinstance(told, Complete):
-                    self._complete(self._coming)
+                    self._complete(self._coming, now)
             elif self._model is not None and (game := self._model.hear(told, now)) is not None:
                 self._tell(told, game, now)
 
@@ -113,8 +113,9 @@ class Channels:
             for channel in self._channels.values():
                 channel.put(changed)
 
-    def _complete(self, model: Model) -> None:
+    def _complete(self, model: Model, now: float) -> None:
         self._model, self._coming = model, None
+        self._told = model.counts(now)
         for channel in self._channels.values():
             channel.renew(model)
 
