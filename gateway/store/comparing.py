@@ -49,39 +49,33 @@ class Comparison:
     """The strongest first."""
     reasons: dict[Reason, int]
     """How many games ended for which reason."""
+    endings: dict[tuple[str, Reason], Score]
+    """How a player did in the games that ended for a reason, where that was asked for."""
     tables: list[str]
     """Where players met by name, in any game, the latest first."""
 
 
-def compare(connection: Connection, choice: Choice) -> Comparison:
-    """Return who played games of the choice, and how these went."""
+def compare(connection: Connection, choice: Choice, *, by_reason: bool = False) -> Comparison:
+    """Return who played games of the choice, and how these went; with `by_reason` the endings too."""
     there = tables(connection)
     if choice.since is not None:
         older = select(games.c.id).where(games.c.ended < choice.since).limit(1)
         if connection.execute(older).first() is None:  # then what is kept beside the games will do
             choice = replace(choice, since=None)
-    if choice.is_everything:
+    if choice.is_everything and not by_reason:
         query = select(tallies.c.reason, func.sum(tallies.c.games)).group_by(tallies.c.reason)
         ended = {REASONS[reason]: int(count) for reason, count in connection.execute(query)}
-        return Comparison(choice, statistics.standings(connection), ended, there)
+        return Comparison(choice, statistics.standings(connection), ended, {}, there)
     done: dict[int, Record] = defaultdict(lambda: Record(_NONE, _NONE, 0, 0))
     reasons: dict[Reason, int] = defaultdict(int)
-    for side, player, reason, record in _records(connection, _source(choice)):
+    endings: dict[tuple[int, Reason], Score] = defaultdict(lambda: _NONE)
+    for player, reason, record in _records(connection, _source(choice)):
         done[player] = _together(done[player], record)
-        reasons[reason] += record.first.games if side == 0 else 0
-    return Comparison(choice, _standings(connection, done), dict(reasons), there)
-
-
-def endings(connection: Connection, choice: Choice, names: Sequence[str]) -> dict[tuple[str, Reason], Score]:
-    """Return how the players of `names` did in the games that ended for each reason."""
-    of, source = _named(connection, names), _source(choice)
-    found: dict[tuple[str, Reason], Score] = defaultdict(lambda: _NONE)
-    for side, own, _ in _SIDES:
-        keys = (source.c[own], source.c.reason)
-        query = select(*keys, *_counts(source, side)).where(source.c[own].in_([*of])).group_by(*keys)
-        for player, reason, *counts in connection.execute(query):
-            found[of[player], REASONS[reason]] += Score(*map(int, counts))
-    return dict(found)
+        reasons[reason] += record.first.games
+        endings[player, reason] += record.total
+    names = {row.id: row.name for row in connection.execute(select(players.c.id, players.c.name))}
+    named = {(names[player], reason): score for (player, reason), score in endings.items()}
+    return Comparison(choice, _standings(connection, done), dict(reasons), named, there)
 
 
 def scores(
@@ -129,7 +123,7 @@ def _source(choice: Choice) -> FromClause:
     return select(*columns).where(*_conditions(choice)).subquery()
 
 
-def _records(connection: Connection, source: FromClause) -> Iterator[tuple[Side, int, Reason, Record]]:
+def _records(connection: Connection, source: FromClause) -> Iterator[tuple[int, Reason, Record]]:
     """Yield what each player did on each side in the games that ended for each reason."""
     for side, own, _ in _SIDES:
         sums = (func.sum(source.c[f"{own}_{what}"]) for what in ("thought", "moves"))
@@ -138,7 +132,7 @@ def _records(connection: Connection, source: FromClause) -> Iterator[tuple[Side,
         for player, reason, *counts, thought, moves in connection.execute(query):
             score = Score(*map(int, counts))
             both = (score, _NONE) if side == 0 else (_NONE, score)
-            yield side, player, REASONS[reason], Record(*both, int(thought), int(moves))
+            yield player, REASONS[reason], Record(*both, int(thought), int(moves))
 
 
 def _standings(connection: Connection, done: Mapping[int, Record]) -> list[Standing]:

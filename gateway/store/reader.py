@@ -14,7 +14,6 @@ from typing import TypeAlias
 from sqlalchemy import Connection, update
 from sqlalchemy.exc import SQLAlchemyError
 
-from gateway.game.events import Reason
 from gateway.game.ids import GameId
 from gateway.store import careers, comparing, games, statistics
 from gateway.store.careers import Career, Point
@@ -67,10 +66,10 @@ class Reader:
         with self._reading() as connection:
             return statistics.profile(connection, name)
 
-    def compare(self, choice: Choice) -> Comparison:
-        """Return who played games of the choice, and how these went."""
+    def compare(self, choice: Choice, *, by_reason: bool = False) -> Comparison:
+        """Return who played games of the choice, and how these went; with `by_reason` the endings too."""
         with self._reading() as connection:
-            return comparing.compare(connection, choice)
+            return comparing.compare(connection, choice, by_reason=by_reason)
 
     def scores(
         self, choice: Choice, names: Sequence[str], others: Sequence[str]
@@ -78,11 +77,6 @@ class Reader:
         """Return how each of `names` did against each of `others`, where they met."""
         with self._reading() as connection:
             return comparing.scores(connection, choice, names, others)
-
-    def endings(self, choice: Choice, names: Sequence[str]) -> dict[tuple[str, Reason], Score]:
-        """Return how players did in the games that ended for each reason."""
-        with self._reading() as connection:
-            return comparing.endings(connection, choice, names)
 
     def curves(self, names: Sequence[str], most: int, since: int | None) -> dict[str, list[Point]]:
         """Return the ratings of players after up to `most` of their games from `since` on."""

@@ -166,12 +166,12 @@ class _Standings:
         return JSONResponse(await self._threads.do(partial(self._plots, wish)), headers=HEADERS)
 
     def _context(self, wish: Asked) -> dict[str, Any]:
-        found = self._reader.compare(wish.choice)
+        form = wish.given["form"]
+        found = self._reader.compare(wish.choice, by_reason=form == "reason")
         lines = listed(found.standings, wish)
         first = ROWS * (wish.page - 1)
         rows = lines[first : first + ROWS]
         by_place = sorted(lines, key=lambda line: line.place)
-        form = wish.given["form"]
         across = by_place[:ACROSS] if form == "cross" else []
         names, paired = _names(rows), _names(by_place[:PAIRED])
         scores = self._reader.scores(found.choice, names, _names(across)) if across else {}
@@ -186,7 +186,7 @@ class _Standings:
             "rows": rows,
             "across": across,
             "scores": scores,
-            "endings": self._reader.endings(found.choice, names) if form == "reason" else {},
+            "endings": found.endings,
             "ways": [(reason, WORDS[reason]) for reason in ENDINGS],
             "full": Reason.FULL,
             "more": _more(first, len(rows), len(lines)),

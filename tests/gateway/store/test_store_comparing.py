@@ -58,16 +58,19 @@ def test_comparison_is_what_the_chosen_games_say(
     own = chosen(kept, choice)
     names = {player.name for each in own for player in each.players}
     with database.reading() as connection:
-        found = comparing.compare(connection, choice)
+        found = comparing.compare(connection, choice, by_reason=True)
+        shorter = comparing.compare(connection, choice)
+        assert (shorter.standings, shorter.reasons) == (found.standings, found.reasons)
         assert {each.name: each.record for each in found.standings} == {n: record(n, own) for n in names}
         reasons = {each.reason for each in own}
         assert found.reasons == {why: sum(each.reason is why for each in own) for why in reasons}
         assert {*found.tables} == {each.table for each in kept} - {None}
-        endings = comparing.endings(connection, choice, ["a", "b", "c"])
         for name in names:
             for why in Reason:
                 so = [each for each in own if each.reason is why]
-                assert endings.get((name, why), Score(0, 0, 0)) == score(name, so, 0) + score(name, so, 1)
+                assert found.endings.get((name, why), Score(0, 0, 0)) == score(name, so, 0) + score(
+                    name, so, 1
+                )
 
 
 @again
