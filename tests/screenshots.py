@@ -17,7 +17,7 @@ from urllib.parse import quote
 from browsing import LOOKS, PROJECTOR, STILL, Windows, chromium, program
 from scripted_clients import DroidconClient, connected
 from served import EVERY_PORT, Served, served
-from showcase import Match, fill, history, matches, play_illegal
+from showcase import HOSTILE, Match, fill, history, matches, play_illegal
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -27,8 +27,7 @@ GAMES = 240
 BOARDS = 28
 WAITING = ("hannah", "negamax-3", "kolumbus", "gravity", "lehrer-2")
 DESK = {"viewport": {"width": 1440, "height": 900}}
-CARD = {"viewport": {"width": 1200, "height": 700}, **STILL}
-"""What the documents show."""
+CARD = {"viewport": {"width": 1440, "height": 810}, **STILL}
 SETTLING = 0.6
 """Seconds in which discs have fallen and what is asked for has come."""
 
@@ -50,11 +49,11 @@ class Shots:
         print(name)
 
     def shrink(self, name: str) -> None:
-        """Let a picture have no more than 64 colours: a quarter of its size, and hardly to be seen."""
+        """Let a picture have 128 colours at most: a third of its size, and hardly to be seen."""
         from PIL import Image  # noqa: PLC0415  an extra
 
         with Image.open(self._folder / f"{name}.png") as picture:
-            picture.convert("RGB").quantize(64).save(self._folder / f"{name}.png", optimize=True)
+            picture.convert("RGB").quantize(128).save(self._folder / f"{name}.png", optimize=True)
 
     def in_all_looks(self, name: str, path: str, act: Callable[["Page"], None] = lambda _: None) -> None:
         """Draw a view light, dark and as on a phone."""
@@ -85,7 +84,7 @@ def main(folder: Path, views: list[str]) -> None:
 @contextmanager
 def _busy(where: Path, lot: random.Random) -> Iterator[tuple[Served, list[Match]]]:
     """A server with games, and some who wait."""
-    options = (*EVERY_PORT, "--web", "0", "--db", str(where), "--clock", "300", "--house", "random")
+    options = (*EVERY_PORT, "--web", "0", "--db", str(where), "--clock", "99", "--house", "random")
     with served(*options, "--house-after", "86400", addresses=4) as gateway:
         play_illegal(gateway, paced=True)
         waiting = [DroidconClient(gateway, name, "@nobody") for name in WAITING]
@@ -94,12 +93,16 @@ def _busy(where: Path, lot: random.Random) -> Iterator[tuple[Served, list[Match]
 
 
 def _live(shots: Shots, games: list[Match]) -> None:
-    def finish_some(_: object) -> None:
-        for match in games[1::9]:
-            while not match.is_over:
-                match.step()
+    shots.in_all_looks("live", "/", lambda _: _play_on(games))
 
-    shots.in_all_looks("live", "/", finish_some)
+
+def _play_on(games: list[Match]) -> None:
+    """Let some games end, and bring all others nearer to it."""
+    for number, match in enumerate(games):
+        while not match.is_over:
+            match.step()
+            if number % 9 != 1 and len(match.moves) - match.made < 9:
+                break
 
 
 def _game(shots: Shots, _: list[Match]) -> None:
@@ -119,7 +122,7 @@ def _standings(shots: Shots, _: list[Match]) -> None:
 
 def _player(shots: Shots, _: list[Match]) -> None:
     shots.in_all_looks("player", "/player/alice")
-    shots.in_all_looks("player-hostile", f"/player/{quote('<img src=x onerror=alert(1)>')}")
+    shots.in_all_looks("player-hostile", f"/player/{quote(HOSTILE)}")
 
 
 def _play(shots: Shots, _: list[Match]) -> None:
@@ -136,9 +139,10 @@ def _empty(shots: Shots, _: list[Match]) -> None:
     shots.in_all_looks("missing", "/game/nowhere")
 
 
-def _readme(shots: Shots, _: list[Match]) -> None:
-    for name, path in (("live", "/"), ("game", _illegal(shots))):
-        shots.take(name, path, CARD, lambda _: None)
+def _readme(shots: Shots, games: list[Match]) -> None:
+    shots.take("live", "/", CARD, lambda _: _play_on(games))
+    shots.take("game", _illegal(shots), CARD, lambda _: None)
+    for name in ("live", "game"):
         shots.shrink(name)
 
 
@@ -151,6 +155,7 @@ def _illegal(shots: Shots) -> str:
 
 
 VIEWS: dict[str, Callable[[Shots, list[Match]], None]] = {
+    "readme": _readme,
     "live": _live,
     "game": _game,
     "on": _on,
@@ -159,7 +164,6 @@ VIEWS: dict[str, Callable[[Shots, list[Match]], None]] = {
     "play": _play,
     "board": _board,
     "empty": _empty,
-    "readme": _readme,
 }
 
 if __name__ == "__main__":

@@ -61,6 +61,7 @@ class Figure:
     """Milliseconds a move."""
 
 
+HOSTILE = "<img src=x onerror=alert(1)>"
 CAST = (
     Figure("negamax-9", "arena", 0.97, 61),
     Figure("alice", "nac4", 0.92, 34),
@@ -70,7 +71,7 @@ CAST = (
     Figure("lehrer-bot", "droidcon", 0.7, 12),
     Figure("Ωmega", "arena", 0.66, 120),
     Figure("bot مرحبا", "arena", 0.6, 812),
-    Figure("<img src=x onerror=alert(1)>", "arena", 0.45, 2),
+    Figure(HOSTILE, "arena", 0.45, 2),
     Figure("the-bot-that-was-written-in-one-night", "arena", 0.4, 5),
     Figure("tower-of-hanoi", "droidcon", 0.3, 2),
     Figure("zug-zwang", "arena", 0.1, 2),
@@ -165,7 +166,7 @@ def matches(gateway: Served, lot: random.Random, number: int) -> Iterator[list[M
         taken: set[str] = set()
         for at in range(number):
             # A nac4 server knows a name once.
-            pair = lot.sample([each for each in CAST if each.name not in taken], 2)
+            pair = lot.sample([each for each in CAST if each.name not in {*taken, HOSTILE}], 2)
             taken |= {each.name for each in pair if each.kind == "nac4"}
             board = moves_of(lot, [each.skill for each in pair])
             match = Match(gateway, f"table-{at}", pair, board.moves)

@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 from browsing import LOOKS, PHONE, Windows, expect
 from served import EVERY_PORT, Served, served
-from showcase import CAST, fill, history, matches, play_illegal
+from showcase import HOSTILE, fill, history, matches, play_illegal
 
 if TYPE_CHECKING:
     from playwright.sync_api import Request
@@ -43,7 +43,7 @@ VIEWS = {
     "live": "/",
     "standings": "/standings",
     "player": "/player/alice",
-    "hostile player": f"/player/{quote(CAST[8].name, safe='')}",
+    "hostile player": f"/player/{quote(HOSTILE, safe='')}",
     "play": "/play",
     "board": "/board",
     "missing": "/game/nowhere",
