@@ -59,7 +59,9 @@ function showCounts() {
   write(find(".playing"), plural(all, "game"));
   write(find(".newest"), more ? `the newest ${Math.min(games.at.size, drawn)} are drawn` : "");
   write(find(".more-games"), more ? plural(more, "more game") : "");
-  write(find(".rate"), `${plural(counts.moves, "move")} in the last minute`);
+  // Moves count from when somebody began to watch, which may have been this page.
+  const isWhole = performance.now() >= 60_000;
+  write(find(".rate"), isWhole ? `${plural(counts.moves, "move")} in the last minute` : "");
   find(".draw-more").hidden = !(drawn < Math.max(-1, ...games.at.keys()) + 1);
   find(".nothing").hidden = games.at.size > 0;
   grid.hidden = games.at.size === 0;
