@@ -19,11 +19,7 @@ from gateway.game.facts import GameStarted, MoveMade
 KEPT = 20.0
 """Seconds for which a channel stays without viewers."""
 MOST = 768
-"""Channels."""
-
-
-class FullError(Exception):
-    """As many different wishes are watched as there may be."""
+"""Channels, unless more are watched: how many viewers there may be is not decided here."""
 
 
 class Channels:
@@ -55,7 +51,7 @@ class Channels:
     # For viewers, once it is whole.
 
     def open(self, wanted: Wanted) -> Channel:
-        """Return the channel for a wish, with one more viewer. Raises FullError."""
+        """Return the channel for a wish, with one more viewer."""
         assert self._model is not None
         channel = self._channels.get(wanted)
         if channel is None:
@@ -135,13 +131,10 @@ class Channels:
                     channel.ended(game, ended)
 
     def _make_room(self) -> None:
-        """Where there are as many channels as may be, let the one go that nobody watches for longest."""
-        if len(self._channels) < MOST:
-            return
+        """Where there are many channels, let the one go that nobody has watched for longest."""
         idle = {wanted: each.left for wanted, each in self._channels.items() if not each.viewers}
-        if not idle:
-            raise FullError
-        del self._channels[min(idle, key=lambda wanted: idle[wanted])]
+        if idle and len(self._channels) >= MOST:
+            del self._channels[min(idle, key=lambda wanted: idle[wanted])]
 
 
 def _moved(move: MoveMade, game: Game) -> bytes:

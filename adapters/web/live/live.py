@@ -13,7 +13,7 @@ from typing import Any
 import trio
 
 from adapters.web.live.channel import Channel, Wanted
-from adapters.web.live.channels import KEPT, Channels, FullError
+from adapters.web.live.channels import KEPT, Channels
 from adapters.web.live.model import Json
 from adapters.web.live.rows import read
 
@@ -105,10 +105,7 @@ class Live:
             raise UnavailableError("too many watch at the moment")
         with self._visit():
             await self._all_is_told()
-            try:
-                channel = self._channels.open(wanted)
-            except FullError:
-                raise UnavailableError("too many watch something else at the moment") from None
+            channel = self._channels.open(wanted)
             viewer = Viewer(channel, channel.number_in(last))
             try:
                 yield viewer

@@ -20,7 +20,7 @@ from gateway.hub.feed import ALL, Subscription
 from gateway.hub.interfaces import HubForSubscribers
 from gateway.hub.seat import Seat
 
-PAUSE = 0.04
+PAUSE = 0.05
 """Seconds from what was told to what is told next."""
 PART = 50
 """Players who are told of in one step."""
