@@ -44,6 +44,7 @@ def test_standings_agree_with_the_api_after_fifty_games(windows: Windows) -> Non
     expect(page.locator("main")).to_contain_text(f"{said['first_movers']['games']} games")
 
 
+@pytest.mark.usefixtures("long")
 def test_standings_are_sorted_by_their_heads(windows: Windows) -> None:
     page = windows.open("/standings")
     page.get_by_role("columnheader", name="Player").get_by_role("link").click()
@@ -52,6 +53,7 @@ def test_standings_are_sorted_by_their_heads(windows: Windows) -> None:
     assert titles == sorted(titles, key=lambda title: str(title).casefold())
 
 
+@pytest.mark.usefixtures("long")
 def test_each_form_of_the_standings_is_drawn(windows: Windows) -> None:
     page = windows.open("/standings")
     for form in ("By side", "By reason", "Cross-table"):
