@@ -61,7 +61,10 @@ def test_person_plays_a_whole_game_by_keys_alone(windows: Windows) -> None:
             page.wait_for_timeout(50)
 
     play_on(page, press)
-    page.keyboard.press("Enter")  # Play again
+    again = page.get_by_role("button", name="Play again")
+    while not again.evaluate("button => button === document.activeElement"):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
     expect(page.locator("#turn")).not_to_have_text(OVER)
     expect(page.locator("#turn")).to_have_text("Your move")
     page.keyboard.press("ArrowRight")
