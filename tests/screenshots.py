@@ -52,8 +52,9 @@ class Shots:
         """Let a picture have 160 colours at most: a third of its size, and hardly to be seen."""
         from PIL import Image  # noqa: PLC0415  an extra
 
-        with Image.open(self._folder / f"{name}.png") as picture:
-            picture.quantize(160, Image.Quantize.FASTOCTREE).save(self._folder / f"{name}.png", optimize=True)
+        path = self._folder / f"{name}.png"
+        with Image.open(path) as picture:
+            picture.quantize(160, Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
 
     def in_all_looks(self, name: str, path: str, act: Callable[["Page"], None] = lambda _: None) -> None:
         """Draw a view light, dark and as on a phone."""
