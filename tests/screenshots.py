@@ -28,7 +28,7 @@ BOARDS = 28
 WAITING = ("hannah", "negamax-3", "kolumbus", "gravity", "lehrer-2")
 DESK = {"viewport": {"width": 1440, "height": 900}}
 CARD = {"viewport": {"width": 1440, "height": 810}, **STILL}
-SETTLING = 0.6
+SETTLING = 1.2
 """Seconds in which discs have fallen and what is asked for has come."""
 
 
@@ -49,11 +49,12 @@ class Shots:
         print(name)
 
     def shrink(self, name: str) -> None:
-        """Let a picture have 128 colours at most: a third of its size, and hardly to be seen."""
+        """Let a picture have 160 colours at most: a third of its size, and hardly to be seen."""
         from PIL import Image  # noqa: PLC0415  an extra
 
-        with Image.open(self._folder / f"{name}.png") as picture:
-            picture.convert("RGB").quantize(128).save(self._folder / f"{name}.png", optimize=True)
+        path = self._folder / f"{name}.png"
+        with Image.open(path) as picture:
+            picture.quantize(160, Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
 
     def in_all_looks(self, name: str, path: str, act: Callable[["Page"], None] = lambda _: None) -> None:
         """Draw a view light, dark and as on a phone."""
@@ -93,11 +94,12 @@ def _busy(where: Path, lot: random.Random) -> Iterator[tuple[Served, list[Match]
 
 
 def _live(shots: Shots, games: list[Match]) -> None:
-    shots.in_all_looks("live", "/", lambda _: _play_on(games))
+    shots.in_all_looks("live", "/", lambda page: _play_on(page, games))
 
 
-def _play_on(games: list[Match]) -> None:
-    """Let some games end, and bring all others nearer to it."""
+def _play_on(page: "Page", games: list[Match]) -> None:
+    """Let some games end, and bring all others nearer to it, while the page watches."""
+    page.locator(".live-board svg").first.wait_for()
     for number, match in enumerate(games):
         while not match.is_over:
             match.step()
@@ -140,7 +142,7 @@ def _empty(shots: Shots, _: list[Match]) -> None:
 
 
 def _readme(shots: Shots, games: list[Match]) -> None:
-    shots.take("live", "/", CARD, lambda _: _play_on(games))
+    shots.take("live", "/", CARD, lambda page: _play_on(page, games))
     shots.take("game", _illegal(shots), CARD, lambda _: None)
     for name in ("live", "game"):
         shots.shrink(name)

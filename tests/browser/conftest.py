@@ -43,7 +43,7 @@ def windows(browser: "Browser", gateway: Served) -> Iterator[Windows]:
     windows.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def long() -> None:
     """Skip a test that takes long, unless such tests are asked for."""
     if not wants_all():

@@ -14,6 +14,7 @@ def test_address_that_leads_nowhere_is_a_page_with_two_ways_on(windows: Windows)
     assert page.locator("main a").count() == 2
 
 
+@pytest.mark.usefixtures("long")
 def test_theme_is_chosen_by_a_button_and_kept(windows: Windows) -> None:
     windows.expect("404")
     page = windows.open("/nowhere")

@@ -67,6 +67,7 @@ def test_boards_move_while_clients_of_two_dialects_play(gateway: Served, windows
         page.wait_for_url("**/game/*")
 
 
+@pytest.mark.usefixtures("long")
 def test_person_who_comes_late_sees_the_board_as_it_is(gateway: Served, windows: Windows) -> None:
     first, second = couple(gateway)
     with connected(first, second):
@@ -75,6 +76,7 @@ def test_person_who_comes_late_sees_the_board_as_it_is(gateway: Served, windows:
         shows(board_of(page, second), 4)
 
 
+@pytest.mark.usefixtures("long")
 def test_only_the_games_of_one_player_or_table_can_be_watched(gateway: Served, windows: Windows) -> None:
     (first, second), (third, fourth) = couple(gateway), couple(gateway)
     with connected(first, second, third, fourth):
@@ -104,6 +106,7 @@ def test_viewer_whose_network_fails_misses_nothing(gateway: Served, windows: Win
         shows(board_of(page, first), 6)
 
 
+@pytest.mark.usefixtures("long")
 def test_viewer_sees_on_when_the_process_of_the_web_was_killed(gateway: Served, windows: Windows) -> None:
     windows.expect(LOST_CONNECTION)
     first, second = couple(gateway)
@@ -118,6 +121,7 @@ def test_viewer_sees_on_when_the_process_of_the_web_was_killed(gateway: Served, 
         expect(page.locator(".connection")).to_have_text("connected")
 
 
+@pytest.mark.usefixtures("long")
 def test_those_who_wait_are_named(gateway: Served, windows: Windows) -> None:
     page = windows.open("/")
     with connected(DroidconClient(gateway, "hannah", "@nobody")):
@@ -126,6 +130,7 @@ def test_those_who_wait_are_named(gateway: Served, windows: Windows) -> None:
         expect(page.get_by_role("list", name="Players that wait")).to_contain_text("hannah")
 
 
+@pytest.mark.usefixtures("long")
 def test_projector_shows_boards_and_no_controls(gateway: Served, windows: Windows) -> None:
     first, second = couple(gateway)
     with connected(first, second):

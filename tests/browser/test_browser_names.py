@@ -13,7 +13,7 @@ from served import EVERY_PORT, Served, served
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("long")]
 
 WON = (0, 1, 0, 1, 0, 1, 0)
 MARKUP = '<img src=x onerror="document.title=1"><script>alert(1)</script>'

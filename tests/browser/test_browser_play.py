@@ -47,6 +47,7 @@ def test_person_plays_a_whole_game_by_mouse_and_looks_at_it(windows: Windows) ->
     expect(page.locator("h1")).to_contain_text("random")
 
 
+@pytest.mark.usefixtures("long")
 def test_person_plays_a_whole_game_by_keys_alone(windows: Windows) -> None:
     page = windows.open("/play")
     page.locator(".choose button[data-name=random]").focus()
@@ -60,7 +61,10 @@ def test_person_plays_a_whole_game_by_keys_alone(windows: Windows) -> None:
             page.wait_for_timeout(50)
 
     play_on(page, press)
-    page.keyboard.press("Enter")  # Play again
+    again = page.get_by_role("button", name="Play again")
+    while not again.evaluate("button => button === document.activeElement"):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
     expect(page.locator("#turn")).not_to_have_text(OVER)
     expect(page.locator("#turn")).to_have_text("Your move")
     page.keyboard.press("ArrowRight")
@@ -69,6 +73,7 @@ def test_person_plays_a_whole_game_by_keys_alone(windows: Windows) -> None:
     page.wait_for_function(f"before => {DISCS} > before", arg=before)
 
 
+@pytest.mark.usefixtures("long")
 def test_first_tap_chooses_and_the_second_drops(windows: Windows) -> None:
     page = windows.open("/play", **PHONE)
     page.locator(".choose button[data-name=random]").tap()
@@ -82,6 +87,7 @@ def test_first_tap_chooses_and_the_second_drops(windows: Windows) -> None:
     page.wait_for_function(f"before => {DISCS} > before", arg=before)
 
 
+@pytest.mark.usefixtures("long")
 def test_each_move_is_said_to_those_who_do_not_see_it(windows: Windows) -> None:
     page = windows.open("/play")
     choose(page, "random")
@@ -90,6 +96,7 @@ def test_each_move_is_said_to_those_who_do_not_see_it(windows: Windows) -> None:
     expect(page.get_by_role("status")).to_have_text(re.compile("random played column [0-6]. Your move."))
 
 
+@pytest.mark.usefixtures("long")
 def test_person_plays_a_bot_that_waits_in_the_lobby_and_is_told_when_it_leaves(
     gateway: Served, windows: Windows
 ) -> None:
@@ -106,6 +113,7 @@ def test_person_plays_a_bot_that_waits_in_the_lobby_and_is_told_when_it_leaves(
     expect(page.locator(".said")).to_contain_text("left")
 
 
+@pytest.mark.usefixtures("long")
 def test_name_is_kept_and_a_name_of_the_servers_own_is_refused_with_a_reason(windows: Windows) -> None:
     page = windows.open("/play")
     page.locator("input[name=name]").fill("aima")

@@ -1,12 +1,15 @@
 """`page-load`: what a viewer sees, how it is held against what was played, and how it is judged."""
 
 import json
+from argparse import Namespace
+from pathlib import Path
 
 import pytest
 
 from conformance.__main__ import main
 from conformance.lab.figures import table
 from conformance.lab.jobs import LoadError
+from conformance.lab.page_load import command
 from conformance.lab.page_load.figures import Stretch, Visits, Watched, delays, rows, rows_of_visits
 from conformance.lab.page_load.sightings import Sightings
 
@@ -109,6 +112,20 @@ def test_viewers_who_saw_nothing_are_an_error() -> None:
 def test_visitors_leave_no_memory_behind_and_a_deaf_one_is_let_go() -> None:
     assert missed(table(rows_of_visits(Visits(4.9, 4.9, False))).splitlines()) == set()
     assert len(missed(table(rows_of_visits(Visits(5.1, 5.1, True))).splitlines())) == 3
+
+
+async def test_short_run_follows_each_move_to_each_viewer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "WARM_UP", 2.0)
+    monkeypatch.setattr(command, "PARTING", 0.1)
+    few = {"pairs": 3, "rate": 60, "viewers": 2, "visitors": 20, "seconds": 0.5, "deaf": 0.1, "times": 1}
+    found = {
+        row.what: row.found for row in await command.measure(Namespace(**few), str(tmp_path / "page.db"))
+    }
+    assert found["moves seen"]
+    assert found["moves missed"] == 0
+    assert found["served though they do not read"] == 1  # a tenth of a second is too short to be let go
 
 
 def test_words_that_make_no_sense_are_status_2(capsys: pytest.CaptureFixture[str]) -> None:

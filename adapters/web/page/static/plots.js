@@ -43,7 +43,7 @@ function overTime({ ratings, players }, width) {
     encoding: {
       x: { field: "at", type: "temporal", title: null, axis: { format: days(ratings) < 2 ? "%H:%M" : "%-d %b", tickCount: 6, labelOverlap: true } },
       y: { field: "sure", type: "quantitative", title: "sure rating", scale: { zero: false } },
-      color: { field: "player", type: "nominal", title: null, sort: players, legend: narrow.matches ? { orient: "bottom", columns: 2, labelLimit: 120 } : { labelLimit: 140 } },
+      color: { field: "player", type: "nominal", title: null, scale: ordered(ratings, "player", players), legend: narrow.matches ? { orient: "bottom", columns: 2, labelLimit: 120 } : { labelLimit: 140 } },
       opacity: { condition: { ...chosen, value: 1 }, value: 0.12 },
       tooltip: [
         { field: "player" }, { field: "game", title: "its game" }, { field: "at", type: "temporal", format: "%-d %b %H:%M", title: "ended" },
@@ -51,6 +51,13 @@ function overTime({ ratings, players }, width) {
       ],
     },
   };
+}
+
+// The players of these data, in order. Not by `sort`: that makes an expression of all names, in which some of
+// their characters are faults.
+function ordered(data, field, players) {
+  const found = new Set(data.map((each) => each[field]));
+  return { domain: players.filter((name) => found.has(name)) };
 }
 
 function days(ratings) {
@@ -64,8 +71,8 @@ function betweenPlayers({ meetings, players }) {
     width: { step: 16 }, height: { step: 16 },
     mark: { type: "rect", cornerRadius: 2 },
     encoding: {
-      x: { field: "opponent", type: "nominal", sort: players, title: null, axis: { labelLimit: 90, labelAngle: -60 } },
-      y: { field: "player", type: "nominal", sort: players, title: null, axis: { labelLimit: 120 } },
+      x: { field: "opponent", type: "nominal", scale: ordered(meetings, "opponent", players), title: null, axis: { labelLimit: 90, labelAngle: -60 } },
+      y: { field: "player", type: "nominal", scale: ordered(meetings, "player", players), title: null, axis: { labelLimit: 120 } },
       color: { field: "games", type: "quantitative", scale: { range: [token("accent-soft"), token("accent")] } },
       tooltip: [{ field: "player" }, { field: "opponent" }, { field: "games" }, { field: "points" }],
     },

@@ -1,0 +1,74 @@
+"""Standings and players: what the page shows is what the API says, however it is sorted."""
+
+import random
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import pytest
+from browsing import Windows, expect
+from served import EVERY_PORT, Served, served
+from showcase import CAST, fill, history
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+GAMES = 50
+
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory, browser: object) -> Iterator[Served]:
+    """A gateway with fifty games of twelve players."""
+    where = tmp_path_factory.mktemp("standings") / "games.db"
+    fill(where, history(random.Random(1), GAMES))
+    with served(*EVERY_PORT, "--web", "0", "--db", str(where), addresses=4) as gateway:
+        yield gateway
+
+
+def shown(page: "Page", cell: str) -> list[str]:
+    """Return a column of the table."""
+    return [text.strip() for text in page.locator(f"table.standings tbody tr {cell}").all_inner_texts()]
+
+
+def test_standings_agree_with_the_api_after_fifty_games(windows: Windows) -> None:
+    page = windows.open("/standings")
+    said = page.request.get("/api/standings").json()
+    rows = said["standings"]
+    assert len(rows) == len(CAST)
+    names = page.locator("table.standings tbody .player .name")
+    assert [each.get_attribute("title") for each in names.all()] == [row["name"] for row in rows]
+    sure = [f"{row['rating']['sure']:.1f}".replace("-", "\N{MINUS SIGN}") for row in rows]
+    assert shown(page, ".sure") == sure
+    expect(page.locator("main")).to_contain_text(f"{said['first_movers']['games']} games")
+
+
+@pytest.mark.usefixtures("long")
+def test_standings_are_sorted_by_their_heads(windows: Windows) -> None:
+    page = windows.open("/standings")
+    page.get_by_role("columnheader", name="Player").get_by_role("link").click()
+    expect(page.get_by_role("columnheader", name="Player")).to_have_attribute("aria-sort", "ascending")
+    titles = [each.get_attribute("title") for each in page.locator("tbody .player .name").all()]
+    assert titles == sorted(titles, key=lambda title: str(title).casefold())
+
+
+@pytest.mark.usefixtures("long")
+def test_each_form_of_the_standings_is_drawn(windows: Windows) -> None:
+    page = windows.open("/standings")
+    for form in ("By side", "By reason", "Cross-table"):
+        page.get_by_role("link", name=form).click()
+        expect(page.get_by_role("link", name=form)).to_have_attribute("aria-current", "true")
+        expect(page.locator("table.standings tbody tr")).to_have_count(len(CAST))
+
+
+@pytest.mark.usefixtures("long")
+def test_every_player_has_a_page_that_agrees_with_the_api(windows: Windows) -> None:
+    for figure in CAST:
+        page = windows.open(f"/player/{quote(figure.name, safe='')}")
+        said = page.request.get(f"/api/players/{quote(figure.name, safe='')}").json()
+        expect(page.locator("h1")).to_have_text(figure.name)
+        expect(page.locator("main")).to_contain_text(
+            f"{said['won']} won, {said['drawn']} drawn, {said['lost']} lost"
+        )
+        page.context.close()
