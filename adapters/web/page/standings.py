@@ -40,6 +40,10 @@ POINTS = 60
 """Of one line."""
 PAIRED = 16
 """Players in the table of games between players."""
+PROJECTED = 8
+"""Rows of one table of the projector, which has two."""
+COUNTED = 100
+"""Players up to which the projector tells how many there are."""
 
 FORMS = {"cross": "Cross-table", "side": "By side", "reason": "By reason"}
 SPANS = {"all": "All", "week": "Week", "today": "Today"}
@@ -140,7 +144,12 @@ def listed(found: Sequence[Standing], wish: Asked) -> list[Line]:
 def routes(site: Site, renderer: Renderer) -> list[Route]:
     """Return the routes of this view."""
     view = _Standings(site, renderer)
-    return [Route("/standings", view.page), Route("/standings/plots", view.plots), *view.library.routes()]
+    return [
+        Route("/standings", view.page),
+        Route("/standings/plots", view.plots),
+        Route("/board/standings", view.projected),
+        *view.library.routes(),
+    ]
 
 
 class _Standings:
@@ -164,6 +173,24 @@ class _Standings:
         """Answer with the data of the plots."""
         wish = _asked(request)
         return JSONResponse(await self._threads.do(partial(self._plots, wish)), headers=HEADERS)
+
+    async def projected(self, request: Request) -> Response:
+        """Answer with the tables of the projector, which are a part of its page."""
+
+        def rendered() -> Response:
+            found, firsts = self._reader.standings(COUNTED)
+            return self._renderer.page(
+                request,
+                "projected.html",
+                charts=charts,
+                standings=found[: 2 * PROJECTED],
+                rows_at_once=PROJECTED,
+                scale=charts.rating_scale((each.rating for each in found[: 2 * PROJECTED]), 150),
+                players=len(found) if len(found) < COUNTED else None,
+                games=firsts.games,
+            )
+
+        return await self._threads.do(rendered)
 
     def _context(self, wish: Asked) -> dict[str, Any]:
         form = wish.given["form"]

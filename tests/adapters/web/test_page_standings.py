@@ -184,3 +184,15 @@ async def test_long_page_is_compressed_for_those_who_read_that(site: Site) -> No
     assert packed.headers["content-encoding"] == "gzip"
     assert "content-encoding" not in plain.headers
     assert packed.text == plain.text
+
+
+async def test_projector_gets_the_strongest_eight_at_a_time(site: Site) -> None:
+    keep(site.database, [game(first=f"player-{number}", second="<b>") for number in range(9)])
+    text = await shown(site, "/board/standings")
+    assert re.findall('data-note="(.*?)"', text) == ["9 games · 1 to 8 of 10", "9 games · 9 to 10 of 10"]
+    assert "<b>" not in text
+    assert len(re.findall('class="rank"', text)) == 10
+
+
+async def test_projector_has_no_standings_before_the_first_game(site: Site) -> None:
+    assert "<table" not in await shown(site, "/board/standings")

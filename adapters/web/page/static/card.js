@@ -1,8 +1,8 @@
 // A game as a card: two players with their clocks, and the board between them. Live and the projector draw it.
 import { Board } from "./board.js";
 import { clock, outcome, spoken } from "./games.js";
+import { kindOf } from "./words.js";
 
-const KINDS = JSON.parse(document.documentElement.dataset.kinds);
 const SIDES = [0, 1];
 
 export class Card {
@@ -49,7 +49,7 @@ export class Card {
 
 // Fill in a player's name and the mark of its dialect.
 export function showPlayer(place, { name, kind }) {
-  const [letter, title] = KINDS[kind] ?? ["?", kind];
+  const [letter, title] = kindOf(kind);
   place.querySelector("bdi").textContent = name;
   place.querySelector(".name").title = name;
   place.querySelector(".mark").textContent = letter;
@@ -58,7 +58,8 @@ export function showPlayer(place, { name, kind }) {
   if (word) word.textContent = title;
 }
 
-function showClock(place, shown) {
+// Show what `clock` returned.
+export function showClock(place, shown) {
   write(place, shown?.text ?? "", shown ? `clock${shown.runs ? " runs" : ""}${shown.isShort ? " short" : ""}` : "clock");
 }
 

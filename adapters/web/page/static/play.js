@@ -9,11 +9,11 @@ import { showClocks } from "./clocks.js";
 import { Columns } from "./columns.js";
 import { Games, spoken } from "./games.js";
 import { Lobby } from "./lobby.js";
-import { four, played } from "./rules.js";
+import { COLUMNS, ROWS, four, played } from "./rules.js";
 import { fill } from "./sentences.js";
 import { announce } from "./status.js";
 import { Stream } from "./stream.js";
-import { minutes } from "./words.js";
+import { kindOf, minutes } from "./words.js";
 
 const PATIENCE = 250; // milliseconds until it is said that one waits
 const LATE = 2_500; // milliseconds after which a result that was told has been stored, if it can be
@@ -27,7 +27,6 @@ const WHY = {
   aborted: "your opponent left before both had moved",
   stopped: "the server stopped the game",
 };
-const KINDS = JSON.parse(document.documentElement.dataset.kinds);
 
 const page = document.querySelector(".play");
 const find = (selector) => page.querySelector(selector);
@@ -176,7 +175,7 @@ function players() {
 
 function player(who, side, kind, name) {
   const row = find(`.player.${who}`);
-  const [letter, word] = KINDS[kind] ?? ["", ""];
+  const [letter, word] = kind ? kindOf(kind) : ["", ""];
   row.dataset.side = side;
   fill(row.querySelector(".name"), ...name);
   fill(row.querySelector(".mark"), letter);
@@ -212,7 +211,7 @@ const result = () => (game.winner === null ? (why() === "full" ? "Draw" : "Nobod
 // Why it ended, as far as that is known; of time and illegal moves only the live stream tells.
 function why() {
   const cells = played(game.moves);
-  return game.why ?? (four(cells) ? "four" : cells.length === 42 ? "full" : game.live?.reason ?? "");
+  return game.why ?? (four(cells) ? "four" : cells.length === COLUMNS * ROWS ? "full" : game.live?.reason ?? "");
 }
 
 // Lead to the stored game, where results are kept; who played it, and why it ended, is told there too.
