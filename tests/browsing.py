@@ -22,8 +22,8 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
-PATIENCE = 10_000
-"""Milliseconds after which what a page should show does not come."""
+PATIENCE = 60_000
+"""Milliseconds to wait for what a page should show. Long: only a failing test waits so long, or a busy machine."""
 ALL = "C4GATEWAY_TEST_BROWSER"
 """The environment variable that asks for the long tests, too, when it is `all`."""
 
@@ -52,8 +52,9 @@ def wants_all() -> bool:
 @contextmanager
 def chromium(path: str) -> Iterator["Browser"]:
     """Run Chromium, for as long as the block lasts."""
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415  an extra
+    from playwright.sync_api import expect, sync_playwright  # noqa: PLC0415  an extra
 
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=[*ARGUMENTS])
         yield browser

@@ -18,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 from adapters.web import api
 from adapters.web.api import Admin, as_json
 from adapters.web.health import Health
+from adapters.web.live.live import UnavailableError
 from adapters.web.origins import Origins
 from adapters.web.page import views
 from adapters.web.page.rendering import Renderer, reads_html
@@ -73,6 +74,7 @@ class Application:
         return {
             HTTPException: self._refused,
             BadRequestError: self._misunderstood,
+            UnavailableError: self._not_watched,
             NotKeptError: self._not_kept,
             StoreError: self._unavailable,
             Exception: self._failed,
@@ -84,6 +86,9 @@ class Application:
 
     async def _misunderstood(self, request: Request, error: Exception) -> Response:
         return self._error(request, 400, str(error))
+
+    async def _not_watched(self, request: Request, error: Exception) -> Response:
+        return self._error(request, 503, f"{error}; try again in a few seconds", {"Retry-After": "2"})
 
     async def _not_kept(self, request: Request, error: Exception) -> Response:
         return self._error(request, 404, str(error))

@@ -8,14 +8,13 @@ import json
 from collections.abc import Mapping
 
 import trio
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from adapters.web.live.channel import Wanted
-from adapters.web.live.live import Live, UnavailableError, Viewer
+from adapters.web.live.live import Live, Viewer
 from adapters.web.query import BadRequestError, Given, game_named, parameters, whole
 from gateway.game.commands import LONGEST_NAME
 
@@ -42,11 +41,7 @@ class _Paths:
         self._headers = headers
 
     async def state(self, request: Request) -> Response:
-        try:
-            state = await self._live.state(_wanted(request))
-        except UnavailableError as error:
-            raise _unavailable(error) from error
-        body = json.dumps(state).encode()
+        body = json.dumps(await self._live.state(_wanted(request))).encode()
         return Response(body, media_type="application/json", headers=self._headers)
 
     async def events(self, request: Request) -> Response:
@@ -69,16 +64,13 @@ class Events(Response):
         self._gone = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send what happens for as long as the client stays. Raises HTTPException instead of beginning."""
-        try:
-            async with self._live.viewer(self._wanted, self._last) as viewer, trio.open_nursery() as nursery:
-                nursery.start_soon(self._listen, receive)
-                nursery.start_soon(self._heed_stop)
-                self._gone = scope["method"] == "HEAD"
-                await self._send(viewer, send)
-                nursery.cancel_scope.cancel()
-        except UnavailableError as error:
-            raise _unavailable(error) from error
+        """Send what happens for as long as the client stays. Raises UnavailableError instead of beginning."""
+        async with self._live.viewer(self._wanted, self._last) as viewer, trio.open_nursery() as nursery:
+            nursery.start_soon(self._listen, receive)
+            nursery.start_soon(self._heed_stop)
+            self._gone = scope["method"] == "HEAD"
+            await self._send(viewer, send)
+            nursery.cancel_scope.cancel()
 
     async def _send(self, viewer: Viewer, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
@@ -123,7 +115,3 @@ def _name(given: Given, name: str) -> str | None:
     if text is not None and len(text) > LONGEST_NAME:
         raise BadRequestError(f"{name} has {LONGEST_NAME} characters at most")
     return text
-
-
-def _unavailable(error: UnavailableError) -> HTTPException:
-    return HTTPException(503, f"{error}; try again in a few seconds", {"Retry-After": "2"})

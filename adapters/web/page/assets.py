@@ -14,7 +14,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-_HEADERS = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
+FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
+"""Headers for what never changes at its address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Assets:
         if content is None or request.path_params["version"] != self.version:
             raise HTTPException(404, "there is no such file")
         kind = _TYPES[request.path_params["name"].rpartition(".")[2]]
-        return Response(content, headers=_HEADERS, media_type=kind)
+        return Response(content, headers=FOREVER, media_type=kind)
 
 
 @cache

@@ -14,7 +14,6 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from adapters.web.live.channel import Wanted
-from adapters.web.live.live import UnavailableError
 from adapters.web.live.model import Json
 from adapters.web.page.rendering import HEADERS, Renderer, reads_html
 from adapters.web.page.timeline import Timeline, Turn, timeline
@@ -86,10 +85,7 @@ class _View:
         """Show a game that is on, or has ended so lately that it is not stored yet."""
         if game.isdecimal():  # only old games have such an id
             return None
-        try:
-            state = await self._site.live.state(Wanted(game=game, most=1))
-        except UnavailableError as error:
-            raise HTTPException(503, f"{error}; try again in a few seconds", {"Retry-After": "2"}) from error
+        state = await self._site.live.state(Wanted(game=game, most=1))
         for found in state["games"]:
             shown = _live(found, is_kept=self._site.reader.database is not None)
             return self._renderer.page(request, "game.html", tab="live", **shown)

@@ -17,10 +17,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from adapters.web.page.assets import FOREVER
+
 PACKAGE = "vl-convert-python"
 PATIENCE = 60.0
 """Seconds until the library is there, or will not be."""
-_HEADERS = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
 _COMPRESSED = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
 _PROGRAM = """
 import gzip, sys, vl_convert
@@ -55,8 +56,8 @@ class Library:
         if not self._content:
             raise HTTPException(503, f"{PACKAGE} makes no plots")
         if "gzip" in request.headers.get("accept-encoding", ""):
-            return Response(self._content, headers=_HEADERS | _COMPRESSED, media_type="text/javascript")
-        return Response(gzip.decompress(self._content), headers=_HEADERS, media_type="text/javascript")
+            return Response(self._content, headers=FOREVER | _COMPRESSED, media_type="text/javascript")
+        return Response(gzip.decompress(self._content), headers=FOREVER, media_type="text/javascript")
 
     def routes(self) -> list[Route]:
         """Return the route at which it is served."""
