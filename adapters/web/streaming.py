@@ -1,4 +1,4 @@
-"""Answers in pieces, each made where it does not hold up the event loop.
+"""Threads that wait for the database, and answers that are made there piece by piece.
 
 Knows starlette and threads; does not know what is in a piece.
 """
@@ -12,13 +12,13 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 THREADS = 3
-"""How many ask the database at once."""
+"""Threads that wait for the database."""
 
 T = TypeVar("T")
 
 
 class Threads:
-    """Up to `most` threads in which to wait for the database; what comes when all are busy waits for one."""
+    """Up to `most` threads that wait for the database. Work waits for a free one."""
 
     def __init__(self, most: int = THREADS) -> None:
         self._limiter = trio.CapacityLimiter(most)
@@ -29,11 +29,11 @@ class Threads:
 
 
 class Pieces(Response):
-    """An answer in pieces, each made in a thread when the one before has left; an empty piece is the end.
+    """An answer in pieces. A thread makes each piece after the previous one was sent; an empty piece ends it.
 
-    Between two pieces it notices that a client has gone. It never cancels anything for that: starlette's own
-    streaming cancels the task in which hypercorn closes, or renews, the connection, which then can stay open
-    for ever.
+    It stops between two pieces if the client has gone. It never cancels: starlette's own streaming cancels
+    the task in which hypercorn closes or renews the connection, and the connection can then stay open for
+    ever.
     """
 
     def __init__(self, first: str, rest: Iterator[str], threads: Threads, headers: dict[str, str]) -> None:
@@ -45,7 +45,7 @@ class Pieces(Response):
         self._gone = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send all of it, or as much as the client stays for."""
+        """Send all pieces, or stop when the client has gone."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._listen, receive)
             await send(

@@ -1,7 +1,7 @@
-"""What is on now, by HTTP: once, as JSON, and as a stream of server-sent events.
+"""Live games by HTTP: once as JSON, and as a stream of server-sent events.
 
-Knows starlette. Does not know what an event is about. The rule it keeps: nothing is ever cancelled for a
-client that has gone, for the reason that `adapters.web.streaming` gives, but its own wait for the next event.
+Knows starlette; does not know the contents of events. The rule it keeps: if a client has gone, only its wait
+for the next event is cancelled. `adapters.web.streaming` gives the reason.
 """
 
 import json
@@ -20,11 +20,11 @@ from gateway.game.commands import LONGEST_NAME
 
 PARAMETERS = ("player", "table", "game", "most")
 MOST = 100
-"""Games that are carried, at most."""
+"""The most games that a stream carries."""
 USUAL = 60
-"""So many where nothing is said."""
+"""Games without the parameter ``most``."""
 SILENCE = 15.0
-"""Seconds after which a comment is sent, so that who is between sees that the connection is alive."""
+"""Seconds without an event after which a comment is sent, so that proxies keep the connection."""
 
 
 def routes(live: Live, headers: Mapping[str, str]) -> list[Route]:
@@ -53,7 +53,7 @@ class Events(Response):
     """A stream of server-sent events, until the client goes or the server stops."""
 
     def __init__(self, live: Live, wanted: Wanted, last: str, headers: Mapping[str, str]) -> None:
-        """`last` is the id of the event that the client got last."""
+        """`last` is the id of the last event that the client got."""
         about = {**headers, "X-Accel-Buffering": "no"}  # or nginx would keep events back
         super().__init__(media_type="text/event-stream", headers=about)
         del self.headers["content-length"]
@@ -64,7 +64,7 @@ class Events(Response):
         self._gone = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send what happens for as long as the client stays. Raises UnavailableError instead of beginning."""
+        """Send events until the client goes. Raises UnavailableError before the answer begins."""
         async with self._live.viewer(self._wanted, self._last) as viewer, trio.open_nursery() as nursery:
             nursery.start_soon(self._listen, receive)
             nursery.start_soon(self._heed_stop)
@@ -97,7 +97,7 @@ class Events(Response):
 
 
 def wanted(given: Given) -> Wanted:
-    """Return what is asked for. Raises BadRequestError."""
+    """Return which games are wanted. Raises BadRequestError."""
     return Wanted(
         player=_name(given, "player"),
         table=_name(given, "table"),
