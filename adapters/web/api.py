@@ -101,7 +101,7 @@ class _Api:
         except NotInstalledError as error:
             raise HTTPException(501, str(error)) from error
         except BusyError as error:
-            raise HTTPException(503, "other games are being worked out; try again later") from error
+            raise HTTPException(503, "other games are being solved; try again later") from error
         return as_json(as_object(record.moves, found))
 
     async def player(self, request: Request) -> Response:

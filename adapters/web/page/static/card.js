@@ -1,4 +1,4 @@
-// A game as a card: two players with their clocks, and the board between them. Live and the projector draw it.
+// A game as a card, for Live and the projector: two players with their clocks, and the board between them.
 import { Board } from "./board.js";
 import { clock, outcome, spoken } from "./games.js";
 import { kindOf } from "./words.js";
@@ -6,7 +6,7 @@ import { kindOf } from "./words.js";
 const SIDES = [0, 1];
 
 export class Card {
-  // A copy of the template, with nothing in it yet.
+  // Copy the template.
   constructor(template) {
     this.element = template.content.firstElementChild.cloneNode(true);
     const find = (what, side) => this.element.querySelector(`.${what}[data-side="${side}"]`);
@@ -16,7 +16,7 @@ export class Card {
     this.game = null;
   }
 
-  // Show a game as it is at `now`; undefined leaves the place empty, but keeps it.
+  // Show a game at `now`. Without a game, keep the place empty.
   show(game, now) {
     const isOver = Boolean(game) && game.reason !== null;
     this.element.classList.toggle("vacant", !game);
@@ -67,7 +67,7 @@ function showOutcome(place, [sign, word, kind]) {
   write(place, sign ? `${sign} ${word}` : word, kind ? `badge badge-${kind}` : "clock");
 }
 
-// Text and class, each only where it is another: most ticks change neither.
+// Set text and class if they differ: most ticks change neither.
 export function write(place, text, classes = place.className) {
   if (place.textContent !== text) place.textContent = text;
   if (place.className !== classes) place.className = classes;

@@ -1,10 +1,10 @@
-// The clocks of the view Play: what remains to both on a game clock, or else for this move, and what a move took.
+// The clocks of the view Play: the time left on a game clock or for this move, and the time of the last move.
 import { showClock, write } from "./card.js";
 import { clock } from "./games.js";
 import { minutes, thought } from "./words.js";
 
-// Show a game's clocks at `now`. `idle` is for how many seconds one may think about a move in games without a
-// clock, or null where it is not known whether there is one.
+// Show a game's clocks at `now`. `idle` is the seconds for a move in a game without a clock, or null if it is not
+// known whether the game has one.
 export function showClocks(page, game, idle, now) {
   const left = game.live?.left ?? null;
   const at = { to_move: game.toMove, asked: game.since, left };

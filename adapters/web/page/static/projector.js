@@ -1,4 +1,4 @@
-// The projector: six games, then the standings, in turns. Nobody is there to press a button.
+// The projector: live games and standings in turns, without controls.
 import { Card, write } from "./card.js";
 import { Games } from "./games.js";
 import { Stream } from "./stream.js";
@@ -61,7 +61,7 @@ async function renew() {
   try {
     const answer = await fetch("/board/standings");
     if (answer.ok && shown === 0) replace(await answer.text());
-  } catch { /* those of the last turn stay */ }
+  } catch { /* the last ones stay */ }
 }
 
 function replace(standings) {

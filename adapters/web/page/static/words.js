@@ -1,4 +1,4 @@
-// How values look to people: what words.py is to templates.
+// Values as text for people, like words.py for templates.
 
 const KINDS = JSON.parse(document.documentElement.dataset.kinds);
 
