@@ -23,8 +23,8 @@ ARGUMENTS = (
     "--disable-sync",
 )
 PATIENCE = 60_000
-"""Milliseconds to wait for what a page should show. Long: only a failing test waits so long, or a busy
-machine.""" ALL = "C4GATEWAY_TEST_BROWSER"
+"""Milliseconds to wait for what a page should show. Only a failing test waits so long."""
+ALL = "C4GATEWAY_TEST_BROWSER"
 """The environment variable that asks for the long tests, too, when it is `all`."""
 
 DARK = {"color_scheme": "dark"}

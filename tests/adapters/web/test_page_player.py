@@ -2,23 +2,13 @@
 
 import re
 
-import httpx
 import pytest
 from game_records import BEGAN, FOUR, drawn, game
-from web_world import NASTY, Site, keep
+from web_world import NASTY, Site, keep, shown
 
 from adapters.web.page.words import address
 from gateway.game.events import Reason, Spoken
 from gateway.store.records import Participant
-
-HTML = {"accept": "text/html"}
-
-
-async def shown(site: Site, path: str, status: int = 200) -> str:
-    async with site.client() as client:
-        response: httpx.Response = await client.get(path, headers=HTML)
-    assert response.status_code == status, response.text
-    return response.text
 
 
 def games(page: str) -> list[str]:
