@@ -72,7 +72,7 @@ async def test_game_without_a_result_is_listed_as_such(site: Site) -> None:
     page = await shown(site, "/player/alice")
     assert "no result" in page
     assert "None of its games counts" in page
-    assert "It has met nobody" in page
+    assert "It has no opponents" in page
     assert "No games that count." in page
 
 
@@ -100,4 +100,4 @@ async def test_times_of_moves_come_from_the_texts_that_are_kept(site: Site) -> N
         said += [(number, "out", "go", None), (number + 0.25, "in", "3", None)]
     keep(site.database, [game()], (said, said[:2]))
     assert "move 4: 250 ms" in await shown(site, "/player/alice")
-    assert "no texts are kept that show it" in await shown(site, "/player/bob")
+    assert "There is no evidence of its latest 50 games" in await shown(site, "/player/bob")
