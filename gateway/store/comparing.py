@@ -11,7 +11,6 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, FromClause, case, func, literal_column, or_, select
 
-from gateway.game.board import Side
 from gateway.game.events import Reason
 from gateway.store import statistics
 from gateway.store.records import REASONS
@@ -19,7 +18,6 @@ from gateway.store.schema import games, players, tallies
 from gateway.store.statistics import Record, Score, Standing
 from gateway.store.totals import Rating
 
-_SIDES: tuple[tuple[Side, str, str], ...] = ((0, "first", "second"), (1, "second", "first"))
 _NONE = Score(0, 0, 0)
 
 
@@ -69,7 +67,7 @@ def compare(connection: Connection, choice: Choice, *, by_reason: bool = False) 
     reasons: dict[Reason, int] = defaultdict(int)
     endings: dict[tuple[int, Reason], Score] = defaultdict(lambda: _NONE)
     for player, reason, record in _records(connection, _source(choice)):
-        done[player] = _together(done[player], record)
+        done[player] += record
         reasons[reason] += record.first.games
         endings[player, reason] += record.total
     names = {row.id: row.name for row in connection.execute(select(players.c.id, players.c.name))}
@@ -124,7 +122,7 @@ def _source(choice: Choice) -> FromClause:
 
 def _records(connection: Connection, source: FromClause) -> Iterator[tuple[int, Reason, Record]]:
     """Yield each player's record on each side, by the reason of the end."""
-    for side, own, _ in _SIDES:
+    for side, own in enumerate(("first", "second")):
         sums = (func.sum(source.c[f"{own}_{what}"]) for what in ("thought", "moves"))
         keys = (source.c[own], source.c.reason)
         query = select(*keys, *_counts(source, side), *sums).group_by(*keys)
@@ -166,12 +164,3 @@ def _named(connection: Connection, names: Sequence[str]) -> dict[int, str]:
     """Return the names of known players, by their numbers."""
     query = select(players.c.id, players.c.name).where(players.c.name.in_(names))
     return {row.id: row.name for row in connection.execute(query)}
-
-
-def _together(one: Record, other: Record) -> Record:
-    return Record(
-        one.first + other.first,
-        one.second + other.second,
-        one.thought + other.thought,
-        one.moves + other.moves,
-    )

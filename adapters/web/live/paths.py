@@ -16,6 +16,7 @@ from starlette.types import Receive, Scope, Send
 from adapters.web.live.channel import Wanted
 from adapters.web.live.live import Live, Viewer
 from adapters.web.query import BadRequestError, Given, game_named, parameters, whole
+from adapters.web.streaming import Streamed
 from gateway.game.commands import LONGEST_NAME
 
 PARAMETERS = ("player", "table", "game", "most")
@@ -49,50 +50,44 @@ class _Paths:
         return Events(self._live, _wanted(request), last, self._headers)
 
 
-class Events(Response):
+class Events(Streamed):
     """A stream of server-sent events, until the client goes or the server stops."""
 
     def __init__(self, live: Live, wanted: Wanted, last: str, headers: Mapping[str, str]) -> None:
         """`last` is the id of the last event that the client got."""
         about = {**headers, "X-Accel-Buffering": "no"}  # or nginx would keep events back
-        super().__init__(media_type="text/event-stream", headers=about)
-        del self.headers["content-length"]
+        super().__init__("text/event-stream", about)
         self._live = live
         self._wanted = wanted
         self._last = last
         self._waiting = trio.CancelScope()
-        self._gone = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send events until the client goes. Raises UnavailableError before the answer begins."""
         async with self._live.viewer(self._wanted, self._last) as viewer, trio.open_nursery() as nursery:
-            nursery.start_soon(self._listen, receive)
+            nursery.start_soon(self.listen, receive)
             nursery.start_soon(self._heed_stop)
-            self._gone = scope["method"] == "HEAD"
+            self.is_gone = scope["method"] == "HEAD"
             await self._send(viewer, send)
             nursery.cancel_scope.cancel()
 
     async def _send(self, viewer: Viewer, send: Send) -> None:
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        while not self._gone:
+        await self.begin(send)
+        while not self.is_gone:
             piece = viewer.take() or b":\n\n"
             await send({"type": "http.response.body", "body": piece, "more_body": True})
             with trio.CancelScope(deadline=trio.current_time() + SILENCE) as self._waiting:
-                if not self._gone:
+                if not self.is_gone:
                     await viewer.news()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _listen(self, receive: Receive) -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        self._end()
-
     async def _heed_stop(self) -> None:
         await self._live.stopping.wait()
-        self._end()
+        self.end()
 
-    def _end(self) -> None:
-        self._gone = True
+    def end(self) -> None:
+        """Send no further event, and wait for none."""
+        super().end()
         self._waiting.cancel()
 
 

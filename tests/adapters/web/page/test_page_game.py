@@ -75,7 +75,10 @@ async def test_page_says_who_won_and_why_and_where_and_when(site: Site) -> None:
             game(winner=None, reason=Reason.ABORTED, moves="3"),
             "An aborted game has no winner.",
         ),
-        (game(winner=None, reason=Reason.STOPPED, moves=""), "The server stopped the game, so it has no winner."),
+        (
+            game(winner=None, reason=Reason.STOPPED, moves=""),
+            "The server stopped the game, so it has no winner.",
+        ),
         (
             game(winner=1, reason=Reason.ILLEGAL),
             "Move 8 of alice was illegal. A nac4 player loses the game by an",
