@@ -1,6 +1,6 @@
-"""The hosts that clients name: what stands in the header Host.
+"""Hosts in the header ``Host``.
 
-Pure. Anybody may write anything there, so it is read strictly before it becomes a part of a URL.
+Pure. A client may write anything there, so it is read strictly before it becomes a part of a URL.
 """
 
 import re
@@ -10,15 +10,15 @@ _HOST = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,253})(:[0-9]{1,5}
 
 
 def host_in(header: str) -> str | None:
-    """Return the host without its port, an IPv6 address in brackets; None where it is not a host."""
+    """Return the host without its port, an IPv6 address in brackets; None if it is not a host."""
     found = _HOST.fullmatch(header)
     return found[1] if found else None
 
 
 def is_domain(host: str) -> bool:
-    """Whether somebody else may say to which address a host leads, as for all names with a dot in them.
+    """Whether the host is a domain name, whose owner decides to which address it leads.
 
-    Not so for an address, nor for a name of this machine or of its network, such as ``localhost``.
+    An address is not one, nor is a name without a dot or under ``localhost``.
     """
     try:
         ip_address(host.strip("[]"))

@@ -1,9 +1,8 @@
 """The endpoint of a websocket port.
 
-Reads the head of an HTTP request and decides: a client that asks for a websocket gets one from
-trio-websocket, a browser is sent on to the page for people, any other client gets a short text that says
-what to connect with, and nonsense gets an error. The head is parsed here, and trio-websocket gets a plain one
-in its place.
+It reads the head of an HTTP request and decides. A client that asks for a websocket gets one from
+trio-websocket, a browser is redirected to the page, any other client gets a short text that says how to
+connect, and nonsense gets an error. The head is parsed here; trio-websocket gets a plain one in its place.
 """
 
 import re
@@ -48,9 +47,9 @@ class Endpoint:
 
     talk: Talk
     text: str
-    """What a client gets that asks for no websocket."""
+    """The answer to a client that does not ask for a websocket."""
     page: int | None = None
-    """The port of the page for people on the same host, if there is one: where browsers are sent."""
+    """The port of the page on the same host, for browsers; None without a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +166,7 @@ async def _answer(wire: Wire, endpoint: Endpoint) -> bytes | _Wanted:
 
 
 def _reads_html(request: h11.Request) -> bool:
-    """Whether the client is a browser in front of a person."""
+    """Whether the client is a browser that shows pages."""
     return any(name == b"accept" and b"text/html" in value for name, value in request.headers)
 
 

@@ -1,7 +1,7 @@
 """The server: options in, a running server out.
 
 The composition root: the only module that knows both the gateway and its adapters. `__main__`, which reads
-the options, knows no more than the list of the dialects.
+the options, knows only the list of the dialects.
 """
 
 import argparse
@@ -131,7 +131,7 @@ async def _serve(options: argparse.Namespace) -> None:
 
 @asynccontextmanager
 async def _kept(options: argparse.Namespace) -> AsyncIterator["Archive | None"]:
-    """Give what keeps results, or None where nothing does. Raises OSError where results cannot be kept."""
+    """Give the archive, or None if results are not kept. Raises OSError if they cannot be kept."""
     if options.db is None:
         yield None
         return
@@ -142,9 +142,9 @@ async def _kept(options: argparse.Namespace) -> AsyncIterator["Archive | None"]:
 
 
 async def _open_page(options: argparse.Namespace) -> list[trio.SocketListener]:
-    """Open the page's port, if it is wanted; nobody who did not ask for one is to fail for its sake.
+    """Open the page's port if it is wanted. If the usual port is in use, go without the page.
 
-    Raises OSError where the system refuses it.
+    Raises OSError if the system refuses the port.
     """
     if options.web == NO_WEB:
         return []
@@ -180,7 +180,7 @@ def _front_ends(
     wired: Callable[[trio.SocketStream], Wire],
     page: int | None,
 ) -> list[FrontEnd]:
-    """Return the front ends that are asked for; `page` is the port of the page, if there is one."""
+    """Return the front ends for the given ports; `page` is the port of the page, if there is one."""
     return [
         FrontEnd(
             each.name,
@@ -218,7 +218,7 @@ def _web(
 
 
 def _fronts(listening: Sequence[Listening]) -> list[tuple[str, str, str, str, int | None]]:
-    """Return what the page tells of each dialect, as the fields of `adapters.web.site.Front`."""
+    """Return the dialects for the page, as the fields of `adapters.web.site.Front`."""
     ports = {each.front_end.name: _port(each.listeners) for each in listening}
     return [(each.name, each.short, each.mark, each.scheme, ports.get(each.name)) for each in DIALECTS]
 

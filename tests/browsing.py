@@ -22,8 +22,8 @@ ARGUMENTS = (
     "--disable-component-update",
     "--disable-sync",
 )
-PATIENCE = 30_000
-"""Milliseconds after which what a page should show does not come."""
+PATIENCE = 60_000
+"""Milliseconds to wait for what a page should show. Only a failing test waits so long."""
 ALL = "C4GATEWAY_TEST_BROWSER"
 """The environment variable that asks for the long tests, too, when it is `all`."""
 

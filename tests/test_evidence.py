@@ -271,7 +271,7 @@ def test_player_of_the_server_s_own_has_no_wire(place: Path) -> None:
         ann.close()
     kept = Kept(str(place))
     assert sorted(exchange is None for exchange in kept.exchanges) == [False, True]
-    assert "random: one of the server's own players, without a wire\n" in kept.shown
+    assert "random: one of the server's own players, without a connection\n" in kept.shown
 
 
 def test_with_nothing_to_be_kept_nothing_is(place: Path) -> None:

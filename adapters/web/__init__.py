@@ -1,8 +1,9 @@
-"""What is stored, by HTTP, as JSON: the three documents of an original server, and an API of our own.
+"""The web: a page for people and an API for programs, in a process of its own.
 
-An adapter like the dialects, but nobody plays through it: it only asks the store, in a process of its own.
-From the inside out: `query` is what is asked for, `answers` the JSON of each path, `health` whether results
-are taken in, `application` paths and statuses, `server` one connection, `serving` the program of the
-process. Between the server and that program is a `link`; `process` is the server's end of it, `remote` the
-other. `openapi.json` describes what is answered, and is served as it is.
+An adapter like the dialects, but nobody plays through it. From the inside out: `query` reads parameters,
+`answers` makes the JSON of each path, `perfect` solves positions, `health` checks the store, `api` has the
+paths of the API, `page` the views, `live` what happens now, `application` puts them together and answers
+errors, `server` serves one connection, and `serving` is the program of the process. A `link` connects that
+program with the server; `process` is the server's end of it, `remote` the other. `openapi.json` describes
+the API, and is served as it is.
 """

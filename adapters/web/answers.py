@@ -1,7 +1,7 @@
-"""The JSON of each path: a reader of the store and what is asked for in, what JSON can say out.
+"""The JSON of each path: a reader of the store and parameters in, plain values out.
 
-Knows the store's words for things; does not know HTTP, threads, or the text of JSON. None stands for what
-there is not. Blocks for as long as the database takes.
+Knows the store; does not know HTTP, threads, or how JSON is written. None means that there is no such thing.
+Every function blocks while the database works.
 """
 
 from collections.abc import Callable, Iterator
@@ -64,14 +64,14 @@ def player(reader: Reader, name: str) -> Json | None:
 
 
 def standings(reader: Reader, given: Given) -> Json:
-    """Return who stands where."""
+    """Return the standings."""
     return objects.of_standings(*reader.standings(limit(given, USUAL)))
 
 
 def export(reader: Reader, given: Given) -> Iterator[str]:
-    """Yield the lines of the games that are asked for, the oldest first, in pieces of many lines.
+    """Yield the lines of the wanted games, the oldest first, many lines in a piece.
 
-    What is asked for is looked at when the first piece is.
+    Raises BadRequestError with the first piece.
     """
     lines = jsonl.write(reader.every(wanted(given)))
     while piece := "".join(islice(lines, _LINES)):

@@ -1,7 +1,7 @@
 """The API: paths under ``/api/``, their methods and parameters, and ``/healthz``.
 
-Knows starlette, and the threads in which the database is asked. Does not know what is in an answer. The rule
-it keeps: the event loop never waits for the database, nor makes JSON of what is read there.
+Knows starlette, and the threads that read the database. Does not know what is in an answer. The rule it
+keeps: the event loop never waits for the database, and never encodes what was read there.
 """
 
 import hmac
@@ -32,23 +32,23 @@ from gateway.store.games import NoGameError
 from gateway.store.records import Cleared
 
 CLEAR_LIMIT = 10.0
-"""Seconds after which results that could not be cleared will not be."""
+"""Seconds after which a request to clear the results is withdrawn."""
 NO_GAME = "there is no such game"
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
 @dataclass(frozen=True, slots=True)
 class Admin:
-    """What only the operator may do."""
+    """What the operator alone may do."""
 
     token: str
-    """What shows that a client may. Never empty."""
+    """A client that sends it is the operator. Never empty."""
     clear: Callable[[trio.Event], Awaitable[Cleared]]
-    """Removes all results, unless the event comes first. Raises StoreError where it did not."""
+    """Removes all results, unless the event comes first. Raises StoreError if it did not."""
 
 
 def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
-    """Return the routes of the API; without `admin` none of its paths exists."""
+    """Return the routes of the API; without `admin` there is no path to clear the results."""
     api = _Api(site, health)
     lists: Mapping[str, tuple[answers.Answer, tuple[str, ...]]] = {
         **DOCUMENTS,
@@ -72,7 +72,7 @@ def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
 
 
 def as_json(value: answers.Json, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Return an answer of JSON."""
+    """Return an answer in JSON."""
     return _json(_encode(value), status, headers)
 
 
@@ -101,7 +101,7 @@ class _Api:
         except NotInstalledError as error:
             raise HTTPException(501, str(error)) from error
         except BusyError as error:
-            raise HTTPException(503, "other games are being worked out; try again later") from error
+            raise HTTPException(503, "other games are being solved; try again later") from error
         return as_json(as_object(record.moves, found))
 
     async def player(self, request: Request) -> Response:
@@ -111,9 +111,7 @@ class _Api:
 
     async def export(self, request: Request) -> Response:
         pieces = answers.export(self._site.reader, _given(request, *FILTERS))
-        first = await self._site.threads.do(
-            partial(next, pieces, "")
-        )  # what is wrong has no answer begun yet
+        first = await self._site.threads.do(partial(next, pieces, ""))  # errors come before the answer
         return Pieces(first, pieces, self._site.threads, HEADERS)
 
     async def description(self, request: Request) -> Response:
@@ -136,7 +134,7 @@ class _Api:
         removed: Cleared | None = None
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_give_up, request, given_up)
-            with suppress(StoreError):  # of which the server's log tells
+            with suppress(StoreError):  # the server logs it
                 removed = await admin.clear(given_up)
             nursery.cancel_scope.cancel()
         if removed is None:
@@ -144,7 +142,7 @@ class _Api:
         return as_json({"removed": asdict(removed)})
 
     async def _answer(self, work: Callable[[], answers.Json | None], missing: str = "") -> Response:
-        """Return what `work` makes, done in a thread; where it makes None, say what is missing."""
+        """Return what `work` makes in a thread. If it makes None, answer 404 with `missing`."""
 
         def encoded() -> bytes | None:
             made = work()
@@ -157,7 +155,7 @@ class _Api:
 
 
 async def _give_up(request: Request, given_up: trio.Event) -> None:
-    """Say so when the client has gone, or has waited for long enough."""
+    """Set `given_up` when the client has gone, or after `CLEAR_LIMIT`."""
     with trio.move_on_after(CLEAR_LIMIT):
         while (await request.receive())["type"] != "http.disconnect":
             pass
@@ -165,7 +163,7 @@ async def _give_up(request: Request, given_up: trio.Event) -> None:
 
 
 def _game(request: Request) -> GameId:
-    """Return the id in a path that has no parameters. Raises HTTPException where it is none."""
+    """Return the id in a path that takes no parameters. Raises HTTPException if it is not an id."""
     _given(request)
     try:
         return game_named(request.path_params["game"])

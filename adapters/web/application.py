@@ -1,8 +1,8 @@
-"""The application that the web server runs: the API and the page, and what becomes of errors.
+"""The application that the web server runs: the API, the page, and the answers to errors.
 
-Knows starlette, and what an answer to an error looks like. Does not know sockets, nor what is in an answer.
-The rule it keeps: every error is answered in the form that the client reads, a page or JSON,
-``{"error": "..."}``, without a word on our insides.
+Knows starlette, and how an error is answered. Does not know sockets, or what is in an answer. The rule it
+keeps: an error is answered in the form that the client reads, as a page or as ``{"error": "..."}``, and
+reveals nothing about our code.
 """
 
 import logging
@@ -18,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 from adapters.web import api
 from adapters.web.api import Admin, as_json
 from adapters.web.health import Health
+from adapters.web.live.live import UnavailableError
 from adapters.web.origins import Origins
 from adapters.web.page import views
 from adapters.web.page.rendering import Renderer, reads_html
@@ -27,10 +28,10 @@ from gateway.store.errors import NotKeptError, StoreError
 from gateway.store.outage import Throttle
 
 BODY_LIMIT = 1_024
-"""Bytes of a request's body; none is needed anywhere."""
+"""Bytes of a request's body. No path needs one."""
 
 _NOT_KNOWN = "the server does not know this name; use localhost, or start it with --allow-origin http://NAME"
-"""Said to who gives it a name of somebody else's."""
+"""The answer to a client that uses a foreign name."""
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +42,7 @@ class Application:
     def __init__(
         self, site: Site, health: Health, admin: Admin | None, origins: Origins | None = None
     ) -> None:
-        """Show `site`; where there is no `admin`, its paths do not exist."""
+        """Show `site`; without `admin` the paths for the operator do not exist."""
         self._origins = origins or Origins()
         self._renderer = Renderer(site)
         self._words = Throttle(10.0)
@@ -51,7 +52,7 @@ class Application:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        # Its patterns are for paths as they were sent: decoded, a name may hold anything, a line break too.
+        # Routes match the path as it was sent. Decoded, a name could contain anything, even a line break.
         scope["path"] = scope["raw_path"].decode("ascii") if "raw_path" in scope else "/"
         if scope["type"] == "http":
             request = Request(scope)
@@ -62,7 +63,7 @@ class Application:
         await self._starlette(scope, receive, send)
 
     def _at_once(self, request: Request) -> Response | None:
-        """Return the answer to a request that its head alone decides."""
+        """Return the answer to a request whose head decides it."""
         if not self._origins.knows(request):
             return self._error(request, 421, _NOT_KNOWN)
         if _body_is_too_large(dict(request.scope["headers"])):
@@ -73,6 +74,7 @@ class Application:
         return {
             HTTPException: self._refused,
             BadRequestError: self._misunderstood,
+            UnavailableError: self._not_watched,
             NotKeptError: self._not_kept,
             StoreError: self._unavailable,
             Exception: self._failed,
@@ -84,6 +86,9 @@ class Application:
 
     async def _misunderstood(self, request: Request, error: Exception) -> Response:
         return self._error(request, 400, str(error))
+
+    async def _not_watched(self, request: Request, error: Exception) -> Response:
+        return self._error(request, 503, f"{error}; try again in a few seconds", {"Retry-After": "2"})
 
     async def _not_kept(self, request: Request, error: Exception) -> Response:
         return self._error(request, 404, str(error))

@@ -1,7 +1,7 @@
-"""Whether results are stored: the question of whatever supervises the server.
+"""Whether the server can store results, for whatever supervises it.
 
-Knows where to ask what waits to be stored, and how to try the database. The rule it keeps: however many ask,
-it costs the server at most one answer in `FRESH` seconds, and the database one try in `LASTING`.
+Knows how to ask the server what waits, and how to try the database. The rule it keeps: however many clients
+ask, the server answers once in `FRESH` seconds, and the database is tried once in `LASTING`.
 """
 
 from collections.abc import Awaitable, Callable
@@ -14,7 +14,7 @@ from adapters.web.remote import Queue
 from gateway.store.errors import StoreError
 
 FRESH = 0.1
-"""Seconds for which an answer of the server's is used."""
+"""Seconds for which an answer of the server is used."""
 LASTING = 1.0
 """Seconds for which the outcome of one try is used."""
 PATIENCE = 2.0
@@ -28,16 +28,16 @@ class Condition:
     """How the store is."""
 
     waiting: int | None
-    """Games; None where the server does not answer."""
+    """Games that wait; None if the server does not answer."""
     error: str | None = None
-    """Why it takes no results; None while it does."""
+    """Why it takes no results; None if it does."""
 
 
 class Health:
     """How the store is, for the event loop's thread."""
 
     def __init__(self, queue: Callable[[], Awaitable[Queue]], probe: Callable[[], Awaitable[None]]) -> None:
-        """Ask of `queue`, and by `probe`, which raises StoreError where the database takes nothing."""
+        """`queue` asks the server; `probe` raises StoreError if the database cannot be written to."""
         self._queue = Known(FRESH, queue)
         self._error = Known(LASTING, lambda: _tried(probe))
 
@@ -54,7 +54,7 @@ class Health:
 
 
 class Known(Generic[T]):
-    """A value that is asked for at most once in a while, and kept in between."""
+    """A value that is kept for some seconds before it is asked for again."""
 
     def __init__(self, seconds: float, ask: Callable[[], Awaitable[T]]) -> None:
         self._seconds = seconds

@@ -1,9 +1,9 @@
-"""What the server and the process that serves its web tell each other, and the socket on which they do.
+"""The messages between the server and the web's process, and the socket that carries them.
 
-A message is a JSON object, behind its length in four bytes. Either may send at any time; what is asked has a
-number, which its answer repeats. A further kind of message is one more class in `KINDS`, and one more branch
-where it is heard. Knows trio; does not know processes, nor what is done with a message. The rule it keeps:
-what cannot be understood is a `LinkError`, after which only a new process helps.
+A message is its length in four bytes and a JSON object. Either end may send at any time; a question has a
+number, and its answer repeats it. To add a kind of message, add a class to `KINDS` and a branch where it is
+received. Knows trio; does not know processes, or what a message leads to. The rule it keeps: a message that
+cannot be read is a `LinkError`, and then only a new process helps.
 """
 
 import json
@@ -24,13 +24,13 @@ class LinkError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """What the web's process is told first."""
+    """The first message to the web's process."""
 
     where: str | None
     file: tuple[int, int] | None
-    """The database, as in `gateway.store.database.Place`; `where` is None where there is none."""
+    """The database, as in `gateway.store.database.Place`; `where` is None if results are not kept."""
     token: str | None
-    """A client that shows it may clear the results."""
+    """A client that sends it may clear the results."""
     log_level: str
     log_json: bool
     origins: Sequence[str] = ()
@@ -38,21 +38,21 @@ class Orders:
     fronts: Sequence[Sequence[Any]] = ()
     """The dialects' ports, each as the fields of `adapters.web.site.Front`."""
     house: Sequence[str] = ()
-    """The players of the server's own that can be asked for."""
+    """The server's own players that people can choose."""
     idle: float = 300.0
     """As in `adapters.web.site.Site`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The web's process is to end once it has finished its answers, for which it has `limit` seconds."""
+    """The web's process has `limit` seconds to finish its answers, and then ends."""
 
     limit: float
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The server is asked how many results wait, or to clear all of them."""
+    """Asks the server how many results wait, or to clear all results."""
 
     number: int
     what: Literal["queue", "clear"]
@@ -60,26 +60,26 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """What was asked under that number is not wanted any more; an answer says whether it was done."""
+    """Takes back the question with that number. Its answer says whether it was carried out."""
 
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was found or done: figures, or an error."""
+    """The answer to a question: figures, or an error."""
 
     number: int
     figures: tuple[int, int] = (0, 0)
-    """How many results wait, and whether one of them waits too long; or games and players removed."""
+    """How many results wait, and whether one waits too long; or the games and players removed."""
     error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """The server is to tell what is on and what happens, or, where `number` is 0, nothing any more.
+    """Asks the server to send the state of all games, and then facts; with the number 0, to stop.
 
-    What is told for a request begins with its number.
+    The state begins with the number of its request.
     """
 
     number: int
@@ -87,7 +87,7 @@ class Watch:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What is on, or has happened: rows of `adapters.web.live.rows`."""
+    """State or facts: rows of `adapters.web.live.rows`."""
 
     rows: Sequence[Sequence[Any]]
 
@@ -99,7 +99,7 @@ KINDS: Mapping[str, Callable[..., Message]] = {
 
 
 class Link:
-    """One end of it. Any task may send; one receives."""
+    """One end of the socket. Any task may send; one receives."""
 
     def __init__(self, stream: trio.abc.Stream) -> None:
         self._stream = stream
@@ -107,11 +107,11 @@ class Link:
         self._heard = bytearray()
 
     async def send(self, message: Message) -> None:
-        """Tell the other end something. Raises LinkError where it is gone."""
+        """Send a message. Raises LinkError if the other end is gone."""
         await self._send(encode(message))
 
     async def tell(self, rows: Sequence[str]) -> None:
-        """Send `Told`, with rows that are JSON already. Raises LinkError where the other end is gone."""
+        """Send `Told`, with rows that are JSON already. Raises LinkError if the other end is gone."""
         await self._send(_framed(f'{{"kind": "told", "rows": [{",".join(rows)}]}}'))
 
     async def _send(self, data: bytes) -> None:
@@ -127,7 +127,7 @@ class Link:
             self._sending.release()
 
     async def receive(self) -> Message | None:
-        """Return what the other end says next; None where it has ended. Raises LinkError."""
+        """Return the next message; None if the other end has ended. Raises LinkError."""
         head = await self._take(_LENGTH)
         if head is None:
             return None
@@ -167,7 +167,7 @@ def _framed(text: str) -> bytes:
 
 
 def decode(body: bytes) -> Message:
-    """Return the message with that body. Raises LinkError where it is none."""
+    """Return the message with that body. Raises LinkError if it is not a message."""
     try:
         fields = json.loads(body)
         kind = KINDS[fields.pop("kind")]

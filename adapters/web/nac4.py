@@ -1,6 +1,6 @@
 """The three JSON documents of the nac4 server, with its keys (adapters/nac4/PROTOCOL.md 8).
 
-Stored games and totals in, what JSON can say out. Times are seconds.
+Stored games and totals in, plain values out. Times are in seconds.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,11 +1,11 @@
-"""Which websites' pages may read what is served: what a browser's headers ``Origin`` and ``Host`` decide.
+"""Which websites may read the server's answers, by the headers ``Origin`` and ``Host``.
 
-Knows headers; does not know what is in an answer. The rules it keeps:
+Knows headers; does not know the answers. The rules it keeps:
 
-- Only what everybody may read is shared, the API and ``/healthz``, and only with the origins that the
-  operator named. Nothing that changes anything is shared with anybody.
-- A server that listens on its own machine alone does not answer to a domain name of somebody else's. By one
-  that leads to this machine, a website could otherwise pass for this server's own pages (DNS rebinding).
+- Only the API's readable paths and ``/healthz`` are shared, and only with the origins that the operator
+  named. A request that changes something is never shared.
+- A server that listens only on its own machine refuses foreign domain names. Otherwise a website could point
+  its name at this machine, and its pages could read the answers (DNS rebinding).
 """
 
 from dataclasses import dataclass
@@ -22,15 +22,15 @@ _ANY = "*"
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """Whom the server shares its answers with."""
+    """The origins that may read the answers."""
 
     allowed: frozenset[str] = frozenset()
     """Such as ``https://example.org``; ``*`` stands for all."""
     is_local: bool = False
-    """Whether the server listens on its own machine alone."""
+    """Whether the server listens only on its own machine."""
 
     def knows(self, request: Request) -> bool:
-        """Return whether the client means this server by its ``Host``."""
+        """Return whether the header ``Host`` names this server."""
         host = host_in(request.headers.get("host", ""))
         if not self.is_local or host is None or not is_domain(host):
             return True
@@ -38,7 +38,7 @@ class Origins:
         return host.lower() in named
 
     def permission(self, request: Request) -> Response | None:
-        """Return the answer to a browser that asks what it may ask for; None for any other request."""
+        """Return the answer to a preflight request; None for any other request."""
         asked = request.headers.get("access-control-request-method")
         if request.method != "OPTIONS" or asked is None or not self._shares(request):
             return None
@@ -49,7 +49,7 @@ class Origins:
         return Response(status_code=204, headers=self._headers(request) | about)
 
     def sharing(self, request: Request, send: Send) -> Send:
-        """Return a `send` that says, before an answer, which websites may read it."""
+        """Return a `send` that adds the headers for websites that may read the answer."""
         if request.method not in _READS or not self._shares(request):
             return send
         headers = [(name.lower().encode(), value.encode()) for name, value in self._headers(request).items()]

@@ -1,11 +1,11 @@
-"""Perfect play: what each column would have been worth, in every position of a stored game.
+"""Perfect play: what each column is worth, in every position of a stored game.
 
-Knows the solver, in a worker process of the web's own, and how long it may take. Does not know HTTP. The
-rules it keeps:
+Knows the solver, which has a process of its own, and how long it may take. Does not know HTTP. The rules it
+keeps:
 
-- No event loop works anything out, and players, those of the server's own too, come first on the processor.
-- One game is worked out at a time; few wait. What is not found in time is left open, and tried again when it
-  is asked for again. What was found is kept for the `KEPT` games that were asked for last.
+- No event loop solves anything. Play, and the server's own players, come first on the processor.
+- One game is solved at a time, and few requests wait. A position that is not solved in time stays open, and
+  is tried again with the next request. The latest `KEPT` games are remembered.
 """
 
 import logging
@@ -25,30 +25,30 @@ from gateway.game.ids import GameId
 from gateway.store.records import GameRecord
 
 GAME_LIMIT = 25.0
-"""Seconds after which what is left of a game is left open. On an idle processor a game takes about three."""
+"""Seconds for one game. On an idle processor a game takes about three."""
 WAITING = 3
-"""Clients that may wait while a game is worked out."""
+"""Requests that may wait while a game is solved."""
 KEPT = 200
 IDLE = 60.0
-"""Seconds after which a worker that has nothing to do ends: with the solver's book it takes 200 MB."""
+"""Seconds after which an idle worker ends. With the solver's book it takes 200 MB."""
 GRACE = 0.1
-"""Seconds that a worker has for ending when the web does."""
+"""Seconds that a worker has to end when the web does."""
 
 Scores: TypeAlias = Mapping[int, int]
-"""What columns are worth to the side to move, as `gateway.engines.perfect.score_columns` has it."""
+"""What columns are worth to the side to move; see `gateway.engines.perfect.score_columns`."""
 
 _LOST = (trio_parallel.BrokenWorkerError, OSError, ImportError)
-"""What is raised where a worker has died or cannot be started."""
+"""Raised if a worker has died or cannot be started."""
 
 logger = logging.getLogger(__name__)
 
 
 class BusyError(Exception):
-    """Too many wait already."""
+    """Too many requests wait already."""
 
 
 class NotInstalledError(Exception):
-    """The solver is not there. Its text says how to install it."""
+    """The solver is not installed. Its text says how to install it."""
 
 
 class Solver:
@@ -59,15 +59,15 @@ class Solver:
         self._workers: trio_parallel.WorkerContext
 
     async def run(self) -> None:
-        """Keep a worker for those who ask; when cancelled, leave none behind."""
-        with suppress(trio_parallel.BrokenWorkerError):  # it was at work, and is killed
+        """Keep a worker until cancelled; then leave none behind."""
+        with suppress(trio_parallel.BrokenWorkerError):  # it was killed at work
             async with trio_parallel.open_worker_context(idle_timeout=IDLE, grace_period=GRACE) as workers:
                 self._workers = workers
                 self._is_running.set()
                 await trio.sleep_forever()
 
     async def scores(self, columns: str) -> Scores:
-        """Return the scores of a position. Raises NotInstalledError. Cancelled, it kills the worker."""
+        """Return the scores of a position. Raises NotInstalledError. Cancelling kills the worker."""
         try:
             require()
         except EngineUnavailable as error:
@@ -79,7 +79,7 @@ class Solver:
 
 
 class Perfect:
-    """Works out positions, one game after the other."""
+    """Solves positions, one game after the other."""
 
     def __init__(self, work: Callable[[str], Awaitable[Scores]]) -> None:
         """`work` scores a position, such as `Solver.scores`."""
@@ -88,7 +88,7 @@ class Perfect:
         self._known: OrderedDict[GameId, dict[int, Scores]] = OrderedDict()
 
     async def scores(self, record: GameRecord) -> list[Scores | None]:
-        """Return the scores of each position that is not over, None where they were not found in time.
+        """Return the scores of each open position, None for one that was not solved in time.
 
         Raises BusyError, and what `work` raises.
         """
@@ -103,7 +103,7 @@ class Perfect:
         return [known.get(number) for number in wanted]
 
     async def _find(self, moves: str, wanted: range, known: dict[int, Scores]) -> None:
-        """Work out what is not known, the latest position first: those are found soonest, and help others."""
+        """Solve unknown positions, the latest first: they are solved fastest, and help with the others."""
         for number in reversed(wanted):
             if number in known:
                 continue
@@ -126,7 +126,7 @@ class Perfect:
 
 
 def as_object(moves: str, found: Sequence[Scores | None]) -> dict[str, Any]:
-    """Return what JSON can say of the positions of a game."""
+    """Return the positions of a game as plain values for JSON."""
     return {
         "positions": [
             None if scores is None else [_worth(scores.get(column), number) for column in range(COLUMNS)]
@@ -145,7 +145,7 @@ def _result(score: int) -> str:
 
 
 def _turns(moves: str, found: Sequence[Scores | None]) -> Iterator[dict[str, Any]]:
-    """Yield the moves after which the mover stood worse than it could have."""
+    """Yield the moves that turned a win into less, or a draw into a loss."""
     for number, (column, scores) in enumerate(zip(moves, found, strict=False), 1):
         if scores is None:
             continue

@@ -1,12 +1,13 @@
-"""The web, in a process of its own, so that readers of results cost players nothing.
+"""The web's process, as the server sees it. It is a process of its own, so that viewers cost players little.
 
-This is the server's end: it starts the process, hands it the sockets that web clients connect to, and
-answers the little that it asks. `serving` is the program of the process, `link` what the two say to each
-other. Knows no HTTP, and imports nothing that does. The rules it keeps:
+The server starts it, passes it the listening sockets, answers its few questions, and sends it live games.
+`serving` is the program of the process, `link` has the messages. Knows no HTTP, and imports nothing that
+does. The rules it keeps:
 
 - A process that dies is started again. Its clients wait meanwhile: the sockets stay open here.
-- The process ends when the server does, however that ends; at a stop it finishes its answers first.
-- Whatever the process sends, and whatever goes wrong with it, play goes on.
+- The process ends when the server does, even if the server is killed; at a stop it finishes its answers
+  first.
+- Play goes on whatever the process sends, and whatever happens to it.
 """
 
 import logging
@@ -26,13 +27,13 @@ from gateway.store.batcher import Request
 from gateway.store.errors import NotKeptError, StoreError
 
 FINISHING = 2.5
-"""Seconds that answers have for being finished, when the server stops."""
+"""Seconds for finishing answers when the server stops."""
 PARTING = 0.25
-"""Seconds that the process has for ending, once it has hung up."""
+"""Seconds that the process has to end once it has hung up."""
 PAUSES = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0)
-"""Seconds until the process is started again, for the first time it dies soon, the second and so on."""
+"""Seconds until a restart, after the first early death, the second, and so on."""
 SOON = 10.0
-"""Seconds after which a process that dies is the first again."""
+"""A death within so many seconds is an early one."""
 
 logger = logging.getLogger(__name__)
 
@@ -46,11 +47,11 @@ class Queue(Protocol):
 
     @property
     def behind(self) -> bool:
-        """Whether one of them waits for longer than anybody waits to hear of it."""
+        """Whether one has waited so long that players were told its result unstored."""
 
 
 class WebProcess:
-    """The process that serves the web, whichever it is at the time."""
+    """Keeps one process that serves the web."""
 
     def __init__(
         self,
@@ -60,10 +61,10 @@ class WebProcess:
         clear: Callable[[], Request] | None,
         hub: HubForSubscribers,
     ) -> None:
-        """Let it have `orders` and accept from `listeners`, which are closed at the end.
+        """Give it `orders` and `listeners`, which are closed at the end.
 
-        It is told of `queue`, and may `clear` all results, which raises StoreError, as its request does; both
-        are None where no results are kept. While somebody watches there, it is told what is on in `hub`.
+        `queue` answers its questions about waiting results, and `clear` removes all results; both are None if
+        results are not kept. `clear` and its request raise StoreError. Live games come from `hub`.
         """
         self._orders = orders
         self._listeners = listeners
@@ -74,7 +75,7 @@ class WebProcess:
         self._requests: dict[int, Request] = {}
 
     def stop(self) -> None:
-        """Let the process end with the answers that it is at, and `run` then."""
+        """Let the process finish its answers and end; then `run` returns."""
         self._stopping.set()
 
     async def run(self) -> None:
@@ -85,7 +86,7 @@ class WebProcess:
                 begun = trio.current_time()
                 try:
                     await self._keep_one()
-                except* Exception:  # a mistake of ours, or a system at its limits; it must not reach play
+                except* Exception:  # our bug, or a system at its limits; play goes on
                     logger.exception(
                         "the process that serves the web cannot be served", extra={"event": "web_failed"}
                     )
@@ -97,7 +98,7 @@ class WebProcess:
                 listener.socket.close()
 
     async def _keep_one(self) -> None:
-        """Start a process, and return when it has ended."""
+        """Run one process until it ends."""
         try:
             process, stream = await self._start()
         except OSError as error:
@@ -131,7 +132,7 @@ class WebProcess:
         return process, trio.SocketStream(trio.socket.from_stdlib_socket(ours))
 
     async def _serve(self, link: Link) -> None:
-        """Serve one process, until it has hung up."""
+        """Serve one process until it hangs up."""
         try:
             await link.send(self._orders)
             async with trio.open_nursery() as nursery:
@@ -155,9 +156,9 @@ class WebProcess:
                             telling.want(number)
                         case _:
                             raise LinkError(f"a {type(message).__name__} is not for the server")
-                nursery.cancel_scope.cancel()  # what is asked is withdrawn by that
+                nursery.cancel_scope.cancel()  # which withdraws open questions
         except* LinkError:
-            pass  # the process is ended, if it has not, and another is started
+            pass  # a new process follows
 
     def _figures(self) -> tuple[int, int]:
         return (0, 0) if self._queue is None else (self._queue.waiting, int(self._queue.behind))
@@ -169,7 +170,7 @@ class WebProcess:
         await link.send(Stop(FINISHING))
 
     async def _begin_to_clear(self, link: Link, number: int, nursery: trio.Nursery) -> None:
-        """Ask for the results to be cleared, at once: what is said next may be that it is withdrawn."""
+        """Ask for the results to be cleared, at once: the next message may withdraw it."""
         try:
             if self._clear is None:
                 raise NotKeptError
@@ -180,7 +181,7 @@ class WebProcess:
             nursery.start_soon(self._answer_to_clear, link, number, request)
 
     async def _answer_to_clear(self, link: Link, number: int, request: Request) -> None:
-        """Say whether the results were cleared."""
+        """Answer whether the results were cleared."""
         try:
             removed = await request.result()
             answer = Answer(number, (removed.games, removed.players))

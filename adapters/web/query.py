@@ -1,8 +1,7 @@
-"""What is asked for: the parameters behind a path, as filters and pages.
+"""The parameters of a request, as filters and pages.
 
-Pure. Knows the store's filters; does not know paths, or how anything is answered. The rule it keeps: what
-cannot be meant is refused, a parameter that there is none of too, because who mistypes one would get
-everything, and not see it.
+Pure. Knows the store's filters; does not know paths or answers. The rule it keeps: a senseless value is
+refused, and so is an unknown parameter: a mistyped filter would otherwise return everything, unnoticed.
 """
 
 import re
@@ -14,33 +13,33 @@ from gateway.store.games import Filter, Page
 from gateway.store.records import REASONS, from_moment, typed_id
 
 MOST = 1_000
-"""Of anything that is listed, so many at most are in one answer."""
+"""The most entries of a list in one answer."""
 USUAL = 100
-"""So many where nothing is said."""
+"""Entries without the parameter ``limit``."""
 FROM_THE_FIRST = "0"
-"""What ``after`` says for games from the first on: no game has this id."""
+"""The value of ``after`` for games from the first on. No game has this id."""
 FILTERS = ("player", "opponent", "since", "until", "reason")
 PAGING = ("before", "after", "limit")
 
 Given: TypeAlias = Mapping[str, str]
-"""Parameters; none is empty."""
+"""Parameters. No value is empty."""
 
 _DIGITS = re.compile("[0-9]{1,9}")
 
 
 class BadRequestError(Exception):
-    """Something that cannot be meant. Its text says what."""
+    """A request that makes no sense. Its text says why."""
 
 
 def parameters(text: bytes, known: Collection[str]) -> Given:
-    """Read the part of a target behind its question mark. An empty parameter is none.
+    """Read the query of a request target. An empty parameter counts as absent.
 
-    Raises BadRequestError for a parameter that is not among the `known` ones, or there twice.
+    Raises BadRequestError for a parameter that is not in `known`, or is given twice.
     """
     try:
         pairs = parse_qsl(text.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=50)
     except ValueError as error:
-        raise BadRequestError("what is behind the question mark cannot be read") from error
+        raise BadRequestError("the text behind the question mark cannot be read") from error
     names = [name for name, _ in pairs]
     for name in names:
         if name not in known:
@@ -52,10 +51,10 @@ def parameters(text: bytes, known: Collection[str]) -> Given:
 
 
 def wanted(given: Given) -> Filter:
-    """Return which games are asked for. Raises BadRequestError."""
+    """Return which games are wanted. Raises BadRequestError."""
     reason = given.get("reason")
     if reason is not None and reason not in REASONS:
-        raise BadRequestError(f"reason is none of {', '.join(sorted(REASONS))}")
+        raise BadRequestError(f"reason is not one of {', '.join(sorted(REASONS))}")
     if "opponent" in given and "player" not in given:
         raise BadRequestError("an opponent needs a player")
     return Filter(
@@ -68,10 +67,9 @@ def wanted(given: Given) -> Filter:
 
 
 def part(given: Given) -> Page:
-    """Return which page of them. Raises BadRequestError.
+    """Return which page of them is wanted. Raises BadRequestError.
 
-    The newest games come first, unless the request says after which game, but not before which: it reads on
-    from there.
+    The newest games come first. With ``after`` alone the oldest come first, from that game on.
     """
     from_the_first = given.get("after") == FROM_THE_FIRST
     after, before = None if from_the_first else _game(given, "after"), _game(given, "before")
@@ -80,12 +78,12 @@ def part(given: Given) -> Page:
 
 
 def limit(given: Given, usual: int) -> int:
-    """Return how many are asked for, 1 to `MOST`. Raises BadRequestError."""
+    """Return how many are wanted, 1 to `MOST`. Raises BadRequestError."""
     return whole(given, "limit", usual, MOST)
 
 
 def whole(given: Given, name: str, usual: int, most: int) -> int:
-    """Return a number from 1 to `most`; `usual` where nothing is said. Raises BadRequestError."""
+    """Return a number from 1 to `most`, `usual` if it is not given. Raises BadRequestError."""
     text = given.get(name, str(usual))
     number = int(text) if _DIGITS.fullmatch(text) else 0
     if not 1 <= number <= most:
@@ -94,7 +92,7 @@ def whole(given: Given, name: str, usual: int, most: int) -> int:
 
 
 def game_named(text: str) -> str:
-    """Return the id of a game, as somebody typed it. Raises BadRequestError where no game can have it."""
+    """Return the id of a game from what a person typed. Raises BadRequestError if it cannot be an id."""
     try:
         return typed_id(text)
     except ValueError as error:
@@ -102,7 +100,7 @@ def game_named(text: str) -> str:
 
 
 def name_of(text: str) -> str:
-    """Return the name that stands in a path. Raises BadRequestError where it is no UTF-8."""
+    """Return the name in a path. Raises BadRequestError if it is not UTF-8."""
     try:
         return unquote(text, errors="strict")
     except UnicodeDecodeError as error:

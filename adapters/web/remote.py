@@ -1,7 +1,7 @@
-"""The server, as the process that serves its web knows it: what it can be asked, over the link.
+"""The server, as the web's process sees it: questions over the link.
 
-Knows trio and the link. The rule it keeps: each question is answered once, whatever becomes of the task that
-asked; so is a withdrawn one, since only the server knows whether the withdrawal came in time.
+Knows trio and the link. The rule it keeps: each question gets one answer, even if the task that asked has
+gone. A withdrawn question does too, because only the server knows whether the withdrawal came in time.
 """
 
 from collections.abc import Iterator
@@ -22,19 +22,19 @@ class Queue:
 
     waiting: int
     behind: bool
-    """Whether one of them waits for longer than anybody waits to hear of it."""
+    """Whether a game has waited so long that players were told its result unstored."""
 
 
 @dataclass(eq=False, slots=True)
 class _Question:
-    """A question that a task waits for the answer to."""
+    """A question, and the task that waits for its answer."""
 
     answered: trio.Event
     answer: Answer | None = None
 
 
 class Remote:
-    """The server. The task that listens to the link hands in its answers."""
+    """The server. The task that reads the link hands in its answers."""
 
     def __init__(self, link: Link) -> None:
         self._link = link
@@ -48,7 +48,7 @@ class Remote:
             question.answered.set()
 
     async def queue(self) -> Queue:
-        """Ask what waits to be stored."""
+        """Return what waits to be stored."""
         number = next(self._numbers)
         with self._asked(number) as question:
             await self._say(Ask(number, "queue"))
@@ -56,9 +56,9 @@ class Remote:
         return Queue(waiting, bool(behind))
 
     async def clear(self, given_up: trio.Event) -> Cleared:
-        """Ask for all results to be removed; withdraw that when it is given up.
+        """Remove all results, unless `given_up` comes in time. Return what was removed.
 
-        Returns what was removed, also where it was given up too late. Raises StoreError where nothing was.
+        Raises StoreError if nothing was removed.
         """
         number = next(self._numbers)
         with self._asked(number) as question:
@@ -72,7 +72,7 @@ class Remote:
         return Cleared(*answer.figures)
 
     async def watch(self, number: int) -> None:
-        """Have the server tell what happens, as `Watch` says."""
+        """Have the server tell what happens; see `Watch`."""
         await self._say(Watch(number))
 
     async def _withdraw(self, number: int, given_up: trio.Event) -> None:

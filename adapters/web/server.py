@@ -1,12 +1,12 @@
-"""The web front end: HTTP/1.1 on a port of its own, spoken by hypercorn.
+"""HTTP/1.1 on one connection, by hypercorn.
 
-Serves one connection. Knows hypercorn, of which only the protocol is used: sockets, tasks and the stop are
-our own, or a client could decide how long they last. The rules it keeps:
+Knows hypercorn, and uses only its protocol. Sockets, tasks and the stop are ours; otherwise a client could
+decide how long they last. The rules it keeps:
 
-- It speaks only HTTP/1.1. It does not take up an offer of HTTP/2, and refuses a client that begins with it,
-or with a websocket. - A connection ends when it is told to, whatever its client does: what is sent has a
-deadline, what is received too, and nothing waits for a client in between. - Nothing that a client sends gets
-a traceback into the log.
+- It speaks only HTTP/1.1. It ignores an offer of HTTP/2, and refuses a client that begins with HTTP/2 or asks
+  for a websocket.
+- A connection ends when it is told to, whatever its client does: sending and receiving have deadlines.
+- Nothing that a client sends puts a traceback into the log.
 """
 
 import logging
@@ -27,11 +27,11 @@ from adapters.connection import guarded
 from gateway.store.errors import StoreError
 
 SEND_LIMIT = 30.0
-"""Seconds that a client has for letting one piece of an answer in, 40 KB of an export."""
+"""Seconds that a client has to read one piece of an answer, 40 KB of an export."""
 IDLE_LIMIT = 15.0
-"""Seconds that a client has for a request."""
+"""Seconds that a client has to send a request."""
 PARTING = 1.0
-"""Seconds that a client has for reading the last answer, and then hanging up."""
+"""Seconds that a client has to read the last answer and hang up."""
 PIECE = 1 << 14
 """Bytes read at once."""
 
@@ -53,7 +53,7 @@ class Web:
         self._connections: dict[Connection, None] = {}
 
     async def serve(self, stream: trio.SocketStream) -> None:
-        """Serve one connection; return when it is over, and raise nothing."""
+        """Serve one connection until it ends. Raises nothing."""
         connection = Connection(stream, self._application, self._config, self._context)
         self._connections[connection] = None
         try:
@@ -62,18 +62,18 @@ class Web:
             del self._connections[connection]
 
     def make_room(self) -> None:
-        """Hang up on the client that has asked for nothing for longest, if there is one."""
+        """Hang up on the client that has been idle for longest, if there is one."""
         idlest = min(self._connections, key=lambda each: each.idle_until, default=None)
         if idlest is not None and idlest.idle_until < math.inf:
             idlest.drop()
 
     async def stop(self) -> None:
-        """Let every connection end with the answer that it is at."""
+        """Let every connection finish its answer and end."""
         await self._context.terminated.set()
 
 
 class Connection:
-    """One client: what hypercorn asks of sockets and tasks, in the way that is said above."""
+    """One client: the sockets and tasks that hypercorn's protocol needs."""
 
     def __init__(
         self, stream: trio.SocketStream, application: ASGIApp, config: Config, context: WorkerContext
@@ -96,11 +96,11 @@ class Connection:
 
     @property
     def idle_until(self) -> float:
-        """When the client has to have asked for something; infinite while it is answered."""
+        """The deadline for the client's next request; infinite while it is answered."""
         return self._reading.deadline
 
     async def run(self) -> None:
-        """Serve the client until it is over."""
+        """Serve the client until the connection ends."""
         try:
             with self._life:
                 async with trio.open_nursery() as nursery:
@@ -120,9 +120,9 @@ class Connection:
         self._life.cancel()
 
     async def spawn_app(self, _app: object, _config: object, scope: Scope, send: _Send) -> _Send:
-        """Answer a request (for hypercorn); return what is called with all that comes behind its head.
+        """Answer a request, for hypercorn; return the function that takes what follows the head.
 
-        A body is dropped, since none is needed anywhere: to keep it would mean to wait until it is read.
+        It drops a body, which no path needs. To keep one would mean waiting until it is read.
         """
         gone = trio.Event()
 
@@ -134,7 +134,7 @@ class Connection:
         return put
 
     async def _read(self) -> None:
-        """Hand on what the client sends, until it sends no more."""
+        """Pass on what the client sends, until it sends no more."""
         try:
             while data := await self._stream.receive_some(PIECE):
                 await self._protocol.handle(RawData(bytes(data)))
@@ -143,7 +143,7 @@ class Connection:
             self._is_gone = True
 
     async def _send(self, event: Event) -> None:
-        """Do what the protocol says is next."""
+        """Carry out the protocol's next event."""
         match event:
             case RawData():
                 await self._send_data(event.data)
@@ -167,7 +167,7 @@ class Connection:
                 self._reading.cancel()
 
     async def _answer(self, scope: Scope, gone: trio.Event, send: _Send) -> None:
-        """Have the application answer; what goes wrong in there ends the connection, and nothing else."""
+        """Have the application answer. An error there ends only this connection."""
         is_new = True
 
         async def receive() -> Message:
@@ -195,7 +195,7 @@ class Connection:
             self._reading.cancel()
 
     async def _part(self) -> None:
-        """Hang up, and let the client read: what it sent, and nobody read, would take the answer from it."""
+        """Close our half, then read on: unread data at a close would destroy the answer."""
         with trio.move_on_after(PARTING):
             try:
                 await self._stream.send_eof()
@@ -206,16 +206,16 @@ class Connection:
 
 
 class OnlyHttp11(h11.Connection):
-    """HTTP/1.1, from which no other protocol is reached."""
+    """HTTP/1.1 without upgrades."""
 
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-        """Return what comes next. Raises h11.RemoteProtocolError for what is refused."""
+        """Return the next event. Raises h11.RemoteProtocolError for a refused request."""
         event = super().next_event()
         return _without_offers(event) if isinstance(event, h11.Request) else event
 
 
 def _without_offers(request: h11.Request) -> h11.Request:
-    """Return the request as one of a client that knows nothing better than HTTP/1.1."""
+    """Return the request without offers of other protocols."""
     if request.http_version not in _VERSIONS:
         raise h11.RemoteProtocolError("this is not HTTP/1.1", error_status_hint=505)
     kept = [(name, value) for name, value in request.headers if name not in _OFFERS]

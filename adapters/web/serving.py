@@ -1,7 +1,7 @@
-"""What the process that serves the web does: accept, read the database, answer, until it is told to stop.
+"""The program of the web's process: accept clients and answer them until the server stops.
 
-The program of that process. Puts the parts of the web together; knows the link, its listening sockets, and
-what else only this process has: its priority, its log. The server's end is in `process`.
+Puts the parts of the web together. Knows the link, the listening sockets, and the priority and the log of
+this process. The server's end is in `process`.
 """
 
 import gc
@@ -33,21 +33,21 @@ from gateway.store.database import Database, Place, open_again
 from gateway.store.reader import Reader
 
 NICENESS = 15
-"""The niceness of this process, so that play and storing come first where a processor is shared."""
+"""The niceness of this process: play and storing come first on a shared processor."""
 MOST = 1024
-"""Connections at once. A further client gets the room of one that goes, or that has asked for nothing yet."""
+"""Connections at once. A further client waits for one to end, or replaces an idle one."""
 
 logger = logging.getLogger(__name__)
 
 
 def main() -> int:
-    """Serve the server that started this process; return the exit status, 1 after an internal error."""
+    """Serve until the server stops; return the exit status, 1 after an internal error."""
     give_way(NICENESS)
     gc.freeze()
     link, *listeners = (socket.socket(fileno=int(number)) for number in sys.argv[1:])
     try:
         trio.run(_serve, Link(_stream(link)), listeners)
-    except Exception:  # a mistake of ours; the interpreter would not write lines of the log
+    except Exception:  # our bug; the interpreter would not log it
         logger.exception("the web ends after an internal error", extra={"event": "web_failed"})
         return 1
     return 0
@@ -72,7 +72,7 @@ class Serving:
     def __init__(
         self, link: Link, database: Database | None, orders: Orders, *, is_local: bool = False
     ) -> None:
-        """`is_local` says that nobody but this machine can connect."""
+        """`is_local` says that only this machine can connect."""
         self._link = link
         self._remote = Remote(link)
         reader = Reader(database)
@@ -92,7 +92,7 @@ class Serving:
         self._accepting = trio.CancelScope()
 
     async def run(self, listeners: Sequence[socket.socket]) -> None:
-        """Serve until the server says that it is over, or is gone. Raises LinkError, wrapped."""
+        """Serve until the server stops or is gone. Raises LinkError, wrapped."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._heed, nursery)
             nursery.start_soon(self._live.run)
@@ -106,7 +106,7 @@ class Serving:
             nursery.cancel_scope.cancel()
 
     async def _heed(self, nursery: trio.Nursery) -> None:
-        """Do what the server says."""
+        """Carry out the messages of the server."""
         while (message := await self._link.receive()) is not None:
             match message:
                 case Answer():
@@ -132,19 +132,18 @@ class Serving:
 class Endpoint(trio.abc.Listener[trio.SocketStream]):
     """A listening socket that accepts a client only when there is room for it.
 
-    The rules of `gateway.server.accepting` hold here too: no error of accept() ends it, and a client that
-    vanishes is found.
+    As in `gateway.server.accepting`, no error of accept() ends it, and a client that vanishes is detected.
     """
 
     def __init__(self, listener: socket.socket, room: trio.Semaphore, make_room: Callable[[], None]) -> None:
-        """`make_room` lets an idle client go, if there is one."""
+        """`make_room` hangs up on an idle client, if there is one."""
         self._listener = trio.SocketListener(trio.socket.from_stdlib_socket(listener))
         self._room = room
         self._troubles = Troubles()
         self._make_room = make_room
 
     async def accept(self) -> trio.SocketStream:
-        """Return the next connection, which has taken its room, and is to give it back."""
+        """Return the next connection. Its room is to be released when it ends."""
         await self._take_room()
         try:
             stream = await self._next()
@@ -163,9 +162,9 @@ class Endpoint(trio.abc.Listener[trio.SocketStream]):
                 await trio.sleep(PAUSE)
 
     async def _take_room(self) -> None:
-        """Take what is free; where nothing is, and a client comes, let an idle one go.
+        """Take a free room. If there is none and a client comes, hang up on an idle one.
 
-        Otherwise silent clients, if they are many, would keep all others out.
+        Otherwise many silent clients could keep all others out.
         """
         try:
             self._room.acquire_nowait()

@@ -1,4 +1,4 @@
-"""What the API and the page show: the stored games, and where players meet."""
+"""What the API and the page are made from: stored games, live games, and the addresses for players."""
 
 from dataclasses import dataclass, field
 
@@ -10,17 +10,17 @@ from gateway.store.reader import Reader
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """A dialect, as the page tells of it to people."""
+    """A dialect, as the page describes it to people."""
 
     name: str
     """As in `Participant.kind`."""
     title: str
     mark: str
-    """A letter that stands for it."""
+    """The letter that stands for it."""
     scheme: str
-    """Of its URLs, such as ``ws``; empty where an address is no more than host and port."""
+    """Of its URLs, such as ``ws``; empty if an address is only host and port."""
     port: int | None
-    """Where the server listens for it; None where it does not."""
+    """The port on which the server listens for it, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Site:
     fronts: tuple[Front, ...] = ()
     """All dialects, in the order in which they are listed."""
     house: tuple[str, ...] = ()
-    """The players of the server's own that can be asked for."""
+    """The server's own players that people can choose."""
     idle: float = 300.0
     """Seconds that a player has for a move in games without a clock."""
     perfect: Perfect = field(kw_only=True)

@@ -1,6 +1,6 @@
-"""What a worker process of the web's does: work out a position, with the lowest priority there is.
+"""The work of a solver process: solve a position, at the lowest priority.
 
-A new process imports this module and what this imports: so this imports the engine and nothing else.
+A new process imports this module and all that it needs, so it imports only the engine.
 """
 
 import os

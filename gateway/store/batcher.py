@@ -42,12 +42,12 @@ class Batch(NamedTuple):
 
 
 class Store(Protocol):
-    """Where games go. One call at a time."""
+    """Stores games. One call at a time."""
 
     async def write(self, batch: Batch) -> None:
         """Store games and evidence for good, all or none; what is stored already stays as it is.
 
-        Raises StoreError where it should be tried again later, another exception where a game is at fault.
+        Raises StoreError if it should be tried again later, another exception if a game is at fault.
         """
 
     async def tidy(self) -> bool:
@@ -62,7 +62,7 @@ class Bounds:
     """How long, and how much, may wait."""
 
     patience: float = 2.0
-    """Seconds that a player waits to hear of a game that is not stored."""
+    """Seconds that players wait for a result to be stored."""
     waiting: int = 100_000
     """Games that wait to be stored, about 1 KB each."""
     evidence: int = 64 << 20
@@ -78,7 +78,7 @@ class Pace:
     remind: float = 10.0
     """Between two messages to the operator."""
     between: float = 0.01
-    """Between the beginnings of two batches at least, where more games wait: a transaction costs, too."""
+    """At least between the beginnings of two batches while games wait: a transaction has a cost."""
     tidy: float = 3600.0
     """Between two looks for evidence that is too old."""
     linger: float = 0.25
@@ -98,7 +98,7 @@ class Request:
         self._outcome: Cleared | Exception = StoreError("it was withdrawn")
 
     def withdraw(self) -> bool:
-        """Make sure that it is not carried out, and return True; False where it was begun already."""
+        """Make sure that it is not carried out, and return True; False if it has begun."""
         if self._state == "open":
             self._state = "withdrawn"
             self._settled.set()
@@ -107,7 +107,7 @@ class Request:
     async def result(self) -> Cleared:
         """Wait until it is carried out, and return what was removed. A cancelled caller withdraws it.
 
-        Raises StoreError where it was not carried out, or failed.
+        Raises StoreError if it was not carried out, or failed.
         """
         try:
             await self._settled.wait()
@@ -125,7 +125,7 @@ class Request:
         return self._state == "begun"
 
     def settle(self, outcome: Cleared | Exception) -> None:
-        """Tell whoever waits what came of it."""
+        """Pass the outcome to the task that waits."""
         self._outcome = outcome
         self._settled.set()
 
@@ -205,7 +205,7 @@ class Batcher:
     async def close(self, limit: float = 1.5) -> None:
         """Let what waits be stored, for at most `limit` seconds, and end `run`; log what is left.
 
-        What the store is then busy with is logged, and may be stored yet. To be called once.
+        A batch that is still being written is logged, and may be stored all the same. To be called once.
         """
         self._closed = True
         self._came.set()
@@ -239,7 +239,7 @@ class Batcher:
                 await self._came.wait()
 
     def _next_batch(self, now: float) -> Batch | None:
-        """Return what is stored next in one transaction, if it is time for that."""
+        """Return the next batch, if it is time for one."""
         if not (self._games or (self._evidence and (self._closed or now >= self._linger_until))):
             return None
         games, evidence, size = list[GameRecord](), list[Enclosure](), 0
@@ -332,7 +332,7 @@ def _say_not_storable(kind: str, error: Exception) -> None:
 
 
 def _parts(batch: Batch) -> list[Batch]:
-    """Return the batch in two parts, games before their evidence; none where it holds one thing."""
+    """Return the batch in two parts, games before their evidence; nothing if it holds one thing."""
     games, evidence = batch
     if len(games) > 1:
         half = len(games) // 2

@@ -1,8 +1,7 @@
-"""One player in time: its rating game by game, how it opens, how long it thinks, what it spoke.
+"""The history of one player: its rating game by game, its openings, its thinking times, its dialects.
 
-Knows the tables. What is not kept beside the games is read from those of this one player, by their indexes,
-so it costs the more the more games it has; of a long career only some points are returned. Ratings, openings
-and the order are of games that count.
+Knows the tables. It reads the player's own games by their indexes, so the cost grows with their number; of a
+long history only some points are returned. Ratings, openings and places come from games that count.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,41 +22,41 @@ class Point:
     """A player's rating after one of its games."""
 
     number: int
-    """Which of its games that have a rating, from 1."""
+    """The number of the game among its rated games, from 1."""
     ended: int
-    """When, in milliseconds of Unix time."""
+    """When the game ended, in milliseconds of Unix time."""
     rating: Rating
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """What a player was in some of its games."""
+    """A dialect in which a player played."""
 
     kind: str
     games: int
     latest: int
-    """When the latest ended, in milliseconds of Unix time."""
+    """When the latest game ended, in milliseconds of Unix time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Career:
-    """All that the games of one player show."""
+    """The history of one player."""
 
     profile: Profile
     place: tuple[int, int] | None
-    """Where it stands, and of how many; None for a player without a game that counts."""
+    """Its place, and the number of players; None if none of its games counts."""
     curve: list[Point]
     openings: tuple[dict[str, Score], dict[str, Score]]
-    """As first mover and as second, by the first columns."""
+    """Its scores as first mover and as second, by the first columns of the game."""
     clients: list[Client]
     move_times: list[float]
-    """Milliseconds for its first move of a game, its second and so on."""
+    """Mean milliseconds for its first move of a game, its second, and so on."""
     kinds: dict[str, str]
-    """What its opponents spoke in their last games."""
+    """The dialects of its opponents."""
 
 
 def career(connection: Connection, name: str) -> Career | None:
-    """Return all that the games of a player show; None for one who never played."""
+    """Return the history of a player; None if it has played no game."""
     found = profile(connection, name)
     if found is None:
         return None
@@ -74,7 +73,7 @@ def career(connection: Connection, name: str) -> Career | None:
 
 
 def place(connection: Connection, name: str) -> tuple[int, int] | None:
-    """Return which place a player has, and of how many; None for one without a game that counts."""
+    """Return the place of a player and the number of players; None if none of its games counts."""
     counts = players.c.opened + players.c.replied > 0
     sure = players.c.mean - 3 * players.c.deviation
     own = connection.execute(select(sure).where(players.c.name == name, counts)).scalar()
@@ -86,9 +85,10 @@ def place(connection: Connection, name: str) -> tuple[int, int] | None:
 
 
 def curve(connection: Connection, name: str, most: int, since: int | None = None) -> list[Point]:
-    """Return a player's rating after its games from `since` on, oldest first.
+    """Return a player's rating after its games from `since` on, the oldest first.
 
-    Of more than `most` games, evenly spread ones and the latest. Games without a rating are left out.
+    Of more than `most` games it returns evenly spread ones, with the latest. Games without a rating are left
+    out.
     """
     columns = ("id", "ended", "{side}_mean", "{side}_deviation")
     rated = _both_sides(connection, name, columns)
@@ -106,9 +106,9 @@ def curve(connection: Connection, name: str, most: int, since: int | None = None
 
 
 def openings(connection: Connection, name: str, side: Side, depth: int = 4) -> dict[str, Score]:
-    """Return how the games went that a player of this side began so: by the first columns, of both players.
+    """Return a player's scores on one side by opening: the first columns, of both players.
 
-    There is an entry for every beginning, of one column and more, up to `depth` columns.
+    There is an entry for every opening of 1 to `depth` columns.
     """
     own = (games.c.first, games.c.second)[side]
     start = func.substr(games.c.moves, 1, depth)
@@ -126,7 +126,7 @@ def openings(connection: Connection, name: str, side: Side, depth: int = 4) -> d
 
 
 def clients(connection: Connection, name: str) -> list[Client]:
-    """Return what a player was, in all its games, the latest first."""
+    """Return the dialects in which a player played, the latest first."""
     seen = _both_sides(connection, name, ("ended", "{side}_kind"))
     latest = func.max(seen.c.ended)
     query = select(seen.c.kind, func.count(), latest).group_by(seen.c.kind).order_by(latest.desc())
@@ -134,9 +134,9 @@ def clients(connection: Connection, name: str) -> list[Client]:
 
 
 def move_times(connection: Connection, name: str, latest: int = 50) -> list[float]:
-    """Return how many milliseconds a player took for its first move, its second and so on, on average.
+    """Return the mean milliseconds for a player's first move, its second, and so on.
 
-    From the exchanges that are kept of its `latest` games. Empty where there are none.
+    They come from the evidence of its `latest` games. Empty if there is none.
     """
     own = _both_sides(connection, name, ("id", "moves"))
     newest = select(own).order_by(own.c.id.desc()).limit(latest).subquery()
@@ -153,9 +153,9 @@ def move_times(connection: Connection, name: str, latest: int = 50) -> list[floa
 
 
 def answered(exchange: Exchange, moves: int) -> Sequence[int]:
-    """Return how many milliseconds passed between what one side was told and each of its `moves`.
+    """Return the milliseconds between the last text to one side and each of its `moves`.
 
-    Empty where the texts do not show which of them were the moves.
+    Empty if the texts do not show which of them are moves.
     """
     times: list[int] = []
     told = 0
@@ -172,13 +172,13 @@ def _number(connection: Connection, name: str) -> int | None:
 
 
 def _both_sides(connection: Connection, name: str, columns: Sequence[str]) -> Subquery:
-    """Return a player's games of either side; ``{side}_`` in `columns` stands for that of the player."""
+    """Return a player's games on both sides; ``{side}_`` in `columns` stands for the player's side."""
     number = _number(connection, name)
 
     def parts() -> Iterator[Select[tuple[object, ...]]]:
         for side, own in enumerate(("first", "second")):
             found = (games.c[each.format(side=own)].label(each.removeprefix("{side}_")) for each in columns)
-            # A name that plays itself is seen once in each of its games.
+            # A name that plays itself has each of its games once.
             once = games.c.second != games.c.first if side else literal_column("1") == 1
             yield select(*found, literal_column(str(side)).label("side")).where(games.c[own] == number, once)
 

@@ -195,7 +195,7 @@ def _drawing(board: Board) -> str:
 def _conversation(player: Participant, exchange: Exchange | None, nothing: str) -> Iterator[str]:
     name = printable(player.name)
     if exchange is None:
-        why = "one of the server's own players, without a wire" if player.house else nothing
+        why = "one of the server's own players, without a connection" if player.house else nothing
         yield f"{name}: {why}\n"
         return
     yield f"{name} -> said, <- heard, in milliseconds since the game began:\n"

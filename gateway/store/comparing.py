@@ -1,8 +1,7 @@
-"""Players beside each other: standings of some of the games, and who did how against whom.
+"""Comparing players: standings of a choice of games, and scores between players.
 
-Knows the tables. Which games is a `Choice`. Where it is all of them, everything comes from what is kept
-beside the games; else from the games themselves. Only games that count are in it, and the rating is that of
-all games, whichever are chosen.
+Knows the tables. For all games it reads the totals that are kept beside the games, for a smaller `Choice` the
+games themselves. It includes only games that count. A rating is always that of all games.
 """
 
 from collections import defaultdict
@@ -12,7 +11,6 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, FromClause, case, func, literal_column, or_, select
 
-from gateway.game.board import Side
 from gateway.game.events import Reason
 from gateway.store import statistics
 from gateway.store.records import REASONS
@@ -20,43 +18,42 @@ from gateway.store.schema import games, players, tallies
 from gateway.store.statistics import Record, Score, Standing
 from gateway.store.totals import Rating
 
-_SIDES: tuple[tuple[Side, str, str], ...] = ((0, "first", "second"), (1, "second", "first"))
 _NONE = Score(0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which games: those to which everything applies that is not None."""
+    """A choice of games, by all fields that are not None."""
 
     since: int | None = None
-    """From when on it ended, in milliseconds of Unix time."""
+    """Games that ended at this time or later, in milliseconds of Unix time."""
     table: str | None = None
-    """Where the players met by name."""
+    """Games at this table."""
 
     @property
     def is_everything(self) -> bool:
-        """Whether that is all games."""
+        """Whether it is all games."""
         return self == Choice()
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The players of some games, and these games."""
+    """The players of a choice of games, and what they did."""
 
     choice: Choice
-    """These games, in the fewest words: without a time before which there was no game."""
+    """The same games by the simplest choice: without `since` if no game is older."""
     standings: list[Standing]
     """The strongest first."""
     reasons: dict[Reason, int]
-    """How many games ended for which reason."""
+    """The number of games for each reason."""
     endings: dict[tuple[str, Reason], Score]
-    """How a player did in the games that ended for a reason, where that was asked for."""
+    """A player's score in the games that ended for a reason; empty without `by_reason`."""
     tables: list[str]
-    """Where players met by name, in any game, the latest first."""
+    """The tables of all games, the latest first."""
 
 
 def compare(connection: Connection, choice: Choice, *, by_reason: bool = False) -> Comparison:
-    """Return who played games of the choice, and how these went; with `by_reason` the endings too."""
+    """Return the players of the chosen games and their scores; with `by_reason` also `endings`."""
     there = tables(connection)
     if choice.since is not None:
         older = select(games.c.id).where(games.c.ended < choice.since).limit(1)
@@ -70,7 +67,7 @@ def compare(connection: Connection, choice: Choice, *, by_reason: bool = False) 
     reasons: dict[Reason, int] = defaultdict(int)
     endings: dict[tuple[int, Reason], Score] = defaultdict(lambda: _NONE)
     for player, reason, record in _records(connection, _source(choice)):
-        done[player] = _together(done[player], record)
+        done[player] += record
         reasons[reason] += record.first.games
         endings[player, reason] += record.total
     names = {row.id: row.name for row in connection.execute(select(players.c.id, players.c.name))}
@@ -81,7 +78,7 @@ def compare(connection: Connection, choice: Choice, *, by_reason: bool = False) 
 def scores(
     connection: Connection, choice: Choice, names: Sequence[str], others: Sequence[str]
 ) -> dict[tuple[str, str], Score]:
-    """Return how each of `names` did against each of `others`, where they met."""
+    """Return the score of each of `names` against each of `others` that it met."""
     own, their, source = _named(connection, names), _named(connection, others), _source(choice)
     first, second = source.c.first, source.c.second
     met = or_(*(one.in_([*own]) & other.in_([*their]) for one, other in ((first, second), (second, first))))
@@ -97,19 +94,19 @@ def scores(
 
 
 def tables(connection: Connection, limit: int = 200) -> list[str]:
-    """Return the names of up to `limit` tables at which games were played, the latest first."""
+    """Return the names of up to `limit` tables, those of the latest games first."""
     latest = func.max(games.c.id)
     query = select(games.c.at_table).where(games.c.at_table.is_not(None)).group_by(games.c.at_table)
     return [*connection.scalars(query.order_by(latest.desc()).limit(limit))]
 
 
 def _source(choice: Choice) -> FromClause:
-    """Return the games of a choice, with the columns of `tallies`."""
+    """Return the chosen games, with the columns of `tallies`."""
     if choice.is_everything:
         return tallies
     length = func.length(games.c.moves)
     columns: list[ColumnElement[Any]] = [
-        # Computed, so that no index fits: to group most of all games takes four times as long through one.
+        # Computed, so that no index is used: grouping most of the games by an index is slower.
         (games.c.first + 0).label("first"),
         (games.c.second + 0).label("second"),
         games.c.reason.concat("").label("reason"),
@@ -124,8 +121,8 @@ def _source(choice: Choice) -> FromClause:
 
 
 def _records(connection: Connection, source: FromClause) -> Iterator[tuple[int, Reason, Record]]:
-    """Yield what each player did on each side in the games that ended for each reason."""
-    for side, own, _ in _SIDES:
+    """Yield each player's record on each side, by the reason of the end."""
+    for side, own in enumerate(("first", "second")):
         sums = (func.sum(source.c[f"{own}_{what}"]) for what in ("thought", "moves"))
         keys = (source.c[own], source.c.reason)
         query = select(*keys, *_counts(source, side), *sums).group_by(*keys)
@@ -136,7 +133,7 @@ def _records(connection: Connection, source: FromClause) -> Iterator[tuple[int, 
 
 
 def _standings(connection: Connection, done: Mapping[int, Record]) -> list[Standing]:
-    """Return where those stand who did something, the strongest first."""
+    """Return the standings of the players in `done`, the strongest first."""
     about = (players.c[name] for name in ("id", "name", "kind", "house", "mean", "deviation"))
     surest = (players.c.mean - 3 * players.c.deviation).desc()
     return [
@@ -157,22 +154,13 @@ def _conditions(choice: Choice) -> Iterator[ColumnElement[bool]]:
 
 
 def _counts(source: FromClause, side: int) -> Iterator[ColumnElement[int]]:
-    """Yield games, and those that this side won, and those that nobody won."""
+    """Yield the numbers of all games, of those that this side won, and of those that nobody won."""
     yield func.sum(source.c.games)
     for result in (1 + side, 0):
         yield func.sum(case((source.c.result == result, source.c.games), else_=0))
 
 
 def _named(connection: Connection, names: Sequence[str]) -> dict[int, str]:
-    """Return the names of those players that there are, by their numbers."""
+    """Return the names of known players, by their numbers."""
     query = select(players.c.id, players.c.name).where(players.c.name.in_(names))
     return {row.id: row.name for row in connection.execute(query)}
-
-
-def _together(one: Record, other: Record) -> Record:
-    return Record(
-        one.first + other.first,
-        one.second + other.second,
-        one.thought + other.thought,
-        one.moves + other.moves,
-    )

@@ -2,7 +2,7 @@
 
 
 class StoreError(Exception):
-    """The database cannot be opened or used. Its text is one line that a person can do something about."""
+    """The database cannot be opened or used. Its text is one line for the operator."""
 
 
 class NotKeptError(StoreError):

@@ -1,7 +1,7 @@
-"""What makes the tables of each version of those of the version before.
+"""Migrations: each changes the tables of one version to those of the next.
 
-Each migration is frozen: it is in SQL of its own, for its tables are no longer those that
-`gateway.store.schema` describes. It runs in one transaction with the change of the version.
+A migration is frozen, and written in SQL: its tables are not those that `gateway.store.schema` describes
+today. It runs in one transaction with the change of the version.
 """
 
 import secrets
@@ -16,7 +16,7 @@ Migration: TypeAlias = Callable[[Connection], None]
 
 
 def give_games_an_id(connection: Connection) -> None:
-    """Version 2: a game has an id; that of a game of version 1 is its number.
+    """Version 2: games have ids. The id of an older game is its number.
 
     SQLite cannot drop a column that is in a constraint, so there the games are copied out and in again.
     """
@@ -72,11 +72,11 @@ _GAMES_IN_SQLITE = (
 
 
 def keep_ratings_with_games(connection: Connection) -> None:
-    """Version 3: a game keeps both players' ratings after it. Of older games they are not known yet."""
+    """Version 3: games keep both players' ratings after them. `recount` fills in older games."""
     kind = "DOUBLE" if connection.dialect.name == "sqlite" else "DOUBLE PRECISION"
     for column in ("first_mean", "first_deviation", "second_mean", "second_deviation"):
         connection.execute(text(f"ALTER TABLE games ADD COLUMN {column} {kind}"))
 
 
 MIGRATIONS: tuple[Migration, ...] = (give_games_an_id, keep_ratings_with_games)
-"""What makes the tables of version N + 1 of those of version N, for N from 1."""
+"""The migrations from version 1 to 2, from 2 to 3, and so on."""

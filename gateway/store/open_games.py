@@ -1,7 +1,7 @@
-"""Games that are over and not stored yet, and the players who wait to hear of them.
+"""Games that are over but not stored, and the players that wait for their results.
 
 Knows trio; does not know where games are stored. The rule it keeps: nobody waits for longer than `patience`.
-A game that is not stored by then is late: players hear of it all the same, and it goes on waiting.
+A game that is not stored by then is late: players hear the result all the same, and the game goes on waiting.
 """
 
 import logging
@@ -59,15 +59,12 @@ class OpenGames:
         return [game.record for game in games]
 
     def is_open(self, game: GameId) -> bool:
-        """Whether the game is not stored yet, and it is worth waiting until it is."""
+        """Whether the game is neither stored nor late."""
         found = self._games.get(game)
         return found is not None and not found.is_late
 
     def when_stored(self, game: GameId, then: Callable[[], object]) -> None:
-        """Call `then` once it is not worth waiting for the game any more: at once, or by `settle` or `watch`.
-
-        It MUST NOT block or raise.
-        """
+        """Call `then` once the game is stored or late, or at once if it is. It MUST NOT block or raise."""
         found = self._games.get(game)
         if found is None or found.is_late:
             then()
@@ -75,7 +72,7 @@ class OpenGames:
             found.waiting.append(then)
 
     async def watch(self) -> None:
-        """Let games become late when it is time, for ever."""
+        """Let games become late in time, until cancelled."""
         while True:
             while self._timely and self._timely[0].is_settled:
                 self._timely.popleft()
@@ -88,7 +85,7 @@ class OpenGames:
                 await self._came.wait()
 
     def close(self) -> None:
-        """Tell the operator what was not told yet."""
+        """Tell the operator of late games that were not logged yet."""
         self._told_late.close()
 
 
@@ -103,14 +100,14 @@ class _Game:
         """When it becomes late."""
         self.is_late = self.is_settled = False
         self.waiting: list[Callable[[], object]] = []
-        """What is to be called once the game is settled or late."""
+        """Called once the game is settled or late."""
 
     def settle(self) -> None:
         self.is_settled = True
         self._tell()
 
     def become_late(self) -> int:
-        """Tell those who wait, and return how many these were: none where the game is settled."""
+        """Tell those that wait, and return their number, 0 if the game is settled."""
         if self.is_settled:
             return 0
         self.is_late = True

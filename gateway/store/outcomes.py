@@ -1,7 +1,6 @@
-"""How a game ended, in words: the one wording for commands and pages.
+"""How a game ended, in words, for commands and pages.
 
-Knows sides and reasons; does not know names, nor how they are shown, since what a player calls itself looks
-different on a terminal and on a page.
+Knows sides and reasons. Does not know names, because a terminal and a page show them differently.
 """
 
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ class Outcome:
     """A sentence about two players: one's name, `verb`, the other's name, `how`."""
 
     subject: Side
-    """The side that is named first: for what a player did wrong, the one that lost."""
+    """The side that is named first: the winner, or the loser if it made a mistake."""
     verb: str
     how: str
 
@@ -31,7 +30,7 @@ _NEITHER = {
 
 
 def outcome(record: GameRecord) -> Outcome:
-    """Return who won and why."""
+    """Return the sentence for a game."""
     if record.winner is None:
         return Outcome(
             0, "and", _NEITHER.get(record.reason, f"ended without a winner: {record.reason.value}")

@@ -1,11 +1,10 @@
-"""The store process, as the server knows it: it writes to the database, so that play shares nothing with it.
+"""The store process, as the server sees it. It is a process, not a thread: Python's threads would slow play.
 
-Threads of one process take turns in Python: what one of them computes the others wait for. Here is the
-server's end of the socket to that process; `worker` is the process. The rules kept here:
+This is the server's end of the socket to that process; `worker` is its program. The rules it keeps:
 
 - A process that dies, hangs, or cannot be understood is one more way in which a database fails: the next
   attempt is made with another process.
-- At the end the process has a moment to finish what it is at, and is killed then.
+- At the end the process has a moment to finish its work; then it is killed.
 """
 
 import marshal
@@ -24,13 +23,13 @@ from gateway.store.records import Cleared
 from gateway.store.worker import framed
 
 STARTING = 60.0
-"""Seconds that a process has until it can store games."""
+"""Seconds that a process has to become ready."""
 PARTING = 0.25
-"""Seconds that a process has for ending by itself."""
+"""Seconds that a process has to end by itself."""
 
 
 class UnstorableError(Exception):
-    """What was to be stored is itself at fault, says the database."""
+    """The database will never take what was to be stored."""
 
 
 class StoreProcess:
@@ -53,9 +52,9 @@ class StoreProcess:
         return None if self._process is None else self._process.pid
 
     async def start(self) -> None:
-        """Start the process and wait until it can store games, so that players need not.
+        """Start the process and wait until it is ready.
 
-        Raises OSError where the system gives none, or it does not begin.
+        Raises OSError if the system cannot start it, or it does not become ready.
         """
         ours, theirs = socket.socketpair()
         try:
@@ -74,7 +73,7 @@ class StoreProcess:
     async def write(self, batch: Batch) -> None:
         """Store games and evidence for good, all or none; what is stored already stays as it is.
 
-        Raises StoreError where it should be tried again later, UnstorableError where a game is at fault.
+        Raises StoreError if it should be tried again later, UnstorableError if a game is at fault.
         """
         games = [each.plain() for each in batch.games]
         evidence = [(each.game, each.side, each.exchange) for each in batch.evidence]
@@ -94,7 +93,7 @@ class StoreProcess:
         return Cleared(games, players)
 
     async def close(self, limit: float = PARTING) -> None:
-        """End the process, which has `limit` seconds to finish what it is at, and is killed then."""
+        """End the process. It has `limit` seconds to finish its work; then it is killed."""
         await self._end(limit)
 
     async def _ask(self, question: bytes, patience: float) -> Any:
@@ -106,7 +105,7 @@ class StoreProcess:
         except trio.TooSlowError as error:
             await self._end(0.0)
             raise StoreError(f"the process that writes has not answered for {patience:.0f} s") from error
-        except Exception as error:  # whatever it was, what would come next is the answer to something else
+        except Exception as error:  # the next answer would belong to another question
             status = await self._end(PARTING)
             raise StoreError(f"the process that writes has ended, with status {status}") from error
         if kind == "done":

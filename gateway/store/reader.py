@@ -1,8 +1,8 @@
-"""Reading, for what is outside the store: questions in plain data, answers in plain data.
+"""Reading from the store: plain data in, plain data out.
 
-Knows the database; does not know who asks, or in which form it is answered. The rule it keeps: whatever a
-database complains of becomes one `StoreError`, of one line. Everything here blocks, so it is not for the
-event loop's thread; any other thread will do, and any number of them at once.
+Knows the database; does not know its callers, or the form of their answers. The rule it keeps: every error of
+a database becomes a `StoreError` of one line. Everything here blocks, so call it from other threads than the
+event loop's; any number of them may call at once.
 """
 
 import sqlite3
@@ -27,23 +27,23 @@ from gateway.store.schema import schema_version
 from gateway.store.statistics import Meeting, Profile, Score, Standing
 
 Whole: TypeAlias = tuple[GameRecord, tuple[Exchange | None, Exchange | None]]
-"""A game, and what is kept of the exchange of its first and of its second mover."""
+"""A game, and the evidence of its first and its second mover."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Reads from one database. All of it raises StoreError where the database cannot be used now."""
+    """Reads from one database. Every method raises StoreError if the database cannot be used."""
 
     database: Database | None
-    """None where results are not kept: then all of it raises NotKeptError."""
+    """None if results are not kept: then every method raises NotKeptError."""
 
     def page(self, wanted: Filter, part: Page) -> list[GameRecord]:
-        """Return up to `part.limit` games. Raises NoGameError where one that bounds them is not there."""
+        """Return up to `part.limit` games. Raises NoGameError if a bound of `part` is not stored."""
         with self._reading() as connection:
             return games.page(connection, wanted, part)
 
     def every(self, wanted: Filter) -> Iterator[GameRecord]:
-        """Yield all games, the oldest first, a page of them in memory at most."""
+        """Yield all games, the oldest first, with only a page of them in memory."""
         yield from games.every(self._reading, wanted)
 
     def game(self, game: GameId) -> Whole:
@@ -52,49 +52,49 @@ class Reader:
             return games.one(connection, game), games.evidence_of(connection, game)
 
     def standings(self, limit: int) -> tuple[list[Standing], Score]:
-        """Return up to `limit` players, the strongest first, and how all first movers did."""
+        """Return up to `limit` players, the strongest first, and the score of all first movers."""
         with self._reading() as connection:
             return statistics.standings(connection, limit), statistics.first_movers(connection)
 
     def players(self, after: str | None, limit: int) -> list[Standing]:
-        """Return up to `limit` players by name, from behind the name `after` on."""
+        """Return up to `limit` players by name, those after the name `after`."""
         with self._reading() as connection:
             return statistics.roll(connection, after, limit)
 
     def profile(self, name: str) -> Profile | None:
-        """Return all of one player; None for one who never played."""
+        """Return the totals of one player; None if it has played no game."""
         with self._reading() as connection:
             return statistics.profile(connection, name)
 
     def compare(self, choice: Choice, *, by_reason: bool = False) -> Comparison:
-        """Return who played games of the choice, and how these went; with `by_reason` the endings too."""
+        """Return the players of the chosen games and their scores; with `by_reason` also `endings`."""
         with self._reading() as connection:
             return comparing.compare(connection, choice, by_reason=by_reason)
 
     def scores(
         self, choice: Choice, names: Sequence[str], others: Sequence[str]
     ) -> dict[tuple[str, str], Score]:
-        """Return how each of `names` did against each of `others`, where they met."""
+        """Return the score of each of `names` against each of `others` that it met."""
         with self._reading() as connection:
             return comparing.scores(connection, choice, names, others)
 
     def curves(self, names: Sequence[str], most: int, since: int | None) -> dict[str, list[Point]]:
-        """Return the ratings of players after up to `most` of their games from `since` on."""
+        """Return each player's ratings after up to `most` of its games from `since` on."""
         with self._reading() as connection:
             return {name: careers.curve(connection, name, most, since) for name in names}
 
     def career(self, name: str) -> Career | None:
-        """Return all that the games of a player show; None for one who never played."""
+        """Return the history of a player; None if it has played no game."""
         with self._reading() as connection:
             return careers.career(connection, name)
 
     def meetings(self, limit: int) -> list[Meeting]:
-        """Return for up to `limit` pairs how often they met, those that met most first."""
+        """Return how often up to `limit` pairs met, the most frequent first."""
         with self._reading() as connection:
             return statistics.meetings(connection, limit)
 
     def probe(self) -> None:
-        """Write to the database, without a change to what is in it; return where that is possible."""
+        """Write to the database without changing it. Return if that is possible."""
         with self._writing() as connection:
             connection.execute(update(schema_version).values(version=schema_version.c.version))
 
@@ -116,7 +116,7 @@ class Reader:
 
 @contextmanager
 def understood() -> Iterator[None]:
-    """Let whatever a database complains of be a StoreError of one line."""
+    """Turn every error of a database into a StoreError of one line."""
     try:
         yield
     except (SQLAlchemyError, sqlite3.Error, OSError) as error:

@@ -56,6 +56,15 @@ class Record:
     """Milliseconds, all games together."""
     moves: int
 
+    def __add__(self, other: "Record") -> "Record":
+        """Return both together."""
+        return Record(
+            self.first + other.first,
+            self.second + other.second,
+            self.thought + other.thought,
+            self.moves + other.moves,
+        )
+
     @property
     def total(self) -> Score:
         """Both sides together."""

@@ -1,8 +1,8 @@
-"""Writing games down: the game, its players, what it does to the totals, and later its evidence.
+"""Storing games: the game, its players, the totals, and later the evidence.
 
-Knows the tables; does not know threads, or what happens when the database fails: each function works within
-the transaction of the connection that it is given, which must exclude other writers (`Database.writing`).
-The rule it keeps: a game is stored once, however often it is handed in.
+Knows the tables; does not know processes, or what happens when the database fails. Each function works in the
+transaction of its connection, which must exclude other writers (`Database.writing`). The rule it keeps: a
+game is stored once, however often it is handed in.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,9 +21,9 @@ from gateway.store.totals import Account, Entry, Key, Ratings, Tally, Totals
 
 T = TypeVar("T")
 Rerated: TypeAlias = dict[int, Ratings]
-"""Ratings after games, by the game's number in the database."""
+"""Ratings after games, by the number of the game in the database."""
 PAGE = 5_000
-"""Games that are read at once where all are read."""
+"""Games in one read of all games."""
 
 _TOTALS = tuple(Account.__dataclass_fields__)
 _SUMS = tuple(Tally.__dataclass_fields__)
@@ -42,9 +42,9 @@ class OtherGameError(Exception):
 
 
 def store(connection: Connection, records: Sequence[GameRecord]) -> list[GameRecord]:
-    """Store those games, in this order, that are not stored already; return these.
+    """Store the games that are not stored yet, in this order, and return them.
 
-    Raises `OtherGameError`, and others for what the database will never take.
+    Raises `OtherGameError`, and other errors for a game that the database will never take.
     """
     fresh = _fresh(connection, records)
     if not fresh:
@@ -63,13 +63,13 @@ def store(connection: Connection, records: Sequence[GameRecord]) -> list[GameRec
 
 
 def enclose(connection: Connection, enclosures: Sequence[Enclosure]) -> None:
-    """Store evidence of games, each side's once; of games that are not there, drop it."""
+    """Store evidence, once for each side of a game. Evidence of an unknown game is dropped."""
     rows = [(each.side, evidence.stored(each.exchange), each.game) for each in enclosures]
     _execute(connection, "insert_exchanges", rows)
 
 
 def recount(connection: Connection) -> Totals:
-    """Return the totals as the stored games alone give them."""
+    """Return the totals, computed from the stored games alone."""
     totals = Totals()
     for _ in replay(connection, totals):
         pass
@@ -77,9 +77,9 @@ def recount(connection: Connection) -> Totals:
 
 
 def replay(connection: Connection, totals: Totals) -> Iterator[Rerated]:
-    """Enter all stored games in `totals`, a page at a time; yield the ratings that those of a page lack.
+    """Enter all stored games in `totals`, a page at a time.
 
-    They are lacking too where they are others than the games alone give.
+    Yields the missing and wrong ratings of each page.
     """
     kept = (games.c[name] for name in Ratings._fields)
     columns = (games.c.id, *(games.c[name] for name in _BUSY), func.length(games.c.moves), *kept)
@@ -97,12 +97,12 @@ def replay(connection: Connection, totals: Totals) -> Iterator[Rerated]:
 
 
 def rerate(connection: Connection, lacking: Rerated) -> None:
-    """Let games keep these ratings."""
+    """Store ratings with their games."""
     _execute(connection, "update_ratings", [(*ratings, number) for number, ratings in lacking.items()])
 
 
 def totals_kept(connection: Connection) -> Totals:
-    """Return the totals as they are kept beside the games."""
+    """Return the totals that are kept beside the games."""
     accounts = connection.execute(select(players.c.id, *(players.c[name] for name in _TOTALS)))
     sums = connection.execute(select(tallies))
     return Totals(
@@ -112,7 +112,7 @@ def totals_kept(connection: Connection) -> Totals:
 
 
 def rewrite(connection: Connection, totals: Totals) -> None:
-    """Keep these totals beside the games, in place of those that are kept."""
+    """Replace the totals that are kept beside the games."""
     ids = connection.scalars(select(players.c.id)).all()
     rows = [(*_totals_of(totals.accounts.get(number, Account())), number) for number in ids]
     _execute(connection, "update_totals", rows)
@@ -123,7 +123,7 @@ def rewrite(connection: Connection, totals: Totals) -> None:
 def prune(connection: Connection, before: int, most: int = 1_000) -> int:
     """Delete the evidence of up to `most` games that ended before `before`, the oldest first.
 
-    `before` is in milliseconds of Unix time. Returns of how many it was deleted.
+    `before` is in milliseconds of Unix time. Returns the number of games.
     """
     oldest = select(exchanges.c.game).distinct().order_by(exchanges.c.game).limit(most).subquery()
     old = select(games.c.id).join(oldest, games.c.id == oldest.c.game).where(games.c.ended < before)
@@ -134,7 +134,7 @@ def prune(connection: Connection, before: int, most: int = 1_000) -> int:
 
 
 def clear(connection: Connection) -> Cleared:
-    """Remove everything but the tables."""
+    """Remove all rows."""
     for table in (exchanges, tallies):
         connection.execute(delete(table))
     removed = connection.execute(delete(games)).rowcount
@@ -142,7 +142,7 @@ def clear(connection: Connection) -> Cleared:
 
 
 class _Roll:
-    """The players of some games: their numbers and accounts, known ones and new ones."""
+    """The players of some games, known and new ones: their numbers and accounts."""
 
     def __init__(self, connection: Connection, records: Sequence[GameRecord]) -> None:
         self._seen: dict[str, Participant] = {}
@@ -161,7 +161,7 @@ class _Roll:
                 self.accounts[number] = Account()
 
     def write(self, connection: Connection) -> None:
-        """Write everybody down as they are now."""
+        """Store all players with their accounts."""
         rows = {name: self._row(name) for name in self._seen}
         _execute(connection, "insert_players", [(*rows.pop(name), spelled(name)) for name in self._new])
         _execute(connection, "update_players", [*rows.values()])
@@ -180,7 +180,7 @@ class _Roll:
 
 
 def _fresh(connection: Connection, records: Sequence[GameRecord]) -> list[GameRecord]:
-    """Return the games that are not stored yet, each once. Raises `OtherGameError`."""
+    """Return the games that are not stored yet, without repetitions. Raises `OtherGameError`."""
     known: dict[GameId, GameRecord] = {}
     mark = _mark(connection.dialect.name)
     for ids in _slices([record.game for record in records]):
@@ -196,13 +196,13 @@ def _fresh(connection: Connection, records: Sequence[GameRecord]) -> list[GameRe
 
 
 def _last(connection: Connection, table: str) -> int:
-    """Return the highest number in a table, 0 where there is none."""
+    """Return the highest number in a table, 0 if it is empty."""
     number: int = connection.exec_driver_sql(f"SELECT coalesce(max(id), 0) FROM {table}").scalar_one()
     return number
 
 
 def _row(record: GameRecord, opener: int, replier: int) -> tuple[Any, ...]:
-    """Return the columns of a game between these two players, from `game` on."""
+    """Return the columns of a game from `game` on; `opener` and `replier` are numbers of players."""
     first, second = record.players
     return (
         *(record.game, record.began, record.ended, opener, replier),
@@ -217,12 +217,12 @@ def _entry(first: int, second: int, record: GameRecord) -> Entry:
 
 
 def _add(connection: Connection, sums: dict[Key, Tally]) -> None:
-    """Add to the tallies that are kept."""
+    """Add to the stored tallies."""
     _execute(connection, "add_tallies", [(*key, *_sums_of(tally)) for key, tally in sums.items()])
 
 
 def _execute(connection: Connection, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Carry out one of `_statements` for each row, without what SQLAlchemy would do for each."""
+    """Execute one of `_statements` for all rows, without the cost of SQLAlchemy for each row."""
     if rows:
         connection.exec_driver_sql(_statements(connection.dialect.name)[statement], rows)
 

@@ -1,11 +1,10 @@
-"""What one more game does to two players' totals and ratings. Pure: numbers in, numbers out.
+"""How a game changes two players' totals and ratings. Pure: numbers in, numbers out.
 
-The same few lines keep the running figures, game by game as they are stored, and compute them again from all
-games; so the two cannot differ. The rule that this needs: a rating depends on the games and their order
-alone, to the last bit.
+The same code updates the totals when a game is stored, and computes them again from all games, so the two
+cannot differ. The rule it keeps: a rating depends only on the games and their order, to the last bit.
 
-A rating is a normal distribution, after Plackett and Luce's model as openskill computes it. This is the only
-module that knows that library.
+A rating is a normal distribution, by Plackett and Luce's model as openskill computes it. No other module
+knows that library.
 """
 
 from dataclasses import dataclass, field
@@ -23,19 +22,19 @@ _RANKS = {0: [_WIN, _WIN], 1: [_WIN, _LOSS], 2: [_LOSS, _WIN]}
 
 
 class Rating(NamedTuple):
-    """A strength and its uncertainty; what a player starts with who has played no game."""
+    """A strength and its uncertainty. The defaults are those of a new player."""
 
     mean: float = MEAN
     deviation: float = DEVIATION
 
     @property
     def sure(self) -> float:
-        """The strength that the player has with a probability of 99.9 %; standings are in this order."""
+        """The strength that the player exceeds with a probability of 99.9 %. Standings are in this order."""
         return self.mean - 3 * self.deviation
 
 
 def rated(first: Rating, second: Rating, result: int) -> tuple[Rating, Rating]:
-    """Return both ratings after a game with `result`, 1 or 2 for who won, 0 for a draw."""
+    """Return both ratings after a game; `result` is 1 or 2 for the winner, 0 for a draw."""
     model = _model()
     sides = [[model.rating(mu=each.mean, sigma=each.deviation)] for each in (first, second)]
     (one,), (two,) = model.rate(sides, ranks=_RANKS[result])
@@ -43,7 +42,7 @@ def rated(first: Rating, second: Rating, result: int) -> tuple[Rating, Rating]:
 
 
 class Ratings(NamedTuple):
-    """Both players' ratings after a game, as a game keeps them; None where they are not known."""
+    """Both players' ratings after a game, as stored with it; None if unknown."""
 
     first_mean: float | None = None
     first_deviation: float | None = None
@@ -59,19 +58,19 @@ def _model() -> "PlackettLuce":
 
 
 class Entry(NamedTuple):
-    """What a game that counts is in the totals."""
+    """A game as the totals need it."""
 
     first: int
     """A player's number in the database."""
     second: int
     result: int
-    """As `GameRecord.result` has it."""
+    """As in `GameRecord.result`."""
     reason: str
     first_thought: int
     """Milliseconds."""
     second_thought: int
     moves: int
-    """Of both together."""
+    """Of both players together."""
 
 
 @dataclass(slots=True)
@@ -94,7 +93,7 @@ class Account:
 
 
 class Key(NamedTuple):
-    """What the games have in common that are counted together."""
+    """What all games of a tally have in common."""
 
     first: int
     second: int
@@ -104,7 +103,7 @@ class Key(NamedTuple):
 
 @dataclass(slots=True)
 class Tally:
-    """Games that are counted together."""
+    """Sums over games with the same `Key`."""
 
     games: int = 0
     first_thought: int = 0
@@ -115,7 +114,7 @@ class Tally:
 
 @dataclass(slots=True)
 class Totals:
-    """Accounts, by the player's number, and tallies; what is missing begins at nothing."""
+    """Accounts by the player's number, and tallies. A missing one counts as zero."""
 
     accounts: dict[int, Account] = field(default_factory=dict)
     tallies: dict[Key, Tally] = field(default_factory=dict)

@@ -1,9 +1,9 @@
-"""The program of the store process: it writes to the database what the server sends it.
+"""The program of the store process: it writes what the server sends to the database.
 
 Knows the socket to the server, and which of the database's errors mean that it cannot be used now. Logs
 nothing: the server hears of every error, and logs it. The rules it keeps:
 
-- It finishes what it is at and ends when its server has ended, however that came.
+- When its server has ended, even if killed, it finishes its work and ends.
 - An error of the database is answered with "again", and the next attempt makes a new connection. Any other
   error is answered with "refused": something in the batch cannot be stored.
 
@@ -30,7 +30,7 @@ from gateway.store.errors import StoreError
 from gateway.store.records import Cleared, Enclosure, GameRecord
 
 NICENESS = 10
-"""By so much play comes first where a processor is shared, of which 10 % are left then for storing games."""
+"""The niceness of this process. On a processor shared with play it still gets about 10 %."""
 DAY = 86_400_000
 """Milliseconds."""
 
@@ -46,7 +46,7 @@ class Worker:
     def write(self, games: Sequence[GameRecord], evidence: Sequence[Enclosure] = ()) -> None:
         """Store games, and the evidence of these and earlier ones; what is stored already stays as it is.
 
-        Raises StoreError where it should be tried again later, another exception where a game is at fault.
+        Raises StoreError if it should be tried again later, another exception if a game is at fault.
         """
         with _understood(), self.database.writing() as connection:
             storing.store(connection, games)
@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def serve(server: socket.socket) -> None:
-    """Do what comes by the socket, until the server is gone."""
+    """Answer the messages on the socket, until the server is gone."""
     with server, server.makefile("rb") as messages, suppress(OSError):  # which says that the server is gone
         orders = _next(messages)
         if orders is None:
@@ -89,7 +89,7 @@ def serve(server: socket.socket) -> None:
 
 
 def answer_to(question: Sequence[Any], worker: Worker) -> tuple[str, object]:
-    """Do what is asked for; return "done" and what came of it, or "again" or "refused" and an error."""
+    """Carry out a request; return "done" and its result, or "again" or "refused" and an error."""
     try:
         match question:
             case ["write", games, evidence]:
@@ -111,13 +111,13 @@ def answer_to(question: Sequence[Any], worker: Worker) -> tuple[str, object]:
 
 
 def framed(message: Any) -> bytes:
-    """Return a message as bytes. Raises ValueError where it is more than plain values."""
+    """Return a message as bytes. Raises ValueError if it is not of plain values."""
     data = marshal.dumps(message)
     return len(data).to_bytes(4) + data
 
 
 def _next(messages: BinaryIO) -> Any:
-    """Return the next message; None where the server is gone, perhaps in the middle of one."""
+    """Return the next message; None if the server is gone, perhaps within one."""
     length = messages.read(4)
     data = messages.read(int.from_bytes(length))
     return marshal.loads(data) if len(length) == 4 and len(data) == int.from_bytes(length) else None

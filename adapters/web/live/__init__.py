@@ -1,6 +1,6 @@
-"""What is on now: from the feed of the process that plays to the browsers of those who watch.
+"""Live games: from the feed of the process that plays to the browsers of viewers.
 
-`telling` is the end in the process that plays, `rows` what crosses. All others are in the web's process:
-`model` knows what is on, `channel` what those who watch the same have been told, `channels` keeps both, and
-`live` and `paths` serve the viewers.
+`telling` runs in the process that plays, and sends `rows`. All others run in the web's process: `model` holds
+the live games, a `channel` the events for all viewers of the same games, `channels` keeps both up to date,
+and `live` and `paths` serve the viewers.
 """

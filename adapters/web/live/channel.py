@@ -1,11 +1,11 @@
-"""What those are told who watch the same: some games, each at its place, and how much else is on.
+"""The events for all viewers of the same games: some games, each at its place, and counts of all.
 
-Pure. Its events are encoded once, numbered from 1 on, and kept in a ring that is bounded in bytes. A viewer
-is a number in it: that of the event which it got last. The rules it keeps:
+Pure. An event is encoded once, numbered from 1, and kept in a ring that is bounded in bytes. A viewer is a
+number: that of the last event it got. The rules it keeps:
 
-- A viewer that gets all events behind a snapshot knows what a later snapshot says.
-- One whose number is not in the ring any more, or never was, gets a snapshot.
-- Each event has an id of its own: that of another channel, or of another process, is not mistaken for it.
+- A snapshot and all events after it say the same as a later snapshot.
+- A viewer whose number is not in the ring gets a snapshot.
+- Event ids are unique over all channels and processes.
 """
 
 import json
@@ -20,23 +20,23 @@ from adapters.web.live.model import Game, Json, Model
 from gateway.game.ids import GameId
 
 RING = 64 * 1024
-"""Bytes of events that are kept."""
+"""Bytes of events in the ring."""
 FRESH = 0.1
-"""Seconds for which a snapshot serves all who want one, while nothing happens."""
+"""Seconds for which a snapshot is used again while nothing happens."""
 RETRY = 2_000
-"""Milliseconds until a browser connects again."""
+"""Milliseconds after which a browser connects again."""
 
 Wake: TypeAlias = Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which games, and how many of them."""
+    """The games that a viewer wants, and how many of them."""
 
     player: str | None = None
-    """The name of one of the two."""
+    """The name of one of its players."""
     table: str | None = None
-    """The name of the table; case makes no difference, as everywhere with tables."""
+    """The name of its table, in any case."""
     game: GameId | None = None
     most: int = 60
 
@@ -60,13 +60,13 @@ def event(kind: str, data: Json) -> bytes:
 
 
 class Channel:
-    """What viewers are told who want the same."""
+    """The events for one `Wanted`."""
 
     def __init__(self, name: str, wanted: Wanted, model: Model) -> None:
-        """`name` is no other channel's."""
+        """`name` is unique."""
         self.viewers = 0
         self.left = 0.0
-        """When the last viewer went."""
+        """When the last viewer left."""
         self._name = name
         self._wanted = wanted
         self._model = model
@@ -74,24 +74,24 @@ class Channel:
         self._places: dict[GameId, int] = {}
         self._free: list[int] = []
         self._others: dict[GameId, None] = {}
-        """Games that are wanted and on, but have no place, the newest last."""
+        """Live games that are wanted but have no place, the newest last."""
         self._number = 0
         self._ring: deque[bytes] = deque()
         self._size = 0
         self._tail: tuple[int, int, bytes] = (0, 0, b"")
-        """What there is for the viewer that asked last: many are at the same number."""
+        """The latest answer of `since`: many viewers are at the same number."""
         self._snapshot: tuple[int, float, bytes] = (-1, 0.0, b"")
         self._take_places()
 
     @property
     def number(self) -> int:
-        """The latest event's."""
+        """The number of the latest event."""
         return self._number
 
     # What happens.
 
     def started(self, game: Game, now: float) -> None:
-        """Carry a game that has begun, if it is wanted and there is a place."""
+        """Carry a new game, if it is wanted and a place is free."""
         if not self._wanted.has(game):
             return
         if self._free:
@@ -100,19 +100,19 @@ class Channel:
             self._others[game.started.game] = None
 
     def moved(self, game: Game, event: bytes) -> None:
-        """Tell of a move, if its game is carried."""
+        """Send a move, if its game is carried."""
         if game.started.game in self._places:
             self.put(event)
 
     def ended(self, game: Game, event: bytes) -> None:
-        """Tell of an end, if the game is carried. It keeps its place."""
+        """Send an end, if the game is carried. The game keeps its place."""
         if game.started.game in self._places:
             self.put(event)
         else:
             self._others.pop(game.started.game, None)
 
     def let_go(self, game: Game, event: bytes, now: float) -> None:
-        """Give the place of a game that ended to the newest that has none; tell of it where there is none."""
+        """Give the place of a game that is over to the newest game without one, or send that it is free."""
         place = self._places.pop(game.started.game, None)
         if place is None:
             return
@@ -124,7 +124,7 @@ class Channel:
             self.put(event)
 
     def put(self, event: bytes) -> None:
-        """Tell an event."""
+        """Number an event, keep it, and wake the viewers."""
         self._number += 1
         numbered = b"id: %s-%d\n%s" % (self._name.encode(), self._number, event)
         self._ring.append(numbered)
@@ -135,7 +135,7 @@ class Channel:
             self._wake()
 
     def renew(self, model: Model) -> None:
-        """Let everybody have a snapshot of another model: what happened was missed."""
+        """Give every viewer a snapshot of a new model, after facts were missed."""
         self._model = model
         self._number += 1
         self._ring.clear()
@@ -154,13 +154,13 @@ class Channel:
         self._waiting.pop(wake, None)
 
     def number_in(self, event_id: str) -> int | None:
-        """Return the number of the event with this id; None for what is no id of this channel's."""
+        """Return the number of the event with this id; None if it is not an event of this channel."""
         name, _, digits = event_id.rpartition("-")
         is_ours = name == self._name and digits.isdecimal() and digits.isascii() and len(digits) < 16
         return int(digits) if is_ours else None
 
     def since(self, number: int | None, now: float) -> bytes:
-        """Return all events behind this one, or a snapshot where they are not known any more."""
+        """Return all events after this one, or a snapshot if the ring has lost some."""
         if number is None or not self._number - len(self._ring) <= number <= self._number:
             return self.snapshot(now)
         if self._tail[:2] != (number, self._number):
@@ -169,7 +169,7 @@ class Channel:
         return self._tail[2]
 
     def snapshot(self, now: float) -> bytes:
-        """Return all that is carried, as an event."""
+        """Return the state as an event."""
         number, made, data = self._snapshot
         if number != self._number or not made <= now <= made + FRESH:
             data = b"retry: %d\nid: %s-%d\n%s" % (
@@ -180,7 +180,7 @@ class Channel:
         return data
 
     def state(self, now: float) -> Json:
-        """Return all that is carried."""
+        """Return the games that are carried, and the counts."""
         known = {**self._model.over, **self._model.games}
         places = sorted(self._places.items(), key=lambda item: item[1])
         games = [known[game].shown(place, now) for game, place in places]

@@ -1,11 +1,11 @@
-"""All channels, and the model that they are fed from.
+"""All channels, and the model that feeds them.
 
-Pure. Each distinct wish has one channel, however many watch it. The rules it keeps:
+Pure. Each distinct `Wanted` has one channel, however many watch it. The rules it keeps:
 
-- A channel that nobody watches any more stays for long enough that a browser that lost its connection goes on
-  where it was, and no longer.
-- Where something was missed, and all is told anew, viewers see what was on before until that is complete.
-- What is told for an earlier request changes nothing.
+- A channel without viewers stays for `KEPT` seconds, so that a browser that lost its connection can go on
+  where it was.
+- If facts were missed and the state is sent again, viewers see the old state until the new one is complete.
+- Facts that were sent for an earlier request change nothing.
 """
 
 from collections.abc import Iterable
@@ -19,39 +19,39 @@ from gateway.game.facts import GameStarted, MoveMade
 KEPT = 20.0
 """Seconds for which a channel stays without viewers."""
 MOST = 768
-"""Channels, unless more are watched: how many viewers there may be is not decided here."""
+"""Channels, unless more are watched: the number of viewers is bounded elsewhere."""
 
 
 class Channels:
-    """What viewers are told."""
+    """The channels by what they carry."""
 
     def __init__(self, run: str) -> None:
-        """`run` is in each id, and is another one in each process."""
+        """`run` is a part of each event's id, and differs in each process."""
         self.request = 1
-        """The number of the latest request for all that is on."""
+        """The number of the latest request for the state."""
         self._run = run
         self._model: Model | None = None
-        """What is on, once all of it has been told."""
+        """The state, once it is complete."""
         self._coming: Model | None = None
-        """What is on, as far as it has been told."""
+        """The next state, while it arrives."""
         self._channels: dict[Wanted, Channel] = {}
         self._names = count(1)
         self._told: Json = {}
-        """The counts that were told last."""
+        """The counts that were sent last."""
 
     def __len__(self) -> int:
-        """Return how many channels there are."""
+        """Return the number of channels."""
         return len(self._channels)
 
     @property
     def is_whole(self) -> bool:
-        """Whether all that is on has been told."""
+        """Whether the state is complete."""
         return self._model is not None
 
-    # For viewers, once it is whole.
+    # For viewers, once the state is complete.
 
     def open(self, wanted: Wanted) -> Channel:
-        """Return the channel for a wish, with one more viewer."""
+        """Return the channel for `wanted`, with one more viewer."""
         assert self._model is not None
         channel = self._channels.get(wanted)
         if channel is None:
@@ -67,20 +67,20 @@ class Channels:
         channel.left = now
 
     def state(self, wanted: Wanted, now: float) -> Json:
-        """Return what somebody would be told first who came now."""
+        """Return the state that a new viewer would get."""
         assert self._model is not None
         return Channel("", wanted, self._model).state(now)
 
     # What happens.
 
     def renew(self) -> None:
-        """Know nothing any more, and expect what is told for one more request."""
+        """Forget everything, and expect the facts of another request."""
         self.request += 1
         self._model = self._coming = None
         self._channels.clear()
 
     def hear(self, rows: Iterable[Told], now: float) -> None:
-        """Take in what happened, and tell it."""
+        """Take in facts, and send events."""
         for told in rows:
             if isinstance(told, Begun):
                 self._coming = Model(self._model) if told.number == self.request else None
@@ -92,7 +92,7 @@ class Channels:
                 self._tell(told, game, now)
 
     def tick(self, now: float) -> None:
-        """Once a second: let go of what is past, and tell how much is on."""
+        """Drop what is over, and send the counts if they changed. To be called once a second."""
         for wanted, channel in [*self._channels.items()]:
             if not channel.viewers and now >= channel.left + KEPT:
                 del self._channels[wanted]
@@ -131,7 +131,7 @@ class Channels:
                     channel.ended(game, ended)
 
     def _make_room(self) -> None:
-        """Where there are many channels, let the one go that nobody has watched for longest."""
+        """If there are `MOST` channels, drop the one that has been without viewers for longest."""
         idle = {wanted: each.left for wanted, each in self._channels.items() if not each.viewers}
         if idle and len(self._channels) >= MOST:
             del self._channels[min(idle, key=lambda wanted: idle[wanted])]
@@ -148,6 +148,6 @@ def _ended(game: Game) -> bytes:
 
 
 def _lasting(counts: Json) -> Json:
-    """Return the counts without how long each has waited, which changes all the time."""
+    """Return the counts without the waiting times, which always change."""
     lobby = [(each["name"], each["kind"], each["table"]) for each in counts.get("lobby", ())]
     return {**counts, "lobby": lobby}

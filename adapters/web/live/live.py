@@ -1,9 +1,9 @@
-"""Those who watch, in the web's process: how they wait for what happens, and how the server is asked for it.
+"""The viewers, in the web's process: they wait for events, and the server sends facts while there are any.
 
 Knows trio and the channels; does not know HTTP. The rules it keeps:
 
-- The server tells what happens only while somebody watches, and for a few seconds after that.
-- A viewer that does not take what it is told costs nobody anything: it is a number in its channel's ring.
+- The server sends facts only while somebody watches, and for some seconds after that.
+- A viewer that stops reading costs nothing: it is only a number in its channel's ring.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
@@ -20,39 +20,39 @@ from adapters.web.live.rows import read
 MOST = 768
 """Viewers at once."""
 PATIENCE = 2.0
-"""Seconds for which a viewer waits until all that is on has been told."""
+"""Seconds that a viewer waits for the first complete state."""
 TICK = 1.0
-"""Seconds from one look at what is past to the next."""
+"""Seconds between two looks for what is over."""
 
 
 class UnavailableError(Exception):
-    """There is nothing to watch at the moment. Its text says why."""
+    """Nobody can watch at the moment. Its text says why."""
 
 
 class Viewer:
-    """One who watches."""
+    """One viewer."""
 
     def __init__(self, channel: Channel, number: int | None) -> None:
-        """`number` is that of the event which it got last; None to begin with a snapshot."""
+        """`number` is that of the last event it got; None to begin with a snapshot."""
         self._channel = channel
         self._number = number
         self._woken = trio.Event()
 
     def take(self) -> bytes:
-        """Return what it has not been told yet. It may be nothing."""
+        """Return the events that it has not got yet. There may be none."""
         data = self._channel.since(self._number, trio.current_time())
         self._number = self._channel.number
         return data
 
     async def news(self) -> None:
-        """Return once there is something to take. May be cancelled."""
+        """Wait until there is something to take."""
         if self._number == self._channel.number:
             self._woken = trio.Event()
             self._channel.await_news(self._wake)
             await self._woken.wait()
 
     def close(self) -> None:
-        """Wait for nothing any more."""
+        """Stop waiting for events."""
         self._channel.await_no_news(self._wake)
 
     def _wake(self) -> None:
@@ -60,22 +60,22 @@ class Viewer:
 
 
 class Live:
-    """What is on."""
+    """The live games, for all viewers."""
 
     def __init__(self, run: str, watch: Callable[[int], Awaitable[object]]) -> None:
-        """`run` is another one in each process; `watch` asks the server, as `link.Watch` says."""
+        """`run` differs in each process; `watch` asks the server for facts, see `link.Watch`."""
         self.stopping = trio.Event()
-        """Set when no viewer is to wait any longer."""
+        """Set when all viewers are to end."""
         self._watch = watch
         self._channels = Channels(run)
         self._visits = 0
         self._latest = 0.0
-        """When the last viewer went."""
+        """When the last viewer left."""
         self._visited = trio.Event()
         self._whole = trio.Event()
 
     async def run(self) -> None:
-        """Have the server tell what happens while somebody watches, until cancelled."""
+        """Ask the server for facts while somebody watches, until cancelled."""
         while True:
             await self._visited.wait()
             await self._watch(self._channels.request)
@@ -87,20 +87,20 @@ class Live:
             await self._watch(0)
 
     def hear(self, rows: Sequence[Sequence[Any]]) -> None:
-        """Take in what the server told. Raises LinkError."""
+        """Take in facts from the server. Raises LinkError."""
         self._channels.hear(map(read, rows), trio.current_time())
         if self._channels.is_whole:
             self._whole.set()
 
     async def state(self, wanted: Wanted) -> Json:
-        """Return what is on. Raises UnavailableError."""
+        """Return the state that a new viewer would get. Raises UnavailableError."""
         with self._visit():
             await self._all_is_told()
             return self._channels.state(wanted, trio.current_time())
 
     @asynccontextmanager
     async def viewer(self, wanted: Wanted, last: str) -> AsyncIterator[Viewer]:
-        """Give a viewer; `last` is the id of the event that it got last. Raises UnavailableError."""
+        """Give a viewer; `last` is the id of the last event it got. Raises UnavailableError."""
         if self._visits >= MOST:
             raise UnavailableError("too many watch at the moment")
         with self._visit():

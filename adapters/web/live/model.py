@@ -1,8 +1,8 @@
-"""What is on, as those who watch see it: the games, those that ended just now, and the players who wait.
+"""The live games, the games that ended a moment ago, and the players that wait.
 
-Pure: it is told what happens, and when by the clock of its own process. Does not know viewers. The rule it
-keeps: what is told of a game or a player that it does not know changes nothing, since all that is on is told
-in parts, and what happens meanwhile may be of a part that follows.
+Pure: facts and the time come in as arguments. Does not know viewers. The rule it keeps: a fact about an
+unknown game or player changes nothing. The state arrives in parts, and a fact may be about a part that is
+still to come.
 """
 
 from collections import deque
@@ -17,32 +17,32 @@ from gateway.game.facts import Came, GameStarted, Left, MoveMade, Standing, Wait
 from gateway.game.ids import GameId
 
 HELD = 8.0
-"""Seconds that a game is still shown when it is over."""
+"""Seconds for which a game is shown after its end."""
 MINUTE = 60.0
 LOBBY = 100
-"""Players that are listed, of those who wait."""
+"""The most waiting players that are listed."""
 LOBBY_TEXT = 10_000
-"""Characters that their names, and those of their tables, may have together."""
+"""Characters in all their names and tables together."""
 
 Json: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(eq=False, slots=True)
 class Game:
-    """A game that is on, or has ended just now."""
+    """A live game, or one that ended a moment ago."""
 
     started: GameStarted
     moves: str
     left: tuple[float, float] | None
     asked: float
-    """When the latest move was asked for."""
+    """When the latest request for a move was made."""
     winner: Side | None = None
     reason: str | None = None
-    """Why it ended; None while it is on."""
+    """Why it ended; None for a live game."""
     ended: float = 0.0
 
     def shown(self, place: int, now: float) -> Json:
-        """Return the game as viewers are told of it."""
+        """Return the game as viewers get it."""
         is_on, started = self.reason is None, self.started
         return {
             "game": started.game,
@@ -82,22 +82,22 @@ class Game:
 
 
 class Model:
-    """What is on."""
+    """The state of all games and players."""
 
     def __init__(self, earlier: "Model | None" = None) -> None:
-        """`earlier` is a model that missed something: the moves that it has counted still count."""
+        """`earlier` is a model that missed facts. Its count of moves goes on."""
         self.games: dict[GameId, Game] = {}
-        """Games that are on."""
+        """Live games."""
         self.over: dict[GameId, Game] = {}
         """Games that ended less than `HELD` ago, the first to end first."""
         self._players: dict[int, Came] = {}
         self._waiting: dict[int, tuple[str | None, float]] = {}
-        """The table of each who waits, and since when, in the order in which they began to."""
+        """The table of each waiting player and when it began to wait, the longest wait first."""
         self._moves: deque[tuple[float, int]] = deque() if earlier is None else earlier._moves
-        """How many moves came, and when they began to, in spans of a second."""
+        """Moves in each second: when the second began, and how many came."""
 
     def hear(self, told: Told, now: float) -> Game | None:
-        """Take in what happened; return the game that it is about, if that is known."""
+        """Take in a fact; return the game that it is about, if that game is known."""
         match told:
             case MoveMade():
                 return self._moved(told, now)
@@ -126,14 +126,14 @@ class Model:
         return None
 
     def let_go(self, now: float) -> list[Game]:
-        """Forget the games that have been over for long enough, and return them."""
+        """Drop the games that ended `HELD` seconds ago, and return them."""
         past = [game for game in self.over.values() if now >= game.ended + HELD]
         for game in past:
             del self.over[game.started.game]
         return past
 
     def counts(self, now: float) -> Json:
-        """Return how much is on, and who waits."""
+        """Return the numbers of games and players, and the players that wait."""
         while self._moves and self._moves[0][0] <= now - MINUTE:
             self._moves.popleft()
         return {
@@ -144,7 +144,7 @@ class Model:
         }
 
     def _lobby(self, now: float) -> list[Json]:
-        """Return who waits, those who came last first, as many as are listed."""
+        """Return the waiting players that are listed, the longest wait last."""
         listed, characters = list[Json](), 0
         for player, (table, since) in islice(reversed(self._waiting.items()), LOBBY):
             came = self._players.get(player)

@@ -1,31 +1,31 @@
-"""What is on now, by HTTP: once, as JSON, and as a stream of server-sent events.
+"""Live games by HTTP: once as JSON, and as a stream of server-sent events.
 
-Knows starlette. Does not know what an event is about. The rule it keeps: nothing is ever cancelled for a
-client that has gone, for the reason that `adapters.web.streaming` gives, but its own wait for the next event.
+Knows starlette; does not know the contents of events. The rule it keeps: if a client has gone, only its wait
+for the next event is cancelled. `adapters.web.streaming` gives the reason.
 """
 
 import json
 from collections.abc import Mapping
 
 import trio
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from adapters.web.live.channel import Wanted
-from adapters.web.live.live import Live, UnavailableError, Viewer
+from adapters.web.live.live import Live, Viewer
 from adapters.web.query import BadRequestError, Given, game_named, parameters, whole
+from adapters.web.streaming import Streamed
 from gateway.game.commands import LONGEST_NAME
 
 PARAMETERS = ("player", "table", "game", "most")
 MOST = 100
-"""Games that are carried, at most."""
+"""The most games that a stream carries."""
 USUAL = 60
-"""So many where nothing is said."""
+"""Games without the parameter ``most``."""
 SILENCE = 15.0
-"""Seconds after which a comment is sent, so that who is between sees that the connection is alive."""
+"""Seconds without an event after which a comment is sent, so that proxies keep the connection."""
 
 
 def routes(live: Live, headers: Mapping[str, str]) -> list[Route]:
@@ -42,11 +42,7 @@ class _Paths:
         self._headers = headers
 
     async def state(self, request: Request) -> Response:
-        try:
-            state = await self._live.state(_wanted(request))
-        except UnavailableError as error:
-            raise _unavailable(error) from error
-        body = json.dumps(state).encode()
+        body = json.dumps(await self._live.state(_wanted(request))).encode()
         return Response(body, media_type="application/json", headers=self._headers)
 
     async def events(self, request: Request) -> Response:
@@ -54,58 +50,49 @@ class _Paths:
         return Events(self._live, _wanted(request), last, self._headers)
 
 
-class Events(Response):
+class Events(Streamed):
     """A stream of server-sent events, until the client goes or the server stops."""
 
     def __init__(self, live: Live, wanted: Wanted, last: str, headers: Mapping[str, str]) -> None:
-        """`last` is the id of the event that the client got last."""
+        """`last` is the id of the last event that the client got."""
         about = {**headers, "X-Accel-Buffering": "no"}  # or nginx would keep events back
-        super().__init__(media_type="text/event-stream", headers=about)
-        del self.headers["content-length"]
+        super().__init__("text/event-stream", about)
         self._live = live
         self._wanted = wanted
         self._last = last
         self._waiting = trio.CancelScope()
-        self._gone = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send what happens for as long as the client stays. Raises HTTPException instead of beginning."""
-        try:
-            async with self._live.viewer(self._wanted, self._last) as viewer, trio.open_nursery() as nursery:
-                nursery.start_soon(self._listen, receive)
-                nursery.start_soon(self._heed_stop)
-                self._gone = scope["method"] == "HEAD"
-                await self._send(viewer, send)
-                nursery.cancel_scope.cancel()
-        except UnavailableError as error:
-            raise _unavailable(error) from error
+        """Send events until the client goes. Raises UnavailableError before the answer begins."""
+        async with self._live.viewer(self._wanted, self._last) as viewer, trio.open_nursery() as nursery:
+            nursery.start_soon(self.listen, receive)
+            nursery.start_soon(self._heed_stop)
+            self.is_gone = scope["method"] == "HEAD"
+            await self._send(viewer, send)
+            nursery.cancel_scope.cancel()
 
     async def _send(self, viewer: Viewer, send: Send) -> None:
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        while not self._gone:
+        await self.begin(send)
+        while not self.is_gone:
             piece = viewer.take() or b":\n\n"
             await send({"type": "http.response.body", "body": piece, "more_body": True})
             with trio.CancelScope(deadline=trio.current_time() + SILENCE) as self._waiting:
-                if not self._gone:
+                if not self.is_gone:
                     await viewer.news()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _listen(self, receive: Receive) -> None:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        self._end()
-
     async def _heed_stop(self) -> None:
         await self._live.stopping.wait()
-        self._end()
+        self.end()
 
-    def _end(self) -> None:
-        self._gone = True
+    def end(self) -> None:
+        """Send no further event, and wait for none."""
+        super().end()
         self._waiting.cancel()
 
 
 def wanted(given: Given) -> Wanted:
-    """Return what is asked for. Raises BadRequestError."""
+    """Return which games are wanted. Raises BadRequestError."""
     return Wanted(
         player=_name(given, "player"),
         table=_name(given, "table"),
@@ -123,7 +110,3 @@ def _name(given: Given, name: str) -> str | None:
     if text is not None and len(text) > LONGEST_NAME:
         raise BadRequestError(f"{name} has {LONGEST_NAME} characters at most")
     return text
-
-
-def _unavailable(error: UnavailableError) -> HTTPException:
-    return HTTPException(503, f"{error}; try again in a few seconds", {"Retry-After": "2"})

@@ -1,9 +1,8 @@
-"""What happens, as it crosses from the process that plays to the web's: a row of JSON for each fact.
+"""Facts on their way from the process that plays to the web's: one row of JSON for each.
 
-A row begins with a letter for its kind. Times are whole milliseconds, and of a game that is over only what
-viewers are told crosses. Many rows are written in the process that plays, so they are flat and made by hand.
-The rule it keeps: a row with too few or too many values, or with one of a wrong type or out of its range, is
-a LinkError.
+A row begins with a letter for its kind. Times are whole milliseconds. Of a game's end only what viewers need
+crosses. The process that plays writes many rows, so they are flat and written by hand. The rule it keeps: a
+row with a missing or further value, or a value of the wrong type or out of range, is a LinkError.
 """
 
 import json
@@ -24,20 +23,20 @@ Row: TypeAlias = Sequence[Any]
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """What was told before is void. Until `Complete`, what is on follows, among what happens meanwhile."""
+    """The state begins. It replaces what was sent before; facts may come between its rows."""
 
     number: int
-    """Of the request to be told, from 1 on."""
+    """The number of the request, from 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Complete:
-    """All that is on has been told."""
+    """The state ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stands:
-    """A game is on."""
+    """A live game, as a part of the state."""
 
     started: GameStarted
     standing: Standing
@@ -58,8 +57,8 @@ Told: TypeAlias = Came | Waits | Left | GameStarted | MoveMade | Over | Stands |
 
 
 def written(fact: Fact | tuple[GameStarted, Standing]) -> str:
-    """Return the row of a fact, or of a game that is on, as JSON."""
-    if isinstance(fact, MoveMade):  # most facts are: a pattern with its fields takes longer
+    """Return the row of a fact, or of a live game, as JSON."""
+    if isinstance(fact, MoveMade):  # most facts are moves, and a pattern is slower
         left = "null" if fact.left is None else int(fact.left * 1000)
         return f'["m","{fact.game}",{fact.side},{fact.column},{int(fact.used * 1000)},{left}]'
     row: Row
@@ -82,12 +81,12 @@ def written(fact: Fact | tuple[GameStarted, Standing]) -> str:
 
 
 def begun(number: int) -> str:
-    """Return the row with which all that is on begins; `number` is that of the request."""
+    """Return the row that begins the state for a request."""
     return f'["b",{number}]'
 
 
 COMPLETE = '["r"]'
-"""The row with which all that is on ends."""
+"""The row that ends the state."""
 
 
 def read(row: object) -> Told:
@@ -95,7 +94,7 @@ def read(row: object) -> Told:
     try:
         return _read(row)
     except ValueError as error:
-        raise LinkError(f"not something that happened: {error}") from error
+        raise LinkError(f"not a fact: {error}") from error
 
 
 def _stands(standing: Standing) -> Row:
@@ -134,7 +133,7 @@ def _read(row: object) -> Told:
         case ["r"]:
             told = Complete()
         case _:
-            raise ValueError("of no kind that is known")
+            raise ValueError("of an unknown kind")
     return told
 
 

@@ -1,11 +1,11 @@
-"""The server's end of the live pages: tells the web's process what happens, while somebody there watches.
+"""The server's end of the live stream: it sends facts to the web's process while somebody watches.
 
-Subscribes to the hub's feed when it is wanted, and only then; otherwise it costs players nothing. Knows trio
-and the hub's feed; does not know viewers. The rules it keeps:
+It subscribes to the hub's feed only then; otherwise it costs players nothing. Knows trio and the hub's feed;
+does not know viewers. The rules it keeps:
 
-- Players never wait for it. It tells what waits, rests, and looks again. If the web's process does not take
-  that, the feed drops what comes meanwhile, and all that is on is told anew.
-- A step is short, however many play. What is on is told in parts, each with what happened until then.
+- Players never wait for it. It sends what waits, pauses, and looks again. If the web's process is too slow,
+  the feed drops facts, and the complete state is sent again.
+- A step is short, however many play: the state is sent in parts, each after the facts before it.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -21,17 +21,17 @@ from gateway.hub.interfaces import HubForSubscribers
 from gateway.hub.seat import Seat
 
 PAUSE = 0.05
-"""Seconds from what was told to what is told next."""
+"""Seconds between two messages."""
 PART = 50
-"""Players who are told of in one step."""
+"""Players in one part of the state."""
 LIMIT = 5_000
-"""Facts that may wait while the web's process takes none."""
+"""Facts that may wait for the web's process."""
 MOST = 100
-"""Rows in a message. With the longest names it is still no longer than a message may be."""
+"""Rows in a message. With the longest names it still fits into `link.LONGEST`."""
 
 
 class Telling:
-    """Tells one web process."""
+    """Sends facts to one web process."""
 
     def __init__(self, hub: HubForSubscribers, send: Callable[[Sequence[str]], Awaitable[None]]) -> None:
         """`send` sends rows, as `Link.tell` does."""
@@ -41,12 +41,12 @@ class Telling:
         self._woken = trio.Event()
 
     def want(self, number: int) -> None:
-        """Begin to tell all that is on, for the request `number`; 0 to tell nothing any more."""
+        """Send the state and then facts, for the request `number`; with 0 stop sending."""
         self._wanted = number
         self._wake()
 
     async def run(self) -> None:
-        """Tell what is wanted, until cancelled. Raises what `send` raises."""
+        """Send what is wanted, until cancelled. Raises what `send` raises."""
         while True:
             if self._wanted:
                 facts = self._hub.feed.subscribe(self._wake, ALL, LIMIT)
@@ -58,7 +58,7 @@ class Telling:
                 await self._sleep()
 
     async def _tell(self, facts: Subscription, number: int) -> None:
-        """Tell all that is on, then what happens, until facts were missed or others are wanted."""
+        """Send the state, then facts, until facts were missed or another request came."""
         await self._send([begun(number)])
         seats = iter(self._hub.seats())
         while part := tuple(islice(seats, PART)):
@@ -70,7 +70,7 @@ class Telling:
             await self._sleep()
 
     async def _pass_on(self, facts: Subscription, seats: Sequence[Seat] = ()) -> bool:
-        """Tell what happened, and then what is on at `seats`; return False where facts were missed."""
+        """Send the facts that wait, and then the state of `seats`; return False if facts were missed."""
         taken = facts.take()
         happened = [fact for fact in taken if not isinstance(fact, Missed)]
         if len(happened) < len(taken):

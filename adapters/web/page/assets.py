@@ -1,7 +1,7 @@
-"""The static files of the page: style sheets, modules and pictures, as they lie in ``static``.
+"""The static files of the page: style sheets, modules and pictures.
 
-They are read once. Their address holds a digest of all of them, so that a browser keeps them for good and
-still gets new ones with a new version, and so that a module finds those beside it.
+They are read once. Their address contains a digest of all files, so a browser can keep them for ever and
+still gets the files of a new version; a module finds the other modules beside it.
 """
 
 import hashlib
@@ -14,7 +14,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-_HEADERS = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
+FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
+"""Headers of a file that never changes at its address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Assets:
     contents: dict[str, bytes]
 
     def address(self, name: str) -> str:
-        """Return the path at which a file is served. Raises KeyError for one that there is not."""
+        """Return the path of a file. Raises KeyError if there is no such file."""
         self.contents[name]
         return f"/static/{self.version}/{name}"
 
@@ -35,7 +36,7 @@ class Assets:
         if content is None or request.path_params["version"] != self.version:
             raise HTTPException(404, "there is no such file")
         kind = _TYPES[request.path_params["name"].rpartition(".")[2]]
-        return Response(content, headers=_HEADERS, media_type=kind)
+        return Response(content, headers=FOREVER, media_type=kind)
 
 
 @cache

@@ -1,7 +1,7 @@
-"""Bars, tiles and lines: numbers in, shapes out, for templates to draw as SVG.
+"""Bars, tiles and lines: numbers in, shapes out. Templates draw them as SVG.
 
-Pure. Lengths are in pixels, y goes down. Knows nothing of colours: a shape says what it means ("won"), and
-the style sheet says what that looks like.
+Pure. Lengths are in pixels, and y grows downwards. Does not know colours: a shape has a meaning ("won"), and
+the style sheet gives it a colour.
 """
 
 import math
@@ -12,14 +12,14 @@ from gateway.store.statistics import Score
 from gateway.store.totals import Rating
 
 LEGIBLE = 13.0
-"""Pixels from which on a part of a bar has its number inside."""
+"""Pixels that a part of a bar needs to show its number."""
 GUIDES = (0, 25, 50)
 """Ratings at which every rating bar has a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Values from `low` to `high` on pixels from `start` to `end`, which may be the smaller."""
+    """Values from `low` to `high` on pixels from `start` to `end`. `end` may be smaller than `start`."""
 
     low: float
     high: float
@@ -27,13 +27,13 @@ class Scale:
     end: float
 
     def __call__(self, value: float) -> float:
-        """Return the pixel of a value, to a tenth; the middle where all values are one."""
+        """Return the pixel of a value, to a tenth; the middle if `low` and `high` are equal."""
         share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.5
         return round(self.start + share * (self.end - self.start), 1)
 
 
 def rating_scale(ratings: Iterable[Rating], width: float) -> Scale:
-    """Return the one scale of all rating bars of a view: the guides and three deviations fit in."""
+    """Return the scale for all rating bars of a view. The guides and three deviations fit in."""
     low, high = float(GUIDES[0]), float(GUIDES[-1])
     for rating in ratings:
         low, high = min(low, rating.sure), max(high, rating.mean + 3 * rating.deviation)
@@ -49,11 +49,11 @@ class Part:
     x: float
     width: float
     label: str
-    """The number, where there is room for it."""
+    """The number, if there is room for it."""
 
 
 def outcome(score: Score, width: float) -> list[Part]:
-    """Return the won/drawn/lost bar of some games; there is a gap of a pixel between two parts."""
+    """Return the bar of won, drawn and lost games, with a gap of a pixel between two parts."""
     counts = {"won": score.won, "drawn": score.drawn, "lost": score.lost}
     parts, x = [], 0.0
     for what, count in counts.items():
@@ -68,16 +68,16 @@ def outcome(score: Score, width: float) -> list[Part]:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One of several bars below each other."""
+    """One bar of a list."""
 
     label: str
     value: float
     width: float
-    """Hundredths of what is there for the bar and its number."""
+    """In percent of the room for the bar and its number."""
 
 
 def bars(values: Mapping[str, float]) -> list[Bar]:
-    """Return a bar for each value; the longest leaves room for a number, none is too short to be seen."""
+    """Return a bar for each value. The longest leaves room for a number, and the shortest can be seen."""
     most = max(values.values(), default=0) or 1
     return [Bar(name, value, round(max(1.0, 70 * value / most), 1)) for name, value in values.items()]
 
@@ -89,12 +89,12 @@ def points(score: Score) -> str:
 
 
 def share(score: Score) -> float:
-    """Return the points of a score for each game, 0 to 1; a half where there are no games."""
+    """Return the points per game, 0 to 1; a half if there are no games."""
     return (score.won + score.drawn / 2) / score.games if score.games else 0.5
 
 
 def step(score: Score) -> str:
-    """Return which of seven steps a score is: ``lost-3`` for nothing, ``even``, ``won-3`` for everything."""
+    """Return one of seven steps, from ``lost-3`` (all lost) over ``even`` to ``won-3`` (all won)."""
     of_one = share(score)
     if of_one == 0.5:
         return "even"
@@ -103,12 +103,12 @@ def step(score: Score) -> str:
 
 
 def shade(count: int, most: int) -> int:
-    """Return how dark a tile for `count` is: 0 for none, 1 to 5 by share of the most."""
+    """Return the shade of a tile for `count`: 0 for none, 1 to 5 by the share of `most`."""
     return math.ceil(5 * count / most) if count else 0
 
 
 def ticks(low: float, high: float, most: int = 4) -> list[float]:
-    """Return up to `most` + 1 round values from `low` to `high`, evenly apart."""
+    """Return up to `most` + 1 round values from `low` to `high`, at equal distances."""
     if high <= low:
         return [low]
     raw = (high - low) / most
@@ -118,17 +118,17 @@ def ticks(low: float, high: float, most: int = 4) -> list[float]:
 
 
 def path(places: Iterable[tuple[float, float]]) -> str:
-    """Return a line through these places, as the ``d`` of a path."""
+    """Return a line through places as the ``d`` of a path."""
     return "M" + "L".join(f"{x:g},{y:g}" for x, y in places)
 
 
 def area(above: Sequence[tuple[float, float]], below: Sequence[tuple[float, float]]) -> str:
-    """Return what is between two lines from left to right, as the ``d`` of a path."""
+    """Return the area between two lines, both from left to right, as the ``d`` of a path."""
     return f"{path([*above, *reversed(below)])}Z"
 
 
 def spread(wanted: Sequence[float], apart: float, end: float) -> list[float]:
-    """Return where labels stand that want to be at these places: in order, `apart`, none beyond `end`."""
+    """Return places for labels near the wanted ones: in order, at least `apart`, none beyond `end`."""
     order = sorted(range(len(wanted)), key=wanted.__getitem__)
     found, last = [0.0] * len(wanted), -math.inf
     for number in order:
@@ -142,7 +142,7 @@ def spread(wanted: Sequence[float], apart: float, end: float) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """A beginning of games in an icicle."""
+    """An opening in an icicle."""
 
     moves: str
     x: float
@@ -161,14 +161,15 @@ class Tile:
 
     @property
     def step(self) -> str:
-        """How the games went; of a single game, or two, as of any other number."""
+        """The step of its score."""
         return step(self.score)
 
 
 def icicle(openings: Mapping[str, Score], width: float, least: float = 12.0) -> list[Tile]:
-    """Return the tiles of a tree of beginnings: below each what followed it, as wide as it has games.
+    """Return the tiles of a tree of openings. A tile stands below its parent, and its width is its share of
+    games.
 
-    Those that would be narrower than `least` pixels are left out, and what follows them.
+    Tiles narrower than `least` pixels are left out with all that follows them.
     """
     return [*_below("", 0.0, width, openings, least)]
 
@@ -187,7 +188,7 @@ def _below(start: str, x: float, width: float, openings: Mapping[str, Score], le
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A picture's size, and how much of it lies around the plot."""
+    """The size of a picture, and the margins around the plot."""
 
     width: float
     height: float
@@ -213,13 +214,13 @@ class Lines:
     frame: Frame
     series: list[Series]
     levels: list[tuple[float, str]]
-    """Where a horizontal line stands, and for what."""
+    """The place and the label of each horizontal line."""
     times: list[tuple[float, int]]
-    """Where a point in time is, and which, in milliseconds of Unix time."""
+    """The place of each point in time, in milliseconds of Unix time."""
 
 
 def lines(series: Mapping[str, Sequence[tuple[float, float]]], frame: Frame) -> Lines | None:
-    """Return lines through points of time and value, one for each name; None where there is none of two."""
+    """Return a line for each name with two points or more, of time and value; None if there is no line."""
     shown = {name: points for name, points in series.items() if len(points) > 1}
     if not shown:
         return None

@@ -1,7 +1,7 @@
-"""One game: who won and why, every position, and what both sides said and heard.
+"""The view of one game: who won and why, every position, and what both sides said and heard.
 
-Knows stored games and the templates. Does not know how rows are found (`timeline`), nor how positions are
-worked out. A game has one address, while it is on and for good: an id that is typed otherwise leads there.
+Knows stored games, live games and the templates. Does not know how rows are found (`timeline`), or how
+positions are solved. A game keeps its one address for ever; another spelling of its id is redirected there.
 """
 
 import time
@@ -14,7 +14,6 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from adapters.web.live.channel import Wanted
-from adapters.web.live.live import UnavailableError
 from adapters.web.live.model import Json
 from adapters.web.page.rendering import HEADERS, Renderer, reads_html
 from adapters.web.page.timeline import Timeline, Turn, timeline
@@ -48,7 +47,7 @@ class _View:
         self._renderer = renderer
 
     async def page(self, request: Request) -> Response:
-        """Show a game; lead to its address from another spelling of it."""
+        """Show a game; redirect another spelling of its id."""
         typed = request.path_params["game"]
         game = _named(typed)
         if game != typed:
@@ -56,17 +55,17 @@ class _View:
         response = await self._site.threads.do(lambda: self._stored(request, game))
         if response is None:
             response = await self._on(request, game)
-        if response is None:  # it may have ended meanwhile
+        if response is None:  # it may have been stored meanwhile
             response = await self._site.threads.do(
                 lambda: self._stored(request, game) or self._missing(request, game)
             )
         return response
 
     async def download(self, request: Request) -> Response:
-        """Give a game as a file in one of the formats of the exporter."""
+        """Return a game as a file in one of the export formats."""
         game, form = _named(request.path_params["game"]), request.path_params["form"]
         if form not in FORMATS:
-            raise HTTPException(404, f"there is no such format, but {', '.join(FORMATS)}")
+            raise HTTPException(404, f"there is no such format; possible: {', '.join(FORMATS)}")
         try:
             record, _ = await self._site.threads.do(lambda: self._site.reader.game(game))
         except NoGameError as error:
@@ -83,13 +82,10 @@ class _View:
         return self._renderer.page(request, "game.html", tab="live", **_shown(found))
 
     async def _on(self, request: Request, game: GameId) -> Response | None:
-        """Show a game that is on, or has ended so lately that it is not stored yet."""
+        """Show a live game, or one that has ended but is not stored yet."""
         if game.isdecimal():  # only old games have such an id
             return None
-        try:
-            state = await self._site.live.state(Wanted(game=game, most=1))
-        except UnavailableError as error:
-            raise HTTPException(503, f"{error}; try again in a few seconds", {"Retry-After": "2"}) from error
+        state = await self._site.live.state(Wanted(game=game, most=1))
         for found in state["games"]:
             shown = _live(found, is_kept=self._site.reader.database is not None)
             return self._renderer.page(request, "game.html", tab="live", **shown)
@@ -111,7 +107,7 @@ def _named(text: str) -> GameId:
 
 
 def _live(found: Json, *, is_kept: bool) -> dict[str, Any]:
-    """Return what the template shows of a game that is on. `found` is as the live stream has it.
+    """Return what the template shows of a live game. `found` is as in the live stream.
 
     `is_kept` says that its result will be stored.
     """

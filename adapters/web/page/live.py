@@ -1,7 +1,7 @@
-"""Live, the games that are on, and the same for a projector.
+"""The views Live and projector: the games that are being played.
 
-Knows what can be asked for in the address, and which stream goes with it. Does not know the games: the
-browser reads them from the stream, so a page is made at once, whatever the server does.
+Knows the parameters of the address, and the stream for them. Does not know the games: the browser reads them
+from the stream, so a page never waits for the server.
 """
 
 from functools import partial
@@ -33,6 +33,6 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
 async def _page(renderer: Renderer, template: str, most: int, request: Request) -> Response:
     given = parameters(request.scope["query_string"], ("player", "table"))
     asked = {**given, "most": str(most)}
-    wanted(asked)  # what the stream would refuse is refused here, where it can be read
+    wanted(asked)  # refuses here what the stream would refuse, where a person can read it
     stream = f"/api/live/events?{urlencode(asked)}"
     return renderer.page(request, template, tab="live", stream=stream, most=most, given=given)

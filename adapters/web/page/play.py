@@ -1,7 +1,7 @@
-"""The view Play: a person plays against one of the server's own players, or somebody in the lobby.
+"""The view Play: a person plays against one of the server's own players, or against somebody in the lobby.
 
-Gives the page, and no more: in the browser it is a client like any other, and speaks the arena dialect
-(adapters/arena/PROTOCOL.md). The server keeps nothing for it.
+This module only renders the page. In the browser it is a client like any other, and speaks the arena dialect
+(adapters/arena/PROTOCOL.md).
 """
 
 from functools import partial
@@ -15,7 +15,7 @@ from adapters.web.query import parameters
 from adapters.web.site import Site
 
 DIALECT = "arena"
-"""The dialect that the page speaks: a websocket's, which browsers have, and its messages can be JSON."""
+"""The dialect that the page speaks. Browsers have websockets and JSON, and this dialect needs no more."""
 HOUSE = {
     "random": "any column, at once",
     "aimafast": "looks ahead for 0.01 s a move",
@@ -23,7 +23,7 @@ HOUSE = {
     "aima10": "looks ahead for 10 s a move",
     "perfect": "never gives a won game away",
 }
-"""The server's own players, the weakest first, and what there is to say of each."""
+"""The server's own players, the weakest first, each with a description."""
 
 
 def routes(site: Site, renderer: Renderer) -> list[Route]:

@@ -1,6 +1,6 @@
-"""The view of one player: its place, games, openings and opponents, how it loses, how long it thinks.
+"""The view of one player: its place, games, openings and opponents, its losses, its thinking times.
 
-A player is a name that has finished a game; one that only waits has no page yet.
+A player has a page once it has finished a game.
 """
 
 from collections.abc import Sequence
@@ -28,10 +28,10 @@ from gateway.store.games import Filter, NoGameError, Page
 from gateway.store.records import WORDS, GameRecord, Participant
 
 GAMES = 13
-"""On one page."""
+"""Games on one page."""
 LOSING = (Reason.FOUR, Reason.ILLEGAL, Reason.LEFT, Reason.TIME)
 WIDE = 460.0
-"""Pixels of the card in the middle."""
+"""Pixels of the middle card."""
 _UNKNOWN = "no player of that name has finished a game here"
 _CURVE = Frame(380, 170, left=32, right=10, top=8, bottom=22)
 _TIMES = Frame(380, 130, left=44, right=6, top=8, bottom=20)
@@ -39,16 +39,16 @@ _TIMES = Frame(380, 130, left=44, right=6, top=8, bottom=20)
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """One of its games, as it saw it."""
+    """One of its games, from its side."""
 
     id: str
     side: Side
     opponent: Participant
     outcome: Literal["won", "drawn", "lost", ""]
-    """Empty where the game has no result."""
+    """Empty for a game without a result."""
     reason: str
     is_fault: bool
-    """Whether the player lost by a mistake of its own rather than by a four."""
+    """Whether the player lost, but not by four in a row."""
     moves: int
     ended: int
 
@@ -68,11 +68,11 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How long its moves take: bars side by side."""
+    """The times of its moves: bars side by side."""
 
     frame: Frame
     bars: list[tuple[float, float, float, str]]
-    """Left, top, height, and what it stands for."""
+    """Left, top, height, and a description."""
     width: float
     levels: list[tuple[float, str]]
     numbers: list[tuple[float, int]]
@@ -95,7 +95,7 @@ class _Player:
         given = parameters(request.scope["query_string"], ("name", "before", "lost", "opponent"))
         try:
             name = name_of(request.path_params["name"]) or given.get("name", "")
-        except BadRequestError as error:  # half of a surrogate pair, which no stored name has
+        except BadRequestError as error:  # not UTF-8, which every stored name is
             raise HTTPException(404, _UNKNOWN) from error
 
         def rendered() -> Response:
@@ -130,10 +130,10 @@ class _Player:
         }
 
     def _games(self, name: str, given: Given) -> list[Game]:
-        """Return a page of its games, and one more where there is one."""
+        """Return a page of its games, and one more if there is one."""
         lost = given.get("lost")
         if lost is not None and lost not in REASONS:
-            raise BadRequestError(f"lost is none of {', '.join(REASONS)}")
+            raise BadRequestError(f"lost is not one of {', '.join(REASONS)}")
         reason = None if lost is None else records.REASONS[lost]
         wanted = Filter(player=name, opponent=given.get("opponent"), reason=reason, lost=lost is not None)
         before = game_named(given["before"]) if "before" in given else None
@@ -145,7 +145,7 @@ class _Player:
 
 
 def _link(name: str, **given: str) -> str:
-    """Return the address of a player's page, with these of its games."""
+    """Return the address of a player's page with a choice of its games."""
     path = f"/player/{address(name)}"
     asked = urlencode(given, errors="surrogatepass")
     return f"{path}{'&' if '?' in path else '?'}{asked}#games" if given else path
@@ -171,14 +171,14 @@ def _game(record: GameRecord, name: str) -> Game:
 
 
 def _losses(career: Career) -> dict[str, float]:
-    """Return how many games it lost for each reason, the most first."""
+    """Return the games it lost for each reason, the most first."""
     found = career.profile.reasons
     lost = {reason: found[reason].total.lost if reason in found else 0 for reason in LOSING}
     return {WORDS[reason]: lost[reason] for reason in sorted(lost, key=lambda reason: -lost[reason])}
 
 
 def _curve(points: Sequence[Point]) -> Curve | None:
-    """Return the line of the estimate in the band that is sure; None for less than two games."""
+    """Return the estimate and its band; None for fewer than two games."""
     if len(points) < 2:
         return None
     frame = _CURVE

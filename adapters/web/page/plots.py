@@ -1,8 +1,8 @@
 """The library that draws large plots in the browser: Vega-Lite, from the optional package vl-convert-python.
 
-Nothing of it is in this package. A process of its own puts it together when it is first asked for, which
-takes some seconds; then it is kept in memory, and by browsers for good. It interprets expressions instead of
-compiling them (``ast``), so that the page's policy need not allow ``eval``.
+A process of its own bundles it on the first request, which takes some seconds. Then it stays in memory, and
+in the browsers. It interprets expressions (``ast``) and does not compile them, so the page's policy can
+forbid ``eval``.
 """
 
 import gzip
@@ -17,10 +17,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from adapters.web.page.assets import FOREVER
+
 PACKAGE = "vl-convert-python"
 PATIENCE = 60.0
-"""Seconds until the library is there, or will not be."""
-_HEADERS = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
+"""Seconds that the process has to bundle the library."""
 _COMPRESSED = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
 _PROGRAM = """
 import gzip, sys, vl_convert
@@ -34,7 +35,7 @@ class Library:
     """The library, as one module of JavaScript."""
 
     def __init__(self, command: list[str] | None = None) -> None:
-        """`command` writes it, compressed by gzip, to its standard output; None for what the package has."""
+        """`command` writes the library to its standard output, compressed by gzip; None for the package."""
         self._command = command or [sys.executable, "-c", _PROGRAM]
         self._version = _installed()
         self._content: bytes | None = None
@@ -42,7 +43,7 @@ class Library:
 
     @property
     def address(self) -> str | None:
-        """The path at which it is served; None where the package is not installed."""
+        """Its path; None if the package is not installed."""
         return None if self._version is None else f"/plots/{self._version}.js"
 
     async def serve(self, request: Request) -> Response:
@@ -55,15 +56,15 @@ class Library:
         if not self._content:
             raise HTTPException(503, f"{PACKAGE} makes no plots")
         if "gzip" in request.headers.get("accept-encoding", ""):
-            return Response(self._content, headers=_HEADERS | _COMPRESSED, media_type="text/javascript")
-        return Response(gzip.decompress(self._content), headers=_HEADERS, media_type="text/javascript")
+            return Response(self._content, headers=FOREVER | _COMPRESSED, media_type="text/javascript")
+        return Response(gzip.decompress(self._content), headers=FOREVER, media_type="text/javascript")
 
     def routes(self) -> list[Route]:
         """Return the route at which it is served."""
         return [Route("/plots/{version}.js", self.serve)]
 
     async def _made(self) -> bytes:
-        """Return the library; nothing where it cannot be made, which would not go better next time."""
+        """Return the library, or nothing if it cannot be bundled. Another attempt would fail too."""
         with trio.move_on_after(PATIENCE):
             done = await trio.run_process(
                 self._command, capture_stdout=True, stderr=subprocess.DEVNULL, check=False

@@ -1,9 +1,9 @@
-"""Templates into answers.
+"""Pages from templates.
 
-Knows Jinja2, and the headers that keep a page to itself. Does not know what a view shows. The rules it keeps:
+Knows Jinja2, and the headers that protect a page. Does not know what a view shows. The rules it keeps:
 
-- What comes from a client becomes text in a template and nothing else: escaping is always on.
-- Scripts, styles and pictures come from this server alone, and none of them stands within the markup.
+- A client's text stays text: escaping is always on.
+- Scripts, styles and pictures come only from this server, and never stand within the markup.
 """
 
 import gzip
@@ -27,7 +27,7 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 LARGE = 32_000
-"""Bytes from which on a page is compressed."""
+"""Bytes above which a page is compressed."""
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src {connect}; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -55,9 +55,9 @@ class Renderer:
     def page(self, request: Request, template: str, status: int = 200, **context: Any) -> Response:
         """Return the page that a template makes of `context`.
 
-        Every template also gets `tab`, the current one of the header's links or an empty string; `fronts`,
-        the addresses where players meet; `house`, the server's own players; and `kinds` of players, each with
-        its mark and title.
+        Every template also gets `tab`, the current link of the header or an empty string; `fronts`, the
+        addresses for players; `house`, the server's own players; and `kinds`, the mark and title of each kind
+        of player.
         """
         host = host_of(request)
         fronts = [
@@ -88,12 +88,12 @@ class Renderer:
 
 
 def reads_html(request: Request) -> bool:
-    """Return whether the client is a browser in front of a person, rather than a program."""
+    """Return whether the client is a browser that shows pages, and not a program."""
     return "text/html" in request.headers.get("accept", "")
 
 
 def host_of(request: Request) -> str:
-    """Return the host under which the client knows this server, without a port; an IPv6 one in brackets."""
+    """Return the host by which the client reached this server, without the port; IPv6 in brackets."""
     return host_in(request.headers.get("host", "")) or "localhost"
 
 

@@ -1,7 +1,7 @@
-"""The view Standings: who stands where and did how against whom, in all games or in some of them.
+"""The view Standings: places, scores and a cross-table, of all games or of a choice of them.
 
-Everything that a reader can choose is in the address, so it works without scripts and can be passed on. The
-order is by the rating of all games; what is chosen are the games that are counted beside it.
+Every choice is a part of the address, so it works without scripts and can be shared. The choice limits which
+games are counted. Ratings, and the order by rating, always come from all games.
 """
 
 import time
@@ -32,19 +32,24 @@ ROWS = 100
 ACROSS = 24
 """Columns of the cross-table."""
 DRAWN = 4
-"""Players whose ratings the page itself draws; a plot has `PLOTTED`."""
+"""Players in the page's own picture of ratings."""
 PLOTTED = 10
+"""Players in the plot of ratings."""
 LISTED = 30
 """Players in the plot of games between players."""
 POINTS = 60
-"""Of one line."""
+"""The most points of one line."""
 PAIRED = 16
 """Players in the table of games between players."""
+PROJECTED = 8
+"""Rows in each of the projector's two tables."""
+COUNTED = 100
+"""With so many players or more, the projector does not say how many."""
 
 FORMS = {"cross": "Cross-table", "side": "By side", "reason": "By reason"}
 SPANS = {"all": "All", "week": "Week", "today": "Today"}
 ENDINGS = (Reason.FOUR, Reason.ILLEGAL, Reason.TIME, Reason.LEFT)
-"""Ways to win or lose."""
+"""The reasons for which a game is won or lost."""
 _DAY = 86_400_000
 _USUAL = {"form": "cross", "since": "all", "table": "", "least": "1", "sort": "sure", "page": "1"}
 
@@ -54,7 +59,7 @@ class Line:
     """A player's row."""
 
     place: int
-    """Among those that are listed, by rating."""
+    """By rating, among the listed players."""
     standing: Standing
 
 
@@ -65,18 +70,18 @@ _ORDERS: Mapping[str, Any] = {
     "score": lambda line: -charts.share(line.standing.record.total),
     "time": lambda line: -line.standing.record.mean_thought,
 }
-"""By which rows can be sorted; all but names the largest first."""
+"""The keys by which rows can be sorted. All but names put the largest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a reader chose."""
+    """The choice in an address."""
 
     given: Mapping[str, str]
-    """Each of `_USUAL`, as it stands in the address."""
+    """Each of `_USUAL`, as given or by default."""
     choice: Choice
     least: int
-    """How many games a player needs to be listed."""
+    """Games that a player needs to be listed."""
     page: int
 
     @property
@@ -86,17 +91,17 @@ class Asked:
 
     @property
     def is_reversed(self) -> bool:
-        """Whether the smallest come first."""
+        """Whether the order is reversed."""
         return self.given["sort"].startswith("-")
 
     def address(self, path: str = "/standings", **changes: str) -> str:
-        """Return the address of the same with changes; from the first page on, unless that is changed."""
+        """Return the address with changes, on the first page unless `page` is one of them."""
         wished = {**self.given, "page": "1", **changes}
         kept = {name: value for name, value in wished.items() if value != _USUAL[name]}
         return f"{path}?{urlencode(kept, errors='surrogatepass')}" if kept else path
 
     def sorting(self, order: str) -> tuple[str, str | None]:
-        """Return where a column's head leads, and its ``aria-sort``."""
+        """Return the link of a column's head, and its ``aria-sort``."""
         if order != self.order:
             return self.address(sort=order), None
         ascends = (order == "name") != self.is_reversed
@@ -105,11 +110,11 @@ class Asked:
 
 
 def asked(given: Given, now: int) -> Asked:
-    """Read what is asked for; `now` is in milliseconds of Unix time. Raises BadRequestError."""
+    """Read the choice; `now` is in milliseconds of Unix time. Raises BadRequestError."""
     whole = {**_USUAL, **given}
     for name, possible in (("form", FORMS), ("sort", [*_ORDERS, *(f"-{order}" for order in _ORDERS)])):
         if whole[name] not in possible:
-            raise BadRequestError(f"{name} is none of {', '.join(possible)}")
+            raise BadRequestError(f"{name} is not one of {', '.join(possible)}")
     match whole["since"]:
         case "all":
             since = None
@@ -126,12 +131,12 @@ def asked(given: Given, now: int) -> Asked:
 def _number(given: Given, name: str) -> int:
     text = given[name]
     if not (text.isascii() and text.isdigit() and int(text[:9]) > 0 and len(text) < 9):
-        raise BadRequestError(f"{name} is not a whole number from 1 on")
+        raise BadRequestError(f"{name} is not a whole number from 1 to 99999999")
     return int(text)
 
 
 def listed(found: Sequence[Standing], wish: Asked) -> list[Line]:
-    """Return those who have enough games, in the order that is asked for."""
+    """Return the players with enough games, in the chosen order."""
     enough = [each for each in found if each.record.total.games >= wish.least]
     lines = [Line(place, each) for place, each in enumerate(enough, 1)]
     return sorted(lines, key=_ORDERS[wish.order], reverse=wish.is_reversed)
@@ -140,7 +145,12 @@ def listed(found: Sequence[Standing], wish: Asked) -> list[Line]:
 def routes(site: Site, renderer: Renderer) -> list[Route]:
     """Return the routes of this view."""
     view = _Standings(site, renderer)
-    return [Route("/standings", view.page), Route("/standings/plots", view.plots), *view.library.routes()]
+    return [
+        Route("/standings", view.page),
+        Route("/standings/plots", view.plots),
+        Route("/board/standings", view.projected),
+        *view.library.routes(),
+    ]
 
 
 class _Standings:
@@ -158,12 +168,30 @@ class _Standings:
         def rendered() -> Response:
             return self._renderer.page(request, "standings.html", tab="standings", **self._context(wish))
 
-        return await self._threads.do(rendered)  # it may be long, so not on the event loop
+        return await self._threads.do(rendered)  # a long page takes time
 
     async def plots(self, request: Request) -> Response:
         """Answer with the data of the plots."""
         wish = _asked(request)
         return JSONResponse(await self._threads.do(partial(self._plots, wish)), headers=HEADERS)
+
+    async def projected(self, request: Request) -> Response:
+        """Answer with the projector's tables, for a script to insert."""
+
+        def rendered() -> Response:
+            found, firsts = self._reader.standings(COUNTED)
+            return self._renderer.page(
+                request,
+                "projected.html",
+                charts=charts,
+                standings=found[: 2 * PROJECTED],
+                rows_at_once=PROJECTED,
+                scale=charts.rating_scale((each.rating for each in found[: 2 * PROJECTED]), 150),
+                players=len(found) if len(found) < COUNTED else None,
+                games=firsts.games,
+            )
+
+        return await self._threads.do(rendered)
 
     def _context(self, wish: Asked) -> dict[str, Any]:
         form = wish.given["form"]

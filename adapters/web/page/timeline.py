@@ -1,9 +1,9 @@
-"""What was said and heard in a game, on both sides, as the rows of one table.
+"""What both sides said and heard in a game, as the rows of one table.
 
 Pure. Knows a stored game and its evidence: texts, ways, times and verdicts. Does not know what a dialect's
-messages mean, so it has to find the moves: a move is a text of the mover that was carried out and has the
-column as a number in it, and moves come in the order of play. A player of the server's own has no texts; what
-its opponent heard then stands for its moves. The rule it keeps: what cannot be known is None.
+messages mean, so it searches for the moves, in the order of play: a move is a text of the mover that was
+carried out and contains the column as a number. The server's own players have no texts; there, what the
+opponent heard stands for the move. The rule it keeps: an unknown value is None, never a guess.
 """
 
 import math
@@ -25,35 +25,35 @@ _GAP = " lines left out"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What one side said or heard, or a remark of the server's."""
+    """A text that one side said or heard, or a note of the server."""
 
     at: int
     """Milliseconds since the game began."""
     way: Way
     text: str
-    """To be shown as it is: every character is visible."""
+    """Printable: every character is visible."""
     remark: str = ""
     """Such as the time that is left."""
     refused: str = ""
-    """Why it was not carried out; empty where it was."""
+    """Why it was not carried out; empty if it was."""
     move: int = 0
-    """The number of the move that it made or, for a player without texts, told of; 0 for none."""
+    """The number of the move that it made, or announced for a player without texts; 0 for none."""
     is_end: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What happened within one millisecond."""
+    """What happened at one millisecond."""
 
     at: int
     first: Cell | None
     second: Cell | None
     after: int
-    """How many moves had been made when it was over."""
+    """How many moves had been made after it."""
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """What is in it."""
+        """The cells that are not empty."""
         return tuple(cell for cell in (self.first, self.second) if cell is not None)
 
     @property
@@ -63,18 +63,18 @@ class Row:
 
     @property
     def refused(self) -> str:
-        """A word for what became of a text that was not carried out; empty for none."""
+        """A word for the fate of a text that was not carried out; empty if there is none."""
         return next((cell.refused.partition(":")[0] for cell in self.cells if cell.refused), "")
 
     @property
     def is_end(self) -> bool:
-        """Whether it says how the game ended for a side."""
+        """Whether it has the end of the game for a side."""
         return any(cell.is_end for cell in self.cells)
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A move, as far as its time is known."""
+    """The time of a move, as far as it is known."""
 
     used: int | None = None
     """Milliseconds that it took."""
@@ -84,32 +84,32 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What lost the game in place of a move: one that was illegal, or none in time."""
+    """The move that lost the game: an illegal one, or one that did not come in time."""
 
     used: int | None
     """Milliseconds that it took."""
     text: str = ""
-    """What was said; empty where nothing was, in time."""
+    """The text; empty if none came in time."""
     why: str = ""
     column: str = ""
-    """As it was said; empty where no number was."""
+    """The number in the text; empty if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """All of it."""
+    """The whole table."""
 
     rows: tuple[Row, ...]
     turns: tuple[Turn, ...]
     """One for each move."""
     attempt: Attempt | None = None
     notes: tuple[str, str] = ("", "")
-    """What else the server noted of each side, such as that it hung up."""
+    """Other notes of the server about each side, for example that it hung up."""
 
 
 @dataclass(slots=True)
 class _Moves:
-    """Where each move is found."""
+    """The moves that were found."""
 
     marks: dict[tuple[int, int], int] = field(default_factory=dict)
     """The number of a move, by side and index of a line."""
@@ -117,7 +117,7 @@ class _Moves:
     left: dict[int, int] = field(default_factory=dict)
 
     def turn(self, number: int) -> Turn:
-        """Return what is known of a move."""
+        """Return the time of a move."""
         used = _used(self.times.get(number - 1), self.times.get(number))
         return Turn(used, self.left.get(number))
 
@@ -140,7 +140,7 @@ def timeline(record: GameRecord, both: tuple[Exchange | None, Exchange | None]) 
 
 
 def _find_said(moves: _Moves, side: int, lines: Exchange, columns: str) -> None:
-    """Find the texts that were a side's moves: from the beginning, and behind missing lines from the end."""
+    """Find the texts that were a side's moves, from the beginning, and after missing lines from the end."""
     gap = next((index for index, line in enumerate(lines) if line.verdict.endswith(_GAP)), len(lines))
     numbers = range(side + 1, len(columns) + 1, 2)
     found = _matched(lines, range(gap), numbers, columns)
@@ -156,7 +156,7 @@ def _find_said(moves: _Moves, side: int, lines: Exchange, columns: str) -> None:
 
 
 def _matched(lines: Exchange, indices: Iterable[int], numbers: Iterable[int], columns: str) -> dict[int, int]:
-    """Return the index for each number of a move, up to the first for which there is none."""
+    """Return the index of the text for each move, up to the first move without one."""
     found: dict[int, int] = {}
     remaining = iter(indices)
     for number in numbers:
@@ -176,7 +176,7 @@ def _numbers(line: Line) -> set[int]:
 
 
 def _left(lines: Exchange, index: int) -> int | None:
-    """Return what was left on the clock after the text at `index`, from what the request for it said."""
+    """Return the time left on the clock after the text at `index`, from the request for that move."""
     for line in reversed(lines[:index]):
         if found := _LEFT.fullmatch(line.verdict):
             return max(0, round(1000 * float(found[1])) - (lines[index].at - line.at))
@@ -186,7 +186,7 @@ def _left(lines: Exchange, index: int) -> int | None:
 
 
 def _find_heard(moves: _Moves, number: int, lines: Exchange) -> None:
-    """Find the text from which the opponent of a player without texts learned of a move."""
+    """Find the text that announced a move of a player without texts to its opponent."""
     side = number % 2
     own = {known: index for (who, index), known in moves.marks.items() if who == side}
     start = own.get(number - 1, -1)
@@ -264,7 +264,7 @@ def _rows(first: deque[Cell], second: deque[Cell]) -> Iterable[Row]:
 
 
 def _taken(first: deque[Cell], second: deque[Cell], at: int) -> tuple[bool, bool]:
-    """Return from which sides the next row takes a cell; what was said stands above what it caused."""
+    """Return from which sides the next row takes a cell. A text stands above its consequences."""
     here = [bool(queue) and queue[0].at == at for queue in (first, second)]
     if not all(here):
         return here[0], here[1]
@@ -277,13 +277,13 @@ def _taken(first: deque[Cell], second: deque[Cell], at: int) -> tuple[bool, bool
     alone = [cell.way == "note" or bool(cell.refused) for cell in (one, other)]
     if alone[0] == alone[1]:
         return True, True
-    # What was refused, and a note, has a row of its own; a note comes behind what is still to be heard.
+    # A refused text and a note have rows of their own; a note comes after texts that are still to be heard.
     if "note" in (one.way, other.way):
         return alone[1], alone[0]
     return alone[0], alone[1]
 
 
 def _says(queue: deque[Cell], at: int) -> float:
-    """Return the number of the move that a side is still to say in that millisecond; infinite for none."""
+    """Return the number of the next move that a side says at that millisecond; infinite for none."""
     here = takewhile(lambda cell: cell.at == at, queue)
     return next((cell.move for cell in here if cell.way == "in"), math.inf)

@@ -1,5 +1,7 @@
 """The views, each a module that gives its routes."""
 
+from functools import partial
+
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -17,7 +19,7 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
     """Return the routes of all views."""
     return [
         Route("/static/{version}/{name}", assets().serve),
-        Route("/search", _Search(site).found),
+        Route("/search", partial(_search, site)),
         *live.routes(site, renderer),
         *game.routes(site, renderer),
         *standings.routes(site, renderer),
@@ -26,22 +28,16 @@ def routes(site: Site, renderer: Renderer) -> list[Route]:
     ]
 
 
-class _Search:
-    """Where the search field leads."""
+async def _search(site: Site, request: Request) -> Response:
+    """Send the browser to the game or the player that was typed."""
+    typed = parameters(request.scope["query_string"], ("for",)).get("for", "").strip()
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
-
-    async def found(self, request: Request) -> Response:
-        """Send the browser on to the game or player that was typed."""
-        typed = parameters(request.scope["query_string"], ("for",)).get("for", "").strip()
-        where = await self._site.threads.do(lambda: self._where(typed)) if typed else "/"
-        return RedirectResponse(where, 303, HEADERS)
-
-    def _where(self, typed: str) -> str:
+    def found() -> str:
         try:
-            named = game_named(typed)
-            self._site.reader.game(named)
-            return f"/game/{named}"
+            game = game_named(typed)
+            site.reader.game(game)
+            return f"/game/{game}"
         except (BadRequestError, NoGameError):
             return f"/player/{address(typed)}"
+
+    return RedirectResponse(await site.threads.do(found) if typed else "/", 303, HEADERS)

@@ -1,4 +1,4 @@
-"""How values look to people: filters for templates."""
+"""Values as text for people: filters for templates."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ REASONS = {
     "illegal": "illegal move",
     "stopped": "stopped",
 }
-"""The stored words for how a game ended, and what people read."""
+"""The stored words for how a game ended, and the text for people."""
 
 
 def number(value: float) -> str:
@@ -30,7 +30,7 @@ def signed(value: float) -> str:
 
 
 def thought(milliseconds: float) -> str:
-    """Return how long someone thought: ``812 ms``, ``3.9 s`` or ``4:05``."""
+    """Return a thinking time: ``812 ms``, ``3.9 s`` or ``4:05``."""
     if milliseconds < 1000:
         return f"{milliseconds:.0f} ms"
     if milliseconds < 60_000:
@@ -45,9 +45,9 @@ def sentence(text: str) -> str:
 
 
 def address(name: str) -> str:
-    """Return what leads from ``/player/`` to a player.
+    """Return what follows ``/player/`` in the address of a player.
 
-    Browsers take the names ``.`` and ``..`` for folders, however they are spelled, so those are parameters.
+    Browsers take the names ``.`` and ``..`` for folders even when they are encoded, so these are parameters.
     """
     quoted = quote(name, safe="", errors="surrogatepass")
     return f"?name={quoted}" if name in {".", ".."} else quoted

@@ -2,10 +2,9 @@
 
 import re
 
-import httpx
 import pytest
 from game_records import BEGAN, drawn, game
-from web_world import NASTY, Site, keep
+from web_world import HTML, NASTY, Site, keep, shown
 
 from adapters.web.page import standings
 from adapters.web.page.standings import asked
@@ -13,16 +12,8 @@ from adapters.web.query import BadRequestError
 from gateway.game.events import Reason
 from gateway.store.comparing import Choice
 
-HTML = {"accept": "text/html"}
 NOW = 1_700_000_000_000
 DAY = 86_400_000
-
-
-async def shown(site: Site, path: str = "/standings", status: int = 200) -> str:
-    async with site.client() as client:
-        response: httpx.Response = await client.get(path, headers=HTML)
-    assert response.status_code == status, response.text
-    return response.text
 
 
 def rows(page: str) -> list[str]:
@@ -80,7 +71,7 @@ def test_second_click_on_a_head_turns_the_order_round() -> None:
 
 
 async def test_empty_site_says_where_to_point_a_bot(site: Site) -> None:
-    page = await shown(site)
+    page = await shown(site, "/standings")
     assert "No games yet" in page
     assert "ws://site:8080" in page
 
@@ -94,7 +85,7 @@ async def test_filters_that_leave_nobody_say_so(site: Site) -> None:
 
 async def test_rows_are_sorted_as_asked_and_the_head_says_so(site: Site) -> None:
     keep(site.database, [game("carol", "Bob")] * 3 + [game("Bob", "adam")])
-    assert rows(await shown(site)) == ["carol", "Bob", "adam"]
+    assert rows(await shown(site, "/standings")) == ["carol", "Bob", "adam"]
     by_name = await shown(site, "/standings?sort=name")
     assert rows(by_name) == ["adam", "Bob", "carol"]
     assert by_name.count("aria-sort") == 1
@@ -110,12 +101,12 @@ async def test_table_time_and_least_games_filter(site: Site) -> None:
     assert {*rows(await shown(site, "/standings?since=2023-11-15"))} == {"c", "d"}
     assert {*rows(await shown(site, "/standings?least=2"))} == {"a", "c"}
     assert "The rating is that of all games" in await shown(site, "/standings?table=finals")
-    assert "The rating is that of all games" not in await shown(site)
+    assert "The rating is that of all games" not in await shown(site, "/standings")
 
 
 async def test_cross_table_shows_points_of_the_row_against_the_column(site: Site) -> None:
     keep(site.database, [game("a", "b"), game("a", "b"), drawn("b", "a"), game("c", "d")])
-    page = await shown(site)
+    page = await shown(site, "/standings")
     assert '<td class="won-2">2½<i> of 3</i></td>' in page
     assert '<td class="lost-2">½<i> of 3</i></td>' in page
     assert page.count('<td class="own">') == 4
@@ -146,7 +137,7 @@ async def test_odd_names_and_tables_are_text_and_nothing_else(site: Site, form: 
 async def test_many_players_come_in_pages(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(standings, "ROWS", 2)
     keep(site.database, [game(name, "zed") for name in "abcd"])
-    first = await shown(site)
+    first = await shown(site, "/standings")
     assert len(rows(first)) == 2
     assert "Players 3 to 4" in first
     seen = [name for number in (1, 2, 3) for name in rows(await shown(site, f"/standings?page={number}"))]
@@ -156,7 +147,7 @@ async def test_many_players_come_in_pages(site: Site, monkeypatch: pytest.Monkey
 
 async def test_charts_show_what_there_is(site: Site) -> None:
     keep(site.database, [game("a", "b", ended=BEGAN + number) for number in range(3)])
-    page = await shown(site)
+    page = await shown(site, "/standings")
     assert 'class="series series-1"' in page
     assert "four in a row" in page
     assert '<td class="shade-5">3</td>' in page
@@ -184,3 +175,15 @@ async def test_long_page_is_compressed_for_those_who_read_that(site: Site) -> No
     assert packed.headers["content-encoding"] == "gzip"
     assert "content-encoding" not in plain.headers
     assert packed.text == plain.text
+
+
+async def test_projector_gets_the_strongest_eight_at_a_time(site: Site) -> None:
+    keep(site.database, [game(first=f"player-{number}", second="<b>") for number in range(9)])
+    text = await shown(site, "/board/standings")
+    assert re.findall('data-note="(.*?)"', text) == ["9 games · 1 to 8 of 10", "9 games · 9 to 10 of 10"]
+    assert "<b>" not in text
+    assert len(re.findall('class="rank"', text)) == 10
+
+
+async def test_projector_has_no_standings_before_the_first_game(site: Site) -> None:
+    assert "<table" not in await shown(site, "/board/standings")

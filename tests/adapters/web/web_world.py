@@ -28,6 +28,8 @@ from gateway.store.reader import Reader
 from gateway.store.records import Cleared, Enclosure, GameRecord
 
 TOKEN = "sesame"
+HTML = {"accept": "text/html"}
+"""Headers of a browser."""
 NASTY = [
     "a/b",
     "..",
@@ -131,3 +133,11 @@ class Site:
             async with httpx.AsyncClient(transport=transport, base_url="http://site") as client:
                 yield client
             nursery.cancel_scope.cancel()
+
+
+async def shown(site: Site, path: str, status: int = 200) -> str:
+    """Return a page as a browser gets it."""
+    async with site.client() as client:
+        response: httpx.Response = await client.get(path, headers=HTML)
+    assert response.status_code == status, response.text
+    return response.text

@@ -103,7 +103,7 @@ def test_game_is_shown_with_board_moves_reason_and_both_exchanges(database: Data
         r"      1500  ->  \x1b[2J",
         "      2000  --  hung up",
         "",
-        "aima: one of the server's own players, without a wire",
+        "aima: one of the server's own players, without a connection",
     ]
 
 

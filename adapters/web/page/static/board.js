@@ -1,4 +1,4 @@
-// A board as SVG. Discs of the first mover are full, those of the second are rings.
+// A board as SVG. The first mover has discs, the second rings.
 import { COLUMNS, ROWS, four, played } from "./rules.js";
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
@@ -7,7 +7,7 @@ const x = (column) => 7 + 10 * column;
 const y = (row) => 57 - 10 * row;
 
 export class Board {
-  // Draw into `place`; with `numbered` the columns' numbers stand below.
+  // Draw into `place`; with `numbered`, number the columns below the board.
   constructor(place, { numbered = false } = {}) {
     const height = numbered ? PLATE.numbered : PLATE.height;
     this.svg = make("svg", { viewBox: `0 0 ${PLATE.width} ${height}`, class: "board", role: "img" });
@@ -25,8 +25,8 @@ export class Board {
     place.replaceChildren(this.svg);
   }
 
-  // Show the position after `moves`, a string of columns. The newest disc falls if it is one more than before.
-  // Discs that are there already and stay as they look are left alone: a move costs two discs, not all.
+  // Show the position after `moves`, a string of columns. After one further move the newest disc falls. Discs that
+  // do not change are not drawn again: a move costs two discs, not all.
   show(moves, label = "") {
     const cells = played(moves);
     const won = four(cells);
@@ -54,7 +54,7 @@ function holes() {
   return cells.map(([left, up]) => `M${left - 4.3} ${up}a4.3 4.3 0 1 0 8.6 0a4.3 4.3 0 1 0-8.6 0`).join("");
 }
 
-// How many discs two positions begin with that look the same: the last of either has a halo.
+// The number of first discs that look the same in two positions. The last disc has a halo, so it never counts.
 function alike(one, other) {
   const most = Math.min(one.length, other.length) - 1;
   let same = 0;

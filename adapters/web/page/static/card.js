@@ -1,12 +1,12 @@
-// A game as a card: two players with their clocks, and the board between them. Live and the projector draw it.
+// A game as a card, for Live and the projector: two players with their clocks, and the board between them.
 import { Board } from "./board.js";
 import { clock, outcome, spoken } from "./games.js";
+import { kindOf } from "./words.js";
 
-const KINDS = JSON.parse(document.documentElement.dataset.kinds);
 const SIDES = [0, 1];
 
 export class Card {
-  // A copy of the template, with nothing in it yet.
+  // Copy the template.
   constructor(template) {
     this.element = template.content.firstElementChild.cloneNode(true);
     const find = (what, side) => this.element.querySelector(`.${what}[data-side="${side}"]`);
@@ -16,7 +16,7 @@ export class Card {
     this.game = null;
   }
 
-  // Show a game as it is at `now`; undefined leaves the place empty, but keeps it.
+  // Show a game at `now`. Without a game, keep the place empty.
   show(game, now) {
     const isOver = Boolean(game) && game.reason !== null;
     this.element.classList.toggle("vacant", !game);
@@ -49,7 +49,7 @@ export class Card {
 
 // Fill in a player's name and the mark of its dialect.
 export function showPlayer(place, { name, kind }) {
-  const [letter, title] = KINDS[kind] ?? ["?", kind];
+  const [letter, title] = kindOf(kind);
   place.querySelector("bdi").textContent = name;
   place.querySelector(".name").title = name;
   place.querySelector(".mark").textContent = letter;
@@ -58,7 +58,8 @@ export function showPlayer(place, { name, kind }) {
   if (word) word.textContent = title;
 }
 
-function showClock(place, shown) {
+// Show what `clock` returned.
+export function showClock(place, shown) {
   write(place, shown?.text ?? "", shown ? `clock${shown.runs ? " runs" : ""}${shown.isShort ? " short" : ""}` : "clock");
 }
 
@@ -66,7 +67,7 @@ function showOutcome(place, [sign, word, kind]) {
   write(place, sign ? `${sign} ${word}` : word, kind ? `badge badge-${kind}` : "clock");
 }
 
-// Text and class, each only where it is another: most ticks change neither.
+// Set text and class if they differ: most ticks change neither.
 export function write(place, text, classes = place.className) {
   if (place.textContent !== text) place.textContent = text;
   if (place.className !== classes) place.className = classes;

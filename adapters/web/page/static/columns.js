@@ -1,7 +1,7 @@
-// The seven columns, to choose one and drop a disc: by mouse, by keys, or by touch.
+// The seven columns: choose one and drop a disc, by mouse, by keys, or by touch.
 //
-// A click of the mouse drops at once. A tap chooses, and a second one on the same column drops, since a finger
-// has no pointer to aim with. The column that is chosen is lit, and shows where the disc would come to lie.
+// A mouse click drops at once. A tap chooses a column, and a second tap on it drops, because a finger cannot hover.
+// The chosen column is lit, and shows where the disc would land.
 import { make } from "./board.js";
 import { isTyping } from "./header.js";
 import { COLUMNS, ROWS, played } from "./rules.js";
@@ -9,8 +9,8 @@ import { COLUMNS, ROWS, played } from "./rules.js";
 const MIDDLE = 3;
 
 export class Columns {
-  // `buttons` are one for each column, `board` is what is drawn in `place`. `chose(column)` is called with a
-  // column or null, `drop(column)` with one that has room, `full(column)` with one that has none.
+  // There is one of `buttons` for each column; `board` is drawn in `place`. Calls `chose` with a column or null, `drop`
+  // with a column that has room, and `full` with one that has none.
   constructor(buttons, place, board, { chose, drop, full }) {
     Object.assign(this, { buttons, place, chose, drop, full, chosen: null, pointed: null, last: MIDDLE });
     this.show("", null);
@@ -21,7 +21,7 @@ export class Columns {
     document.addEventListener("keydown", (event) => this.#press(event));
   }
 
-  // Show the columns after `moves`; `side` drops next, or is null where nobody may drop.
+  // Show the columns after `moves`. `side` drops next; null if nobody may drop.
   show(moves, side) {
     this.side = side;
     this.room = new Array(COLUMNS).fill(ROWS);
@@ -37,7 +37,7 @@ export class Columns {
     this.chose(this.chosen);
   }
 
-  // Drop into a column, if it is one's turn.
+  // Drop into a column, if it is the player's turn.
   take(column) {
     if (this.side === null || column === null) return;
     this.last = column;
@@ -60,7 +60,7 @@ export class Columns {
     });
   }
 
-  // The mouse points at a column, or at none any more.
+  // The mouse points at a column, or null.
   #point(column) {
     if (column === this.pointed) return;
     this.pointed = column;

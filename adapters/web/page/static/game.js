@@ -1,4 +1,4 @@
-// One game: the position that is shown, in the board, the list, the slider and the lines at once.
+// The view of one game: it shows one position in the board, the list, the slider and the lines.
 import { Board } from "./board.js";
 import { isTyping } from "./header.js";
 import { Moves } from "./moves.js";
@@ -20,9 +20,9 @@ const list = new Moves(article, game, show);
 const perfect = askPerfect(article, game);
 article.addEventListener("turned", (event) => list.turn(event.detail));
 let shown = 0;
-let on = null; // the game as the live stream has it, while it is on
+let on = null; // the live stream's game, while the game is live
 
-// Show the position after `number` moves. Nobody scrolls the page for that, but the lists by themselves.
+// Show the position after `number` moves. This scrolls the lists, but not the page.
 function show(number, { row = rowOf(number), quiet = false } = {}) {
   shown = Math.max(0, Math.min(number, game.moves.length));
   const words = told(shown);
@@ -122,7 +122,7 @@ copy.addEventListener("click", async () => {
   setTimeout(() => { copy.querySelector("span").textContent = "Copy address"; }, 2000);
 });
 
-// Browsers keep their clipboard from pages without HTTPS, but for what is selected.
+// Without HTTPS a page can only copy what is selected.
 async function copied(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text).then(() => true, () => false);
   const field = document.createElement("textarea");

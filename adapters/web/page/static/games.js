@@ -1,7 +1,7 @@
-// The games that a stream tells of, each at its place, and what their clocks show. Draws nothing.
+// The games of a live stream, each at its place, and the values of their clocks. Draws nothing.
 //
-// A game is as the stream gives it, with `asked` besides: when the move was asked for, in the time of
-// performance.now(). All durations of the stream become points in that time here.
+// A game is as in the stream, with `asked`: when the move was asked for, by performance.now(). The durations of
+// the stream become points in that time here.
 import { minutes, tenths } from "./words.js";
 
 export class Games {
@@ -10,7 +10,7 @@ export class Games {
     this.places = new Map(); // a game's place, by its id
   }
 
-  // Take an event at `now`, and return the places where something changed.
+  // Apply an event at `now`, and return the places that changed.
   apply(name, about, now) {
     if (name === "snapshot") return this.#replace(about.games, now);
     if (name === "started") return this.#place(about, now);
@@ -22,7 +22,7 @@ export class Games {
     return [game.place];
   }
 
-  // How many of the places below `most` have a game that is on.
+  // The number of live games at places below `most`.
   playing(most) {
     return [...this.at.values()].filter((game) => game.place < most && game.reason === null).length;
   }
@@ -59,7 +59,7 @@ function end(game, { winner, reason, left }) {
   Object.assign(game, { winner, reason, left, to_move: null });
 }
 
-// What the clock of a side shows at `now`: {text, runs, isShort}; null where it shows nothing.
+// What the clock of a side shows at `now`: {text, runs, isShort}, or null for nothing.
 export function clock(game, side, now) {
   const runs = game.to_move === side;
   const spent = runs ? Math.max(0, now - game.asked) / 1000 : 0;
@@ -68,7 +68,7 @@ export function clock(game, side, now) {
   return { text: left < 100 ? tenths(left) : minutes(left), runs, isShort: left < 5 };
 }
 
-// What stands beside a player when the game is over: [sign, word, class of the badge].
+// The badge of a player after the game: [sign, word, class].
 export function outcome(game, side) {
   if (game.winner === null) {
     return game.reason === "full" ? ["=", "draw", "draw"] : ["–", game.reason, "draw"];
@@ -78,7 +78,7 @@ export function outcome(game, side) {
   return isWinner ? ["✓", "won", "won"] : ["✕", game.reason, game.reason];
 }
 
-// The position and whose turn it is, for who cannot see the board.
+// The position and whose turn it is, for screen readers.
 export function spoken(game) {
   const names = game.players.map((each) => each.name);
   const count = game.moves.length;

@@ -1,8 +1,8 @@
-// What every view has: the theme's button, the search field's key, times in the viewer's zone.
+// For every view: the theme's button, the search field's key, times in the viewer's zone.
 /* global theme */
 import { announce } from "./status.js";
 
-const WORDS = { auto: "as the system has it", light: "light", dark: "dark" };
+const WORDS = { auto: "as in the system", light: "light", dark: "dark" };
 
 const button = document.querySelector("button.theme");
 let choice = theme.get();

@@ -1,4 +1,4 @@
-// Live: the games that are on, who waits, and how many of each.
+// The view Live: boards, waiting players, and the number of both.
 import { Card, showPlayer, write } from "./card.js";
 import { Games } from "./games.js";
 import { announce } from "./status.js";
@@ -7,8 +7,8 @@ import { minutes, number, plural, waits } from "./words.js";
 
 const TICK = 100;
 const BETWEEN_WORDS = 10_000;
-const STEP = 8; // boards that a phone draws at once
-const FALLING = 2; // moves in one tick; where there are more, discs are there at once
+const STEP = 8; // boards that a phone adds at once
+const FALLING = 2; // moves in one tick; with more of them, discs do not fall
 
 const find = (selector) => document.querySelector(selector);
 const section = find(".live");
@@ -37,7 +37,7 @@ const stream = new Stream(section.dataset.stream, (name, about) => {
   if (name !== "moved") showCounts();
 });
 
-// As many cards as there are places up to the last that is taken. They never change their order.
+// Draw a card for each place up to the last one in use. Cards never change their order.
 function arrange(now) {
   const last = Math.max(-1, ...games.at.keys());
   const wanted = Math.min(last + 1, drawn);
@@ -52,7 +52,7 @@ function arrange(now) {
 
 function showCounts() {
   if (!counts) return;
-  // Where a place is free the stream has all games, and its counts may be a second old.
+  // If a place is free, the stream has all games. The counts may be a second old.
   const hasAll = isFiltered || games.at.size < most;
   const all = hasAll ? games.playing(Infinity) : counts.playing;
   const more = Math.max(0, all - games.playing(drawn));
@@ -78,7 +78,7 @@ phone.addEventListener("change", () => {
   showCounts();
 });
 
-// Who waits: a few beside the heading, all in the list that opens.
+// The waiting players: some beside the heading, all in the list that opens.
 
 const lobby = find(".lobby");
 const list = find(".waiting");
@@ -91,7 +91,7 @@ function showWaiting(now) {
   const hidden = counts.waiting - chips.length;
   write(find(".lobby .others"), hidden > 0 ? `${number(hidden)} more` : "");
   chips.forEach((chip, index) => showWait(chip, counts.lobby[index]));
-  // Nothing moves under the pointer.
+  // Entries do not move under the pointer.
   if (lobby.open && !list.matches(":hover, :focus-within")) fillList();
 }
 
@@ -115,7 +115,7 @@ function fillList() {
 }
 lobby.addEventListener("toggle", fillList);
 
-// A player's page. Half of a surrogate pair has an address too, as the server writes it.
+// The address of a player's page. The server encodes half of a surrogate pair as UTF-8 would; so does this.
 function address(name) {
   const parts = [...name].map((each) => (/^[\ud800-\udfff]$/.test(each) ? half(each.charCodeAt(0)) : encodeURIComponent(each)));
   return `/player/${parts.join("")}`;
@@ -125,7 +125,7 @@ function half(code) {
   return [0xe0 | (code >> 12), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f)].map((byte) => `%${byte.toString(16)}`).join("");
 }
 
-// Clocks, and now and then a word for who cannot see them.
+// Clocks, and sometimes an announcement for screen readers.
 
 function tick() {
   const now = performance.now();

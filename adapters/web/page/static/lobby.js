@@ -1,19 +1,18 @@
-// Those who wait for an opponent, as a list to choose from. While the pointer or the focus is in it, nobody in it
-// moves: who has gone is crossed out, and who comes is added at its end.
-import { minutes } from "./words.js";
-
-const KINDS = JSON.parse(document.documentElement.dataset.kinds);
+// The players that wait for an opponent, as a list to choose from. While the pointer or the focus is in the list, no
+// entry moves: a player that has gone is crossed out, and a new one is added at the end.
+import { showPlayer } from "./card.js";
+import { kindOf, minutes, plural } from "./words.js";
 
 export class Lobby {
-  // Lists in `list`, behind what is there; the number is in `title`.
+  // Append the players to `list`, and show their number in `title`.
   constructor(list, title) {
     Object.assign(this, { list, title, rows: new Map() });
     for (const event of ["pointerleave", "focusout"]) list.addEventListener(event, () => this.#tidy());
   }
 
-  // Show who waits: [{name, kind, table, waited}], whose times hold for `now`.
+  // Show the players that wait: [{name, kind, table, waited}], with the times that they have waited at `now`.
   show(count, lobby, now) {
-    this.title.textContent = count === 1 ? "1 who waits in the lobby" : count ? `${count} who wait in the lobby` : "In the lobby";
+    this.title.textContent = count ? `${plural(count, "player")} in the lobby` : "In the lobby";
     for (const row of this.rows.values()) row.isGone = true;
     for (const each of [...lobby].sort((one, other) => other.waited - one.waited)) this.#put(each, now);
     this.#tidy();
@@ -48,29 +47,13 @@ export class Lobby {
   }
 }
 
-function drawn({ name, kind, table }) {
-  const [letter, word] = KINDS[kind] ?? ["?", kind];
-  const button = made("button", "", "");
-  button.type = "button";
+function drawn(about) {
+  const element = document.querySelector("#waiting").content.firstElementChild.cloneNode(true);
+  const button = element.querySelector("button");
+  const { name, kind, table } = about;
   Object.assign(button.dataset, { name, kind, ...(table === null ? {} : { table }) });
-  const about = made("span", "about", "");
-  const words = made("span", "", "");
-  about.append(words, ...(table === null ? [] : [", at table ", made("bdi", "", table)]));
-  const who = made("span", "who", "");
-  const shown = made("bdi", "name", name);
-  shown.title = name;
-  who.append(shown, about);
-  const mark = made("span", "mark", letter);
-  mark.setAttribute("aria-hidden", "true");
-  button.append(mark, who, made("span", "go", "Play"));
-  const element = made("li", "", "");
-  element.append(button);
-  return { element, button, words, title: word };
-}
-
-function made(kind, classes, text) {
-  const element = document.createElement(kind);
-  if (classes) element.className = classes;
-  element.textContent = text;
-  return element;
+  showPlayer(element, about);
+  element.querySelector(".table").hidden = table === null;
+  element.querySelector(".table bdi").textContent = table ?? "";
+  return { element, button, words: element.querySelector(".words"), title: kindOf(kind)[1] };
 }

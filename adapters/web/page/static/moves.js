@@ -1,7 +1,7 @@
-// The list of moves, and the bars of the time that each took.
+// The list of moves, and a bar for the time of each.
 import { make } from "./board.js";
 
-// Show a game's moves; `choose(number)` is called for a move that was clicked.
+// Show a game's moves, and call `choose(number)` for a click.
 export class Moves {
   constructor(article, game, choose) {
     this.article = article;
@@ -11,7 +11,7 @@ export class Moves {
     this.fill();
   }
 
-  // Begin again with what is known of the game now.
+  // Draw all moves again.
   fill() {
     const { moves, turns, attempt } = this.game;
     const all = [...moves].map((column, index) => ({ column, ...turns[index], number: index + 1 }));
@@ -29,7 +29,7 @@ export class Moves {
     this.article.querySelector(".track input").style.width = width(moves.length, all.length);
   }
 
-  // Mark the move after which the position is shown; 0 for none.
+  // Mark the move before the shown position; 0 for none.
   mark(number) {
     for (const [index, button] of this.buttons.entries()) {
       const isCurrent = index + 1 === number;
@@ -45,7 +45,7 @@ export class Moves {
     else scroll.scrollTop = Math.max(scroll.scrollTop, row.offsetTop + row.offsetHeight + 6 - scroll.clientHeight);
   }
 
-  // Put a sign to the moves at which the game turned.
+  // Mark the moves at which the game turned.
   turn(numbers) {
     for (const number of numbers) {
       const sign = this.buttons[number - 1].querySelector(".sign");
@@ -95,7 +95,7 @@ function showBars(svg, all) {
   return bars;
 }
 
-// The slider ends where the last move's bar does, and an attempt that was no move has a bar behind it.
+// The slider ends at the bar of the last move. An illegal attempt has a further bar.
 function width(moves, bars) {
   return moves && bars > moves ? `calc((100% - 16px) * ${(moves - 0.5) / bars} + 16px)` : "";
 }

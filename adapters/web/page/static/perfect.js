@@ -1,9 +1,9 @@
-// Perfect play: what each column is worth in the position that is shown, worked out by the server when asked.
+// Perfect play: what each column is worth in the shown position. The server solves the game on request.
 import { announce } from "./status.js";
 
 const SIGNS = { win: "▲", draw: "=", lose: "▼" };
 
-// Return {show(number), toggle()}. Where the game turned is told as the event "turned" of `article`.
+// Return {show(number), toggle()}. Dispatches the event "turned" on `article` with the moves that turned the game.
 export function askPerfect(article, game) {
   const place = article.querySelector(".perfect");
   const words = place.querySelector(".perfect-words");
@@ -41,10 +41,10 @@ export function askPerfect(article, game) {
   }
 
   function caption(number, position) {
-    if (isAsking) return ["Perfect play is being worked out; that takes some seconds."];
+    if (isAsking) return ["Solving the game. That takes some seconds."];
     if (trouble) return [`${trouble[0].toUpperCase()}${trouble.slice(1)}.`];
     if (position === undefined) return ["The game is over."];
-    if (position === null) return ["This position was not worked out in time. Ask again for more."];
+    if (position === null) return ["This position was not solved in time. Ask again to go on."];
     const chip = article.querySelector(`.player:has([data-side="${number % 2}"]) .chip`).cloneNode(true);
     const name = document.createElement("bdi");
     name.textContent = game.names[number % 2];
@@ -90,12 +90,12 @@ function tellTurns(article, game, known) {
   const sign = document.createElement("span");
   sign.textContent = "◆";
   if (numbers.length) place.replaceChildren(sign, ` the game turned: ${numbers.length > 1 ? "moves" : "move"} ${numbers.join(", ")}`);
-  else place.textContent = known.positions.includes(null) ? "Not all positions were worked out in time." : "The game never turned.";
+  else place.textContent = known.positions.includes(null) ? "Not all positions were solved in time." : "The game never turned.";
   place.hidden = false;
   article.querySelector(".better").textContent = better(game, known);
 }
 
-// A sentence on what the player who did not win could have had.
+// A sentence about what the player that did not win could have reached.
 function better(game, known) {
   const last = known.positions[game.moves.length];
   if (game.attempt && last) {

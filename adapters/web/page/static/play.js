@@ -1,7 +1,7 @@
 // The view Play: choose an opponent, wait, play, and see how it ended.
 //
-// The game itself comes from the arena connection alone; of the live stream are the names, the clocks, and how
-// long a move took, which that does not tell.
+// The game comes from the arena connection. The live stream adds what that dialect does not tell: names, clocks, and
+// the time of each move.
 import { Arena } from "./arena.js";
 import { Board } from "./board.js";
 import { write } from "./card.js";
@@ -9,14 +9,14 @@ import { showClocks } from "./clocks.js";
 import { Columns } from "./columns.js";
 import { Games, spoken } from "./games.js";
 import { Lobby } from "./lobby.js";
-import { four, played } from "./rules.js";
+import { COLUMNS, ROWS, four, played } from "./rules.js";
 import { fill } from "./sentences.js";
 import { announce } from "./status.js";
 import { Stream } from "./stream.js";
-import { minutes } from "./words.js";
+import { kindOf, minutes } from "./words.js";
 
-const PATIENCE = 250; // milliseconds until it is said that one waits
-const LATE = 2_500; // milliseconds after which a result that was told has been stored, if it can be
+const PATIENCE = 250; // milliseconds until the page shows that it waits
+const LATE = 2_500; // milliseconds after which an announced result is stored, if the database works
 const TICK = 100;
 const WHY = {
   four: "four in a row",
@@ -27,18 +27,17 @@ const WHY = {
   aborted: "your opponent left before both had moved",
   stopped: "the server stopped the game",
 };
-const KINDS = JSON.parse(document.documentElement.dataset.kinds);
 
 const page = document.querySelector(".play");
 const find = (selector) => page.querySelector(selector);
 const field = find("input[name=name]");
 const [drop, leave, again, look, other] = ["drop", "leave", "again", "look", "other"].map((each) => find(`.actions .${each}`));
 
-let opponent = null; // who was chosen: {name, kind, table}, or {} for anyone
+let opponent = null; // the chosen one: {name, kind, table}, or {} for anyone
 let me = "";
-let asked = 0; // when a game was asked for
-let game = null; // the last one: what the connection told of it, and what is shown
-let said = []; // what was said last
+let asked = 0; // when a game was requested
+let game = null; // the latest one, from the connection, and how it is shown
+let said = []; // the latest sentence
 
 const board = new Board(find(".game .board"));
 const columns = new Columns([...page.querySelectorAll(".columns button")], find(".game .board"), board, {
@@ -66,7 +65,7 @@ find(".choose").addEventListener("click", (event) => {
   const chosen = event.target.closest("li button");
   if (!chosen || !field.reportValidity()) return;
   opponent = { ...chosen.dataset };
-  me = field.value.trim().replace(/\p{Surrogate}/gu, "\uFFFD"); // half a pair can be sent to nobody
+  me = field.value.trim().replace(/\p{Surrogate}/gu, "\uFFFD"); // half a pair has no UTF-8
   remember(me);
   ask();
 });
@@ -131,7 +130,7 @@ const HEARD = {
   lost({ reason }) {
     const why = reason ? ` (${reason})` : "";
     if (asked) choose(`The server cannot be reached${why}. Try again when it is running.`);
-    else if (game && !game.isOver) finish(`The connection is lost${why}. If both of you had moved, so is the game.`);
+    else if (game && !game.isOver) finish(`The connection is lost${why}. If both players had moved, the game is lost too.`);
   },
 };
 
@@ -145,7 +144,7 @@ function begin(told) {
   say("The game begins. ", ...(told.side === 0 ? ["You move"] : [{ name: otherName }, " moves"]), " first.");
 }
 
-// Draw the position, and let columns be chosen when it is one's turn.
+// Draw the position, and enable the columns on the person's turn.
 function position() {
   const names = [0, 1].map((side) => ({ name: side === game.side ? "you" : otherName() }));
   const { moves, winner, toMove } = game;
@@ -155,12 +154,12 @@ function position() {
   players();
 }
 
-// Whether a move is asked of the person.
+// Whether it is the person's turn.
 function isMine() {
   return game !== null && !game.isOver && game.toMove === game.side && !game.isSent;
 }
 
-// Write who plays, and whose move it is or how it ended.
+// Show the players, and whose move it is or how the game ended.
 function players() {
   const turn = find(".turn");
   turn.dataset.side = game.isOver ? game.side : game.toMove;
@@ -171,12 +170,12 @@ function players() {
   const kind = game.live?.players[1 - game.side].kind ?? opponent.kind;
   player("other", 1 - game.side, kind, [{ name: otherName }]);
   player("self", game.side, "arena", ["you (", { name: () => me }, ")"]);
-  fill(find(".said"), ...said); // in which the opponent may have got a name
+  fill(find(".said"), ...said); // the opponent's name may be known only now
 }
 
 function player(who, side, kind, name) {
   const row = find(`.player.${who}`);
-  const [letter, word] = KINDS[kind] ?? ["", ""];
+  const [letter, word] = kind ? kindOf(kind) : ["", ""];
   row.dataset.side = side;
   fill(row.querySelector(".name"), ...name);
   fill(row.querySelector(".mark"), letter);
@@ -209,13 +208,13 @@ function outcome() {
 
 const result = () => (game.winner === null ? (why() === "full" ? "Draw" : "Nobody won") : game.winner === game.side ? "You won" : "You lost");
 
-// Why it ended, as far as that is known; of time and illegal moves only the live stream tells.
+// Why the game ended, as far as it is known. Only the live stream tells of time and illegal moves.
 function why() {
   const cells = played(game.moves);
-  return game.why ?? (four(cells) ? "four" : cells.length === 42 ? "full" : game.live?.reason ?? "");
+  return game.why ?? (four(cells) ? "four" : cells.length === COLUMNS * ROWS ? "full" : game.live?.reason ?? "");
 }
 
-// Lead to the stored game, where results are kept; who played it, and why it ended, is told there too.
+// Link to the stored game, if results are kept. It also has the names, and why the game ended.
 async function link(ended, isFirst = true) {
   try {
     const answer = await fetch(`/api/games?limit=5&player=${encodeURIComponent(me)}`);
@@ -230,7 +229,7 @@ async function link(ended, isFirst = true) {
     game.live = { ...found, left: null };
     players();
     outcome();
-  } catch { /* then there is nothing to look at */ }
+  } catch { /* no link then */ }
 }
 
 drop.addEventListener("click", () => columns.take(columns.chosen ?? columns.last));
@@ -258,7 +257,7 @@ function watch(name, about) {
   if (game.isOver && game.live?.reason !== before) outcome();
 }
 
-// Find the game among those that the stream tells of; return whether there is news of it.
+// Find the game in the live stream; return whether it is another one than before.
 function adopt() {
   const before = game.live;
   const all = [...live.at.values()].sort((one, other) => (one.game < other.game ? 1 : -1)); // the newest first

@@ -1,6 +1,6 @@
-// Large plots in place of the page's own, where the server has the library for them.
+// Large plots in place of the page's own, if the server has the library.
 //
-// Expressions are interpreted (ast) and no styles are added, for the page's policy refuses both.
+// Expressions are interpreted (ast) and no styles are added, because the page's policy forbids eval and inline styles.
 
 const charts = document.querySelector(".charts[data-library]");
 const narrow = matchMedia("(max-width: 639px)");

@@ -1,4 +1,4 @@
-// The rules as far as a picture needs them. Columns and rows count from 0, rows from below; sides are 0 and 1.
+// The rules that a drawing needs. Columns and rows count from 0, rows from the bottom; sides are 0 and 1.
 
 export const COLUMNS = 7;
 export const ROWS = 6;

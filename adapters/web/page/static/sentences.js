@@ -1,6 +1,6 @@
-// Sentences with names in them. A name may be anything: it stands by itself, so that it cannot turn the text around it.
+// Sentences with names in them. A name may contain anything, so it is isolated from the text around it.
 
-// Let a place hold a sentence. Its parts are texts, or {name}, a function that returns one.
+// Show a sentence. A part is a text, or {name}: a function that returns a name.
 export function fill(place, ...parts) {
   place.replaceChildren(...parts.map((part) => (typeof part === "string" ? part : named(part.name()))));
 }

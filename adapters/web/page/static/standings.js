@@ -1,4 +1,4 @@
-// The filters apply as soon as they are changed; without scripts there is a button for it.
+// The filters apply as soon as they change. Without scripts there is a button.
 const form = document.querySelector(".filters");
 
 if (form) {

@@ -1,15 +1,15 @@
-// What screen readers are told, and whether the stream of events is connected.
+// Announcements for screen readers, and the state of the live stream.
 
 const status = document.querySelector("[role=status]");
 
-// Say something politely. What was said before need not have been read.
+// Announce something politely. It may replace an announcement that was not read yet.
 export function announce(text) {
   if (status) status.textContent = text;
 }
 
 const shown = document.querySelector(".connection");
 
-// Show how the connection is: "connected" or "connecting again".
+// Show "connected" or "connecting again".
 export function showConnection(isOpen) {
   document.documentElement.classList.toggle("is-stale", !isOpen);
   if (!shown) return;

@@ -1,7 +1,7 @@
-// The live stream: one EventSource, kept open while the page is seen.
+// The live stream: one EventSource, open while the page is visible.
 //
-// The browser reconnects by itself and says which event it had last. What it gives up on, an answer that is
-// no stream, is tried again here. A hidden page lets go of its connection, since a browser has few for a host.
+// The browser reconnects by itself and sends the id of its last event. It gives up after an answer that is not a
+// stream; then this module tries again. A hidden page closes its connection, because a browser has few for a host.
 import { showConnection } from "./status.js";
 
 const NAMES = ["snapshot", "started", "moved", "ended", "gone", "counts"];

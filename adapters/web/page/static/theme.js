@@ -1,4 +1,4 @@
-// Which theme: as the system has it, unless the button chose one. Runs before anything is painted.
+// The theme: that of the system, unless the button chose another. Runs before the first paint.
 "use strict";
 
 const theme = {

@@ -1,8 +1,8 @@
-// What stands beside the players' names: the time that is left on a clock, or that was thought.
+// The times beside the players' names: what is left on a clock, or how long a player thought.
 import { clock } from "./games.js";
-import { minutes } from "./words.js";
+import { minutes, thought } from "./words.js";
 
-// Show both for the position after `number` moves. `on` is the game as the live stream has it, if it is on.
+// Show both times for the position after `number` moves. `on` is the live stream's game, if the game is live.
 export function showTimes(article, game, number, on = null) {
   for (const place of article.querySelectorAll(".player .time")) {
     const side = Number(place.dataset.side);
@@ -37,8 +37,4 @@ function hasClock(game) {
 
 function seconds(milliseconds) {
   return milliseconds < 60_000 ? `${(milliseconds / 1000).toFixed(1)} s` : minutes(milliseconds / 1000);
-}
-
-function thought(milliseconds) {
-  return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : seconds(milliseconds);
 }

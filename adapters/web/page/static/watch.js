@@ -1,12 +1,12 @@
-// A game that is on: its moves as they come, and its stored page when it is over.
+// The page of a live game: its moves as they come, and the stored game after its end.
 import { Games } from "./games.js";
 import { announce } from "./status.js";
 import { Stream } from "./stream.js";
 
 const PAUSES = [200, 400, 800, 1_000, 1_000, 1_000, 2_000, 4_000, 8_000, 16_000];
-const EVIDENCE = 5; // tries after which the page is good without what was said
+const EVIDENCE = 5; // tries after which the page is shown without evidence
 
-// Keep `game` as the live stream tells of it, and call `changed(found)` with it as it is there.
+// Keep `game` up to date from the live stream, and call `changed` with the stream's game after each event.
 export function watch(game, changed) {
   const games = new Games();
   let isOver = false;
@@ -41,7 +41,7 @@ function tell(text) {
   announce(text);
 }
 
-// Show the stored game as soon as it is stored, at best with what was said.
+// Show the stored game as soon as possible, with its evidence if that comes soon.
 async function leave(game) {
   tell("The game is over. Its result is being stored.");
   for (const [index, pause] of PAUSES.entries()) {
@@ -51,5 +51,5 @@ async function leave(game) {
     const hasEvidence = isStored && (await response.json()).evidence.some((each) => each !== null);
     if (hasEvidence || (isStored && index >= EVIDENCE)) return location.reload();
   }
-  tell("The game is over, but its result is not stored yet. Load this page again later.");
+  tell("The game is over, but its result is not stored yet. Reload this page later.");
 }

@@ -1,13 +1,15 @@
-// How values look to people: what words.py is to templates.
+// Values as text for people, like words.py for templates.
+
+const KINDS = JSON.parse(document.documentElement.dataset.kinds);
+
+// The letter and the title of a kind of player.
+export function kindOf(kind) {
+  return KINDS[kind] ?? ["?", kind];
+}
 
 // 12,345
 export function number(value) {
   return value.toLocaleString("en");
-}
-
-// One decimal, and a true minus sign.
-export function signed(value) {
-  return value.toFixed(1).replace("-", "\u2212");
 }
 
 // 1 game, 2 games
@@ -24,6 +26,12 @@ export function waits(count) {
 export function minutes(seconds) {
   const whole = Math.floor(seconds);
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+}
+
+// How long a player thought: 812 ms, 3.9 s or 4:05.
+export function thought(milliseconds) {
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  return milliseconds < 60_000 ? `${(milliseconds / 1000).toFixed(1)} s` : minutes(milliseconds / 1000);
 }
 
 // Seconds with one decimal, cut off: 0.0 is when the flag falls.

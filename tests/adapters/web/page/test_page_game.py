@@ -68,14 +68,17 @@ async def test_page_says_who_won_and_why_and_where_and_when(site: Site) -> None:
         (drawn(), "The board is full, and nobody has four in a row."),
         (
             game(winner=1, reason=Reason.TIME),
-            "alice was out of time before move 8. It thought for 120 ms in this game.",
+            "alice ran out of time before move 8. It thought for 120 ms in this game.",
         ),
         (game(winner=1, reason=Reason.LEFT), "alice left the game before move 8."),
         (
             game(winner=None, reason=Reason.ABORTED, moves="3"),
-            "A game that a player leaves so early has no winner.",
+            "An aborted game has no winner.",
         ),
-        (game(winner=None, reason=Reason.STOPPED, moves=""), "A game that the server stops has no winner."),
+        (
+            game(winner=None, reason=Reason.STOPPED, moves=""),
+            "The server stopped the game, so it has no winner.",
+        ),
         (
             game(winner=1, reason=Reason.ILLEGAL),
             "Move 8 of alice was illegal. A nac4 player loses the game by an",
@@ -145,7 +148,7 @@ async def test_no_text_on_a_wire_is_more_than_visible_text(site: Site, text: str
 async def test_game_of_which_nothing_is_kept_says_so(site: Site) -> None:
     keep(site.database, [game()])
     assert (
-        "What was said is not kept The server keeps it for as long as its option --keep-wire says"
+        "What was said is not kept The server keeps it for 30 days, or as its option --keep-wire says."
         in words(await page_of(site))
     )
 
@@ -163,7 +166,7 @@ async def test_player_of_the_server_s_own_has_no_wire(site: Site) -> None:
     with site.database.writing() as connection:
         storing.enclose(connection, [Enclosure("1", 0, recorded(said("x")))])
     shown = words(await page_of(site))
-    assert "aima: one of the server's own players, without a wire." in shown
+    assert "aima: one of the server's own players, without a connection." in shown
 
 
 @pytest.mark.parametrize("typed", ["9K3FM-00002A", "9k3fm-ooo02a", "9k3fm-00oO2a"])
@@ -208,7 +211,7 @@ async def test_game_that_is_on_is_shown_where_no_results_are_kept(tmp_path: Path
     site.application = Application(site.shown, site.health, site.admin)
     site.on = [written((STARTED, Standing((3,), (0.1, 0.0), (41.0, 42.0), 0.5)))]
     shown = words(await page_of(site, f"/game/{STARTED.game}"))
-    assert "Results are not kept here, nor what both say and hear." in shown
+    assert "This server does not keep results, or what both say and hear." in shown
     assert "Results are not kept here" in words(await page_of(site, "/game/9k3fm-00002b", 404))
 
 
