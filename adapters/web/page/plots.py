@@ -7,6 +7,7 @@ compiling them (``ast``), so that the page's policy need not allow ``eval``.
 
 import gzip
 import logging
+import math
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -20,6 +21,8 @@ from starlette.routing import Route
 PACKAGE = "vl-convert-python"
 PATIENCE = 60.0
 """Seconds until the library is there, or will not be."""
+PAUSE = 60.0
+"""Seconds until it is tried again, after its process was killed or too slow."""
 _HEADERS = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
 _COMPRESSED = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
 _PROGRAM = """
@@ -38,6 +41,9 @@ class Library:
         self._command = command or [sys.executable, "-c", _PROGRAM]
         self._version = _installed()
         self._content: bytes | None = None
+        """Nothing where it cannot be made, which would not go better next time; None where it may."""
+        self._again = -math.inf
+        """When it is worth trying."""
         self._one_at_a_time = trio.Lock()
 
     @property
@@ -50,8 +56,9 @@ class Library:
         if self._version is None or request.path_params["version"] != self._version:
             raise HTTPException(404, "there is no such file")
         async with self._one_at_a_time:
-            if self._content is None:
+            if self._content is None and trio.current_time() >= self._again:
                 self._content = await self._made()
+                self._again = trio.current_time() + PAUSE
         if not self._content:
             raise HTTPException(503, f"{PACKAGE} makes no plots")
         if "gzip" in request.headers.get("accept-encoding", ""):
@@ -62,16 +69,17 @@ class Library:
         """Return the route at which it is served."""
         return [Route("/plots/{version}.js", self.serve)]
 
-    async def _made(self) -> bytes:
-        """Return the library; nothing where it cannot be made, which would not go better next time."""
+    async def _made(self) -> bytes | None:
+        failed = None
         with trio.move_on_after(PATIENCE):
             done = await trio.run_process(
                 self._command, capture_stdout=True, stderr=subprocess.DEVNULL, check=False
             )
             if done.returncode == 0:
                 return done.stdout
+            failed = b"" if done.returncode > 0 else None
         logger.warning("%s makes no plots; the page goes without them", PACKAGE, extra={"event": "no_plots"})
-        return b""
+        return failed
 
 
 def _installed() -> str | None:
