@@ -98,6 +98,7 @@ class Channels:
     def tick(self, now: float) -> None:
         """Once a second: let go of what is past, and tell how much is on."""
         for wanted, channel in [*self._channels.items()]:
+            channel.tidy(now)
             if not channel.viewers and now >= channel.left + KEPT:
                 del self._channels[wanted]
         if self._model is None:
