@@ -10,6 +10,7 @@ from adapters.web.page.rendering import HEADERS, Renderer
 from adapters.web.page.words import address
 from adapters.web.query import BadRequestError, game_named, parameters
 from adapters.web.site import Site
+from gateway.store.errors import NotKeptError
 from gateway.store.games import NoGameError
 
 
@@ -39,9 +40,15 @@ class _Search:
         return RedirectResponse(where, 303, HEADERS)
 
     def _where(self, typed: str) -> str:
+        player = f"/player/{address(typed)}"
         try:
-            named = game_named(typed)
-            self._site.reader.game(named)
-            return f"/game/{named}"
-        except (BadRequestError, NoGameError):
-            return f"/player/{address(typed)}"
+            game = game_named(typed)
+            self._site.reader.game(game)
+        except BadRequestError:
+            return player
+        except NotKeptError:
+            pass  # it may be on
+        except NoGameError:
+            if game.isdecimal() or self._site.reader.profile(typed) is not None:
+                return player
+        return f"/game/{game}"
