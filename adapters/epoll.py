@@ -78,6 +78,10 @@ class EpollReader:
 
         await trio.lowlevel.wait_task_rescheduled(give_up)
 
+    def listens(self, sock: socket.socket) -> bool:
+        """Return whether a task listens whose listening has not ended."""
+        return sock.fileno() in self._listeners
+
     def closing(self, sock: socket.socket) -> None:
         """End the listening to a socket that is about to be closed."""
         listener = self._listeners.get(sock.fileno())

@@ -70,6 +70,11 @@ class DirectSocket:
             return False
         return is_answered(info)
 
+    @property
+    def is_listened_to(self) -> bool:
+        """Whether what arrives is read at once, where a task listens: not so while it has yet to go on."""
+        return self._epoll is None or self._epoll.listens(self._socket)
+
     async def listen(self, ready: Ready) -> None:
         """Call `ready`, which reads, each time there is something to read, until it returns False.
 

@@ -130,7 +130,7 @@ class Wire(trio.abc.Stream):
     @property
     def is_read(self) -> bool:
         """Whether a task listens."""
-        return self._listeners > 0
+        return self._listeners > 0 and self._socket.is_listened_to
 
     async def turn(self) -> None:
         """Wait for this client's turn; see `Turns`."""

@@ -28,6 +28,7 @@ class MemorySocket:
     origin = ""
     is_readable = False
     is_reachable = True
+    is_listened_to = True
 
     def __init__(self, stream: trio.abc.Stream) -> None:
         self._stream = stream

@@ -31,8 +31,13 @@ class Origins:
 
     def knows(self, request: Request) -> bool:
         """Return whether the header ``Host`` names this server."""
-        host = host_in(request.headers.get("host", ""))
-        if not self.is_local or host is None or not is_domain(host):
+        header = request.headers.get("host", "")
+        host = host_in(header)
+        if not self.is_local or not header:  # a browser always gives one
+            return True
+        if host is None:  # browsers take names for hosts that cannot be read here, such as ``a+b.example``
+            return False
+        if not is_domain(host):
             return True
         named = {host_in(origin.partition("://")[2]) for origin in self.allowed}
         return host.lower() in named

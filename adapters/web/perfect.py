@@ -93,10 +93,12 @@ class Perfect:
         Raises BusyError, and what `work` raises.
         """
         wanted = range(len(record.moves) + (not record.board().over))
-        known = self._kept(record.game)
-        if any(number not in known for number in wanted):
-            if self._turn.statistics().tasks_waiting >= WAITING:
-                raise BusyError
+        known = self._known.get(record.game, {})
+        lacks = any(number not in known for number in wanted)
+        if lacks and self._turn.statistics().tasks_waiting >= WAITING:
+            raise BusyError  # and keep what was found for others
+        self._keep(record.game, known)
+        if lacks:
             async with self._turn:
                 with trio.move_on_after(GAME_LIMIT):
                     await self._find(record.moves, wanted, known)
@@ -117,12 +119,11 @@ class Perfect:
                 )
                 return
 
-    def _kept(self, game: GameId) -> dict[int, Scores]:
-        known = self._known.setdefault(game, {})
+    def _keep(self, game: GameId, known: dict[int, Scores]) -> None:
+        self._known[game] = known
         self._known.move_to_end(game)
         if len(self._known) > KEPT:
             self._known.popitem(last=False)
-        return known
 
 
 def as_object(moves: str, found: Sequence[Scores | None]) -> dict[str, Any]:

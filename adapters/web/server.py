@@ -30,6 +30,9 @@ SEND_LIMIT = 30.0
 """Seconds that a client has to read one piece of an answer, 40 KB of an export."""
 IDLE_LIMIT = 15.0
 """Seconds that a client has to send a request."""
+ALL_WAITING = 256 << 20
+"""Bytes of answers that may wait for all clients together. Beyond that, the client with the most is hung up
+on. With the longest names the largest answer has half of that."""
 PARTING = 1.0
 """Seconds that a client has to read the last answer and hang up."""
 PIECE = 1 << 14
@@ -54,7 +57,7 @@ class Web:
 
     async def serve(self, stream: trio.SocketStream) -> None:
         """Serve one connection until it ends. Raises nothing."""
-        connection = Connection(stream, self._application, self._config, self._context)
+        connection = Connection(stream, self._application, self._config, self._context, self._bound)
         self._connections[connection] = None
         try:
             await guarded("web", connection.run)
@@ -67,6 +70,11 @@ class Web:
         if idlest is not None and idlest.idle_until < math.inf:
             idlest.drop()
 
+    def _bound(self) -> None:
+        """Hang up on the client for whom most waits, if too much waits for all together."""
+        if sum(each.waiting for each in self._connections) > ALL_WAITING:
+            max(self._connections, key=lambda each: each.waiting).drop()
+
     async def stop(self) -> None:
         """Let every connection finish its answer and end."""
         await self._context.terminated.set()
@@ -76,8 +84,17 @@ class Connection:
     """One client: the sockets and tasks that hypercorn's protocol needs."""
 
     def __init__(
-        self, stream: trio.SocketStream, application: ASGIApp, config: Config, context: WorkerContext
+        self,
+        stream: trio.SocketStream,
+        application: ASGIApp,
+        config: Config,
+        context: WorkerContext,
+        grown: Callable[[], object],
     ) -> None:
+        """`grown` is called when more waits for the client; it may `drop` this connection or another."""
+        self.waiting = 0
+        """Bytes that wait for the client to let them in."""
+        self._grown = grown
         self._stream = stream
         self._application = application
         self._context = context
@@ -159,12 +176,17 @@ class Connection:
         async with self._sending:
             if self._is_gone:
                 return
+            self.waiting = len(data)
+            if len(data) > PIECE:  # of smaller ones there are never too many
+                self._grown()
             try:
                 with trio.fail_after(SEND_LIMIT):
                     await self._stream.send_all(data)
             except (trio.BrokenResourceError, trio.TooSlowError):
                 self._is_gone = True
                 self._reading.cancel()
+            finally:
+                self.waiting = 0
 
     async def _answer(self, scope: Scope, gone: trio.Event, send: _Send) -> None:
         """Have the application answer. An error there ends only this connection."""

@@ -243,6 +243,25 @@ async def test_many_that_leave_at_once_go_on_a_few_in_each_turn(epoll: EpollRead
     assert [*Counter(gone).values()] == [AT_ONCE] * 5
 
 
+async def test_one_that_waits_to_go_on_does_not_listen(epoll: EpollReader) -> None:
+    others: list[bool] = []
+
+    async def wait(sock: socket.socket) -> None:
+        await epoll.listen(sock, Reader(sock, 1))
+        others.extend(epoll.listens(each) for each in socks)
+
+    with ExitStack() as stack:
+        socks = [stack.enter_context(closing(_Socket())) for _ in range(AT_ONCE + 1)]
+        async with trio.open_nursery() as nursery:
+            for sock in socks:
+                nursery.start_soon(wait, sock)
+            await trio.testing.wait_all_tasks_blocked()
+            assert all(epoll.listens(sock) for sock in socks)
+            for sock in socks:
+                sock.peer.close()
+    assert not any(others)
+
+
 async def test_one_that_is_cancelled_while_it_waits_to_go_on_costs_the_others_nothing(
     epoll: EpollReader, nursery: trio.Nursery
 ) -> None:

@@ -1,11 +1,14 @@
 """A client's bytes: written at once or kept in order, read with the time of their arrival."""
 
+from contextlib import AsyncExitStack
+
 import pytest
 import trio
 import trio.testing
 from shell_fakes import Stallable, drained, sockets
 from wires import wired
 
+from adapters.epoll import AT_ONCE, EpollReader
 from adapters.wire import Backlogs, Wire
 
 pytestmark = pytest.mark.trio
@@ -28,6 +31,31 @@ async def test_wire_is_quiet_only_while_somebody_waits_and_nothing_has_arrived()
         assert wire.is_quiet
         client.socket._sock.send(b"x")
         assert not wire.is_quiet
+
+
+async def test_wire_whose_reader_has_yet_to_go_on_is_not_quiet() -> None:
+    quiet: list[bool] = []
+    epoll = EpollReader()
+    async with AsyncExitStack() as stack, trio.open_nursery() as running, trio.open_nursery() as nursery:
+        running.start_soon(epoll.run)
+        pairs = [trio.socket.socketpair() for _ in range(AT_ONCE + 1)]
+        clients = [await stack.enter_async_context(trio.SocketStream(one)) for one, _ in pairs]
+        servers = [trio.SocketStream(other) for _, other in pairs]
+        wires = [await stack.enter_async_context(wired(server, epoll)) for server in servers]
+
+        async def read(wire: Wire) -> None:
+            await wire.listen(lambda: wire.read() is None)
+            quiet.extend(wire.is_quiet for wire in wires)
+            running.cancel_scope.cancel()
+
+        for wire in wires:
+            nursery.start_soon(read, wire)
+        await trio.testing.wait_all_tasks_blocked()
+        assert all(wire.is_quiet for wire in wires)
+        for client in clients:
+            client.socket._sock.send(b"x")
+    assert quiet
+    assert not any(quiet)
 
 
 async def test_what_is_written_while_something_leaves_is_not_lost() -> None:

@@ -27,6 +27,8 @@ RETRY = 2_000
 """Milliseconds after which a browser connects again."""
 
 Wake: TypeAlias = Callable[[], object]
+_NONE: tuple[int, float, bytes] = (-1, 0.0, b"")
+"""In place of a snapshot: its number, when it was made, and what it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ class Channel:
         self._size = 0
         self._tail: tuple[int, int, bytes] = (0, 0, b"")
         """The latest answer of `since`: many viewers are at the same number."""
-        self._snapshot: tuple[int, float, bytes] = (-1, 0.0, b"")
+        self._snapshot = _NONE
         self._take_places()
 
     @property
@@ -178,6 +180,11 @@ class Channel:
             )
             self._snapshot = self._number, now, data
         return data
+
+    def tidy(self, now: float) -> None:
+        """Let go of a snapshot that serves nobody any more: with the longest names it is large."""
+        if now > self._snapshot[1] + FRESH:
+            self._snapshot = _NONE
 
     def state(self, now: float) -> Json:
         """Return the games that are carried, and the counts."""

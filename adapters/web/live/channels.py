@@ -94,6 +94,7 @@ class Channels:
     def tick(self, now: float) -> None:
         """Drop what is over, and send the counts if they changed. To be called once a second."""
         for wanted, channel in [*self._channels.items()]:
+            channel.tidy(now)
             if not channel.viewers and now >= channel.left + KEPT:
                 del self._channels[wanted]
         if self._model is None:

@@ -7,6 +7,7 @@ forbid ``eval``.
 
 import gzip
 import logging
+import math
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -22,6 +23,8 @@ from adapters.web.page.assets import FOREVER
 PACKAGE = "vl-convert-python"
 PATIENCE = 60.0
 """Seconds that the process has to bundle the library."""
+PAUSE = 60.0
+"""Seconds until the next attempt, after the process was killed or too slow."""
 _COMPRESSED = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
 _PROGRAM = """
 import gzip, sys, vl_convert
@@ -39,6 +42,9 @@ class Library:
         self._command = command or [sys.executable, "-c", _PROGRAM]
         self._version = _installed()
         self._content: bytes | None = None
+        """Nothing where it cannot be made, which would not go better next time; None where it may."""
+        self._again = -math.inf
+        """When it is worth trying."""
         self._one_at_a_time = trio.Lock()
 
     @property
@@ -51,8 +57,9 @@ class Library:
         if self._version is None or request.path_params["version"] != self._version:
             raise HTTPException(404, "there is no such file")
         async with self._one_at_a_time:
-            if self._content is None:
+            if self._content is None and trio.current_time() >= self._again:
                 self._content = await self._made()
+                self._again = trio.current_time() + PAUSE
         if not self._content:
             raise HTTPException(503, f"{PACKAGE} makes no plots")
         if "gzip" in request.headers.get("accept-encoding", ""):
@@ -63,16 +70,18 @@ class Library:
         """Return the route at which it is served."""
         return [Route("/plots/{version}.js", self.serve)]
 
-    async def _made(self) -> bytes:
-        """Return the library, or nothing if it cannot be bundled. Another attempt would fail too."""
+    async def _made(self) -> bytes | None:
+        """Return the library; nothing if it cannot be bundled, None if another attempt may succeed."""
+        failed = None
         with trio.move_on_after(PATIENCE):
             done = await trio.run_process(
                 self._command, capture_stdout=True, stderr=subprocess.DEVNULL, check=False
             )
             if done.returncode == 0:
                 return done.stdout
+            failed = b"" if done.returncode > 0 else None
         logger.warning("%s makes no plots; the page goes without them", PACKAGE, extra={"event": "no_plots"})
-        return b""
+        return failed
 
 
 def _installed() -> str | None:

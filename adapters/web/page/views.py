@@ -12,6 +12,7 @@ from adapters.web.page.rendering import HEADERS, Renderer
 from adapters.web.page.words import address
 from adapters.web.query import BadRequestError, game_named, parameters
 from adapters.web.site import Site
+from gateway.store.errors import NotKeptError
 from gateway.store.games import NoGameError
 
 
@@ -33,11 +34,17 @@ async def _search(site: Site, request: Request) -> Response:
     typed = parameters(request.scope["query_string"], ("for",)).get("for", "").strip()
 
     def found() -> str:
+        player = f"/player/{address(typed)}"
         try:
             game = game_named(typed)
             site.reader.game(game)
-            return f"/game/{game}"
-        except (BadRequestError, NoGameError):
-            return f"/player/{address(typed)}"
+        except BadRequestError:
+            return player
+        except NotKeptError:
+            pass  # it may be on
+        except NoGameError:
+            if game.isdecimal() or site.reader.profile(typed) is not None:
+                return player
+        return f"/game/{game}"
 
     return RedirectResponse(await site.threads.do(found) if typed else "/", 303, HEADERS)

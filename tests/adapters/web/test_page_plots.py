@@ -61,6 +61,27 @@ async def test_library_that_cannot_be_made_is_tried_once_and_not_served(tmp_path
 
 
 @pytest.mark.usefixtures("installed")
+async def test_library_whose_process_was_killed_is_made_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = tmp_path / "made"
+    program = (
+        f"import gzip, os, pathlib, sys; made = pathlib.Path({str(made)!r}); first = not made.exists();"
+        "made.touch(); first and os.kill(os.getpid(), 9); sys.stdout.buffer.write(gzip.compress(b'x'))"
+    )
+    library = Library([sys.executable, "-c", program])
+    for _ in range(2):  # the second time too soon
+        with pytest.raises(HTTPException):
+            await library.serve(request("1.2.3"))
+    made.unlink()
+    monkeypatch.setattr(plots, "PAUSE", 0.0)
+    killed = Library([sys.executable, "-c", program])
+    with pytest.raises(HTTPException):
+        await killed.serve(request("1.2.3"))
+    assert (await killed.serve(request("1.2.3"))).body == b"x"
+
+
+@pytest.mark.usefixtures("installed")
 async def test_library_of_another_version_is_not_found() -> None:
     with pytest.raises(HTTPException) as caught:
         await Library().serve(request("1.2.4"))

@@ -82,6 +82,9 @@ async def test_without_the_option_nobody_hears_of_it(site: Site) -> None:
     [
         ("evil.example", 421),
         ("evil.example:80", 421),
+        ("a+b.evil.example", 421),
+        ("evil.example:", 421),
+        ("", 200),
         ("C4.example", 200),
         ("localhost:1", 200),
         ("[::1]", 200),

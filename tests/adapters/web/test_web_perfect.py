@@ -79,6 +79,25 @@ async def test_few_wait_and_the_next_is_told_so(autojump_clock: object) -> None:
             await solver.scores(game(game="last"))
 
 
+async def test_who_is_sent_away_costs_nobody_what_was_found(
+    autojump_clock: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(perfect, "KEPT", 2 + perfect.WAITING)
+    work = Work(lambda _: 1.0)
+    solver = Perfect(work)
+    await solver.scores(game(game="found"))
+    async with trio.open_nursery() as nursery:
+        for number in range(1 + perfect.WAITING):
+            nursery.start_soon(solver.scores, game(game=str(number)))
+        await trio.testing.wait_all_tasks_blocked()
+        for number in range(9):
+            with pytest.raises(BusyError):
+                await solver.scores(game(game=f"{number} of many"))
+        asked = len(work.asked)
+        assert await solver.scores(game(game="found")) == [EVEN] * 7
+        assert len(work.asked) == asked
+
+
 async def test_who_waits_for_the_same_game_gets_what_was_found_meanwhile(autojump_clock: object) -> None:
     work = Work(lambda _: 1.0)
     solver = Perfect(work)

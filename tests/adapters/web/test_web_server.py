@@ -280,6 +280,20 @@ async def test_client_that_stops_reading_is_hung_up_on(site: Site, monkeypatch: 
         await endpoint.left.wait()
 
 
+async def test_where_too_much_waits_for_all_the_client_with_most_is_hung_up_on(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "ALL_WAITING", 30_000_000)
+    async with opened(site) as endpoint, await stuck(site, endpoint, monkeypatch):
+        await trio.testing.wait_all_tasks_blocked()
+        assert not endpoint.left.is_set()
+        async with await stuck(site, endpoint, monkeypatch), await endpoint.dial() as other:
+            with trio.fail_after(server.SEND_LIMIT / 2):
+                await endpoint.left.wait()
+            await other.send_all(GET % (b"/healthz", b""))
+            assert (await answer(other))[0] == 200
+
+
 async def test_export_ends_when_its_client_has_gone(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     class Endless(Reader):
         def every(self, wanted: Filter) -> Iterator[GameRecord]:

@@ -1,5 +1,6 @@
 """What viewers are told: complete, in order, at fixed places; and who fell behind begins anew."""
 
+import sys
 from collections.abc import Sequence
 
 import pytest
@@ -63,6 +64,16 @@ def _json(there: Channel, now: float) -> bytes:
 
 def _lasting(browser: Browser) -> object:
     return {place: {**each, "thinking": 0} for place, each in browser.games.items()}
+
+
+def test_snapshot_is_kept_no_longer_than_it_serves_others() -> None:
+    all_of_them = channels(stands(game(1)))
+    watched = all_of_them.open(ALL)
+    snapshot = watched.snapshot(5.0)
+    all_of_them.tick(5.0 + FRESH)
+    assert watched.snapshot(5.0 + FRESH) is snapshot
+    all_of_them.tick(5.1 + FRESH)
+    assert sys.getrefcount(snapshot) == 2  # the test's, and that of the call
 
 
 def test_viewer_is_told_a_game_from_its_start_to_its_place_being_free() -> None:
