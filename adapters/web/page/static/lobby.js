@@ -1,6 +1,6 @@
 // Those who wait for an opponent, as a list to choose from. While the pointer or the focus is in it, nobody in it
 // moves: who has gone is crossed out, and who comes is added at its end.
-import { minutes } from "./words.js";
+import { minutes, waits } from "./words.js";
 
 const KINDS = JSON.parse(document.documentElement.dataset.kinds);
 
@@ -13,7 +13,7 @@ export class Lobby {
 
   // Show who waits: [{name, kind, table, waited}], whose times hold for `now`.
   show(count, lobby, now) {
-    this.title.textContent = count === 1 ? "1 who waits in the lobby" : count ? `${count} who wait in the lobby` : "In the lobby";
+    this.title.textContent = count ? `${waits(count)} in the lobby` : "In the lobby";
     for (const row of this.rows.values()) row.isGone = true;
     for (const each of [...lobby].sort((one, other) => other.waited - one.waited)) this.#put(each, now);
     this.#tidy();

@@ -193,10 +193,11 @@ function tell() {
 
 function finish(lost = "") {
   Object.assign(game, { isOver: true, toMove: null, lost });
+  const isHere = find(".game").contains(document.activeElement); // who plays by keys goes on by keys
   position();
-  if ([drop, leave].includes(document.activeElement)) find("#turn").focus();
-  for (const each of [drop, leave]) each.hidden = true;
   for (const each of [again, other]) each.hidden = false;
+  if (isHere) again.focus({ preventScroll: true });
+  for (const each of [drop, leave]) each.hidden = true;
   outcome();
   link(game);
 }
