@@ -10,6 +10,8 @@ from adapters.web.page.rendering import HEADERS, Renderer
 from adapters.web.page.words import address
 from adapters.web.query import BadRequestError, game_named, parameters
 from adapters.web.site import Site
+from gateway.game.ids import GameId
+from gateway.store.errors import NotKeptError
 from gateway.store.games import NoGameError
 
 
@@ -41,7 +43,16 @@ class _Search:
     def _where(self, typed: str) -> str:
         try:
             named = game_named(typed)
-            self._site.reader.game(named)
-            return f"/game/{named}"
-        except (BadRequestError, NoGameError):
+        except BadRequestError:
             return f"/player/{address(typed)}"
+        return f"/player/{address(typed)}" if self._is_rather_a_player(named, typed) else f"/game/{named}"
+
+    def _is_rather_a_player(self, game: GameId, typed: str) -> bool:
+        """Return whether a player has this name, and no stored game this id. It may be that of a game that is on."""
+        try:
+            self._site.reader.game(game)
+        except NotKeptError:
+            return False
+        except NoGameError:
+            return self._site.reader.profile(typed) is not None
+        return False

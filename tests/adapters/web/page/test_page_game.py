@@ -190,6 +190,26 @@ async def test_what_is_no_id_or_no_format_is_not_found(site: Site, text: str) ->
     keep(site.database, [game()])
     page = await page_of(site, f"/game/{text}", 404)
     assert "<b>" not in page
+    assert "Not found There is no such" in words(page)
+
+
+@pytest.mark.parametrize(
+    ("typed", "where"),
+    [
+        ("1", "/game/1"),
+        ("9K3FM-OOOO2A", "/game/9k3fm-00002a"),
+        ("4711", "/player/4711"),
+        ("alice", "/player/alice"),
+        ("nobody", "/player/nobody"),
+    ],
+)
+async def test_search_leads_to_a_game_that_may_be_on_unless_a_player_is_called_so(
+    site: Site, typed: str, where: str
+) -> None:
+    keep(site.database, [game("alice", "4711")])
+    async with site.client() as client:
+        response = await client.get(f"/search?for={typed}", headers=HTML)
+    assert (response.status_code, response.headers["location"]) == (303, where)
 
 
 async def test_game_that_is_on_is_shown_at_its_address(site: Site) -> None:
