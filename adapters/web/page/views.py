@@ -48,7 +48,7 @@ class _Search:
         return f"/player/{address(typed)}" if self._is_rather_a_player(named, typed) else f"/game/{named}"
 
     def _is_rather_a_player(self, game: GameId, typed: str) -> bool:
-        """Return whether a player has this name, and no stored game this id; a game that is on may have it."""
+        """Return whether a player has this name, and no stored game this id; one that is on may."""
         try:
             self._site.reader.game(game)
         except NotKeptError:
