@@ -129,9 +129,9 @@ const HEARD = {
     say(`The move is refused: ${reason}. Choose another column.`);
   },
   lost({ reason }) {
-    const why = reason ? ` (${reason})` : "";
-    if (asked) choose(`The server cannot be reached${why}. Try again when it is running.`);
-    else if (game && !game.isOver) finish(`The connection is lost${why}. If both of you had moved, so is the game.`);
+    const closed = reason && `The server closed the connection: ${reason}.`;
+    if (asked) choose(`${closed || "The server cannot be reached."} Try again when it is running.`);
+    else if (game && !game.isOver) finish(closed || "The connection is lost. If both had moved, you have lost the game.");
   },
 };
 

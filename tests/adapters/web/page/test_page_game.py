@@ -150,6 +150,13 @@ async def test_game_of_which_nothing_is_kept_says_so(site: Site) -> None:
     )
 
 
+async def test_game_that_the_server_stopped_says_why_nothing_is_kept(site: Site) -> None:
+    keep(site.database, [game(winner=None, reason=Reason.STOPPED, counted=False)])
+    assert "What was said is not kept Of a game that the server stops nothing is kept." in words(
+        await page_of(site)
+    )
+
+
 async def test_game_that_ended_just_now_is_looked_at_again_for_what_was_said(site: Site) -> None:
     keep(site.database, [game(ended=round(1000 * time.time()) + 3_600_000)])
     page = await page_of(site)
