@@ -345,7 +345,12 @@ def test_server_on_this_machine_alone_answers_to_no_domain_name_but_those_it_was
 
 def unasked(port: int) -> list[str]:
     """Return a command whose page has this usual port."""
-    program = f"import sys, gateway.cli as cli; cli.WEB_PORT = {port}; sys.exit(cli.main(sys.argv[1:]))"
+    program = f"""
+import sys
+from gateway import __main__, cli
+cli.WEB_PORT = {port}
+sys.exit(__main__.main())
+"""
     return [sys.executable, "-W", "error", "-c", program, "--tcp", "0", "--db", "none"]
 
 
