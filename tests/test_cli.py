@@ -328,7 +328,9 @@ def test_where_no_results_are_kept_the_page_says_how_to_keep_them() -> None:
         head, body = got(gateway, "page", "Host: x", path="/api/standings")
         assert head.startswith("HTTP/1.1 404")
         assert "start the server with --db FILE" in json.loads(body)["error"]
-        head, body = got(gateway, "page", *BROWSER, path="/search?for=9k3fm-000001")
+        head, body = got(gateway, "page", *BROWSER, path="/search?for=alice")
+        assert head.startswith("HTTP/1.1 303")
+        head, body = got(gateway, "page", *BROWSER, path="/player/alice")
         assert head.startswith("HTTP/1.1 404")
         assert "Results are not kept here; to keep them, start the server with --db FILE." in body
         assert stopped_in_time(gateway).count("ERROR") == 0
@@ -343,7 +345,12 @@ def test_server_on_this_machine_alone_answers_to_no_domain_name_but_those_it_was
 
 def unasked(port: int) -> list[str]:
     """Return a command whose page has this usual port."""
-    program = f"import sys, gateway.cli as cli; cli.WEB_PORT = {port}; sys.exit(cli.main(sys.argv[1:]))"
+    program = f"""
+import sys
+from gateway import __main__, cli
+cli.WEB_PORT = {port}
+sys.exit(__main__.main())
+"""
     return [sys.executable, "-W", "error", "-c", program, "--tcp", "0", "--db", "none"]
 
 

@@ -82,7 +82,10 @@ class Application:
 
     async def _refused(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        return self._error(request, error.status_code, error.detail, error.headers)
+        text = (
+            "there is no such page" if error.detail == "Not Found" else error.detail
+        )  # the framework's own word
+        return self._error(request, error.status_code, text, error.headers)
 
     async def _misunderstood(self, request: Request, error: Exception) -> Response:
         return self._error(request, 400, str(error))

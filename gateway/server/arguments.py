@@ -74,4 +74,7 @@ def in_one_line(error: BaseException) -> str:
     """Return what an error says, as one line; of a group, what the first of its errors says."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    return " ".join(str(error).split())
+    text = str(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        text = f"{error.filename}: {error.strerror}"
+    return " ".join(text.split())

@@ -54,9 +54,12 @@ def standings(database: Database, *, as_json: bool = False) -> Iterator[str]:
         return
     rows = [_HEAD, *(_row(rank, standing) for rank, standing in enumerate(found, 1))]
     yield from _aligned(rows, left=(1, 2))
+    if not found:
+        yield "\nNo games yet. Players appear here after their first game.\n"
+        return
     yield "\nThe order is by rating less +-: what a player's strength is at least, but for one case in 700.\n"
     yield f"First movers won {_share(firsts.won, firsts)}, drew {_share(firsts.drawn, firsts)}"
-    yield f" and lost {_share(firsts.lost, firsts)} of {firsts.games} games.\n"
+    yield f" and lost {_share(firsts.lost, firsts)} of {_plural(firsts.games, 'game')}.\n"
 
 
 def show(database: Database, game: GameId) -> Iterator[str]:
@@ -92,9 +95,10 @@ def recount(database: Database) -> Iterator[str]:
             storing.rewrite(connection, counted)
     games_counted = sum(tally.games for tally in counted.tallies.values())
     found = "as kept" if kept == counted else "not as kept; now they are"
-    yield f"totals and ratings of {len(counted.accounts)} players in {games_counted} games: {found}\n"
+    of = f"{_plural(len(counted.accounts), 'player')} in {_plural(games_counted, 'game')}"
+    yield f"totals and ratings of {of}: {found}\n"
     if rerated:
-        yield f"ratings after each game: {rerated} games did not have them; now they do\n"
+        yield f"ratings after each game: {_plural(rerated, 'game')} had none; now all have them\n"
 
 
 def add(database: Database, lines: Iterable[bytes]) -> Iterator[str]:
@@ -114,7 +118,7 @@ def add(database: Database, lines: Iterable[bytes]) -> Iterator[str]:
                 raise StoreError(f"line {number}: {error}") from error
             seen += len(batch)
             new += len(stored)
-    yield f"{new} games imported, {seen - new} passed over that are stored already\n"
+    yield f"{_plural(new, 'game')} imported, {seen - new} stored already\n"
 
 
 def _numbered(lines: Iterable[bytes]) -> Iterator[tuple[int, GameRecord]]:
@@ -164,6 +168,10 @@ def _outcome(record: GameRecord) -> str:
     return f"{names[said.subject]} {said.verb} {names[1 - said.subject]} {said.how}"
 
 
+def _plural(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
 def _circumstances(record: GameRecord) -> str:
     place = "lobby" if record.table is None else f"table {printable(record.table)}"
     counted = "" if record.counted else ", not counted"
@@ -179,7 +187,7 @@ def _player(record: GameRecord, side: int) -> tuple[str, ...]:
         printable(player.name),
         printable(player.kind),
         "moved first" if side == 0 else "moved second",
-        f"{moves} moves",
+        _plural(moves, "move"),
         f"thought {record.thought[side] / 1000:.3f} s",
     )
 

@@ -103,7 +103,7 @@ def _named(text: str) -> GameId:
     try:
         return game_named(text)
     except BadRequestError as error:
-        raise HTTPException(404, "an id of a game looks like 9k3fm-00002a") from error
+        raise HTTPException(404, "there is no such game: an id looks like 9k3fm-00002a") from error
 
 
 def _live(found: Json, *, is_kept: bool) -> dict[str, Any]:

@@ -131,7 +131,7 @@ def timeline(record: GameRecord, both: tuple[Exchange | None, Exchange | None]) 
     for number in range(1, len(record.moves) + 1):
         opponents = both[number % 2]
         if number not in moves.times and both[1 - number % 2] is None and opponents is not None:
-            _find_heard(moves, number, opponents)
+            _find_heard(moves, number, opponents, record.thought[1 - number % 2])
     cells = [_cells(moves, side, lines or ()) for side, lines in enumerate(both)]
     turns = tuple(moves.turn(number) for number in range(1, len(record.moves) + 1))
     return Timeline(
@@ -185,8 +185,12 @@ def _left(lines: Exchange, index: int) -> int | None:
     return None
 
 
-def _find_heard(moves: _Moves, number: int, lines: Exchange) -> None:
-    """Find the text that announced a move of a player without texts to its opponent."""
+def _find_heard(moves: _Moves, number: int, lines: Exchange, thought: int) -> None:
+    """Find the text that announced a move of a player without texts to its opponent.
+
+    The text behind the last move may tell of the end instead. `thought` is how many milliseconds the player
+    took for all its moves; the right text is nearest to what its other moves leave of them.
+    """
     side = number % 2
     own = {known: index for (who, index), known in moves.marks.items() if who == side}
     start = own.get(number - 1, -1)
@@ -198,9 +202,11 @@ def _find_heard(moves: _Moves, number: int, lines: Exchange) -> None:
     heard = [index for index in range(start + 1, stop) if lines[index].direction == "out"]
     if not heard:
         return
-    is_last = number + 1 not in own
-    later = [index for index in heard if lines[index].at > lines[start].at] if is_last and start >= 0 else []
-    at = lines[later[0] if later else heard[-1]].at
+    at = lines[heard[-1]].at
+    if number + 1 not in own:
+        others = sum(moves.turn(each).used or 0 for each in range(number - 2, 0, -2))
+        since = moves.times.get(number - 1, 0)
+        at = min((lines[index].at for index in heard), key=lambda at: abs(at - since - (thought - others)))
     index = next(index for index in heard if lines[index].at == at)
     moves.marks[side, index] = number
     moves.times[number] = at

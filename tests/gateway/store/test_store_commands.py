@@ -45,10 +45,17 @@ def test_standings_are_a_table_in_the_order_of_strength(database: Database) -> N
     assert "First movers won 75.0 %, drew 25.0 % and lost 0.0 % of 4 games." in rows[-1]
 
 
-def test_standings_of_nobody_are_a_head(database: Database) -> None:
+def test_standings_of_nobody_say_so(database: Database) -> None:
     text = "".join(commands.standings(database))
     assert "player" in text
-    assert "First movers won -, drew - and lost - of 0 games." in text
+    assert text.endswith("\nNo games yet. Players appear here after their first game.\n")
+
+
+def test_one_is_not_counted_as_several(database: Database) -> None:
+    keep(database, numbered([game(moves="3", reason=Reason.LEFT)]))
+    assert "lost 0.0 % of 1 game." in "".join(commands.standings(database))
+    assert "1 move  " in "".join(commands.show(database, "1"))
+    assert "2 players in 1 game: as kept" in "".join(commands.recount(database))
 
 
 def test_standings_as_json_say_all_that_is_kept(database: Database) -> None:
@@ -188,8 +195,8 @@ def test_export_is_imported_into_another_database_once(
     other = open_to_write(str(tmp_path / "other.db"))
     keep(other, kept)
     lines = list(commands.export(other, "jsonl", Filter()))
-    assert imported(database, lines[:1]) == "1 games imported, 0 passed over that are stored already\n"
-    assert imported(database, lines) == "3 games imported, 1 passed over that are stored already\n"
+    assert imported(database, lines[:1]) == "1 game imported, 0 stored already\n"
+    assert imported(database, lines) == "3 games imported, 1 stored already\n"
     assert list(commands.export(database, "jsonl", Filter())) == lines
     with database.reading() as here, other.reading() as there:
         assert games_and_totals(here) == games_and_totals(there)
@@ -206,7 +213,7 @@ def test_games_that_only_the_log_has_are_imported(
 ) -> None:
     log_unstored(numbered([game(), drawn()]))
     line = caplog.messages[0].removeprefix("not stored: ")
-    assert imported(database, [line]) == "2 games imported, 0 passed over that are stored already\n"
+    assert imported(database, [line]) == "2 games imported, 0 stored already\n"
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ def test_games_of_before_get_their_ratings_by_a_recount(old: str, tmp_path: Path
     migrated, new = open_to_write(old), open_to_write(str(tmp_path / "new.db"))
     [*_] = commands.add(new, (line.encode() for line in commands.export(migrated, "jsonl", Filter())))
     assert ratings(migrated) != ratings(new)
-    assert [*commands.recount(migrated)][1].startswith("ratings after each game: 28 games did not have them")
+    assert [*commands.recount(migrated)][1].startswith("ratings after each game: 28 games had none")
     assert ratings(migrated) == ratings(new)
     assert len([*commands.recount(migrated)]) == 1
     migrated.close()

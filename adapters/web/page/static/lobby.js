@@ -1,7 +1,7 @@
 // The players that wait for an opponent, as a list to choose from. While the pointer or the focus is in the list, no
 // entry moves: a player that has gone is crossed out, and a new one is added at the end.
 import { showPlayer } from "./card.js";
-import { kindOf, minutes, plural } from "./words.js";
+import { kindOf, minutes, waits } from "./words.js";
 
 export class Lobby {
   // Append the players to `list`, and show their number in `title`.
@@ -12,7 +12,7 @@ export class Lobby {
 
   // Show the players that wait: [{name, kind, table, waited}], with the times that they have waited at `now`.
   show(count, lobby, now) {
-    this.title.textContent = count ? `${plural(count, "player")} in the lobby` : "In the lobby";
+    this.title.textContent = count ? `${waits(count)} in the lobby` : "In the lobby";
     for (const row of this.rows.values()) row.isGone = true;
     for (const each of [...lobby].sort((one, other) => other.waited - one.waited)) this.#put(each, now);
     this.#tidy();

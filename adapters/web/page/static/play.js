@@ -128,9 +128,9 @@ const HEARD = {
     say(`The move is refused: ${reason}. Choose another column.`);
   },
   lost({ reason }) {
-    const why = reason ? ` (${reason})` : "";
-    if (asked) choose(`The server cannot be reached${why}. Try again when it is running.`);
-    else if (game && !game.isOver) finish(`The connection is lost${why}. If both players had moved, the game is lost too.`);
+    const closed = reason && `The server closed the connection: ${reason}.`;
+    if (asked) choose(`${closed || "The server cannot be reached."} Try again when it is running.`);
+    else if (game && !game.isOver) finish(closed || "The connection is lost. If both players had moved, you have lost the game.");
   },
 };
 
@@ -192,10 +192,11 @@ function tell() {
 
 function finish(lost = "") {
   Object.assign(game, { isOver: true, toMove: null, lost });
+  const isHere = find(".game").contains(document.activeElement); // who plays by keys goes on by keys
   position();
-  if ([drop, leave].includes(document.activeElement)) find("#turn").focus();
-  for (const each of [drop, leave]) each.hidden = true;
   for (const each of [again, other]) each.hidden = false;
+  if (isHere) again.focus({ preventScroll: true });
+  for (const each of [drop, leave]) each.hidden = true;
   outcome();
   link(game);
 }

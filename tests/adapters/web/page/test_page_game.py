@@ -153,6 +153,13 @@ async def test_game_of_which_nothing_is_kept_says_so(site: Site) -> None:
     )
 
 
+async def test_game_that_the_server_stopped_says_why_nothing_is_kept(site: Site) -> None:
+    keep(site.database, [game(winner=None, reason=Reason.STOPPED, counted=False)])
+    assert "What was said is not kept Of a game that the server stops nothing is kept." in words(
+        await page_of(site)
+    )
+
+
 async def test_game_that_ended_just_now_is_looked_at_again_for_what_was_said(site: Site) -> None:
     keep(site.database, [game(ended=round(1000 * time.time()) + 3_600_000)])
     page = await page_of(site)
@@ -193,6 +200,26 @@ async def test_what_is_no_id_or_no_format_is_not_found(site: Site, text: str) ->
     keep(site.database, [game()])
     page = await page_of(site, f"/game/{text}", 404)
     assert "<b>" not in page
+    assert "Not found There is no such" in words(page)
+
+
+@pytest.mark.parametrize(
+    ("typed", "where"),
+    [
+        ("1", "/game/1"),
+        ("9K3FM-OOOO2A", "/game/9k3fm-00002a"),
+        ("4711", "/player/4711"),
+        ("alice", "/player/alice"),
+        ("nobody", "/player/nobody"),
+    ],
+)
+async def test_search_leads_to_a_game_that_may_be_on_unless_a_player_is_called_so(
+    site: Site, typed: str, where: str
+) -> None:
+    keep(site.database, [game("alice", "4711")])
+    async with site.client() as client:
+        response = await client.get(f"/search?for={typed}", headers=HTML)
+    assert (response.status_code, response.headers["location"]) == (303, where)
 
 
 async def test_game_that_is_on_is_shown_at_its_address(site: Site) -> None:

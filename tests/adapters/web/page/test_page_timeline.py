@@ -112,6 +112,18 @@ def test_last_move_of_a_player_without_texts_is_what_its_opponent_heard_next() -
     assert found.turns == (Turn(10), Turn(40))
 
 
+@pytest.mark.parametrize("beginning", [["5 in PUT 3"], []])
+def test_time_that_ran_out_is_not_that_of_the_move_before(beginning: list[str]) -> None:
+    mover = len(beginning)
+    exchange = lines(*beginning, "5 out PUT 4", "5 out go", "20005 out lost", "20005 note | lost on time")
+    both = (exchange, None) if mover else (None, exchange)
+    about = {"players": HOUSE if mover else HOUSE[::-1], "thought": (5, 0) if mover else (5, 20_000)}
+    record = short("34"[: mover + 1], reason=Reason.TIME, winner=mover, **about)
+    found = timeline(record, both)
+    assert found.turns[-1] == Turn(0 if mover else 5)
+    assert [(row.at, row.move) for row in found.rows if row.move][-1] == (5, mover + 1)
+
+
 def test_first_move_of_a_player_without_texts_is_found() -> None:
     players = HOUSE[::-1]
     found = timeline(short("34", players=players), (None, lines("20 out PUT 3", "20 out go", "30 in PUT 4")))
