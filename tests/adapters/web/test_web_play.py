@@ -39,7 +39,7 @@ async def test_without_the_port_to_play_at_the_page_says_which_it_is(site: Site)
     fronts = tuple(replace(each, port=None) if each.name == "arena" else each for each in site.shown.fronts)
     answer = await shown(site, replace(site.shown, fronts=fronts))
     assert answer.status_code == 200
-    assert "start it with <code>--arena 8001</code>" in answer.text
+    assert "Start the server with <code>--arena 8001</code>" in answer.text
     assert "play.js" not in answer.text
 
 

@@ -148,14 +148,14 @@ async def test_no_text_on_a_wire_is_more_than_visible_text(site: Site, text: str
 async def test_game_of_which_nothing_is_kept_says_so(site: Site) -> None:
     keep(site.database, [game()])
     assert (
-        "What was said is not kept The server keeps it for 30 days, or as its option --keep-wire says."
+        "What was said is not kept The server keeps it for as long as its option --keep-wire says, 30 days by default."
         in words(await page_of(site))
     )
 
 
 async def test_game_that_the_server_stopped_says_why_nothing_is_kept(site: Site) -> None:
     keep(site.database, [game(winner=None, reason=Reason.STOPPED, counted=False)])
-    assert "What was said is not kept Of a game that the server stops nothing is kept." in words(
+    assert "What was said is not kept Nothing is kept of a game that the server stopped." in words(
         await page_of(site)
     )
 
