@@ -54,7 +54,7 @@ class Shots:
 
         path = self._folder / f"{name}.png"
         with Image.open(path) as picture:
-            picture.quantize(160, Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
+            picture.quantize(128).save(path, optimize=True)
 
     def in_all_looks(self, name: str, path: str, act: Callable[["Page"], None] = lambda _: None) -> None:
         """Draw a view light, dark and as on a phone."""

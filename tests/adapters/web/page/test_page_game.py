@@ -148,8 +148,8 @@ async def test_no_text_on_a_wire_is_more_than_visible_text(site: Site, text: str
 async def test_game_of_which_nothing_is_kept_says_so(site: Site) -> None:
     keep(site.database, [game()])
     assert (
-        "What was said is not kept The server keeps it for as long as its option --keep-wire says, 30 days by default."
-        in words(await page_of(site))
+        "What was said is not kept The server keeps it for as long as its option --keep-wire says, 30 days by"
+        " default." in words(await page_of(site))
     )
 
 
