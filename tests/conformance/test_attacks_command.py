@@ -20,6 +20,7 @@ from conformance.launch import Server
 from conformance.targets import Address, addresses_in, parse_target
 
 
+@pytest.mark.lab
 def test_short_run_measures_all_that_is_asked_for(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -21,6 +21,7 @@ from conformance.targets import Address
 SHORT = [Stretch(0.2, 0.1), Stretch(0.2, 0.1, 200)]
 
 
+@pytest.mark.lab
 def test_small_run_measures_all_that_is_asked_for(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -49,6 +50,7 @@ def short_series() -> Iterator[Served]:
         yield gateway
 
 
+@pytest.mark.lab
 @pytest.mark.parametrize("word", ["droidcon", "nac4", "arena", "arena-edn"])
 async def test_any_server_is_measured_as_its_dialect_has_it(word: str, short_series: Served) -> None:
     """With as few rounds and no tables: bots come back, meet anyone, or wish for each other."""

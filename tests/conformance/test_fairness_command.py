@@ -10,6 +10,7 @@ from conformance.__main__ import main
 WORDS = "--games 60 --at-once 6 --stalls 1 --stall 0.6 --clock 0.4 --burners 1"
 
 
+@pytest.mark.lab
 def test_short_run_sees_those_lose_who_sleep(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     report = tmp_path / "fairness.json"
     status = main(["fairness", *WORDS.split(), "--json", str(report)])

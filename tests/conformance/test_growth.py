@@ -65,6 +65,7 @@ def test_cpu_time_is_added_over_all_threads(tmp_path: Path) -> None:
     assert cpu_seconds(7, tmp_path) == pytest.approx(2.0)  # in ticks of 10 ms
 
 
+@pytest.mark.lab
 def test_short_run_measures_all_that_is_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     report = tmp_path / "growth.json"
     sizes = "--games 21 --rate 200 --waiting 30 --many 60 --times 1 --seconds 0.1"

@@ -71,6 +71,7 @@ def options(within: float, results: int = 6) -> Namespace:
     return Namespace(kills=1, pairs=6, results=results, within=within, seed="22")
 
 
+@pytest.mark.lab
 def test_short_run_finds_all_that_was_told_and_kills_no_server_before_enough_was(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -107,6 +108,7 @@ def test_database_of_its_own_is_left_only_where_something_is_wrong(
     assert len(list(tmp_path.iterdir())) == len(left)
 
 
+@pytest.mark.lab
 async def test_run_that_told_too_few_results_is_not_good(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,6 +120,7 @@ async def test_run_that_told_too_few_results_is_not_good(
     assert readable(findings).endswith("\nNOT GOOD\n")
 
 
+@pytest.mark.lab
 async def test_results_that_were_told_before_they_were_stored_or_stored_twice_are_found(
     tmp_path: Path,
 ) -> None:

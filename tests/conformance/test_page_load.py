@@ -114,6 +114,7 @@ def test_visitors_leave_no_memory_behind_and_a_deaf_one_is_let_go() -> None:
     assert len(missed(table(rows_of_visits(Visits(5.1, 5.1, True))).splitlines())) == 3
 
 
+@pytest.mark.lab
 async def test_short_run_follows_each_move_to_each_viewer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -44,6 +44,7 @@ def test_timed_game_fills_the_board() -> None:
     assert sorted(DRAWN.moves) == sorted("0123456" * 6)
 
 
+@pytest.mark.lab
 def test_small_run_measures_moves_while_games_are_on(capsys: pytest.CaptureFixture[str]) -> None:
     status = main(["house-load", "--games", "2", "--seconds", "1"])
     out = capsys.readouterr().out

@@ -56,6 +56,7 @@ def test_words_without_a_result_are_no_summary(text: str) -> None:
         summary_in(text)
 
 
+@pytest.mark.lab
 def test_small_run_plays_both_orders(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     report = tmp_path / "matches.json"
     words = ["--engines", "random,aimafast", "--games", "1", "--json", str(report)]

@@ -98,6 +98,7 @@ def test_play_is_slower_where_every_run_is_and_by_so_much(
     assert as_data([cost])[0]["slower"] == [*cost.slower]
 
 
+@pytest.mark.lab
 def test_small_run_measures_both_ways(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
