@@ -20,7 +20,7 @@ from gateway.hub.feed import ALL, Subscription
 from gateway.hub.interfaces import HubForSubscribers
 from gateway.hub.seat import Seat
 
-PAUSE = 0.04
+PAUSE = 0.05
 """Seconds between two messages."""
 PART = 50
 """Players in one part of the state."""
