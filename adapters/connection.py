@@ -250,9 +250,10 @@ class Connection(Generic[C, S]):
             command: Command
             try:
                 message = self._latest = self._codec.decode(text)
-                command = self._translator.receive(message, number)
             except WireError:
                 self._latest, command = text, Unreadable(number)
+            else:
+                command = self._translator.receive(message, number)
             waits = self._hub.submit(self._seat, command, now)
             if self._holds:
                 self._unanswered += len(text)
@@ -322,7 +323,7 @@ class Connection(Generic[C, S]):
 
     def _stop_holding(self) -> None:
         """Tell the client of what was held."""
-        if self._nursery is None:  # the client has gone meanwhile
+        if self._nursery is None or self._scope.cancel_called:  # the client is gone, or given up
             return
         self._holds = False
         self._unanswered = 0

@@ -435,6 +435,19 @@ async def test_outbox_that_waits_for_a_result_is_bounded() -> None:
         assert bob.farewell == Farewell(1008, "stopped reading")
 
 
+async def test_client_that_is_given_up_is_told_no_more_when_the_result_is_stored_at_once() -> None:
+    async with game() as (home, ann, bob):
+        home.results.hold()
+        ann.ends()
+        await quiet()
+        for _ in range(OUTBOX_LIMIT):
+            home.tell(1, Entered("noise"))
+        home.results.store()  # before the client's task has noticed
+        await quiet()
+        assert bob.farewell == Farewell(1008, "stopped reading")
+        assert bob.sent == []
+
+
 async def test_what_waits_for_a_slow_client_is_bytes_and_nothing_that_events_refer_to() -> None:
     async with house() as home:
         ann = home.visit(FakeTransport())
