@@ -1,7 +1,10 @@
 """Games that are over but not stored, and the players that wait for their results.
 
-Knows trio; does not know where games are stored. The rule it keeps: nobody waits for longer than `patience`.
-A game that is not stored by then is late: players hear the result all the same, and the game goes on waiting.
+Knows trio; does not know where games are stored. The rules it keeps:
+
+- Nobody waits for longer than `patience`. A game that is not stored by then is late: players hear the result
+  all the same, and the game goes on waiting.
+- A mistake of one that waits is logged, and costs no other game its result.
 """
 
 import logging
@@ -116,7 +119,11 @@ class _Game:
     def _tell(self) -> int:
         waiting, self.waiting = self.waiting, []
         for then in waiting:
-            then()
+            try:
+                then()
+            except Exception as error:  # a mistake of ours; it must cost no other game its result
+                about = {"event": "waiting_failed", "error": str(error)}
+                logger.exception("what waits for a result has failed: %s", error, extra=about)
         return len(waiting)
 
 

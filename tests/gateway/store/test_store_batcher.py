@@ -5,6 +5,7 @@ import logging
 import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 import trio
@@ -216,6 +217,32 @@ async def test_all_who_wait_for_a_game_hear_once_it_is_stored(autojump_clock: tr
         with trio.testing.assert_no_checkpoints():
             await stored(batcher.open, "1")
     assert heard == [1, 1]
+
+
+@pytest.mark.parametrize("in_time", [True, False])
+async def test_mistake_of_one_who_waits_costs_no_other_and_does_not_end_the_storing(
+    in_time: bool, autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    store, heard = FakeStore(), list[str]()
+    store.hold()
+
+    def mistaken() -> None:
+        raise ZeroDivisionError("a mistake")
+
+    async with batcher_to(store, Bounds(patience=2.0)) as batcher:
+        put(batcher, 1, 2)
+        batcher.open.when_stored("1", mistaken)
+        for game in ("1", "2"):
+            batcher.open.when_stored(game, partial(heard.append, game))
+        await trio.sleep(1.0 if in_time else 3.0)
+        store.let_go.set()
+        await trio.sleep(1.0)
+        assert heard == ["1", "2"]
+        assert batcher.open.waiting == 0
+        put(batcher, 3)
+        await stored(batcher.open, "3")
+    assert store.stored == [1, 2, 3]
+    assert "what waits for a result has failed: a mistake" in messages(caplog)
 
 
 async def test_game_that_is_not_stored_in_time_is_told_of_and_goes_on_waiting(
