@@ -82,9 +82,8 @@ class Application:
 
     async def _refused(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        text = (
-            "there is no such page" if error.detail == "Not Found" else error.detail
-        )  # the framework's own word
+        is_ours = error.detail != "Not Found"  # starlette's word for a path without a route
+        text = error.detail if is_ours else "there is no such page"
         return self._error(request, error.status_code, text, error.headers)
 
     async def _misunderstood(self, request: Request, error: Exception) -> Response:

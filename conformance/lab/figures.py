@@ -1,8 +1,11 @@
 """What commands share to tell what they measured: percentiles, and tables of figures beside their goals."""
 
 import math
+from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+
+from conformance.arguments import write_json
 
 UNKNOWN = "-"
 
@@ -55,6 +58,14 @@ class Row:
         if self.found is None:
             return "unknown"
         return "missed" if self.is_missed else "met"
+
+
+def finished(rows: Sequence[Row], options: Namespace) -> int:
+    """Print the table, write the report for machines, and return the exit status, 1 if a goal is missed."""
+    print(table(rows), end="")
+    words = {name: value for name, value in vars(options).items() if name != "json"}
+    write_json(options.json, {"options": words, "rows": as_data(rows)})
+    return 1 if any(row.is_missed for row in rows) else 0
 
 
 def table(rows: Sequence[Row]) -> str:

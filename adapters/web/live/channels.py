@@ -19,7 +19,7 @@ from gateway.game.facts import GameStarted, MoveMade
 KEPT = 20.0
 """Seconds for which a channel stays without viewers."""
 MOST = 768
-"""Channels, unless more are watched: the number of viewers is bounded elsewhere."""
+"""Channels, unless viewers watch more."""
 
 
 class Channels:
@@ -133,8 +133,10 @@ class Channels:
 
     def _make_room(self) -> None:
         """If there are `MOST` channels, drop the one that has been without viewers for longest."""
+        if len(self._channels) < MOST:
+            return
         idle = {wanted: each.left for wanted, each in self._channels.items() if not each.viewers}
-        if idle and len(self._channels) >= MOST:
+        if idle:
             del self._channels[min(idle, key=lambda wanted: idle[wanted])]
 
 

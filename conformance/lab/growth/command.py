@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import trio
 
-from conformance.arguments import Parser, first_cause, guarded, write_json
+from conformance.arguments import Parser, first_cause, guarded
 from conformance.lab import meters
-from conformance.lab.figures import Row, as_data, table
+from conformance.lab.figures import Row, finished
 from conformance.lab.growth.parts import PARTS
 from conformance.lab.jobs import LoadError, say
 from conformance.launch import ServerError
@@ -26,10 +26,7 @@ def _main(argv: Sequence[str]) -> int:
     if not meters.has_proc():
         print("There is no /proc here: server CPU and memory are not known.")
     rows = trio.run(measure, options)
-    print(table(rows), end="")
-    words = {name: value for name, value in vars(options).items() if name != "json"}
-    write_json(options.json, {"options": words, "rows": as_data(rows)})
-    return 1 if any(row.is_missed for row in rows) else 0
+    return finished(rows, options)
 
 
 def _parse(argv: Sequence[str]) -> Namespace:

@@ -17,10 +17,10 @@ from typing import Any
 
 import trio
 
-from conformance.arguments import Parser, guarded, write_json
+from conformance.arguments import Parser, guarded
 from conformance.lab import meters
 from conformance.lab.client import Client, HungUp
-from conformance.lab.figures import Row, as_data, table
+from conformance.lab.figures import Row, finished
 from conformance.lab.jobs import LoadError, done, say
 from conformance.lab.page_load import figures
 from conformance.lab.page_load.figures import Visits, Watched, delays, rows_of_visits, stretch
@@ -51,10 +51,7 @@ def _main(argv: Sequence[str]) -> int:
     options = _parse(argv)
     with TemporaryDirectory() as folder:
         rows = trio.run(measure, options, str(Path(folder) / "page.db"))
-    print(table(rows), end="")
-    words = {name: value for name, value in vars(options).items() if name != "json"}
-    write_json(options.json, {"options": words, "rows": as_data(rows)})
-    return 1 if any(row.is_missed for row in rows) else 0
+    return finished(rows, options)
 
 
 def _parse(argv: Sequence[str]) -> Namespace:

@@ -27,6 +27,13 @@ def keep(database: Database, records: Sequence[GameRecord], start: int = 1) -> N
         storing.store(connection, numbered(records, start))
 
 
+def keep_only(database: Database, records: Sequence[GameRecord]) -> None:
+    """Store games in place of all that are stored."""
+    with database.writing() as connection:
+        storing.clear(connection)
+        storing.store(connection, numbered(records))
+
+
 def child_environment() -> dict[str, str]:
     """Return what a process needs that imports what the tests here import."""
     return os.environ | {"PYTHONPATH": os.pathsep.join([os.getcwd(), str(Path(__file__).parents[2])])}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from game_records import BEGAN, FOUR, drawn, game
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from store_world import keep, records
+from store_world import keep, keep_only, records
 
 from gateway.game.events import Objection, Reason, Spoken
 from gateway.store import careers, games, statistics, storing
@@ -40,9 +40,7 @@ def ratings(kept: Sequence[GameRecord], name: str) -> list[Rating]:
     kept=st.lists(records(SOME).filter(lambda each: each.players[0].name != each.players[1].name), max_size=8)
 )
 def test_career_is_what_the_games_say(database: Database, kept: list[GameRecord]) -> None:
-    with database.writing() as connection:
-        storing.clear(connection)
-    keep(database, kept)
+    keep_only(database, kept)
     own = [each for each in kept if "a" in (each.players[0].name, each.players[1].name)]
     with database.reading() as connection:
         found = careers.career(connection, "a")

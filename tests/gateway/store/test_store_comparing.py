@@ -6,10 +6,10 @@ import pytest
 from game_records import BEGAN, drawn, game
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from store_world import keep, records
+from store_world import keep, keep_only, records
 
 from gateway.game.events import Reason
-from gateway.store import comparing, storing
+from gateway.store import comparing
 from gateway.store.comparing import Choice
 from gateway.store.database import Database
 from gateway.store.records import GameRecord
@@ -52,9 +52,7 @@ def record(name: str, kept: Sequence[GameRecord]) -> Record:
 def test_comparison_is_what_the_chosen_games_say(
     database: Database, kept: list[GameRecord], choice: Choice
 ) -> None:
-    with database.writing() as connection:
-        storing.clear(connection)
-    keep(database, kept)
+    keep_only(database, kept)
     own = chosen(kept, choice)
     names = {player.name for each in own for player in each.players}
     with database.reading() as connection:
@@ -78,9 +76,7 @@ def test_comparison_is_what_the_chosen_games_say(
 def test_scores_are_those_of_the_games_between_two(
     database: Database, kept: list[GameRecord], choice: Choice
 ) -> None:
-    with database.writing() as connection:
-        storing.clear(connection)
-    keep(database, kept)
+    keep_only(database, kept)
     with database.reading() as connection:
         found = comparing.scores(connection, choice, ["a", "b"], ["b", "c", "nobody"])
     for one, other in (("a", "b"), ("a", "c"), ("b", "c")):

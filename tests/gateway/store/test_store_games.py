@@ -5,7 +5,7 @@ from game_records import drawn, game, numbered
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import update
-from store_world import enclosure, keep, records
+from store_world import enclosure, keep, keep_only, records
 
 from gateway.game.events import Reason
 from gateway.store import commands, games, storing
@@ -46,9 +46,7 @@ def lets_through(wanted: Filter, record: GameRecord) -> bool:
 
 
 def filled(database: Database, kept: list[GameRecord]) -> list[GameRecord]:
-    with database.writing() as connection:
-        storing.clear(connection)
-    keep(database, kept)
+    keep_only(database, kept)
     return numbered(kept)
 
 

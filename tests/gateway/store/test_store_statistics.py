@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from game_records import drawn, game
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from store_world import keep, records
+from store_world import keep, keep_only, records
 
 from gateway.game.events import Reason
-from gateway.store import statistics, storing
+from gateway.store import statistics
 from gateway.store.database import Database
 from gateway.store.records import GameRecord
 from gateway.store.statistics import Record, Score
@@ -39,9 +39,7 @@ def record_of(name: str, kept: Sequence[GameRecord], opponent: str | None = None
 @again
 @given(kept=st.lists(records(SOME), max_size=12))
 def test_statistics_are_what_the_games_say(database: Database, kept: list[GameRecord]) -> None:
-    with database.writing() as connection:
-        storing.clear(connection)
-    keep(database, kept)
+    keep_only(database, kept)
     with database.reading() as connection:
         found = {each.name: each.record for each in statistics.standings(connection)}
         names = {player.name for each in kept if each.counted for player in each.players}
