@@ -433,7 +433,7 @@ HUB_KNOWN = {"gateway.hub.feed", "gateway.hub.interfaces", "gateway.hub.seat"}
 SERVERS_END = {
     "adapters.web.process",
     "adapters.web.link",
-    "adapters.web.live.telling",
+    "adapters.web.live.sender",
     "adapters.web.live.rows",
 }
 """All of the web that there is in the process in which games are played."""

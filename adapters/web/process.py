@@ -20,7 +20,7 @@ from typing import Protocol
 import trio
 
 from adapters.web.link import Answer, Ask, Link, LinkError, Orders, Stop, Watch, Withdraw
-from adapters.web.live.telling import Telling
+from adapters.web.live.sender import FactSender
 from gateway.hub.interfaces import HubForSubscribers
 from gateway.processes import ended, started
 from gateway.store.batcher import Request
@@ -137,8 +137,8 @@ class WebProcess:
             await link.send(self._orders)
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._tell_of_stop, link)
-                telling = Telling(self._hub, link.tell)
-                nursery.start_soon(telling.run)
+                facts = FactSender(self._hub, link.tell)
+                nursery.start_soon(facts.run)
                 while (message := await link.receive()) is not None:
                     match message:
                         case Ask(number, "queue"):
@@ -153,7 +153,7 @@ class WebProcess:
                                     extra={"event": "clear_withdrawn"},
                                 )
                         case Watch(number):
-                            telling.want(number)
+                            facts.want(number)
                         case _:
                             raise LinkError(f"a {type(message).__name__} is not for the server")
                 nursery.cancel_scope.cancel()  # which withdraws open questions

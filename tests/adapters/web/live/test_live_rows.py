@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from live_world import NASTY, game, move
 
 from adapters.web.link import LONGEST, LinkError, Told, decode, encode
-from adapters.web.live import telling
+from adapters.web.live import sender
 from adapters.web.live.rows import COMPLETE, Begun, Complete, Over, Stands, begun, read, written
 from gateway.game.board import Board
 from gateway.game.commands import LONGEST_NAME
@@ -105,6 +105,6 @@ def test_longest_message_is_not_too_long_for_the_link() -> None:
         "00000-000003", (1 << 40, 1 << 40), (worst, worst), ("house", "house"), worst, 1, 1e6
     )
     row = written((started, Standing((3,) * 42, (0.0, 0.0), (1e6, 1e6), 1e6)))
-    told = encode(Told([json.loads(row)] * telling.MOST))
+    told = encode(Told([json.loads(row)] * sender.MOST))
     assert LONGEST / 2 < len(told) < LONGEST
     assert isinstance(decode(told[4:]), Told)

@@ -30,7 +30,7 @@ MOST = 100
 """Rows in a message. With the longest names it still fits into `link.LONGEST`."""
 
 
-class Telling:
+class FactSender:
     """Sends facts to one web process."""
 
     def __init__(self, hub: HubForSubscribers, send: Callable[[Sequence[str]], Awaitable[None]]) -> None:

@@ -11,10 +11,10 @@ import trio
 import trio.testing
 from hub_world import FIRST_WINS, World
 
-from adapters.web.live import telling
+from adapters.web.live import sender
 from adapters.web.live.model import Model
 from adapters.web.live.rows import Begun, Complete, Stands, Told, read, written
-from adapters.web.live.telling import Telling
+from adapters.web.live.sender import FactSender
 from gateway.game.commands import AtTable, Leave, Play
 from gateway.game.facts import Came, GameStarted, MoveMade, Waits
 
@@ -42,13 +42,13 @@ class Link:
 
 
 @asynccontextmanager
-async def told(world: World) -> AsyncIterator[tuple[Telling, Link]]:
+async def told(world: World) -> AsyncIterator[tuple[FactSender, Link]]:
     """Tell what happens in the world."""
     link = Link()
-    teller = Telling(world.hub, link.tell)
+    facts = FactSender(world.hub, link.tell)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(teller.run)
-        yield teller, link
+        nursery.start_soon(facts.run)
+        yield facts, link
         nursery.cancel_scope.cancel()
 
 
@@ -85,14 +85,14 @@ def true(world: World) -> Model:
 
 async def test_nobody_is_told_anything_that_is_not_wanted(autojump_clock: Clock) -> None:
     world = World()
-    async with told(world) as (teller, link):
+    async with told(world) as (facts, link):
         world.play("01", (world.arena("ann", AtTable("x")), world.arena("bob", AtTable("x"))))
         await a_while()
         assert not world.hub.feed.moves  # so no move is made a fact of
-        teller.want(1)
+        facts.want(1)
         await a_while()
         assert world.hub.feed.moves
-        teller.want(0)
+        facts.want(0)
         await a_while()
         assert not world.hub.feed.moves
         before = [*link.told]
@@ -103,8 +103,8 @@ async def test_nobody_is_told_anything_that_is_not_wanted(autojump_clock: Clock)
 
 async def test_subscription_ends_with_the_link(autojump_clock: Clock) -> None:
     world = World()
-    async with told(world) as (teller, _):
-        teller.want(1)
+    async with told(world) as (facts, _):
+        facts.want(1)
         await a_while()
     assert not world.hub.feed.moves
 
@@ -114,8 +114,8 @@ async def test_all_that_is_on_is_told_and_then_what_happens(autojump_clock: Cloc
     players = world.arena("ann", AtTable("x")), world.arena("bob", AtTable("x"))
     world.play("01", players)
     world.arena("carol")
-    async with told(world) as (teller, link):
-        teller.want(5)
+    async with told(world) as (facts, link):
+        facts.want(5)
         await a_while()
         begun, *between, complete = link.told
         assert (begun, complete) == (Begun(5), Complete())
@@ -129,9 +129,9 @@ async def test_all_that_is_on_is_told_and_then_what_happens(autojump_clock: Cloc
 async def test_other_request_is_told_all_that_is_on_again(autojump_clock: Clock) -> None:
     world = World()
     world.arena("ann")
-    async with told(world) as (teller, link):
+    async with told(world) as (facts, link):
         for number in (1, 2):
-            teller.want(number)
+            facts.want(number)
             await a_while()
         assert link.all(Begun) == [Begun(1), Begun(2)]
         assert len(link.all(Came)) == 2
@@ -140,8 +140,8 @@ async def test_other_request_is_told_all_that_is_on_again(autojump_clock: Clock)
 async def test_what_happens_is_told_together_and_soon(autojump_clock: Clock) -> None:
     world = World()
     players = world.arena("ann", AtTable("x")), world.arena("bob", AtTable("x"))
-    async with told(world) as (teller, link):
-        teller.want(1)
+    async with told(world) as (facts, link):
+        facts.want(1)
         await a_while()
         world.play("0", players)
         await trio.testing.wait_all_tasks_blocked()
@@ -149,17 +149,17 @@ async def test_what_happens_is_told_together_and_soon(autojump_clock: Clock) -> 
         world.play("10", players)
         await trio.testing.wait_all_tasks_blocked()
         assert len(link.all(MoveMade)) == 1
-        await trio.sleep(telling.PAUSE + 0.001)
+        await trio.sleep(sender.PAUSE + 0.001)
         assert len(link.all(MoveMade)) == 3
 
 
 async def test_link_that_takes_nothing_costs_no_player_anything_and_is_told_all_again(
     autojump_clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(telling, "LIMIT", 10)
+    monkeypatch.setattr(sender, "LIMIT", 10)
     world = World()
-    async with told(world) as (teller, link):
-        teller.want(1)
+    async with told(world) as (facts, link):
+        facts.want(1)
         await a_while()
         link.is_open = trio.Event()
         for number in range(20):
@@ -179,11 +179,11 @@ async def test_many_players_are_told_of_in_parts_of_which_none_is_long(autojump_
     for number in range(400):
         table = AtTable(str(number // 2))
         world.arena(f"player {number}", table)
-    async with told(world) as (teller, link):
-        teller.want(1)
+    async with told(world) as (facts, link):
+        facts.want(1)
         await a_while()
         assert len(link.all(Stands)) == 200
-        assert link.longest <= 2 * telling.PART
+        assert link.longest <= 2 * sender.PART
         assert shown(heard(link.told)) == shown(true(world))
 
 
@@ -208,16 +208,16 @@ def story(world: World, rng: random.Random) -> Iterator[None]:
 async def test_what_happens_while_all_is_told_in_parts_is_not_missed(
     seed: int, autojump_clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(telling, "PART", 2)
-    monkeypatch.setattr(telling, "MOST", 3)
-    monkeypatch.setattr(telling, "PAUSE", 0.0)
+    monkeypatch.setattr(sender, "PART", 2)
+    monkeypatch.setattr(sender, "MOST", 3)
+    monkeypatch.setattr(sender, "PAUSE", 0.0)
     world, rng = World(), random.Random(seed)
     steps = story(world, rng)
     for _ in range(60):
         next(steps)
-    async with told(world) as (teller, link):
+    async with told(world) as (facts, link):
         for number in range(1, 20):
-            teller.want(number)
+            facts.want(number)
             for _ in range(rng.randrange(40)):
                 next(steps)
                 await trio.lowlevel.checkpoint()
