@@ -265,21 +265,26 @@ async def test_one_that_waits_to_go_on_does_not_listen(epoll: EpollReader) -> No
 async def test_one_that_is_cancelled_while_it_waits_to_go_on_costs_the_others_nothing(
     epoll: EpollReader, nursery: trio.Nursery
 ) -> None:
-    gone: list[socket.socket] = []
-    last = trio.CancelScope()
+    found: list[trio.CancelScope] = []
+    gone: list[trio.CancelScope] = []
 
-    async def wait(sock: socket.socket, scope: trio.CancelScope) -> None:
-        with scope:
-            await epoll.listen(sock, Reader(sock, 1))
-            gone.append(sock)
-            last.cancel()
+    async def wait(sock: socket.socket) -> None:
+        def ready() -> bool:
+            found.append(scope)
+            if len(found) == AT_ONCE + 2:  # all before this one wait to go on
+                found[-2].cancel()
+            return False
+
+        with trio.CancelScope() as scope:
+            await epoll.listen(sock, ready)
+            gone.append(scope)
 
     with ExitStack() as stack:
-        socks = [stack.enter_context(closing(_Socket())) for _ in range(AT_ONCE + 1)]
+        socks = [stack.enter_context(closing(_Socket())) for _ in range(AT_ONCE + 2)]
         for sock in socks:
-            nursery.start_soon(wait, sock, trio.CancelScope() if sock is not socks[-1] else last)
-            await trio.testing.wait_all_tasks_blocked()
+            nursery.start_soon(wait, sock)
+        await trio.testing.wait_all_tasks_blocked()
         for sock in socks:
             sock.peer.close()
         await trio.testing.wait_all_tasks_blocked()
-    assert {*gone} == {*socks[:-1]}
+    assert {*gone} == {*found} - {found[-2]}
