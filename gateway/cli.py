@@ -13,6 +13,7 @@ import secrets
 import select
 import signal
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -34,6 +35,7 @@ from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.hub.interfaces import HubForPlayers
 from gateway.matchmaking.standard import LobbyAndTables
+from gateway.server.accounts import open_accounts
 from gateway.server.app import (
     FrontEnd,
     Listening,
@@ -94,6 +96,8 @@ def _wait_for_no_thread() -> None:
 
 
 async def _serve(options: argparse.Namespace) -> None:
+    counts: Counter[tuple[str, str]] = Counter()
+    options.accounts = open_accounts(options, counts)
     terms = Terms(options.clock, options.penalty, options.idle, options.rejoin)
     lot = random.Random(options.seed)
     matchmaker = LobbyAndTables(lot, options.games_per_pair, options.house_after)

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from gateway.hub.interfaces import HubForPlayers
 
 
-def _front_end(hub: "HubForPlayers", _: Namespace, page: int | None) -> Serve:
+def _front_end(hub: "HubForPlayers", options: Namespace, page: int | None) -> Serve:
     from adapters.arena.server import serve  # noqa: PLC0415  a bot needs no server
 
-    return partial(serve, hub=hub, page=page)
+    return partial(serve, hub=hub, page=page, accounts=options.accounts)
 
 
 def _open_dialogue(entry: "Entry") -> Opening:

@@ -7,7 +7,7 @@ writes, and a copy of a message is written as the message was (PROTOCOL.md 2).
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import assert_never
 
@@ -27,6 +27,9 @@ from adapters.arena.messages import (
     StateRequest,
 )
 from adapters.contract import WireError
+
+BEFORE_TOKEN = re.compile(r"token|\\u")
+"""What a token follows in a client's text; an escape may spell the word."""
 
 
 class ArenaCodec:
@@ -64,7 +67,7 @@ def _client_message(text: str) -> ClientMessage:
     fields, said = maps.read(text)
     match fields.get("type"):
         case "start":
-            return Start(said, *(_field(fields, name) for name in ("id", "against", "table")))
+            return Start(said, *(_field(fields, name) for name in ("id", "against", "table", "token")))
         case "move":
             return Move(said, _field(fields, "move"))
         case "state_request":
@@ -80,6 +83,18 @@ def _field(fields: maps.Fields, name: str) -> object:
 
 _remembered = lru_cache(maxsize=256)(_client_message)
 """Bots send the same few texts over and over, and messages are immutable."""
+
+
+class TokenCodec(ArenaCodec):
+    """The same where ids are protected: no copy of a message shows a token (PROTOCOL.md 5.16)."""
+
+    def decode(self, text: str) -> ClientMessage:
+        """Return the message that `text` is. Raises WireError, and only that."""
+        message = super().decode(text)
+        if "token" in message.said.text:
+            _, said = maps.read(text, hidden="token")
+            message = replace(message, said=said)
+        return message
 
 
 @dataclass(frozen=True, slots=True, eq=False)

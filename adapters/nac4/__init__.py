@@ -22,7 +22,7 @@ def _add_options(group: _ArgumentGroup) -> None:
 def _front_end(hub: "HubForPlayers", options: Namespace, page: int | None) -> Serve:
     from adapters.nac4.server import serve  # noqa: PLC0415  a bot needs no server
 
-    return partial(serve, hub=hub, page=page, original=options.nac4_original)
+    return partial(serve, hub=hub, page=page, accounts=options.accounts, original=options.nac4_original)
 
 
 def _open_dialogue(entry: "Entry") -> Opening:

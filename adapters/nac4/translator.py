@@ -55,7 +55,8 @@ MANNERS = Manners(
 )
 
 _USED = Objection.NAME_TAKEN | Objection.NAME_RESERVED
-_CLOSED = _USED | Objection.TABLE_FULL | Objection.NOT_AVAILABLE | Objection.TOO_LONG
+_DENIED = Objection.TOKEN_WRONG | Objection.NOT_REGISTERED
+_CLOSED = _USED | _DENIED | Objection.TABLE_FULL | Objection.NOT_AVAILABLE | Objection.TOO_LONG
 _COLORS = "RY"
 _PLAY = ("PlayR", "PlayY")
 _CELLS = Cells(b".RY")
@@ -149,6 +150,9 @@ def _user(name: str) -> str:
 def _info(objections: Objection, asked: ClientMessage | str | None) -> str:
     if objections & _USED and isinstance(asked, Connect):
         return f"{asked.user} already used"
+    if objections & _DENIED and isinstance(asked, Connect):  # PROTOCOL.md 3.8, 3.9
+        needed = Objection.TOKEN_WRONG in objections
+        return f"{asked.user} needs its token" if needed else f"{asked.user} is not registered"
     if Objection.TABLE_FULL in objections:
         return "table is full"
     if Objection.NOT_AVAILABLE in objections:

@@ -9,6 +9,7 @@ from gateway import __version__
 from gateway.engines import EngineUnavailable
 from gateway.engines.catalogue import engine_named
 from gateway.game.commands import HOUSE_PLAYERS
+from gateway.server import accounts
 from gateway.server.arguments import Description, Parser, listed, number
 from gateway.server.logs import LEVELS
 
@@ -31,6 +32,11 @@ Results are kept in a database. Other commands read it, also while the server ru
   c4gateway export             games, as csv, jsonl, pgn, or a line of digits each
   c4gateway import FILE        store the games of an export here too
   c4gateway recount            compute totals and ratings again from the games
+
+Names of players can be protected (--players FILE):
+  c4gateway player add NAME    protect a name, and print the token that its player has to send
+  c4gateway player list        which names are protected
+  c4gateway player remove NAME
 """
 HOST = "127.0.0.1"
 DATABASE = "c4gateway.db"
@@ -50,6 +56,8 @@ _OTHERS = ("sqlite", "file", "mysql", "mariadb", "oracle", "mssql")
 """Databases that a scheme alone names, even if no // follows."""
 COMMANDS = ("standings", "show", "export", "import", "recount")
 """Commands on what was kept; the first argument names one of them."""
+PLAYER = "player"
+"""The command on the file of protected names."""
 
 
 def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> argparse.Namespace:
@@ -65,6 +73,7 @@ def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> argparse
             setattr(options, each.option, each.port)
     options.host = options.host or [HOST]
     _settle_web(parser, options)
+    accounts.settle_options(parser, options)
     return options
 
 
@@ -117,6 +126,7 @@ def _parser(dialects: Sequence[Description]) -> Parser:
         metavar="DAYS",
         help="how long to keep what was said and heard on either side of a game; 0: not at all (%(default)s)",
     )
+    accounts.add_options(parser.add_argument_group("players"))
     _add_web(parser.add_argument_group("the page"))
     log = parser.add_argument_group("what to say on stderr")
     log.add_argument("--log-level", choices=LEVELS, default="info", help="least level to log (%(default)s)")
