@@ -12,11 +12,10 @@ is without.
 import logging
 import re
 from collections.abc import Iterable
-from typing import Generic
+from typing import Generic, Protocol
 from urllib.parse import parse_qs
 
 from adapters.contract import C, S, Translator, Transport
-from adapters.websocket import WebSocketTransport
 from gateway.game.commands import Command, Denied, Enter, Introduce
 from gateway.game.events import Event
 from gateway.game.manners import Manners
@@ -29,6 +28,13 @@ _LIKE_TOKEN = re.compile(r"[A-Za-z0-9_-]{20,}")
 """What may be a token in a text that is no message, such as one with a slip of the pen."""
 
 logger = logging.getLogger(__name__)
+
+
+class Handshaken(Transport, Protocol):
+    """A transport that began with a handshake of HTTP's."""
+
+    token: str | None
+    """What the handshake had in ``Authorization: Bearer``."""
 
 
 class Guard(Generic[C, S]):
@@ -93,7 +99,7 @@ def without_tokens(behind: re.Pattern[str], text: str) -> str:
     return _LIKE_TOKEN.sub(HIDDEN, text)
 
 
-def token_of_handshake(transport: WebSocketTransport, target: str) -> str | None:
+def token_of_handshake(transport: Handshaken, target: str) -> str | None:
     """Return the token that a websocket's handshake has in a header, or in its target as ``?token=``.
 
     What is in a target stands in the logs of proxies, so the log says so, once for each connection.

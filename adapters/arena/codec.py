@@ -7,7 +7,7 @@ writes, and a copy of a message is written as the message was (PROTOCOL.md 2).
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import assert_never
 
@@ -28,8 +28,8 @@ from adapters.arena.messages import (
 )
 from adapters.contract import WireError
 
-BEFORE_TOKEN = re.compile(r"token|\\u")
-"""What a token follows in a client's text; an escape may spell the word."""
+BEFORE_TOKEN = re.compile(r"token|\\")
+"""What a token follows in a client's text; escapes may spell the word."""
 
 
 class ArenaCodec:
@@ -43,8 +43,11 @@ class ArenaCodec:
         """Return the message that `text` is. Raises WireError, and only that."""
         message = _remembered(text) if len(text) <= maps.SHORT else _client_message(text)
         if not self._is_set and message.said.encoding is not None:
-            self._is_set, self._style = True, _STYLES[message.said.encoding]
+            self._set(message.said.encoding)
         return message
+
+    def _set(self, encoding: Encoding) -> None:
+        self._is_set, self._style = True, _STYLES[encoding]
 
     def encode(self, message: ServerMessage) -> str:
         """Return the text of a message."""
@@ -63,8 +66,8 @@ class ArenaCodec:
                 assert_never(message)
 
 
-def _client_message(text: str) -> ClientMessage:
-    fields, said = maps.read(text)
+def _client_message(text: str, hidden: str | None = None) -> ClientMessage:
+    fields, said = maps.read(text, hidden)
     match fields.get("type"):
         case "start":
             return Start(said, *(_field(fields, name) for name in ("id", "against", "table", "token")))
@@ -90,10 +93,11 @@ class TokenCodec(ArenaCodec):
 
     def decode(self, text: str) -> ClientMessage:
         """Return the message that `text` is. Raises WireError, and only that."""
-        message = super().decode(text)
-        if "token" in message.said.text:
-            _, said = maps.read(text, hidden="token")
-            message = replace(message, said=said)
+        if BEFORE_TOKEN.search(text) is None:
+            return super().decode(text)
+        message = _client_message(text, hidden="token")
+        if not self._is_set and message.said.encoding is not None:
+            self._set(message.said.encoding)
         return message
 
 

@@ -45,7 +45,7 @@ def read(text: str, hidden: str | None = None) -> tuple[Fields, Said]:
             raise WireError("no map")
         if not value:
             return {}, Said("{}")
-        shown = value if hidden is None else _without(value, hidden)
+        shown = value if hidden is None else _hiding(value, hidden)
         copy = write_json(shown) if encoding is Encoding.JSON else edn.write(shown)
         copy.encode()  # an escape may have spelled half of a surrogate pair
     except (ValueError, RecursionError) as error:
@@ -88,7 +88,7 @@ def _fields(value: "dict[str, object] | ImmutableDict") -> Fields:
     return strings | {key.name: _plain(item) for key, item in pairs if isinstance(key, Keyword)}
 
 
-def _without(value: "dict[str, object] | ImmutableDict", hidden: str) -> dict[object, object]:
+def _hiding(value: "dict[str, object] | ImmutableDict", hidden: str) -> dict[object, object]:
     pairs = value.items() if isinstance(value, dict) else value.dict.items()
     names = (hidden, Keyword(hidden))
     return {key: "..." if key in names else item for key, item in pairs}
