@@ -69,6 +69,7 @@ _REASONS = (  # the first that applies is the one that is given (PROTOCOL.md 5)
     (Objection.PLAYING, _UNKNOWN),
     (Objection.NOT_YOUR_TURN, "Not your turn"),
     (Objection.NOT_A_COLUMN | Objection.OUTSIDE | Objection.COLUMN_FULL, "Invalid move"),
+    (Objection.BANNED, "This player is banned"),
     (Objection.TOKEN_WRONG, "The token for this id is missing or wrong"),
     (Objection.NOT_REGISTERED, "Only registered ids are let in"),
     (Objection.TABLE_FULL, "Table is full"),

@@ -50,6 +50,8 @@ class Objection(Flag):
     """The name is protected, and the player's token for it is missing or wrong."""
     NOT_REGISTERED = auto()
     """The name is not registered, and no others are let in."""
+    BANNED = auto()
+    """The operator lets the name or the address in no more."""
 
 
 NOTHING = Objection(0)

@@ -25,6 +25,7 @@ from gateway.game.commands import LONGEST_NAME, folded, is_house_name
 from gateway.game.events import Objection
 from gateway.game.text import is_visible, quoted
 from gateway.server.arguments import Parser
+from gateway.server.bans import Bans, read_bans
 
 LONGEST_FILE = 16 * 1024 * 1024
 """Bytes that a file of players may have."""
@@ -40,6 +41,12 @@ REMEMBERED = 4096
 """Pairs of an address and a name whose wrong tokens are counted."""
 
 _HASH = re.compile(r"sha256:([0-9a-f]{64})")
+_WORDS = {
+    Objection.TOKEN_WRONG: ("token_wrong", "the token is missing or wrong"),
+    Objection.NOT_REGISTERED: ("not_registered", "the name is not registered"),
+    Objection.BANNED: ("banned", "the name or the address is banned"),
+}
+"""What a denial is counted as, and what the log says of it."""
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +72,7 @@ class Denial:
     """A name that a client may not bear."""
 
     objection: Objection
-    """`TOKEN_WRONG`, where it is missing as well, or `NOT_REGISTERED`."""
+    """`TOKEN_WRONG`, where it is missing as well, `NOT_REGISTERED` or `BANNED`."""
     pause: float
     """Seconds until the client is told."""
 
@@ -107,13 +114,14 @@ class Accounts:
     ) -> None:
         """Read `file`. Raises OSError or ValueError, each with one line that says what is wrong with it.
 
-        `counts` counts who is not let in, by (``token_wrong`` or ``not_registered``, kind of player).
+        `counts` counts who is not let in, by (what it was, such as ``token_wrong``; kind of player).
         """
         self.counts: Counter[tuple[str, str]] = Counter() if counts is None else counts
         self._file = file
         self._registered_only = registered_only
         self._pauses = Pauses()
         self._accounts: Mapping[str, Account] = {}
+        self.bans = Bans()
         self.reload()
 
     def __len__(self) -> int:
@@ -121,12 +129,13 @@ class Accounts:
         return len(self._accounts)
 
     def reload(self) -> None:
-        """Read the file again, for players who come from now on; those who are here stay.
+        """Read the file again, and that of the bans, for players who come from now on.
 
-        Raises OSError or ValueError, with one line that says what is wrong with the file. Then the names and
-        tokens stay as they were.
+        Raises OSError or ValueError, with one line that says what is wrong with a file. Then all stays as it
+        was.
         """
-        self._accounts = read_accounts(self._file)
+        accounts, bans = read_accounts(self._file), read_bans(bans_beside(self._file))
+        self._accounts, self.bans = accounts, bans
 
     def denial(self, name: str, token: str | None, origin: str, now: float) -> Denial | None:
         """Return why a client at the address `origin` may not be called `name`; None if it may.
@@ -135,6 +144,8 @@ class Accounts:
         """
         if len(name) > LONGEST_NAME:
             return None
+        if self.bans.hold(name, origin):
+            return Denial(Objection.BANNED, self._pauses.wrong(origin, "", now))
         key = folded(name)
         account = self._accounts.get(key)
         if account is None:
@@ -148,13 +159,13 @@ class Accounts:
 
     def note(self, denial: Denial, name: str, kind: str, origin: str) -> None:
         """Count a denial; log it if it is the first of its address and name in a while."""
-        wrong = denial.objection is Objection.TOKEN_WRONG
-        self.counts["token_wrong" if wrong else "not_registered", kind] += 1
+        what, words = _WORDS[denial.objection]
+        self.counts[what, kind] += 1
         if denial.pause == FIRST_PAUSE:
             logger.info(
                 "%s is not let in from %s: %s",
                 *(quoted(name), origin or "an unknown address"),
-                "the token is missing or wrong" if wrong else "the name is not registered",
+                words,
                 extra={"event": "name_refused", "player": name, "kind": kind, "origin": origin},
             )
 
@@ -172,6 +183,11 @@ def digest_of(token: str) -> bytes:
 def is_right(token: str, digest: bytes) -> bool:
     """Whether a client's token, any text, is the one that is stored as `digest`."""
     return len(token) <= LONGEST_TOKEN and compare_digest(digest_of(token), digest)
+
+
+def bans_beside(file: str) -> str:
+    """Return where the bans are that belong to a file of protected names."""
+    return f"{file}.bans"
 
 
 def fault_of(name: str) -> str | None:

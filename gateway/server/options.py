@@ -37,6 +37,7 @@ Names of players can be protected (--players FILE):
   c4gateway player add NAME    protect a name, and print the token that its player has to send
   c4gateway player list        which names are protected
   c4gateway player remove NAME
+  c4gateway ban WHO            let a name, an address or a network (CIDR) in no more; unban: again
 """
 HOST = "127.0.0.1"
 DATABASE = "c4gateway.db"
@@ -56,8 +57,8 @@ _OTHERS = ("sqlite", "file", "mysql", "mariadb", "oracle", "mssql")
 """Databases that a scheme alone names, even if no // follows."""
 COMMANDS = ("standings", "show", "export", "import", "recount")
 """Commands on what was kept; the first argument names one of them."""
-PLAYER = "player"
-"""The command on the file of protected names."""
+PLAYERS = ("player", "ban", "unban")
+"""Commands on who may play."""
 
 
 def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> argparse.Namespace:

@@ -1,32 +1,30 @@
-"""The commands on the file of protected names: ``c4gateway player add``, ``list`` and ``remove``.
+"""The operator's commands on who may play: ``c4gateway player``, ``ban`` and ``unban``.
 
-Knows their options and how the file is changed. What a line of it means is in `accounts.py`. The rules it
-keeps: a token is shown once, when it is made, and stored nowhere; and a reader of the file, such as a running
-server, finds either the old file or the new one, whole.
+Knows their options, and the files that they change. What a line of these means is in `accounts.py` and
+`bans.py`. The rule it keeps: a token is shown once, when it is made, and stored nowhere.
 """
 
 import argparse
-import fcntl
-import os
 import signal
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 
 from gateway.game.commands import folded
 from gateway.game.text import is_visible, quoted
-from gateway.server.accounts import Account, digest_of, fault_of, new_token, read_accounts
+from gateway.server.accounts import Account, bans_beside, digest_of, fault_of, new_token, read_accounts
 from gateway.server.arguments import Parser, in_one_line, let_output_take_any_text
+from gateway.server.bans import read_bans, target
+from gateway.server.linefile import AUDIT, audited, locked, rewrite
 
 FILE = "c4gateway.players"
-"""Where the names are, unless something else is given."""
+"""Where the protected names are, unless something else is given."""
 LONGEST_NOTES = 1000
-_HEADER = "# Protected names of c4gateway: name, hash of the token, notes, with tabs between them.\n"
+_PLAYERS = "# Protected names of c4gateway: name, hash of the token, notes, with tabs between them.\n"
+_BANS = "# Bans of c4gateway: `name` or `address`, which, notes, with tabs between them.\n"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run one of the commands; return its exit status, 1 where something is wrong with the file or the name.
+    """Run one of the commands; return its exit status, 1 where something is wrong with a file or a name.
 
     130 after Ctrl-C.
     """
@@ -44,39 +42,47 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> Parser:
-    parser = Parser(
-        prog="c4gateway player",
-        description="Names that only a player with the right token may bear.",
-        allow_abbrev=False,
-    )
+    parser = Parser(prog="c4gateway", allow_abbrev=False)
     words = parser.add_subparsers(required=True, metavar="COMMAND")
-    for name, run, text in (
-        ("add", _add, "protect a name, and print its token, which is shown this once"),
-        ("list", _list, "print the protected names and their notes"),
-        ("remove", _remove, "protect a name no longer"),
+    text = "names that only a player with the right token may bear"
+    player = words.add_parser("player", help=text, description=text, allow_abbrev=False)
+    player_words = player.add_subparsers(required=True, metavar="COMMAND")
+    for group, name, who, run, text in (
+        (player_words, "add", "NAME", _add, "protect a name, and print its token, which is shown this once"),
+        (player_words, "list", "", _list, "print the protected names and their notes"),
+        (player_words, "remove", "NAME", _remove, "protect a name no longer"),
+        (words, "ban", "NAME|ADDRESS|CIDR", _ban, "let a name, an address or a network in no more"),
+        (words, "unban", "NAME|ADDRESS|CIDR", _unban, "let it in again"),
     ):
-        command = words.add_parser(name, help=text, description=text, allow_abbrev=False)
-        if name != "list":
-            command.add_argument("name", metavar="NAME", help="of the player; case makes no difference")
-        if name == "add":
-            command.add_argument("--notes", default="", metavar="TEXT", help="whose it is, for the operator")
-        command.add_argument("--players", default=FILE, metavar="FILE", help=f"which file ({FILE})")
+        command = group.add_parser(name, help=text, description=text, allow_abbrev=False)
+        if who:
+            command.add_argument("who", metavar=who, help="case makes no difference")
+            command.add_argument(
+                "--audit", default=AUDIT, metavar="FILE", help=f"where to log the change ({AUDIT})"
+            )
+        if name in ("add", "ban"):
+            command.add_argument("--notes", default="", metavar="TEXT", help="for the operator")
+        command.add_argument(
+            "--players", default=FILE, metavar="FILE", help=f"the file of protected names ({FILE})"
+        )
         command.set_defaults(run=run)
     return parser
 
 
 def _add(options: argparse.Namespace) -> None:
-    fault = fault_of(options.name) or _fault_of_notes(options.notes)
+    name, file = options.who, options.players
+    fault = fault_of(name) or _fault_of_notes(options.notes)
     if fault is not None:
-        raise ValueError(f"{quoted(options.name)}: {fault}")
+        raise ValueError(f"{quoted(name)}: {fault}")
     token = new_token()
-    account = Account(options.name, digest_of(token), options.notes)
-    with _locked(options.players) as file:
-        if folded(options.name) in _accounts(file):
-            raise ValueError(f"{quoted(options.name)} is protected already; remove it first for a new token")
-        _change(file, lambda lines: [*lines, f"{account.line}\n"])
+    account = Account(name, digest_of(token), options.notes)
+    with locked(file) as path:
+        if folded(name) in _accounts(path):
+            raise ValueError(f"{quoted(name)} is protected already; remove it first for a new token")
+        with audited(options.audit, "player add", name):
+            rewrite(path, _PLAYERS, lambda lines: [*lines, f"{account.line}\n"])
     print(token)
-    _hint(options.players)
+    _hint(file)
 
 
 def _list(options: argparse.Namespace) -> None:
@@ -85,17 +91,37 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _remove(options: argparse.Namespace) -> None:
-    with _locked(options.players) as file:
-        key = folded(options.name)
-        if key not in read_accounts(file):
-            raise ValueError(f"{quoted(options.name)} is not protected in {options.players}")
-        _change(file, lambda lines: [line for line in lines if _key(line) != key])
-    _hint(options.players)
+    key, file = folded(options.who), options.players
+    with locked(file) as path:
+        if key not in read_accounts(path):
+            raise ValueError(f"{quoted(options.who)} is not protected in {file}")
+        with audited(options.audit, "player remove", options.who):
+            rewrite(path, _PLAYERS, lambda lines: [line for line in lines if _key(line) != key])
+    _hint(file)
 
 
-def _key(line: str) -> str | None:
-    """Return the folded name in a line of a file that could be read; None for a comment."""
-    return None if line.startswith("#") else folded(line.partition("\t")[0])
+def _ban(options: argparse.Namespace) -> None:
+    fault = _fault_of_notes(options.notes)
+    if fault is not None:
+        raise ValueError(fault)
+    who, file = target(options.who), bans_beside(options.players)
+    line = "\t".join([*who, *([options.notes] if options.notes else [])])
+    with locked(file) as path:
+        if who in _banned(path):
+            raise ValueError(f"{quoted(who[1])} is banned already")
+        with audited(options.audit, "ban", *who):
+            rewrite(path, _BANS, lambda lines: [*lines, f"{line}\n"])
+    _hint(file)
+
+
+def _unban(options: argparse.Namespace) -> None:
+    who, file = target(options.who), bans_beside(options.players)
+    with locked(file) as path:
+        if who not in _banned(path):
+            raise ValueError(f"{quoted(who[1])} is not banned in {file}")
+        with audited(options.audit, "unban", *who):
+            rewrite(path, _BANS, lambda lines: [line for line in lines if _target(line) != who])
+    _hint(file)
 
 
 def _hint(file: str) -> None:
@@ -116,36 +142,23 @@ def _accounts(file: str) -> dict[str, Account]:
         return {}
 
 
-@contextmanager
-def _locked(file: str) -> Iterator[str]:
-    """Give the path of the file that is behind links, while no other such command changes it."""
-    path = os.path.realpath(file)
-    folder = os.open(os.path.dirname(path), os.O_RDONLY)
+def _banned(file: str) -> set[tuple[str, str] | None]:
+    """Return what the lines of a file ban. Raises OSError, ValueError."""
+    read_bans(file)
     try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        yield path
-    finally:
-        os.close(folder)
+        with open(file, encoding="utf-8-sig") as lines:
+            return {_target(line) for line in lines}
+    except FileNotFoundError:
+        return set()
 
 
-def _change(file: str, change: Callable[[list[str]], list[str]]) -> None:
-    """Write what `change` makes of the lines of a file, by way of another file that takes its place."""
-    lines, known = [_HEADER], None
-    with suppress(FileNotFoundError), open(file, encoding="utf-8-sig", newline="\n") as old:
-        lines, known = old.readlines(), os.fstat(old.fileno())
-    if lines and not lines[-1].endswith("\n"):
-        lines[-1] += "\n"
-    descriptor, path = tempfile.mkstemp(prefix=f".{os.path.basename(file)}.", dir=os.path.dirname(file))
-    try:
-        with open(descriptor, "w", encoding="utf-8", newline="") as new:
-            if known is not None:
-                os.fchmod(new.fileno(), known.st_mode & 0o777)
-                with suppress(PermissionError):
-                    os.fchown(new.fileno(), known.st_uid, known.st_gid)
-            new.writelines(change(lines))
-            new.flush()
-            os.fsync(new.fileno())
-        os.replace(path, file)
-    except BaseException:
-        os.unlink(path)
-        raise
+def _key(line: str) -> str | None:
+    """Return the folded name in a line of a file that could be read; None for a comment."""
+    return None if line.startswith("#") else folded(line.partition("\t")[0])
+
+
+def _target(line: str) -> tuple[str, str] | None:
+    """Return whom a line of a file that could be read bans; None for a comment."""
+    kind, _, rest = line.rstrip("\n").partition("\t")
+    who = rest.partition("\t")[0]
+    return None if line.startswith("#") or not who else (kind, target(who)[1])

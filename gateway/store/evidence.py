@@ -58,6 +58,7 @@ _WORDS = {
     Objection.NOT_AVAILABLE: "player is not available",
     Objection.TOKEN_WRONG: "token is missing or wrong",
     Objection.NOT_REGISTERED: "name is not registered",
+    Objection.BANNED: "name or address is banned",
 }
 
 
