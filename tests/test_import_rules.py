@@ -362,7 +362,7 @@ def test_the_solver_is_imported_by_none_who_did_not_ask() -> None:
 
 STORE = [name for name in ALL if name.startswith("gateway.store")]
 STORE_ON_THE_LOOP = [
-    f"gateway.store.{name}" for name in ("records", "evidence", "outage", "open_games", "batcher")
+    f"gateway.store.{name}" for name in ("records", "evidence", "outage", "open_games", "batcher", "process")
 ]
 
 
@@ -444,14 +444,15 @@ def test_what_viewers_are_told_is_worked_out_without_an_event_loop(module: str) 
     assert theirs(f"adapters.web.live.{module}") <= PURE
 
 
-def test_process_in_which_games_are_played_loads_no_web_server() -> None:
+def test_process_in_which_games_are_played_loads_no_web_server_and_no_database() -> None:
     seen, todo = set[str](), {"gateway.cli"}
     while todo:
         name = todo.pop()
         seen.add(name)
         todo |= {found for found in ours(name) if found in ALL} - seen
     assert seen & {*WEB} == SERVERS_END
-    assert not {"hypercorn", "starlette", "jinja2"} & {library for name in seen for library in theirs(name)}
+    others = {"hypercorn", "starlette", "jinja2", "sqlalchemy", "sqlite3", "openskill"}
+    assert not others & {library for name in seen for library in theirs(name)}
 
 
 def test_nothing_but_the_cli_imports_the_web() -> None:

@@ -27,18 +27,22 @@ from conformance.targets import Address
 IN_ONE_PROCESS = """
 import os, trio
 from gateway.store import open_games, process
-from gateway.store.database import open_again
+from gateway.store.database import open_to_write
 from gateway.store.worker import Worker
 class Local:
-    def __init__(self, place, *more):
-        self.worker = Worker(open_again(place), *more)
+    def __init__(self, where, *more):
+        self.database = open_to_write(where)
+        self.worker = Worker(self.database, *more)
     async def write(self, batch):
         self.worker.write(*batch)
     async def tidy(self):
         return False
-    async def start(self):
+    async def open(self, begun):
+        begun.socket.close()
+        place = self.database.place
+        return process.Opened(self.database.label, place.where, place.file, self.database.next_run())
+    async def close(self):
         pass
-    close = start
 process.StoreProcess = Local
 write = Local.write
 """
