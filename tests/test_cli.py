@@ -228,6 +228,21 @@ def test_clients_of_the_worst_kind_do_not_hold_up_the_stop() -> None:
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_stops_a_server_that_waits_for_its_database(number: signal.Signals) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        mute.settimeout(PATIENCE)
+        database = f"postgresql://127.0.0.1:{mute.getsockname()[1]}/games?connect_timeout=600"
+        with begun(
+            [sys.executable, "-m", "gateway", "--tcp", "0", "--no-web", "--db", database], 0
+        ) as gateway:
+            waiting, _ = mute.accept()
+            err = stopped_in_time(gateway, number)
+            with waiting:
+                everything(waiting)  # the process that waits has ended, too
+    assert err.endswith(f"stopping on {number.name}\n")
+
+
 def test_second_signal_does_no_harm() -> None:
     with served(*EVERY_PORT) as gateway, dialled(gateway, "nac4") as silent:
         silent.sendall(b"GET")
