@@ -21,7 +21,6 @@ from gateway.game.results import Finished, Player
 from gateway.game.text import quoted
 from gateway.server.logs import (
     BACKLOG,
-    LEVELS,
     JsonFormatter,
     ThreadedHandler,
     log_fault,
@@ -30,6 +29,7 @@ from gateway.server.logs import (
     log_start,
     set_up_logging,
 )
+from gateway.server.options import LEVELS
 
 MANNERS = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
 
