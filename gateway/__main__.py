@@ -5,14 +5,9 @@ is asked for, so that ``--help`` does not wait for the server's libraries. Befor
 at the system, because some systems lack modules that the server needs.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from gateway.processes import Connected
 
 SYSTEMS = {"linux": "Linux", "darwin": "macOS"}
 
@@ -32,21 +27,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return reports.main(given)
     options = parse(given, DIALECTS)
-    writer = _begun_to_write(options)
-    from gateway import cli  # noqa: PLC0415
+    from gateway.processes import started  # noqa: PLC0415
+
+    writer = None
+    if options.db is not None:
+        with suppress(OSError):  # the server tries again, and says why
+            writer = started("gateway.store.worker")
+    from gateway import cli  # noqa: PLC0415  now, so that both load their libraries at the same time
 
     return cli.main(options, writer)
-
-
-def _begun_to_write(options: argparse.Namespace) -> "Connected | None":
-    """Start the process that writes, which loads its libraries while the server loads its own."""
-    from gateway.processes import connected  # noqa: PLC0415
-
-    if options.db is None:
-        return None
-    with suppress(OSError):  # the server tries again, and says why
-        return connected("gateway.store.worker")
-    return None
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.hub.interfaces import HubForPlayers
 from gateway.matchmaking.standard import LobbyAndTables
-from gateway.processes import Connected
+from gateway.processes import Child
 from gateway.server.app import (
     FrontEnd,
     Listening,
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("gateway.server")
 
 
-def main(options: argparse.Namespace, writer: Connected | None = None) -> int:
+def main(options: argparse.Namespace, writer: Child | None = None) -> int:
     """Run the server; return the exit status: 0 when it was stopped, 1 when the system refused something.
 
     `writer` is the process that writes, where it has been started already.
@@ -97,7 +97,7 @@ def _wait_for_no_thread() -> None:
     sys.setswitchinterval(1e-4)
 
 
-async def _serve(options: argparse.Namespace, writer: Connected | None) -> None:
+async def _serve(options: argparse.Namespace, writer: Child | None) -> None:
     terms = Terms(options.clock, options.penalty, options.idle, options.rejoin)
     lot = random.Random(options.seed)
     matchmaker = LobbyAndTables(lot, options.games_per_pair, options.house_after)
@@ -133,7 +133,7 @@ async def _serve(options: argparse.Namespace, writer: Connected | None) -> None:
 
 
 @asynccontextmanager
-async def _kept(options: argparse.Namespace, writer: Connected | None) -> AsyncIterator["Archive | None"]:
+async def _kept(options: argparse.Namespace, writer: Child | None) -> AsyncIterator["Archive | None"]:
     """Give the archive, or None if results are not kept. Raises OSError if they cannot be kept."""
     if options.db is None:
         yield None

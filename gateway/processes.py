@@ -17,43 +17,39 @@ _DEAF_TO = {signal.SIGINT, signal.SIGTERM}
 """Signals that a terminal or a supervisor sends to all processes of the server at once."""
 
 
-class Connected(NamedTuple):
+class Child(NamedTuple):
     """A child process, and the server's end of the socket to it."""
 
     process: "subprocess.Popen[bytes]"
     socket: socket.socket
 
 
-def connected(module: str, given: Iterable[int] = ()) -> Connected:
-    """Start a process as `started` does. Its first argument is its end of a socket to it."""
-    ours, theirs = socket.socketpair()
-    try:
-        with theirs:
-            return Connected(started(module, [theirs.fileno(), *given]), ours)
-    except BaseException:
-        ours.close()
-        raise
+def started(module: str, given: Iterable[int] = ()) -> Child:
+    """Start a process that runs `module`.
 
-
-def started(module: str, given: Iterable[int], stdin: int = subprocess.DEVNULL) -> "subprocess.Popen[bytes]":
-    """Start a process that runs `module`, with the inherited file descriptors `given` as its arguments.
-
-    It uses the server's import path, writes to the server's stderr, and ignores SIGINT and SIGTERM. Raises
-    OSError if the system cannot start it.
+    Its arguments are the file descriptors of its end of the socket and of those `given`. It uses the server's
+    import path, writes to the server's stderr, and ignores SIGINT and SIGTERM. Raises OSError if the system
+    cannot start it.
     """
-    numbers = [*given]
+    ours, theirs = socket.socketpair()
+    numbers = [theirs.fileno(), *given]
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _DEAF_TO)  # a new process inherits the mask
     try:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-P", "-m", module, *map(str, numbers)],
-            stdin=stdin,
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=numbers,
             # In the server's order, so that it imports the same modules.
             env=os.environ | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
         )
+    except BaseException:
+        ours.close()
+        raise
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        theirs.close()
+    return Child(process, ours)
 
 
 def ended(process: "subprocess.Popen[bytes]", limit: float) -> int:

@@ -19,7 +19,7 @@ import trio
 from adapters.web.link import Answer, Ask, Link, LinkError, Orders, Stop, Watch, Withdraw
 from adapters.web.live.sender import FactSender
 from gateway.hub.interfaces import HubForSubscribers
-from gateway.processes import Connected, connected, ended
+from gateway.processes import Child, ended, started
 from gateway.store.batcher import Request
 from gateway.store.errors import NotKeptError, StoreError
 
@@ -116,10 +116,10 @@ class WebProcess:
                 extra={"event": "web_ended", "status": status},
             )
 
-    async def _start(self) -> Connected:
+    async def _start(self) -> Child:
         """Return a new process, and the socket to it. Raises OSError."""
         sockets = [listener.socket.fileno() for listener in self._listeners]
-        return await trio.to_thread.run_sync(connected, "adapters.web.serving", sockets)
+        return await trio.to_thread.run_sync(started, "adapters.web.serving", sockets)
 
     async def _serve(self, link: Link) -> None:
         """Serve one process until it hangs up."""

@@ -14,7 +14,7 @@ from gateway.game.board import Side
 from gateway.game.events import Spoken
 from gateway.game.ids import GameId
 from gateway.game.results import Finished, Results
-from gateway.processes import Connected
+from gateway.processes import Child
 from gateway.store.batcher import Batcher, Request
 from gateway.store.evidence import recorded
 from gateway.store.open_games import OpenGames
@@ -60,7 +60,7 @@ class StoredResults:
 
 
 @asynccontextmanager
-async def keeping(where: str, keep_wire: float, begun: Connected | None = None) -> AsyncIterator[Archive]:
+async def keeping(where: str, keep_wire: float, begun: Child | None = None) -> AsyncIterator[Archive]:
     """Have a database opened and written to, by `begun` if given; evidence stays there for `keep_wire` days.
 
     At the end wait a moment for the games that are not stored yet, and close it. Raises OSError, with one

@@ -15,7 +15,7 @@ from typing import Any
 
 import trio
 
-from gateway.processes import Connected, connected, ended, framed
+from gateway.processes import Child, ended, framed, started
 from gateway.store.batcher import Batch
 from gateway.store.errors import StoreError
 from gateway.store.records import Cleared
@@ -64,7 +64,7 @@ class StoreProcess:
         """The process that writes, if there is one."""
         return None if self._process is None else self._process.pid
 
-    async def open(self, begun: Connected | None = None) -> Opened:
+    async def open(self, begun: Child | None = None) -> Opened:
         """Have the process open the database, creating or migrating it; that may take minutes.
 
         `begun` is the process, where it has been started already. Raises OSError, with one line, if the
@@ -133,10 +133,10 @@ class StoreProcess:
         except OSError as error:
             raise StoreError(f"the process that writes cannot be started: {error}") from error
 
-    async def _start(self, begun: Connected | None, limit: float) -> Any:
+    async def _start(self, begun: Child | None, limit: float) -> Any:
         """Start the process, and return its answer to its orders. Raises OSError."""
         if begun is None:
-            begun = await trio.to_thread.run_sync(connected, PROGRAM)
+            begun = await trio.to_thread.run_sync(started, PROGRAM)
         self._process, end = begun
         self._stream = trio.SocketStream(trio.socket.from_stdlib_socket(end))
         try:

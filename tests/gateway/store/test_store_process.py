@@ -17,7 +17,7 @@ from sqlalchemy import select
 from store_world import child_environment, enclosure
 
 from gateway.game.ids import RUNS
-from gateway.processes import connected, framed
+from gateway.processes import framed, started
 from gateway.store.batcher import Batch, Batcher, Pace
 from gateway.store.database import Database, open_again, open_to_write
 from gateway.store.errors import StoreError
@@ -160,7 +160,7 @@ async def test_a_server_that_gets_no_process_does_not_start(
 
 async def test_each_opening_is_a_run_with_the_next_number(database: Database) -> None:
     runs = []
-    for begun in (None, connected(PROGRAM)):
+    for begun in (None, started(PROGRAM)):
         process = StoreProcess(database.place.where)
         opened = await process.open(begun)
         await process.close(LIMIT)
@@ -195,7 +195,7 @@ async def test_what_cannot_be_opened_is_refused_in_one_line_and_the_process_ends
 
 
 async def test_a_process_that_dies_while_it_opens_the_database_is_an_error(database: Database) -> None:
-    process, begun = StoreProcess(database.place.where), connected(PROGRAM)
+    process, begun = StoreProcess(database.place.where), started(PROGRAM)
     os.kill(begun.process.pid, signal.SIGKILL)
     with pytest.raises(OSError, match="has ended, with status -9"):
         await process.open(begun)
