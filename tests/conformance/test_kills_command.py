@@ -138,6 +138,7 @@ async def test_results_that_were_told_before_they_were_stored_or_stored_twice_ar
     assert "\ntwice: x" in readable(findings)
 
 
+@pytest.mark.lab
 async def test_server_that_dies_by_itself_is_named_as_the_cause(tmp_path: Path) -> None:
     died = pytest.RaisesExc(ServerError, match="died with status 7 before it was killed")
     with pytest.RaisesGroup(died, flatten_subgroups=True):

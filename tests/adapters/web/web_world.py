@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import httpx
 import trio
+from empty_database import open_empty
 from game_records import numbered
 
 from adapters.web.api import Admin
@@ -22,7 +23,7 @@ from adapters.web.site import Site as Shown
 from adapters.web.streaming import Threads
 from gateway.game.events import Objection, Spoken
 from gateway.store import storing
-from gateway.store.database import Database, open_to_write
+from gateway.store.database import Database
 from gateway.store.evidence import recorded
 from gateway.store.reader import Reader
 from gateway.store.records import Cleared, Enclosure, GameRecord
@@ -85,7 +86,7 @@ class Site:
     """The application over a database of its own."""
 
     def __init__(self, directory: Path, *, token: str | None = TOKEN) -> None:
-        self.database = open_to_write(str(directory / "games.db"))
+        self.database = open_empty(directory / "games.db")
         self.reader = Reader(self.database)
         self.queue = Idle()
         self.probes = 0

@@ -7,6 +7,7 @@ from game_records import BEGAN, FOUR, drawn, game
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from store_world import keep, keep_only, records
+from trials import FEW
 
 from gateway.game.events import Objection, Reason, Spoken
 from gateway.store import careers, games, statistics, storing
@@ -18,7 +19,7 @@ from gateway.store.records import Enclosure, GameRecord, Participant
 from gateway.store.statistics import Score
 from gateway.store.totals import Rating, rated
 
-again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=FEW)
 SOME = st.sampled_from(["a", "b", "c"])
 
 
