@@ -90,18 +90,20 @@ def curve(connection: Connection, name: str, most: int, since: int | None = None
     Of more than `most` games it returns evenly spread ones, with the latest. Games without a rating are left
     out.
     """
-    columns = ("id", "ended", "{side}_mean", "{side}_deviation")
-    rated = _both_sides(connection, name, columns)
-    recent = (
-        select(*rated.c, func.row_number().over(order_by=rated.c.id).label("number"))
+    rated = _both_sides(connection, name, ("id", "ended", "{side}_mean", "{side}_deviation"))
+    numbered = (
+        select(
+            *rated.c,
+            func.row_number().over(order_by=rated.c.id).label("number"),
+            func.count().over().label("total"),
+        )
         .where(rated.c.mean.is_not(None), rated.c.ended >= (since or 0))
         .subquery()
     )
-    total = connection.execute(select(func.count()).select_from(recent)).scalar_one()
-    step = max(1, -(-total // most))
-    picked = or_((recent.c.number - 1) % step == (total - 1) % step, recent.c.number == 1)
-    query = select(recent.c.number, recent.c.ended, recent.c.mean, recent.c.deviation).where(picked)
-    rows = connection.execute(query.order_by(recent.c.number))
+    number, total = numbered.c.number, numbered.c.total
+    step = (total + most - 1) // most
+    query = select(number, numbered.c.ended, numbered.c.mean, numbered.c.deviation)
+    rows = connection.execute(query.where(or_((total - number) % step == 0, number == 1)).order_by(number))
     return [Point(number, ended, Rating(mean, deviation)) for number, ended, mean, deviation in rows]
 
 
