@@ -135,19 +135,15 @@ def profile(connection: Connection, name: str, opponents: int = 100) -> Profile 
     )
 
 
-def meetings(connection: Connection, limit: int | None = None) -> list[Meeting]:
-    """Return who played whom how often, those that met most first."""
-    times = func.sum(tallies.c.games).label("times")
-    met = select(tallies.c.first, tallies.c.second, times).group_by(tallies.c.first, tallies.c.second)
-    most = met.order_by(times.desc(), tallies.c.first, tallies.c.second).limit(limit).subquery()
-    first, second = players.alias("opener"), players.alias("replier")
-    query = (
-        select(first.c.name, second.c.name, most.c.times)
-        .join_from(most, first, most.c.first == first.c.id)
-        .join(second, most.c.second == second.c.id)
-        .order_by(most.c.times.desc(), first.c.name, second.c.name)
-    )
-    return [Meeting(one, two, int(games)) for one, two, games in connection.execute(query)]
+def meetings(connection: Connection, name: str) -> list[Meeting]:
+    """Return how often a player moved first against each player that it met in either order, by name."""
+    number = select(players.c.id).where(players.c.name == name).scalar_subquery()
+    ahead = select(tallies.c.second.label("other"), tallies.c.games).where(tallies.c.first == number)
+    behind = select(tallies.c.first, literal_column("0")).where(tallies.c.second == number)
+    met = union_all(ahead, behind).subquery()
+    times = select(players.c.name, func.sum(met.c.games)).join(met, met.c.other == players.c.id)
+    rows = connection.execute(times.group_by(players.c.name).order_by(players.c.name))
+    return [Meeting(name, other, int(games)) for other, games in rows]
 
 
 def first_movers(connection: Connection) -> Score:
