@@ -93,7 +93,7 @@ def scores(
             found[own[opener], their[replier]].append((number, won, drawn))
         if replier in own and opener in their:
             found[own[replier], their[opener]].append((number, number - won - drawn, drawn))
-    return {pair: Score(*map(sum, zip(*scores, strict=True))) for pair, scores in found.items()}
+    return {pair: Score(*map(sum, zip(*both, strict=True))) for pair, both in found.items()}
 
 
 def tables(connection: Connection, limit: int = 200) -> list[str]:
