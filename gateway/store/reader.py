@@ -28,8 +28,8 @@ from gateway.store.statistics import Meeting, Profile, Score, Standing
 
 Whole: TypeAlias = tuple[GameRecord, tuple[Exchange | None, Exchange | None]]
 """A game, and the evidence of its first and its second mover."""
-PLAYERS = 100
-"""Players in one read of all players."""
+PLAYERS = 10
+"""Players whose meetings are read at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +93,13 @@ class Reader:
     def meetings(self) -> Iterator[Meeting]:
         """Yield how often each player moved first against each that it met, by both names.
 
-        Only the meetings of one player are in memory.
+        Only the meetings of `PLAYERS` players are in memory.
         """
         after = None
         while names := [each.name for each in self.players(after, PLAYERS)]:
-            for name in names:
-                with self._reading() as connection:
-                    met = statistics.meetings(connection, name)
-                yield from met
+            with self._reading() as connection:
+                met = statistics.meetings(connection, names)
+            yield from met
             after = names[-1]
 
     def probe(self) -> None:

@@ -4,7 +4,7 @@ Knows the tables; computes nothing that `gateway.store.totals` does not keep. On
 none of TEST players, none between players of the server's own, none that was aborted or cut short.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -135,15 +135,27 @@ def profile(connection: Connection, name: str, opponents: int = 100) -> Profile 
     )
 
 
-def meetings(connection: Connection, name: str) -> list[Meeting]:
-    """Return how often a player moved first against each player that it met in either order, by name."""
-    number = select(players.c.id).where(players.c.name == name).scalar_subquery()
-    ahead = select(tallies.c.second.label("other"), tallies.c.games).where(tallies.c.first == number)
-    behind = select(tallies.c.first, literal_column("0")).where(tallies.c.second == number)
+def meetings(connection: Connection, names: Sequence[str]) -> list[Meeting]:
+    """Return how often each of `names` moved first against each player that it met in either order.
+
+    They are sorted by both names.
+    """
+    chosen = select(players.c.id).where(players.c.name.in_(names))
+    ahead = select(tallies.c.first, tallies.c.second, tallies.c.games).where(tallies.c.first.in_(chosen))
+    behind = select(tallies.c.second, tallies.c.first, literal_column("0")).where(
+        tallies.c.second.in_(chosen)
+    )
     met = union_all(ahead, behind).subquery()
-    times = select(players.c.name, func.sum(met.c.games)).join(met, met.c.other == players.c.id)
-    rows = connection.execute(times.group_by(players.c.name).order_by(players.c.name))
-    return [Meeting(name, other, int(games)) for other, games in rows]
+    sums = select(met.c.first, met.c.second, func.sum(met.c.games).label("games"))
+    pairs = sums.group_by(met.c.first, met.c.second).subquery()
+    one, other = players.alias("opener"), players.alias("replier")
+    query = (
+        select(one.c.name, other.c.name, pairs.c.games)
+        .join_from(pairs, one, pairs.c.first == one.c.id)
+        .join(other, pairs.c.second == other.c.id)
+        .order_by(one.c.name, other.c.name)
+    )
+    return [Meeting(first, second, int(games)) for first, second, games in connection.execute(query)]
 
 
 def first_movers(connection: Connection) -> Score:
