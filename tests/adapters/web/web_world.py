@@ -3,8 +3,9 @@
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import httpx
 import trio
@@ -103,6 +104,11 @@ class Site:
         self.shown = Shown(self.reader, Threads(), self.live, FRONTS, ("random", "aimafast"), perfect=perfect)
         self.application = Application(self.shown, self.health, self.admin)
 
+    def show(self, **about: Any) -> None:
+        """Let the server be another one, as `about` says."""
+        self.shown = replace(self.shown, **about)
+        self.application = Application(self.shown, self.health, self.admin)
+
     async def clear(self, given_up: trio.Event) -> Cleared:
         with self.database.writing() as connection:
             return storing.clear(connection)
@@ -134,6 +140,14 @@ class Site:
             async with httpx.AsyncClient(transport=transport, base_url="http://site") as client:
                 yield client
             nursery.cancel_scope.cancel()
+
+
+def unkept(directory: Path) -> Site:
+    """Return the application of a server that keeps no results."""
+    site = Site(directory)
+    site.database.close()
+    site.show(reader=Reader(None))
+    return site
 
 
 async def shown(site: Site, path: str, status: int = 200) -> str:

@@ -107,6 +107,13 @@ def test_latest_tables_come_first_and_the_lobby_is_none(database: Database) -> N
         assert comparing.tables(connection, limit=1) == ["\0"]
 
 
+def test_tables_are_those_of_the_latest_games(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparing, "LATEST", 2)
+    keep(database, [game(table=name) for name in ("x", "y", "z")])
+    with database.reading() as connection:
+        assert comparing.tables(connection) == ["z", "y"]
+
+
 def test_time_before_which_there_was_no_game_is_left_out(database: Database) -> None:
     keep(database, [game(ended=BEGAN), game(ended=BEGAN + 5)])
     with database.reading() as connection:
