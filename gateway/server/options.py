@@ -11,7 +11,6 @@ from gateway.engines.catalogue import engine_named
 from gateway.game.commands import HOUSE_PLAYERS
 from gateway.server import accounts
 from gateway.server.arguments import Description, Parser, listed, number
-from gateway.server.logs import LEVELS
 
 DESCRIPTION = """\
 A Connect-Four server for bots. It speaks several dialects at once, and bots of different dialects play
@@ -40,6 +39,8 @@ Names of players can be protected (--players FILE):
   c4gateway ban WHO            let a name, an address or a network (CIDR) in no more; unban: again
 """
 HOST = "127.0.0.1"
+LEVELS = ("debug", "info", "warning", "error")
+"""Least levels of what is logged."""
 DATABASE = "c4gateway.db"
 """Where results are kept, unless something else is asked for."""
 NOWHERE = "none"
