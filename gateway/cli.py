@@ -101,7 +101,6 @@ def _wait_for_no_thread() -> None:
 
 async def _serve(options: argparse.Namespace, writer: Child | None) -> None:
     counts: Counter[tuple[str, str]] = Counter()
-    options.accounts = open_accounts(options, counts)
     terms = Terms(options.clock, options.penalty, options.idle, options.rejoin)
     lot = random.Random(options.seed)
     matchmaker = LobbyAndTables(lot, options.games_per_pair, options.house_after)
@@ -117,6 +116,7 @@ async def _serve(options: argparse.Namespace, writer: Child | None) -> None:
             log_fault,
             game_ids(secrets.randbelow(RUNS) if archive is None else archive.opened.run),
         )
+        options.accounts = open_accounts(options, counts)
         log_games(hub.feed, arrivals.delay_since)
         page = await _open_page(options)
         wired = partial(_wired, arrivals, epoll, Backlogs(), Turns())

@@ -16,7 +16,7 @@ import logging
 import re
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from hmac import compare_digest
 from ipaddress import ip_address
@@ -25,7 +25,7 @@ from gateway.game.commands import LONGEST_NAME, folded, is_house_name
 from gateway.game.events import Objection
 from gateway.game.text import is_visible, quoted
 from gateway.server.arguments import Parser
-from gateway.server.bans import Bans, read_bans
+from gateway.server.bans import Bans, HubForBans, hang_up, read_bans
 
 LONGEST_FILE = 16 * 1024 * 1024
 """Bytes that a file of players may have."""
@@ -168,6 +168,12 @@ class Accounts:
                 words,
                 extra={"event": "name_refused", "player": name, "kind": kind, "origin": origin},
             )
+
+
+def reload_players(accounts: Accounts, hub: HubForBans, clock: Callable[[], float]) -> None:
+    """Read the files again, and hang up on players who are banned now. Raises as `Accounts.reload` does."""
+    accounts.reload()
+    hang_up(hub, accounts.bans, clock())
 
 
 def new_token() -> str:

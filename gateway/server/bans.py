@@ -8,10 +8,12 @@ many are banned: a look for the name, and one for each length of a network's pre
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from gateway.game.commands import LONGEST_NAME, Leave, folded
-from gateway.hub.interfaces import HubForPlayers, HubForSubscribers
+from gateway.game.commands import LONGEST_NAME, Command, Leave, folded
+
+if TYPE_CHECKING:
+    from gateway.hub.seat import Seat
 
 NAME, ADDRESS = "name", "address"
 """What a line of the file is about."""
@@ -21,8 +23,14 @@ PREFIX = 64
 Network: TypeAlias = IPv4Network | IPv6Network
 
 
-class HubForBans(HubForPlayers, HubForSubscribers, Protocol):
+class HubForBans(Protocol):
     """What is needed to hang up on players who are here."""
+
+    def seats(self) -> "tuple[Seat, ...]":
+        """Return the seats of all players who are here."""
+
+    def submit(self, seat: "Seat", command: Command, now: float) -> bool:
+        """Carry out a command that arrived at `now`."""
 
 
 @dataclass(slots=True)

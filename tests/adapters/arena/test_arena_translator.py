@@ -233,6 +233,7 @@ def test_table_or_opponent_that_is_too_long_is_told_the_limit() -> None:
         (START, Objection.TABLE_FULL, "Table is full"),
         (START, Objection.TOKEN_WRONG, "The token for this id is missing or wrong"),
         (START, Objection.NOT_REGISTERED, "Only registered ids are let in"),
+        (START, Objection.BANNED, "This player is banned"),
         (START, Objection.WAITING | Objection.TOKEN_WRONG, WAITING),
         (START, PLAYING | Objection.TOKEN_WRONG, UNKNOWN),
         (MOVE, Objection.NOT_YOUR_TURN, "Not your turn"),

@@ -149,6 +149,11 @@ def test_protected_name_is_told_that_it_needs_its_token() -> None:
     assert told(Nac4Translator(LOBBY), no) == ["not-connected Ann needs its token"]
 
 
+def test_banned_name_is_told_so() -> None:
+    no = refused(Objection.BANNED, Connect("eve"))
+    assert told(Nac4Translator(LOBBY), no) == ["not-connected eve is banned"]
+
+
 def test_name_that_is_not_registered_is_told_so() -> None:
     no = refused(Objection.NOT_REGISTERED, Connect("eve"))
     assert told(Nac4Translator(LOBBY), no) == ["not-connected eve is not registered"]

@@ -16,7 +16,12 @@ def file(tmp_path: Path) -> Path:
 
 
 def run(file: Path, *arguments: str) -> int:
-    return main(["player", *arguments, "--players", str(file)])
+    audit = [] if arguments[0] == "list" else ["--audit", str(file.parent / "audit")]
+    return main(["player", *arguments, "--players", str(file), *audit])
+
+
+def ban(file: Path, *arguments: str) -> int:
+    return main([*arguments, "--players", str(file), "--audit", str(file.parent / "audit")])
 
 
 def added(file: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -42,7 +47,7 @@ def test_new_file_is_the_operator_s_alone(file: Path, capsys: pytest.CaptureFixt
     file.chmod(0o640)
     added(file, capsys, "bob")
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
-    assert os.listdir(file.parent) == ["players"]
+    assert sorted(os.listdir(file.parent)) == ["audit", "players"]
 
 
 def test_names_are_listed_with_their_notes(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,3 +124,62 @@ def test_broken_file_is_left_alone(file: Path, capsys: pytest.CaptureFixture[str
         assert run(file, *arguments) == 1
         assert "line 1: not NAME" in capsys.readouterr().err
     assert file.read_text() == "broken\n"
+
+
+# Bans, and the log of all changes.
+
+
+def test_ban_is_written_once_and_taken_back(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bans = f"{file}.bans"
+    for who in ("Eve", "192.0.2.7", "198.51.100.77/24", "2001:db8::1"):
+        assert ban(file, "ban", who) == 0
+    assert Path(bans).read_text().splitlines()[1:] == [
+        "name\teve",
+        "address\t192.0.2.7",
+        "address\t198.51.100.0/24",
+        "address\t2001:db8::/64",
+    ]
+    capsys.readouterr()
+    assert ban(file, "ban", "EVE") == 1
+    assert capsys.readouterr().err == "c4gateway: error: 'eve' is banned already\n"
+    assert ban(file, "unban", "eve") == 0
+    assert ban(file, "unban", "2001:db8::2") == 0
+    assert ban(file, "unban", "eve") == 1
+    assert "'eve' is not banned in " in capsys.readouterr().err
+    assert len(Path(bans).read_text().splitlines()) == 3
+
+
+@pytest.mark.parametrize("who", ["", "  ", "\u202e", "a\tb", "x" * 257])
+def test_what_cannot_be_banned_is_refused(file: Path, who: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ban(file, "ban", who) == 1
+    assert "not an address, a network or a name" in capsys.readouterr().err
+    assert not Path(f"{file}.bans").exists()
+
+
+def test_every_change_is_in_the_log_of_changes_and_no_token(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SUDO_USER", "op\nerator")
+    token = added(file, capsys, "Ann")
+    run(file, "remove", "ann")
+    ban(file, "ban", "192.0.2.0/24", "--notes", "flood")
+    ban(file, "unban", "192.0.2.0/24")
+    run(file, "remove", "nobody")
+    text = (file.parent / "audit").read_text()
+    changes = [line.split("\t")[1:] for line in text.splitlines()]
+    assert changes == [
+        ["op\\nerator", "player add", "Ann"],
+        ["op\\nerator", "player remove", "ann"],
+        ["op\\nerator", "ban", "address", "192.0.2.0/24"],
+        ["op\\nerator", "unban", "address", "192.0.2.0/24"],
+    ]
+    assert token not in text
+
+
+def test_nothing_is_changed_where_the_change_cannot_be_logged(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (file.parent / "audit").mkdir()
+    assert run(file, "add", "ann") == 1
+    assert capsys.readouterr().out == ""
+    assert not file.exists()
