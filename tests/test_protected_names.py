@@ -58,7 +58,7 @@ def nac4(world: World, target: str = "/", token: str | None = None) -> Iterator[
     try:
         yield client
     finally:
-        client.shutdown()
+        client.shutdown()  # type: ignore[no-untyped-call]
 
 
 @contextmanager

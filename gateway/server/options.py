@@ -31,6 +31,8 @@ Results are kept in a database. Other commands read it, also while the server ru
   c4gateway export             games, as csv, jsonl, pgn, or a line of digits each
   c4gateway import FILE        store the games of an export here too
   c4gateway recount            compute totals and ratings again from the games
+  c4gateway void GAME          keep a game, but let it count no more
+  c4gateway rename OLD NEW     give a player another name in all stored games
 
 Names of players can be protected (--players FILE):
   c4gateway player add NAME    protect a name, and print the token that its player has to send
@@ -56,7 +58,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9.+_-]*")
 _POSTGRESQL = ("postgresql", "postgres")
 _OTHERS = ("sqlite", "file", "mysql", "mariadb", "oracle", "mssql")
 """Databases that a scheme alone names, even if no // follows."""
-COMMANDS = ("standings", "show", "export", "import", "recount")
+COMMANDS = ("standings", "show", "export", "import", "recount", "void", "rename")
 """Commands on what was kept; the first argument names one of them."""
 PLAYERS = ("player", "ban", "unban")
 """Commands on who may play."""
