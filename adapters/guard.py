@@ -16,7 +16,7 @@ from typing import Generic, Protocol
 from urllib.parse import parse_qs
 
 from adapters.contract import C, S, Translator, Transport
-from gateway.game.commands import Command, Denied, Enter, Introduce
+from gateway.game.commands import Command, Denied, Enter, Introduce, Play
 from gateway.game.events import Event
 from gateway.game.manners import Manners
 from gateway.server.accounts import Accounts
@@ -66,6 +66,8 @@ class Guard(Generic[C, S]):
     def receive(self, message: C, number: int = 0) -> Command:
         """Return what the client asks for, or `Denied` if that is a name that it may not bear."""
         command = self._translator.receive(message, number)
+        if isinstance(command, Play):  # which most are
+            return command
         if isinstance(command, Enter | Introduce) and command.name is not None:
             return self._denied(command.name, message, number) or command
         return command

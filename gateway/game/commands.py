@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from gateway.game.events import Objection
-from gateway.game.text import is_visible
+from gateway.game.text import only_visible
 from gateway.game.values import value
 
 HOUSE_PLAYERS = frozenset({"random", "aima", "aimafast", "aima10", "perfect"})
@@ -67,8 +67,7 @@ def folded(name: str) -> str:
 
     Case, width, blanks around it and invisible characters make no difference.
     """
-    signs = unicodedata.normalize("NFKC", name).casefold()
-    return "".join(filter(is_visible, signs)).strip()
+    return only_visible(unicodedata.normalize("NFKC", name).casefold()).strip()
 
 
 def is_house_name(name: str) -> bool:

@@ -23,7 +23,7 @@ from ipaddress import ip_address
 
 from gateway.game.commands import LONGEST_NAME, folded, is_house_name
 from gateway.game.events import Objection
-from gateway.game.text import is_visible, quoted
+from gateway.game.text import only_visible, quoted
 from gateway.server.arguments import Parser
 from gateway.server.bans import Bans, HubForBans, hang_up, read_bans
 
@@ -144,9 +144,9 @@ class Accounts:
         """
         if len(name) > LONGEST_NAME:
             return None
-        if self.bans.hold(name, origin):
-            return Denial(Objection.BANNED, self._pauses.wrong(origin, "", now))
         key = folded(name)
+        if self.bans.hold(key, origin):
+            return Denial(Objection.BANNED, self._pauses.wrong(origin, "", now))
         account = self._accounts.get(key)
         if account is None:
             if not self._registered_only:
@@ -198,7 +198,7 @@ def bans_beside(file: str) -> str:
 
 def fault_of(name: str) -> str | None:
     """Return why a name cannot be protected; None if it can."""
-    if not name or name != name.strip() or not all(map(is_visible, name)):
+    if not name or name != name.strip() or name != only_visible(name):
         return "a name has visible characters only, and no blanks around them"
     if len(name) > LONGEST_NAME:
         return f"a name has at most {LONGEST_NAME} characters"
@@ -236,9 +236,10 @@ def _add(accounts: dict[str, Account], line: str, where: str) -> None:
     fault = fault_of(name)
     if fault is not None:
         raise ValueError(f"{where}: {fault}")
-    if folded(name) in accounts:
+    key = folded(name)
+    if key in accounts:
         raise ValueError(f"{where}: {quoted(name)} is there twice; letters of another case are the same name")
-    accounts[folded(name)] = Account(name, bytes.fromhex(found[1]), notes)
+    accounts[key] = Account(name, bytes.fromhex(found[1]), notes)
 
 
 def add_options(group: argparse._ArgumentGroup) -> None:

@@ -47,11 +47,9 @@ class Bans:
         bits = int(network.network_address) >> (network.max_prefixlen - network.prefixlen)
         self.networks.setdefault((network.version, network.prefixlen), set()).add(bits)
 
-    def hold(self, name: str | None, origin: str) -> bool:
-        """Whether a client is banned: its name, of at most `LONGEST_NAME` characters, or its address."""
-        if name is not None and self.names and folded(name) in self.names:
-            return True
-        return bool(self.networks and origin) and self._has(ip_network(origin))
+    def hold(self, name: str, origin: str) -> bool:
+        """Whether a client is banned: its folded name, empty if it has none, or its address."""
+        return name in self.names or (bool(self.networks and origin) and self._has(ip_network(origin)))
 
     def _has(self, origin: Network) -> bool:
         address = int(origin.network_address)
@@ -118,5 +116,5 @@ def _read(bans: Bans, lines: Iterable[str], file: str) -> None:
 def hang_up(hub: HubForBans, bans: Bans, now: float) -> None:
     """Hang up on all who are here and banned; they leave their games."""
     for seat in hub.seats():
-        if not seat.manners.house and bans.hold(seat.name, seat.origin):
+        if not seat.manners.house and bans.hold(folded(seat.name or ""), seat.origin):
             hub.submit(seat, Leave(), now)

@@ -7,6 +7,7 @@ from hub_world import STEPPING_OUT, TABLE, World
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway.game.commands import folded
 from gateway.game.events import Dismissed, Ended, Objection, Reason, Why
 from gateway.server.accounts import Accounts, Denial, reload_players
 from gateway.server.bans import Bans, network_in, read_bans, target
@@ -40,21 +41,21 @@ def bans(*who: str) -> Bans:
 )
 def test_address_is_banned_with_its_network(who: str, origin: str, banned: bool) -> None:
     assert bans(who).hold("ann", origin) is banned
-    assert bans(who).hold(None, origin) is banned
+    assert bans(who).hold("", origin) is banned
 
 
 @pytest.mark.parametrize("name", ["eve", "EVE", " E\u200bve", "\uff25ve"])
 def test_name_is_banned_however_it_is_written(name: str) -> None:
-    assert bans("Eve").hold(name, "192.0.2.1")
+    assert bans("Eve").hold(folded(name), "192.0.2.1")
     assert not bans("Eve").hold("evelyn", "192.0.2.1")
-    assert not bans("Eve").hold(None, "192.0.2.1")
+    assert not bans("Eve").hold("", "192.0.2.1")
 
 
 @given(st.ip_addresses(v=4), st.integers(0, 32), st.ip_addresses(v=4))
 def test_search_finds_what_ipaddress_finds(base: object, length: int, address: object) -> None:
     network = network_in(f"{base}/{length}")
     assert network is not None
-    assert bans(str(network)).hold(None, str(address)) is (address in network)
+    assert bans(str(network)).hold("", str(address)) is (address in network)
 
 
 def test_file_is_read_with_comments_and_notes_and_may_be_missing(tmp_path: Path) -> None:
