@@ -1,4 +1,4 @@
-"""The door of a server with protected names: who may be called what, for all dialects.
+"""Who may be called what on a server with protected names, for all dialects.
 
 A `Guard` stands around a dialect's translator. It looks at the commands that give a name, finds the client's
 token, and puts a refusal in the place of a command whose name the client may not bear. Knows accounts, and

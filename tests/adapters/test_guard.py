@@ -53,11 +53,11 @@ def guard(accounts: Accounts, given: str | None = None) -> Guard[Message, str]:
 
 @pytest.mark.parametrize("command", [Enter(LOBBY, "ann", 3), Introduce("ANN", to=3)])
 def test_command_that_gives_a_protected_name_needs_its_token(accounts: Accounts, command: Command) -> None:
-    door = guard(accounts)
-    assert door.receive(Message(command), 3) == Denied(WRONG, 0.25, 3)
-    assert door.receive(Message(command, "x"), 3) == Denied(WRONG, 0.5, 3)
-    assert door.receive(Message(command, 5), 3) == Denied(WRONG, 1.0, 3)
-    assert door.receive(Message(command, TOKEN), 3) == command
+    guarded = guard(accounts)
+    assert guarded.receive(Message(command), 3) == Denied(WRONG, 0.25, 3)
+    assert guarded.receive(Message(command, "x"), 3) == Denied(WRONG, 0.5, 3)
+    assert guarded.receive(Message(command, 5), 3) == Denied(WRONG, 1.0, 3)
+    assert guarded.receive(Message(command, TOKEN), 3) == command
     assert accounts.counts == {("token_wrong", "toy"): 3}
 
 
@@ -77,18 +77,18 @@ def test_token_of_the_handshake_counts_where_the_message_has_none(accounts: Acco
 
 
 def test_client_is_told_and_hung_up_on_as_its_dialect_has_it(accounts: Accounts) -> None:
-    door = guard(accounts)
-    assert door.manners == Translator.manners
-    assert door.farewell(Dismissed(Why.LEFT)) == Farewell(1000, "left")
+    guarded = guard(accounts)
+    assert guarded.manners == Translator.manners
+    assert guarded.farewell(Dismissed(Why.LEFT)) == Farewell(1000, "left")
     asked = Message(Ask())
-    assert [*door.observe(Refused(WRONG), asked)] == [str(asked)]
+    assert [*guarded.observe(Refused(WRONG), asked)] == [str(asked)]
 
 
 def test_unreadable_text_comes_back_without_a_token(accounts: Accounts) -> None:
-    door = guard(accounts)
-    assert [*door.observe(Refused(WRONG), "name ann secret")] == ["name ann ..."]
-    assert [*door.observe(Refused(WRONG), f"nmae ann {TOKEN}!")] == ["nmae ann ...!"]
-    assert door.hide("name ann") == "name ann"
+    guarded = guard(accounts)
+    assert [*guarded.observe(Refused(WRONG), "name ann secret")] == ["name ann ..."]
+    assert [*guarded.observe(Refused(WRONG), f"nmae ann {TOKEN}!")] == ["nmae ann ...!"]
+    assert guarded.hide("name ann") == "name ann"
 
 
 def test_short_words_are_no_tokens() -> None:
