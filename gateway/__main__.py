@@ -18,13 +18,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"c4gateway: error: it runs on {supported}, not on {sys.platform}", file=sys.stderr)
         return 1
     from adapters.front_ends import DIALECTS  # noqa: PLC0415
-    from gateway.server.options import COMMANDS, parse  # noqa: PLC0415
+    from gateway.server.options import COMMANDS, SHOWING, in_force, parse  # noqa: PLC0415
 
     given = sys.argv[1:] if arguments is None else arguments
     if given and given[0] in COMMANDS:
         from gateway.server import reports  # noqa: PLC0415
 
         return reports.main(given)
+    if given and given[0] == SHOWING:
+        print("\n".join(in_force(given[1:], DIALECTS)))
+        return 0
     options = parse(given, DIALECTS)
     from gateway import cli  # noqa: PLC0415
 
