@@ -14,6 +14,7 @@ from gateway.game.board import Side
 from gateway.game.events import Spoken
 from gateway.game.ids import GameId
 from gateway.game.results import Finished, Results
+from gateway.histogram import Histogram
 from gateway.store.batcher import Batcher, Request
 from gateway.store.database import Place, closed_on_error, open_to_write
 from gateway.store.errors import StoreError
@@ -36,6 +37,8 @@ class Archive:
     """What another process needs to open it."""
     open_games: OpenGames
     """Games that are not stored yet."""
+    commits: Histogram
+    """How long it took to store some."""
     clear: Callable[[], Request]
     """Asks for all games and players to be removed. Raises StoreError, as its request does."""
 
@@ -87,7 +90,15 @@ async def keeping(where: str, keep_wire: float) -> AsyncIterator[Archive]:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(batcher.run)
             try:
-                yield Archive(results, database.label, run, database.place, batcher.open, batcher.clear)
+                yield Archive(
+                    results,
+                    database.label,
+                    run,
+                    database.place,
+                    batcher.open,
+                    batcher.commits,
+                    batcher.clear,
+                )
             finally:
                 await batcher.close()
     finally:

@@ -9,7 +9,7 @@ from gateway import __version__
 from gateway.engines import EngineUnavailable
 from gateway.engines.catalogue import engine_named
 from gateway.game.commands import HOUSE_PLAYERS
-from gateway.server import settings
+from gateway.server import metrics, settings
 from gateway.server.arguments import Description, Parser, listed, number
 from gateway.server.logs import LEVELS
 from gateway.server.settings import Settings
@@ -135,6 +135,7 @@ def _parser(dialects: Sequence[Description]) -> Parser:
     log = parser.add_argument_group("what to say on stderr")
     log.add_argument("--log-level", choices=LEVELS, default="info", help="least level to log (%(default)s)")
     log.add_argument("--log-json", action="store_true", help="log one JSON object a line")
+    metrics.add_options(parser.add_argument_group("what can be measured"))
     settings.add_options(parser)
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     return parser
