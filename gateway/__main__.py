@@ -18,6 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"c4gateway: error: it runs on {supported}, not on {sys.platform}", file=sys.stderr)
         return 1
     from adapters.front_ends import DIALECTS  # noqa: PLC0415
+    from gateway.server.arguments import let_output_take_any_text  # noqa: PLC0415
     from gateway.server.options import COMMANDS, SHOWING, in_force, parse  # noqa: PLC0415
 
     given = sys.argv[1:] if arguments is None else arguments
@@ -26,7 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return reports.main(given)
     if given and given[0] == SHOWING:
-        print("\n".join(in_force(given[1:], DIALECTS)))
+        lines = in_force(given[1:], DIALECTS)
+        let_output_take_any_text()
+        print("\n".join(lines))
         return 0
     options = parse(given, DIALECTS)
     from gateway import cli  # noqa: PLC0415
