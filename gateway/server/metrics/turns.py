@@ -5,7 +5,7 @@ metrics.
 """
 
 from gateway.histogram import Histogram
-from gateway.server.arrivals import ArrivalTimes
+from gateway.server.arrivals import SLACK, ArrivalTimes
 
 
 class TimedTurns(ArrivalTimes):
@@ -26,5 +26,6 @@ class TimedTurns(ArrivalTimes):
             self.answers.add(self._asleep - self._arrived)
 
     def _note(self, now: float, delay: float) -> None:
-        super()._note(now, delay)
         self.delays.add(delay)
+        if delay > SLACK:
+            super()._note(now, delay)
