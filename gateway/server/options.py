@@ -11,7 +11,6 @@ from gateway.engines.catalogue import engine_named
 from gateway.game.commands import HOUSE_PLAYERS
 from gateway.server import metrics, settings
 from gateway.server.arguments import Description, Parser, listed, number
-from gateway.server.logs import LEVELS
 from gateway.server.settings import Settings
 
 DESCRIPTION = """\
@@ -38,6 +37,8 @@ Each option may also be in the environment (C4GATEWAY_LOG_LEVEL for --log-level)
   c4gateway config [OPTIONS]   which options are in force, and where each comes from
 """
 HOST = "127.0.0.1"
+LEVELS = ("debug", "info", "warning", "error")
+"""Least levels of what is logged."""
 DATABASE = "c4gateway.db"
 """Where results are kept, unless something else is asked for."""
 NOWHERE = "none"

@@ -12,10 +12,8 @@ times. Does not know what any option is for, so a further one needs no word here
 import argparse
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import TypeAlias
 
 from gateway.game.text import visible
@@ -160,6 +158,8 @@ def _variables(actions: _Actions, environment: Mapping[str, str]) -> dict[str, S
 
 def _file(actions: _Actions, path: str) -> dict[str, Setting]:
     """Return what a file says, by option."""
+    import tomllib  # noqa: PLC0415  most starts read no file
+
     try:
         with open(path, "rb") as file:
             table = tomllib.load(file)
@@ -176,6 +176,8 @@ def _file(actions: _Actions, path: str) -> dict[str, Setting]:
 
 def _require_known(name: str, known: Iterable[str], where: str) -> None:
     if name not in known:
+        from difflib import get_close_matches  # noqa: PLC0415  as above
+
         close = get_close_matches(name, known, n=1)
         hint = f"; did you mean {close[0]}?" if close else ""
         raise ValueError(f"{name!r} {where} is not an option{hint}")

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -23,9 +23,11 @@ from prometheus_client.registry import Collector
 
 from gateway import __version__
 from gateway.histogram import BOUNDS, Histogram
-from gateway.server.archive import Archive
 from gateway.server.metrics.tally import Tally
 from gateway.server.metrics.turns import TimedTurns
+
+if TYPE_CHECKING:
+    from gateway.server.archive import Archive
 
 L = TypeVar("L", bound=tuple[str, ...])
 """The values of labels."""
@@ -33,6 +35,8 @@ L = TypeVar("L", bound=tuple[str, ...])
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 LIMIT = "limit_"
 """What the counted things begin with that are limits."""
+_OWN = ("connections", "connections_over", "refused", "dropped")
+"""What is counted and has a family of its own."""
 _ENDS = (*map(str, BOUNDS), "+Inf")
 
 
@@ -48,7 +52,7 @@ class Sources:
     """All players who are here."""
     house: Callable[[], Mapping[str, int]]
     """Returns how many moves of each kind wait for a worker of the house's."""
-    archive: Archive | None
+    archive: "Archive | None"
 
 
 class _Alone(Collector):
@@ -92,17 +96,17 @@ def _of_connections(sources: Sources) -> Iterator[Metric]:
         for kind in kinds.split("|"):
             refused[kind] += times
     dropped = _single(_counted(counts, "dropped"))
-    limits = {
-        (what.removeprefix(LIMIT), kind): times
-        for (what, kind), times in counts.items()
-        if what.startswith(LIMIT)
-    }
+    others = {key: times for key, times in counts.items() if key[0] not in _OWN}
+    limits = {key: times for key, times in others.items() if key[0].startswith(LIMIT)}
+    limits_hit = {(what.removeprefix(LIMIT), kind): times for (what, kind), times in limits.items()}
+    others = {key: times for key, times in others.items() if key not in limits}
     yield _counter("connections", "Connections of players.", _single(came), dialect)
     yield _gauge("connections_open", "Connections of players that are open.", _single(open_now), dialect)
     yield _gauge("players", "Players who are here, house players included.", {(): len(sources.players)})
     yield _counter("refused", "Messages refused, by each thing wrong with them.", _single(refused), ["kind"])
     yield _counter("dropped", "Clients hung up on because they stopped reading.", dropped, dialect)
-    yield _counter("limits_hit", "How often a limit was hit.", limits, ["limit", "dialect"])
+    yield _counter("limits_hit", "How often a limit was hit.", limits_hit, ["limit", "dialect"])
+    yield _counter("events", "Whatever else is counted.", others, ["what", "kind"])
 
 
 def _of_games(tally: Tally) -> Iterator[Metric]:
@@ -115,7 +119,7 @@ def _of_games(tally: Tally) -> Iterator[Metric]:
     yield _counter("time_losses", "Games lost on time, by the loser.", _single(tally.time_losses), dialect)
 
 
-def _of_results(archive: Archive) -> Iterator[Metric]:
+def _of_results(archive: "Archive") -> Iterator[Metric]:
     games = archive.open_games
     yield _histogram("commit", "How long it took to store some results.", archive.commits)
     yield _gauge("results_waiting", "Games that wait to be stored.", {(): games.waiting})

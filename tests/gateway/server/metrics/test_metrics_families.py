@@ -59,12 +59,13 @@ async def test_refusal_counts_for_each_thing_that_was_wrong() -> None:
     assert (found["refused_total", "unfit"], found["refused_total", "waiting"]) == (5, 2)
 
 
-async def test_limits_are_told_by_name_and_dialect() -> None:
+async def test_limits_are_told_by_name_and_dialect_and_whatever_else_is_counted() -> None:
     told = Told()
-    told.feed.counts.update({("limit_messages", "nac4"): 2, ("dropped", "arena"): 1})
+    told.feed.counts.update({("limit_messages", "nac4"): 2, ("dropped", "arena"): 1, ("x", "y"): 3})
     found = read(told)
     assert found["limits_hit_total", "nac4", "messages"] == 2
     assert found["dropped_total", "arena"] == 1
+    assert found["events_total", "y", "x"] == 3
 
 
 async def test_games_moves_and_losses_are_told_by_dialect() -> None:
