@@ -24,12 +24,24 @@ from typing import Generic
 
 import trio
 
-from adapters.contract import C, Codec, Farewell, Flooded, PeerGone, S, Translator, Transport, WireError
+from adapters.connection_log import Stay
+from adapters.contract import (
+    STOPPED_READING,
+    C,
+    Codec,
+    Farewell,
+    Flooded,
+    PeerGone,
+    S,
+    Translator,
+    Transport,
+    WireError,
+)
 from adapters.transports import never
 from adapters.wire import Wire
 from adapters.wire_log import NOTED, TURNING, Hide, WireLog
 from gateway.game.commands import Command, Leave, Unreadable
-from gateway.game.events import Dismissed, Ended, Event, Moved, Refused, ToMove
+from gateway.game.events import Dismissed, Ended, Event, Moved, Refused, Started, ToMove
 from gateway.game.ids import GameId
 from gateway.hub.interfaces import HubForPlayers
 
@@ -62,6 +74,7 @@ class Connection(Generic[C, S]):
         "_farewell",
         "_holds",
         "_hub",
+        "_kind",
         "_latest",
         "_messages",
         "_number",
@@ -70,6 +83,7 @@ class Connection(Generic[C, S]):
         "_request",
         "_scope",
         "_seat",
+        "_stay",
         "_translator",
         "_transport",
         "_unanswered",
@@ -115,7 +129,11 @@ class Connection(Generic[C, S]):
         self._scope = trio.CancelScope()
         self._failure: Exception | None = None
         self._farewell = Farewell(1011, "internal error")
-        self._seat = hub.open(self, translator.manners, trio.current_time(), transport.origin)
+        now = trio.current_time()
+        self._stay = Stay(now)
+        self._kind = translator.manners.kind
+        self._seat = hub.open(self, translator.manners, now, transport.origin)
+        hub.feed.counts["connections", self._kind] += 1
 
     @property
     def is_reachable(self) -> bool:
@@ -178,12 +196,19 @@ class Connection(Generic[C, S]):
         except Exception as error:
             self._holds = True
             self._failure = error
+            self._stay.ends("vanished" if isinstance(error, PeerGone) else "internal error")
             self._scope.cancel()
 
     def _asked(self, event: Event) -> C | str | None:
-        """Return the client's message, or its text if that is not one, to which an event is the answer."""
+        """Return the client's message, or its text if that is not one, to which an event is the answer.
+
+        Note what the operator wants to know of the event.
+        """
+        if isinstance(event, Started):
+            self._stay.plays(event.game)
         if not isinstance(event, Refused):
             return None
+        self._hub.feed.counts["refused", (event.objections.name or "").lower()] += 1
         return self._latest if event.to == self._number else self._messages.get(event.to)
 
     def resume(self) -> None:
@@ -209,6 +234,7 @@ class Connection(Generic[C, S]):
             self._holds = True
             now = trio.current_time()
             self._hub.submit(self._seat, Leave(), now)
+            self._tell_operator(now)
             if self._wire_log is not None:
                 self._wire_log.close(now)  # with what could not be told any more
             self._nursery = None
@@ -270,11 +296,20 @@ class Connection(Generic[C, S]):
                 return False
         return True
 
+    def _tell_operator(self, now: float) -> None:
+        """Count the connection as over, and log it."""
+        counts = self._hub.feed.counts
+        counts["connections_over", self._kind] += 1
+        if self._stay.cause == STOPPED_READING:
+            counts["dropped", self._kind] += 1
+        self._stay.log(self._kind, self._seat.name, self._transport.origin, now)
+
     def _thinks(self) -> bool:
         """Return whether the client may think about a move: it is to move, or may not know that it is not."""
         return self._holds or self._seat.is_asked
 
     def _note(self, words: str) -> None:
+        self._stay.ends(words)
         if self._wire_log is not None:
             self._wire_log.remark(trio.current_time(), words)
 
@@ -299,6 +334,7 @@ class Connection(Generic[C, S]):
 
     def _part(self, dismissed: Dismissed) -> None:
         """Hang up, now that the client was told all that it is to hear."""
+        self._stay.ends(dismissed.why.value)
         self._farewell = self._translator.farewell(dismissed)
         self._scope.cancel()
 
@@ -314,7 +350,11 @@ class Connection(Generic[C, S]):
             self._nursery.start_soon(self._drain)
 
     async def _drain(self) -> None:
-        await self._transport.drain()
+        try:
+            await self._transport.drain()
+        except PeerGone as gone:
+            self._stay.ends(str(gone))
+            raise
         request, dismissed = self._request, self._dismissed
         self._drains, self._request, self._dismissed = False, None, None
         if request is not None:
@@ -342,10 +382,10 @@ class Connection(Generic[C, S]):
 
     def _give_up(self) -> None:
         """Hang up on a client that has stopped reading."""
-        self._farewell = Farewell(1008, "stopped reading")
+        self._farewell = Farewell(1008, STOPPED_READING)
         self._holds = True
         if not self._scope.cancel_called:
-            self._note("stopped reading")
+            self._note(STOPPED_READING)
         self._scope.cancel()
 
 

@@ -92,8 +92,12 @@ class Translator(Protocol[C_contra, S_co]):
         """Return how to hang up on the client."""
 
 
+STOPPED_READING = "stopped reading"
+"""What is said of a client that let in too little of what it was told."""
+
+
 class PeerGone(Exception):
-    """The client is not there any more, or has stopped reading."""
+    """The client is not there any more, or has stopped reading; its text, if it has one, says which."""
 
 
 Heard: TypeAlias = Callable[[list[str]], bool]

@@ -9,7 +9,7 @@ from functools import partial
 
 import trio
 
-from adapters.contract import SEND_LIMIT, Farewell, Heard, PeerGone, Transport
+from adapters.contract import SEND_LIMIT, STOPPED_READING, Farewell, Heard, PeerGone, Transport
 from adapters.framing import Lines
 from adapters.wire import Wire
 
@@ -58,8 +58,10 @@ class WireTransport:
         try:
             with trio.fail_after(SEND_LIMIT):
                 await self._wire.drain()
-        except (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError):
-            raise PeerGone from None
+        except trio.TooSlowError:
+            raise PeerGone(STOPPED_READING) from None
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            raise PeerGone(STOPPED_READING if self._wire.is_given_up else "") from None
 
 
 class LineTransport(WireTransport):

@@ -123,6 +123,11 @@ class Wire(trio.abc.Stream):
         return self._socket.is_reachable
 
     @property
+    def is_given_up(self) -> bool:
+        """Whether too much waited for all clients together, and most for this one."""
+        return self._given_up
+
+    @property
     def is_quiet(self) -> bool:
         """Whether all bytes that arrived were read, and a task listens for more."""
         return self.is_read and not self._socket.is_readable

@@ -19,7 +19,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"c4gateway: error: it runs on {supported}, not on {sys.platform}", file=sys.stderr)
         return 1
     from adapters.front_ends import DIALECTS  # noqa: PLC0415
-    from gateway.server.options import COMMANDS, PLAYERS, parse  # noqa: PLC0415
+    from gateway.server.arguments import let_output_take_any_text  # noqa: PLC0415
+    from gateway.server.options import COMMANDS, PLAYERS, SHOWING, in_force, parse  # noqa: PLC0415
 
     given = sys.argv[1:] if arguments is None else arguments
     if given and given[0] in COMMANDS:
@@ -30,6 +31,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from gateway.server import players  # noqa: PLC0415
 
         return players.main(given)
+    if given and given[0] == SHOWING:
+        lines = in_force(given[1:], DIALECTS)
+        let_output_take_any_text()
+        print("\n".join(lines))
+        return 0
     options = parse(given, DIALECTS)
     from gateway.processes import started  # noqa: PLC0415
 

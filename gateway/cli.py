@@ -13,7 +13,6 @@ import secrets
 import select
 import signal
 import sys
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -51,6 +50,8 @@ from gateway.server.app import (
 from gateway.server.arguments import in_one_line, let_output_take_any_text
 from gateway.server.arrivals import ArrivalTimes
 from gateway.server.logs import log_fault, log_games, log_start, set_up_logging
+from gateway.server.metrics.tally import Tally
+from gateway.server.metrics.turns import TimedTurns
 from gateway.server.options import NO_WEB, WEB_PORT
 
 if TYPE_CHECKING:
@@ -100,11 +101,10 @@ def _wait_for_no_thread() -> None:
 
 
 async def _serve(options: argparse.Namespace, writer: Child | None) -> None:
-    counts: Counter[tuple[str, str]] = Counter()
     terms = Terms(options.clock, options.penalty, options.idle, options.rejoin)
     lot = random.Random(options.seed)
     matchmaker = LobbyAndTables(lot, options.games_per_pair, options.house_after)
-    arrivals = ArrivalTimes()
+    arrivals = ArrivalTimes() if options.metrics is None else TimedTurns()
     trio.lowlevel.add_instrument(arrivals)
     epoll = EpollReader() if hasattr(select, "epoll") else None
     async with stop_asked_for() as stop, _kept(options, writer) as archive:
@@ -116,13 +116,14 @@ async def _serve(options: argparse.Namespace, writer: Child | None) -> None:
             log_fault,
             game_ids(secrets.randbelow(RUNS) if archive is None else archive.opened.run),
         )
-        options.accounts = open_accounts(options, counts)
+        options.accounts = open_accounts(options, hub.feed.counts)
         log_games(hub.feed, arrivals.delay_since)
         page = await _open_page(options)
+        metrics = await _open_metrics(options)
         wired = partial(_wired, arrivals, epoll, Backlogs(), Turns())
         front_ends = _front_ends(options, hub, wired, _port(page))
         listening = [await listen(front_end, options.host) for front_end in front_ends]
-        opened = [("page", addresses_of(page))]
+        opened = [("page", addresses_of(page)), ("metrics", addresses_of(metrics))]
         opened += [(each.front_end.name, each.addresses()) for each in listening]
         services: list[Service] = [_web(options, archive, page, listening, hub)] if page else []
         if not page and options.web != NO_WEB:
@@ -132,6 +133,8 @@ async def _serve(options: argparse.Namespace, writer: Child | None) -> None:
             if epoll is not None:
                 nursery.start_soon(epoll.run)
             hub.engage(House(hub, nursery, thinker, options.house))
+            if isinstance(arrivals, TimedTurns):
+                services.append(_metrics(metrics, hub, arrivals, thinker, archive))
             await run(hub, listening, partial(_announce, opened, place), stop, services)
             nursery.cancel_scope.cancel()
 
@@ -161,6 +164,25 @@ async def _open_page(options: argparse.Namespace) -> list[trio.SocketListener]:
         return await open_port(WEB_PORT, options.host)
     except PortInUseError:
         return []
+
+
+async def _open_metrics(options: argparse.Namespace) -> list[trio.SocketListener]:
+    """Open the port for metrics if they are wanted. Raises OSError if the system refuses it."""
+    return [] if options.metrics is None else await open_port(options.metrics.port, [options.metrics.host])
+
+
+def _metrics(
+    listeners: Sequence[trio.SocketListener],
+    hub: Hub,
+    turns: TimedTurns,
+    thinker: Thinker,
+    archive: "Archive | None",
+) -> Service:
+    from gateway.server.metrics.families import CONTENT_TYPE, Sources, texts  # noqa: PLC0415  as above
+    from gateway.server.metrics.service import MetricsService  # noqa: PLC0415
+
+    sources = Sources(hub.feed.counts, Tally(hub.feed), turns, hub, thinker.waiting, archive)
+    return MetricsService(listeners, partial(texts, sources), CONTENT_TYPE)
 
 
 def _say_that_there_is_no_page() -> None:
@@ -254,7 +276,10 @@ def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str) -> None:
 def _line(name: str, address: str) -> str:
     """Return an address, and what to try there."""
     examples = {each.name: (each.scheme, each.example) for each in DIALECTS}
-    examples["page"] = "http", "games live, standings, play"
+    examples |= {
+        "page": ("http", "games live, standings, play"),
+        "metrics": ("http", "/metrics, for Prometheus"),
+    }
     scheme, example = examples[name]
     host, _, port = address.rpartition(":")
     shown = example.format(address=address, host=host.strip("[]"), port=port)

@@ -24,7 +24,7 @@ ARGUMENTS = (
 )
 PATIENCE = 60_000
 """Milliseconds to wait for what a page should show. Only a failing test waits so long."""
-ALL = "C4GATEWAY_TEST_BROWSER"
+ALL = "C4TEST_BROWSER"
 """The environment variable that asks for the long tests, too, when it is `all`."""
 
 DARK = {"color_scheme": "dark"}

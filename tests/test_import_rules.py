@@ -34,8 +34,10 @@ PACKAGES = {
 """The packages of the gateway, and what each of them may import."""
 COMMAND = "gateway.__main__"
 """What reads the options, and imports what they ask for."""
-TOP = {"gateway", COMMAND, "gateway.cli", "gateway.processes"}
-"""Modules of the gateway that are in no package. `processes` is open to all but the core."""
+FREE = {"gateway.processes", "gateway.histogram"}
+"""Modules of the gateway that are in no package, and open to all but the core."""
+TOP = {"gateway", COMMAND, "gateway.cli", *FREE}
+"""Modules of the gateway that are in no package."""
 PURE = {
     "collections",
     "contextlib",
@@ -153,7 +155,7 @@ def test_package_of_the_gateway_imports_what_it_may() -> None:
     def too_much(module: str) -> set[str]:
         here = package(module)
         allowed = PACKAGES[here] | {here}
-        free = {"gateway", "gateway.processes"} if here in {"store", "server"} else set[str]()
+        free = {"gateway", *FREE} if here in {"store", "server"} else set[str]()
         return {name for name in ours(module) - free if package(name) not in allowed}
 
     members = [name for name in ALL if name.startswith("gateway") and name not in TOP]
@@ -481,10 +483,24 @@ def test_libraries_of_the_web_stay_in_it() -> None:
     assert importers("hypercorn") == {"adapters.web.server"}
 
 
-@pytest.mark.parametrize("late", ["adapters.web.process", "adapters.web.link", "gateway.server.archive"])
+@pytest.mark.parametrize(
+    "late",
+    [
+        "adapters.web.process",
+        "adapters.web.link",
+        "gateway.server.archive",
+        "gateway.server.metrics.families",
+        "gateway.server.metrics.service",
+    ],
+)
 def test_who_asks_for_no_web_and_no_store_pays_for_none(late: str) -> None:
     assert late in imports("gateway.cli")
     assert not [node for node in first_imports("gateway.cli") if late in ast.unparse(node)]
+
+
+def test_library_for_metrics_is_imported_by_who_asks_for_metrics_alone() -> None:
+    assert importers("prometheus_client") == {"gateway.server.metrics.families"}
+    assert {name for name in ALL if "gateway.server.metrics.families" in ours(name)} == {"gateway.cli"}
 
 
 # 6: conformance.
@@ -534,6 +550,7 @@ def test_modules_of_the_standard_library_and_dependencies_are_all_that_is_import
         "hypercorn",
         "starlette",
         "jinja2",
+        "prometheus_client",
     }
     imported = {library for name in ALL for library in theirs(name)}
     assert imported - {"hypothesis"} <= dependencies | sys.stdlib_module_names

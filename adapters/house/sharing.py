@@ -71,6 +71,11 @@ class WorkerPool:
         self._origins: dict[str, _Origin] = {}
         self._waiting: dict[_Ticket, None] = {}
 
+    @property
+    def waiting(self) -> int:
+        """How many moves wait for a worker."""
+        return len(self._waiting)
+
     def wait_with(self, opponent: Opponent, seconds: float) -> float:
         """Return how many seconds a move could take if a game with moves of `seconds` joined.
 

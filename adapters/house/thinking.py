@@ -95,6 +95,10 @@ class Thinker:
         seconds = self._seconds(engine, opponent)
         return Game(engine, self._pools[_kind(seconds, opponent)].enter(opponent, seconds))
 
+    def waiting(self) -> dict[str, int]:
+        """Return how many moves of each kind wait for a worker."""
+        return {kind.name.lower(): pool.waiting for kind, pool in self._pools.items()}
+
     def end(self, game: Game) -> None:
         """End a game, once."""
         game.claim.pool.leave(game.claim)

@@ -10,7 +10,7 @@ and keeps no copy of the state: a snapshot is made of what the hub has. The rule
   What its players do next is not held back, and may be told before.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 
 from gateway.game.commands import AtTable
@@ -79,6 +79,8 @@ class Feed:
         self.results = results
         self.moves: Sequence[Subscription] = ()
         """Those who hear of moves. Where there are none, nobody needs to make a fact of each."""
+        self.counts: Counter[tuple[str, str]] = Counter()
+        """How often something happened of which no fact tells: what, and to which kind. No player's name."""
         self._hearers: dict[type[Fact], tuple[Subscription, ...]] = dict.fromkeys(ALL, ())
         self._untold: deque[tuple[Finished, MoveMade | None]] = deque()
         self._on_fault = on_fault

@@ -14,6 +14,7 @@ from gateway.game.board import Side
 from gateway.game.events import Spoken
 from gateway.game.ids import GameId
 from gateway.game.results import Finished, Results
+from gateway.histogram import Histogram
 from gateway.processes import Child
 from gateway.store.batcher import Batcher, Request
 from gateway.store.evidence import recorded
@@ -30,6 +31,8 @@ class Archive:
     opened: Opened
     open_games: OpenGames
     """Games that are not stored yet."""
+    commits: Histogram
+    """How long it took to store some."""
     clear: Callable[[], Request]
     """Asks for all games and players to be removed. Raises StoreError, as its request does."""
 
@@ -74,7 +77,7 @@ async def keeping(where: str, keep_wire: float, begun: Child | None = None) -> A
         async with trio.open_nursery() as nursery:
             nursery.start_soon(batcher.run)
             try:
-                yield Archive(results, opened, batcher.open, batcher.clear)
+                yield Archive(results, opened, batcher.open, batcher.commits, batcher.clear)
             finally:
                 await batcher.close()
     finally:

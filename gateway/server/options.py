@@ -3,14 +3,15 @@
 import argparse
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gateway import __version__
 from gateway.engines import EngineUnavailable
 from gateway.engines.catalogue import engine_named
 from gateway.game.commands import HOUSE_PLAYERS
-from gateway.server import accounts
+from gateway.server import accounts, metrics, settings
 from gateway.server.arguments import Description, Parser, listed, number
+from gateway.server.settings import Settings
 
 DESCRIPTION = """\
 A Connect-Four server for bots. It speaks several dialects at once, and bots of different dialects play
@@ -40,6 +41,9 @@ Names of players can be protected (--players FILE):
   c4gateway player remove NAME
   c4gateway ban WHO            no longer let in a name, an address or a network (CIDR)
   c4gateway unban WHO          let it in again
+
+Each option may also be in the environment (C4GATEWAY_LOG_LEVEL for --log-level) or in a file (--config):
+  c4gateway config [OPTIONS]   which options are in force, and where each comes from
 """
 HOST = "127.0.0.1"
 LEVELS = ("debug", "info", "warning", "error")
@@ -52,8 +56,6 @@ WEB_PORT = 8000
 NO_WEB = -1
 """What stands for a port where no page is wanted."""
 ALL_ORIGINS = "*"
-TOKEN_VARIABLE = "C4GATEWAY_ADMIN_TOKEN"
-"""The environment variable with the admin token, so that the list of processes need not show it."""
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9.+_-]*")
 _POSTGRESQL = ("postgresql", "postgres")
@@ -63,6 +65,8 @@ COMMANDS = ("standings", "show", "export", "import", "recount", "void", "rename"
 """Commands on what was kept; the first argument names one of them."""
 PLAYERS = ("player", "ban", "unban")
 """Commands on who may play."""
+SHOWING = "config"
+"""The command that shows the options."""
 
 
 def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> argparse.Namespace:
@@ -71,28 +75,37 @@ def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> argparse
     The port of the page is None where nobody asked for one, and `NO_WEB` where nobody wants a page.
     Exits with status 2, after a line on stderr, where the options are wrong.
     """
+    return _settled(_parser(dialects), arguments, dialects).options
+
+
+def in_force(arguments: Sequence[str], dialects: Sequence[Description]) -> Iterator[str]:
+    """Return the options as `parse` does, as text: one line for each, with where it comes from."""
     parser = _parser(dialects)
-    options = parser.parse_args(arguments)
+    return settings.shown(parser, _settled(parser, arguments, dialects))
+
+
+def _settled(parser: Parser, arguments: Sequence[str], dialects: Sequence[Description]) -> Settings:
+    settled = settings.settle(parser, arguments, os.environ)
+    options = settled.options
     if all(getattr(options, each.option) is None for each in dialects):
         for each in dialects:
             setattr(options, each.option, each.port)
     options.host = options.host or [HOST]
-    _settle_web(parser, options)
+    _settle_web(parser, settled)
     accounts.settle_options(parser, options)
-    return options
+    return settled
 
 
-def _settle_web(parser: Parser, options: argparse.Namespace) -> None:
-    """Take the token from the environment unless an option gives it; refuse options that contradict."""
-    if options.web == NO_WEB and options.allow_origin:
+def _settle_web(parser: Parser, settled: Settings) -> None:
+    """Refuse what contradicts on the command line, and a token that nobody can send."""
+    options = settled.options
+    if options.web == NO_WEB and settled.is_typed("allow_origin"):
         parser.error("--allow-origin is of no use with --no-web")
     cause = "--no-web" if options.web == NO_WEB else f"--db {NOWHERE}" if options.db is None else None
     if cause is not None:
-        if options.admin_token is not None:
+        if settled.is_typed("admin_token"):
             parser.error(f"--admin-token is of no use with {cause}")
-        return
-    if options.admin_token is None:
-        options.admin_token = os.environ.get(TOKEN_VARIABLE)
+        options.admin_token = None
     if options.admin_token is not None and not _is_token(options.admin_token):
         parser.error("the admin token is not 1 or more ASCII characters without blanks")
 
@@ -136,6 +149,8 @@ def _parser(dialects: Sequence[Description]) -> Parser:
     log = parser.add_argument_group("what to say on stderr")
     log.add_argument("--log-level", choices=LEVELS, default="info", help="least level to log (%(default)s)")
     log.add_argument("--log-json", action="store_true", help="log one JSON object a line")
+    metrics.add_options(parser.add_argument_group("what can be measured"))
+    settings.add_options(parser)
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     return parser
 
@@ -230,7 +245,7 @@ def _add_web(group: argparse._ArgumentGroup) -> None:
         "--admin-token",
         metavar="TOKEN",
         help="who sends it with POST /api/clear removes all results; better given in the environment, as"
-        f" {TOKEN_VARIABLE}",
+        f" {settings.variable('admin-token')}: the list of processes does not show it",
     )
 
 

@@ -15,6 +15,7 @@ from gateway.game.ids import GameId
 from gateway.server.arguments import Parser, in_one_line, let_output_take_any_text
 from gateway.server.linefile import AUDIT, audited
 from gateway.server.options import DATABASE, database
+from gateway.server.settings import variable
 from gateway.store import commands, corrections
 from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.errors import StoreError
@@ -64,6 +65,7 @@ def _say_no_more() -> None:
 def _parser() -> Parser:
     parser = Parser(prog="c4gateway", allow_abbrev=False)
     words = parser.add_subparsers(required=True, metavar="COMMAND")
+    default = os.environ.get(variable("db"), DATABASE)
     for name, text, add in (
         ("standings", "who stands where", _add_standings),
         ("show", "one game, and what was said in it", _add_show),
@@ -75,7 +77,7 @@ def _parser() -> Parser:
     ):
         command = words.add_parser(name, help=text, description=text, allow_abbrev=False)
         command.add_argument(
-            "--db", type=database, default=DATABASE, metavar="FILE|URL", help=f"which database ({DATABASE})"
+            "--db", type=database, default=default, metavar="FILE|URL", help=f"which database ({DATABASE})"
         )
         add(command)
     return parser

@@ -23,6 +23,7 @@ from typing import Literal, NamedTuple, Protocol
 
 import trio
 
+from gateway.histogram import Histogram
 from gateway.store.errors import StoreError
 from gateway.store.open_games import OpenGames
 from gateway.store.outage import Count, Outage, Throttle, log_unstored
@@ -144,6 +145,8 @@ class Batcher:
         self._batches: deque[Batch] = deque()
         """What is being stored; it stays here until it is stored or given up."""
         self.open = OpenGames(self._bounds.patience, pace.remind)
+        self.commits = Histogram()
+        """How long batches took to be stored, those that failed left out."""
         self._came, self._ended = trio.Event(), trio.Event()
         self._tidy_at = trio.current_time()
         self._outage = Outage(pace.remind)
@@ -269,7 +272,9 @@ class Batcher:
             self._batches.popleft()
             self._batches.extendleft(reversed(parts))
         else:
-            self._outage.over(len(batch.games), self.open.waiting, trio.current_time())
+            now = trio.current_time()
+            self.commits.add(now - begun)
+            self._outage.over(len(batch.games), self.open.waiting, now)
             self._settle(batch)
             self._batches.popleft()
             if self._games and not self._closed:

@@ -29,6 +29,7 @@ from adapters.connection import (
 from adapters.contract import Farewell, Flooded, Heard, PeerGone
 from adapters.wire import Turns
 from gateway.game.board import FIRST, SECOND, Side
+from gateway.game.commands import Introduce
 from gateway.game.events import Dismissed, Entered, Event, Introduced, Objection, Refused, Remark, Spoken, Why
 from gateway.game.facts import Fact
 from gateway.game.ids import GameId
@@ -900,3 +901,69 @@ async def test_farewell_is_the_translators_word(autojump_clock: trio.testing.Moc
         home.tell(0, Dismissed(Why.TIME))
         await quiet()
         assert ann.farewell == Farewell(1000, "out of time")
+
+
+# What the operator is told.
+
+
+def partings(caplog: pytest.LogCaptureFixture) -> list[tuple[str | None, str, int, str | None]]:
+    """Return of each line about a connection who it was, why it ended, how many games, and the last one."""
+    records = [vars(each) for each in caplog.records if each.name == "gateway.connections"]
+    return [(each["player"], each["cause"], each["games"], each["game"]) for each in records]
+
+
+async def test_line_about_a_connection_says_who_why_and_the_last_game(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    async with game() as (home, ann, bob):
+        ann.ends()
+        await quiet()
+        bob.gone = True
+        home.tell(1, NOISE)
+        await quiet()
+        [finished] = home.results.kept
+        assert partings(caplog) == [("ann", "hung up", 1, finished), ("bob", "vanished", 1, finished)]
+
+
+async def test_client_without_a_name_is_logged_for_debugging_alone(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with house() as home:
+        home.visit(FakeTransport()).ends()
+        await quiet()
+    assert partings(caplog) == [(None, "hung up", 0, None)]
+    assert {each.levelno for each in caplog.records if each.name == "gateway.connections"} == {logging.DEBUG}
+
+
+async def test_line_about_a_connection_is_one_line_whatever_the_name(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    async with house() as home:
+        home.visit(FakeTransport())
+        home.hub.submit(home.connections[0]._seat, Introduce("a\nb\u202e'"), 0.0)
+        home.tell(0, Dismissed(Why.STOPPED))
+        await quiet()
+    [record] = [each for each in caplog.records if each.name == "gateway.connections"]
+    assert record.getMessage().startswith(r": 'a\nb\u202e\'' at 192.0.2.1 is gone after ")
+    assert record.getMessage().endswith(" s: server stopped; games: 0")
+
+
+async def test_connections_refusals_and_clients_that_do_not_read_are_counted() -> None:
+    async with game() as (home, ann, bob):
+        counts = home.hub.feed.counts
+        assert (counts["connections", ""], counts["connections_over", ""]) == (2, 0)
+        bob.arrives("play 9", "x!")
+        await quiet()
+        home.results.hold()
+        ann.ends()
+        await quiet()
+        for _ in range(OUTBOX_LIMIT):
+            home.tell(1, Entered("noise"))
+        await quiet()
+        assert counts["dropped", ""] == 1
+        assert (counts["connections", ""], counts["connections_over", ""]) == (2, 1)
+        assert {kind for what, kind in counts if what == "refused"} == {
+            "not_your_turn|outside",
+            "playing|unreadable",
+        }

@@ -74,9 +74,19 @@ async def test_client_that_lets_nothing_in_is_gone_after_five_seconds(
     _client, server = trio.testing.lockstep_stream_pair()
     transport = LineTransport(wired(server))
     begin = trio.current_time()
-    with pytest.raises(PeerGone):
+    with pytest.raises(PeerGone, match="stopped reading"):
         await transport.send(["YOUR_MOVE"])
     assert trio.current_time() - begin == SEND_LIMIT == 5.0
+
+
+async def test_client_that_is_given_up_for_all_others_has_stopped_reading() -> None:
+    _client, server = trio.testing.lockstep_stream_pair()
+    wire = wired(server)
+    transport = LineTransport(wire)
+    transport.write(["YOUR_MOVE"])
+    wire.give_up()
+    with pytest.raises(PeerGone, match="stopped reading"):
+        await transport.drain()
 
 
 async def test_read_at_is_when_the_bytes_were_read(autojump_clock: trio.testing.MockClock) -> None:

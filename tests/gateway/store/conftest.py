@@ -1,4 +1,4 @@
-"""Databases to test with: SQLite always, PostgreSQL where C4GATEWAY_TEST_POSTGRES has the URL of one."""
+"""Databases to test with: SQLite always, PostgreSQL where C4TEST_POSTGRES has the URL of one."""
 
 import os
 from collections.abc import Iterator

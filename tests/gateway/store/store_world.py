@@ -16,7 +16,7 @@ from gateway.store.database import Database
 from gateway.store.evidence import recorded
 from gateway.store.records import Enclosure, GameRecord, Participant
 
-POSTGRES = os.environ.get("C4GATEWAY_TEST_POSTGRES")
+POSTGRES = os.environ.get("C4TEST_POSTGRES")
 """The URL of a database to test with, if there is one."""
 KINDS = ["sqlite", "postgresql"] if POSTGRES else ["sqlite"]
 

@@ -1,0 +1,31 @@
+"""How often something took how long.
+
+Knows numbers of seconds alone. To add one is cheap enough for a turn of the event loop, and what is kept
+does not grow.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+
+BOUNDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+"""The upper ends of the intervals, in seconds. A last one has no end."""
+
+
+class Histogram:
+    """Durations, counted by interval."""
+
+    __slots__ = ("_counts", "total")
+
+    def __init__(self) -> None:
+        self._counts = [0] * (len(BOUNDS) + 1)
+        self.total = 0.0
+        """The sum of all durations, in seconds."""
+
+    def add(self, seconds: float) -> None:
+        """Count one duration."""
+        self._counts[bisect_left(BOUNDS, seconds)] += 1
+        self.total += seconds
+
+    def counts(self) -> Sequence[int]:
+        """Return how many there are in each interval, and in the last one."""
+        return tuple(self._counts)

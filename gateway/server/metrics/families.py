@@ -1,0 +1,157 @@
+"""The metrics: their names, labels and texts, and where each figure comes from.
+
+Knows prometheus-client, whose import takes a tenth of a second: only a server that is asked for metrics
+imports this. Each family is made of what is there already, in a fraction of a millisecond, so the caller can
+let the event loop turn between two of them. docs/operation.md explains them to the operator.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, TypeVar
+
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.registry import Collector
+
+from gateway import __version__
+from gateway.histogram import BOUNDS, Histogram
+from gateway.server.metrics.tally import Tally
+from gateway.server.metrics.turns import TimedTurns
+
+if TYPE_CHECKING:
+    from gateway.server.archive import Archive
+
+L = TypeVar("L", bound=tuple[str, ...])
+"""The values of labels."""
+
+CONTENT_TYPE = CONTENT_TYPE_LATEST
+LIMIT = "limit_"
+"""What the counted things begin with that are limits."""
+_OWN = ("connections", "connections_over", "refused", "dropped")
+"""What is counted and has a family of its own."""
+_ENDS = (*map(str, BOUNDS), "+Inf")
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where the figures are."""
+
+    counts: Counter[tuple[str, str]]
+    """What happened, as `gateway.hub.feed.Feed.counts`."""
+    tally: Tally
+    turns: TimedTurns
+    players: Sized
+    """All players who are here."""
+    house: Callable[[], Mapping[str, int]]
+    """Returns how many moves of each kind wait for a worker of the house's."""
+    archive: "Archive | None"
+
+
+class _Alone(Collector):
+    """A registry of one family."""
+
+    def __init__(self, family: Metric) -> None:
+        self._family = family
+
+    def collect(self) -> Iterator[Metric]:
+        yield self._family
+
+
+def texts(sources: Sources) -> Iterator[bytes]:
+    """Return the text of each family; each figure is that of the moment in which it is asked for."""
+    for family in _families(sources):
+        yield generate_latest(_Alone(family))
+
+
+def _families(sources: Sources) -> Iterator[Metric]:
+    yield InfoMetricFamily("c4gateway", "The version.", {"version": __version__})
+    yield from _of_connections(sources)
+    yield from _of_games(sources.tally)
+    yield _histogram("loop_delay", "How long the server did not listen, each time.", sources.turns.delays)
+    yield _histogram(
+        "answer_delay",
+        "From when the bytes that one poll found arrived until they were dealt with, at most.",
+        sources.turns.answers,
+    )
+    moves = _single(sources.house())
+    yield _gauge("house_moves_waiting", "Moves of house players that wait for a worker.", moves, ["kind"])
+    if sources.archive is not None:
+        yield from _of_results(sources.archive)
+
+
+def _of_connections(sources: Sources) -> Iterator[Metric]:
+    counts, dialect = sources.counts, ["dialect"]
+    came, gone = _counted(counts, "connections"), _counted(counts, "connections_over")
+    open_now = Counter({kind: times - gone[kind] for kind, times in came.items()})
+    refused = Counter[str]()
+    for kinds, times in _counted(counts, "refused").items():
+        for kind in kinds.split("|"):
+            refused[kind] += times
+    dropped = _single(_counted(counts, "dropped"))
+    others = {key: times for key, times in counts.items() if key[0] not in _OWN}
+    limits = {key: times for key, times in others.items() if key[0].startswith(LIMIT)}
+    limits_hit = {(what.removeprefix(LIMIT), kind): times for (what, kind), times in limits.items()}
+    others = {key: times for key, times in others.items() if key not in limits}
+    yield _counter("connections", "Connections of players.", _single(came), dialect)
+    yield _gauge("connections_open", "Connections of players that are open.", _single(open_now), dialect)
+    yield _gauge("players", "Players who are here, house players included.", {(): len(sources.players)})
+    yield _counter("refused", "Messages refused, by each thing wrong with them.", _single(refused), ["kind"])
+    yield _counter("dropped", "Clients hung up on because they stopped reading.", dropped, dialect)
+    yield _counter("limits_hit", "How often a limit was hit.", limits_hit, ["limit", "dialect"])
+    yield _counter("events", "Whatever else is counted.", others, ["what", "kind"])
+
+
+def _of_games(tally: Tally) -> Iterator[Metric]:
+    pair, dialect = ["first", "second"], ["dialect"]
+    yield _counter("games_started", "Games, by the dialects of first and second mover.", tally.started, pair)
+    yield _counter("games", "Games that are over, by the dialects of both.", tally.ended, pair)
+    yield _counter("games_ended", "Games that are over, by the reason.", _single(tally.reasons), ["reason"])
+    yield _gauge("games_playing", "Games that are on.", {(): tally.playing})
+    yield _counter("moves", "Moves in games that are over, by the mover.", _single(tally.moves), dialect)
+    yield _counter("time_losses", "Games lost on time, by the loser.", _single(tally.time_losses), dialect)
+
+
+def _of_results(archive: "Archive") -> Iterator[Metric]:
+    games = archive.open_games
+    yield _histogram("commit", "How long it took to store some results.", archive.commits)
+    yield _gauge("results_waiting", "Games that wait to be stored.", {(): games.waiting})
+    yield _gauge(
+        "results_late", "1 while players are told of results that are not stored.", {(): games.behind}
+    )
+
+
+def _counted(counts: Counter[tuple[str, str]], what: str) -> Counter[str]:
+    return Counter({kind: times for (found, kind), times in counts.items() if found == what})
+
+
+def _single(figures: Mapping[str, float]) -> dict[tuple[str], float]:
+    """Return figures that have one label."""
+    return {(value,): figure for value, figure in figures.items()}
+
+
+def _counter(name: str, text: str, figures: Mapping[L, float], labels: Sequence[str]) -> CounterMetricFamily:
+    family = CounterMetricFamily(f"c4gateway_{name}", text, labels=labels)
+    for values, figure in sorted(figures.items()):
+        family.add_metric(values, figure)
+    return family
+
+
+def _gauge(name: str, text: str, figures: Mapping[L, float], labels: Sequence[str] = ()) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(f"c4gateway_{name}", text, labels=labels)
+    for values, figure in sorted(figures.items()):
+        family.add_metric(values, float(figure))
+    return family
+
+
+def _histogram(name: str, text: str, durations: Histogram) -> HistogramMetricFamily:
+    family = HistogramMetricFamily(f"c4gateway_{name}_seconds", text)
+    family.add_metric([], list(zip(_ENDS, accumulate(durations.counts()), strict=True)), durations.total)
+    return family

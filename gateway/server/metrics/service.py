@@ -1,0 +1,137 @@
+"""The port on which metrics are read, by HTTP/1.1.
+
+Knows trio and h11, one request a connection, and one path. Does not know what the metrics are. The rules it
+keeps:
+
+- Nobody who plays waits for a reader: the loop turns between the parts of an answer, and the same answer
+  serves all who ask within `FRESH` seconds.
+- A connection ends after `PATIENCE` seconds, whatever its client does. Of more than `MOST` the oldest ends.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from http import HTTPStatus
+
+import h11
+import trio
+
+from gateway.server.accepting import accept
+
+PATH = b"/metrics"
+FRESH = 0.1
+"""Seconds for which an answer is given again."""
+PATIENCE = 10.0
+"""Seconds that a client has to ask, to read the answer and to hang up."""
+MOST = 8
+"""Connections at once."""
+_ACCEPTED = 64
+"""Connections, with those that are about to be closed."""
+_HEAD = 16_384
+"""Bytes that a request may have."""
+_CHUNK = 4096
+
+logger = logging.getLogger(__name__)
+
+
+class MetricsService:
+    """Answers those who read metrics."""
+
+    def __init__(
+        self,
+        listeners: Sequence[trio.SocketListener],
+        texts: Callable[[], Iterator[bytes]],
+        content_type: str,
+    ) -> None:
+        """Listen with `listeners`, which are closed at the end, and answer with what `texts` returns.
+
+        One step of that MUST take less than a millisecond.
+        """
+        self._listeners = listeners
+        self._texts = texts
+        self._content_type = content_type
+        self._stopping = trio.Event()
+        self._lives: dict[trio.CancelScope, None] = {}
+        """The connections, the oldest first."""
+        self._collecting = trio.Lock()
+        self._text = b""
+        self._fresh_until = 0.0
+
+    def stop(self) -> None:
+        """Hang up on everybody; then `run` returns."""
+        self._stopping.set()
+
+    async def run(self) -> None:
+        """Answer until stopped."""
+        room = trio.Semaphore(_ACCEPTED)
+        async with trio.open_nursery() as nursery:
+            for listener in self._listeners:
+                nursery.start_soon(accept, listener, self.serve, nursery, room)
+            await self._stopping.wait()
+            nursery.cancel_scope.cancel()
+
+    async def serve(self, stream: trio.SocketStream) -> None:
+        """Answer one client. Raises nothing."""
+        with trio.move_on_after(PATIENCE) as life:
+            self._lives[life] = None
+            if len(self._lives) > MOST:
+                next(iter(self._lives)).cancel()
+            try:
+                await self._answer(stream)
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                pass
+            except Exception:  # a mistake of ours; it costs this answer alone
+                logger.exception("metrics came to an internal error", extra={"event": "metrics_failed"})
+            finally:
+                del self._lives[life]
+                await trio.aclose_forcefully(stream)
+
+    async def _answer(self, stream: trio.SocketStream) -> None:
+        http = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEAD)
+        try:
+            while (event := http.next_event()) is h11.NEED_DATA:
+                http.receive_data(await stream.receive_some(_CHUNK))
+        except h11.RemoteProtocolError as error:
+            await stream.send_all(_response(http, error.error_status_hint, b"This is not HTTP.\n"))
+        else:
+            if isinstance(event, h11.Request):
+                await stream.send_all(await self._response(http, event))
+        await stream.send_eof()
+        while await stream.receive_some(_CHUNK):
+            pass  # to close while something is unread would destroy the answer
+
+    async def _response(self, http: h11.Connection, request: h11.Request) -> bytes:
+        if request.method not in (b"GET", b"HEAD"):
+            return _response(http, 405, b"This port is read with GET.\n", [("Allow", "GET, HEAD")])
+        bare = request.method == b"HEAD"
+        if request.target.partition(b"?")[0] != PATH:
+            return _response(http, 404, b"The metrics are at %s\n" % PATH, bare=bare)
+        body = await self._collected()
+        return _response(http, 200, body, [("Content-Type", self._content_type)], bare=bare)
+
+    async def _collected(self) -> bytes:
+        async with self._collecting:
+            if trio.current_time() >= self._fresh_until:
+                parts = []
+                for part in self._texts():
+                    parts.append(part)
+                    await trio.lowlevel.checkpoint()
+                self._text, self._fresh_until = b"".join(parts), trio.current_time() + FRESH
+            return self._text
+
+
+def _response(
+    http: h11.Connection,
+    status: int,
+    body: bytes,
+    more: Sequence[tuple[str, str]] = (),
+    *,
+    bare: bool = False,
+) -> bytes:
+    """Return an answer as it goes over the wire; a bare one has the length of its body, but no body."""
+    headers = [*more, ("Content-Length", str(len(body))), ("Connection", "close")]
+    if not any(name == "Content-Type" for name, _ in more):
+        headers.append(("Content-Type", "text/plain; charset=utf-8"))
+    head = http.send(
+        h11.Response(status_code=status, headers=headers, reason=HTTPStatus(status).phrase.encode())
+    )
+    return (head or b"") + (b"" if bare else body)

@@ -1,0 +1,50 @@
+"""The option for metrics."""
+
+import sys
+
+import pytest
+
+from gateway.server.arguments import Parser
+from gateway.server.metrics import Address, add_options
+
+
+def parse(text: str) -> Address:
+    parser = Parser(prog="c4gateway")
+    add_options(parser.add_argument_group())
+    address = parser.parse_args([f"--metrics={text}"]).metrics
+    assert isinstance(address, Address)
+    return address
+
+
+@pytest.mark.parametrize(
+    ("text", "host", "port", "shown"),
+    [
+        ("9100", "127.0.0.1", 9100, "127.0.0.1:9100"),
+        ("0", "127.0.0.1", 0, "127.0.0.1:0"),
+        ("0.0.0.0:9100", "0.0.0.0", 9100, "0.0.0.0:9100"),
+        ("monitor:9100", "monitor", 9100, "monitor:9100"),
+        ("[::1]:9100", "::1", 9100, "[::1]:9100"),
+    ],
+)
+def test_address_is_on_this_machine_unless_it_has_a_host(text: str, host: str, port: int, shown: str) -> None:
+    assert parse(text) == Address(host, port)
+    assert str(parse(text)) == shown
+
+
+@pytest.mark.parametrize("text", ["", "x", "host:", ":9100", "host:x", "1:2:3", "::1", "65536", "[::1]"])
+def test_what_is_not_an_address_is_one_line(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        parse(text)
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("c4gateway: error: argument --metrics: ")
+
+
+def test_without_the_library_the_error_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "prometheus_client", raising=False)
+    monkeypatch.setattr(sys, "path", [])
+    monkeypatch.setattr(sys, "path_importer_cache", {})
+    with pytest.raises(SystemExit):
+        parse("9100")
+    assert "pip install prometheus-client" in capsys.readouterr().err

@@ -1,0 +1,134 @@
+"""The metrics of a real server, after real games of all dialects."""
+
+import json
+import re
+import socket
+import urllib.error
+import urllib.request
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from scripted_clients import ArenaClient, Client, DroidconClient, Nac4Client, connected, play_out
+from served import EVERY_PORT, PATIENCE, Served, ran, served
+
+from gateway import __version__
+
+FIRST_WINS = (0, 1, 0, 1, 0, 1, 0)
+KINDS = ("nac4", "arena", "droidcon")
+
+
+def scraped(gateway: Served) -> dict[tuple[str, ...], float]:
+    """Return each figure, by its name and the values of its labels."""
+    url = f"http://127.0.0.1:{gateway.port('metrics')}/metrics"
+    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+        assert answer.headers["content-type"].startswith("text/plain; version=")
+        text = answer.read().decode()
+    return {
+        (sample.name.removeprefix("c4gateway_"), *sample.labels.values()): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def pairs(gateway: Served) -> list[tuple[Client, Client]]:
+    """Return players of each dialect, each at a table against one of the next dialect."""
+    kinds: list[type[Client]] = [Nac4Client, ArenaClient, DroidconClient]
+    return [
+        (
+            kinds[at](gateway, f"{KINDS[at]}-first", f"t{at}"),
+            kinds[at - 2](gateway, f"{KINDS[at - 2]}-second", f"t{at}"),
+        )
+        for at in range(3)
+    ]
+
+
+def test_counts_are_those_of_the_games_that_were_played(tmp_path: Path) -> None:
+    options = (*EVERY_PORT, "--rounds", "1", "--metrics", "0", "--db", str(tmp_path / "games.db"))
+    with served(*options, addresses=4) as gateway:
+        assert [name for name, _, _ in gateway.addresses] == ["metrics", *KINDS]
+        for first, second in pairs(gateway):
+            with connected(first, second):
+                play_out(first, second, FIRST_WINS)
+        with connected(ArenaClient(gateway, "ann", "x"), ArenaClient(gateway, "bob", "x")) as (ann, bob):
+            ann.play(3)
+            ann.say(json.dumps({"type": "move", "move": 9}))
+            while json.loads(ann.hear())["type"] != "ignored":
+                pass
+            found = scraped(gateway)
+            bob.hear()
+    assert [found["connections_total", kind] for kind in KINDS] == [2, 4, 2]
+    assert found["connections_open", "arena"] >= 2
+    assert {key[1:]: times for key, times in found.items() if key[0] == "games_total"} == {
+        ("nac4", "arena"): 1,
+        ("arena", "droidcon"): 1,
+        ("droidcon", "nac4"): 1,
+    }
+    assert found["games_ended_total", "four"] == 3
+    assert found["games_started_total", "arena", "arena"] == 1
+    assert found["games_playing",] == 1
+    assert [found["moves_total", kind] for kind in KINDS] == [7, 7, 7]
+    assert (found["refused_total", "outside"], found["refused_total", "not_your_turn"]) == (1, 1)
+    assert (found["results_waiting",], found["results_late",]) == (0, 0)
+    assert 1 <= found["commit_seconds_count",] <= 6  # of three games and what was said in them
+    assert found["loop_delay_seconds_count",] > 0
+    assert not [key for key in found if any("ann" in word or "first" in word for word in key)]
+
+
+def test_slow_and_hostile_readers_cost_a_game_nothing() -> None:
+    with (
+        served(*EVERY_PORT, "--rounds", "1", "--metrics", "127.0.0.1:0", addresses=4) as gateway,
+        ExitStack() as stack,
+    ):
+        address = ("127.0.0.1", gateway.port("metrics"))
+        said = (
+            b"",
+            b"GET /metrics HTTP/1.1\r\n",
+            b"\xff" * 20_000,
+            b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n",
+        )
+        for number in range(40):
+            client = stack.enter_context(socket.create_connection(address, timeout=PATIENCE))
+            client.sendall(said[number % len(said)])
+        with connected(*pairs(gateway)[0]) as (first, second):
+            play_out(first, second, FIRST_WINS)
+            assert ("info", __version__) in scraped(gateway)
+        status, err = gateway.stop()
+    assert status == 0
+    assert "ERROR" not in err
+
+
+def test_other_paths_say_where_metrics_are() -> None:
+    with served("--tcp", "0", "--metrics", "0", addresses=2) as gateway:
+        with pytest.raises(urllib.error.HTTPError, match="404") as refusal:
+            urllib.request.urlopen(f"http://127.0.0.1:{gateway.port('metrics')}/", timeout=PATIENCE)
+        assert refusal.value.read() == b"The metrics are at /metrics\n"
+        refusal.value.close()
+
+
+def test_port_of_the_metrics_in_use_is_one_line_and_status_1() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        status, _, err = ran("--tcp", "0", "--no-web", "--db", "none", "--metrics", str(port))
+    assert status == 1
+    assert err.splitlines() == [
+        f"c4gateway: error: cannot listen on 127.0.0.1, port {port}: Address already in use"
+    ]
+
+
+def test_log_has_a_line_for_each_player_with_its_last_game() -> None:
+    with served(*EVERY_PORT, "--rounds", "1") as gateway:
+        with connected(*pairs(gateway)[1]) as (first, second):
+            play_out(first, second, FIRST_WINS)
+        with socket.create_connection(("127.0.0.1", gateway.port("droidcon")), timeout=PATIENCE):
+            pass  # a stranger
+        status, err = gateway.stop()
+    assert status == 0
+    [game] = re.findall(r"id ([0-9a-z-]+)", err)
+    lines = [line.partition("INFO    ")[2] for line in err.splitlines() if " is gone " in line]
+    end = f"; games: 1, the last one {game}"
+    assert {re.sub(r"\d+\.\d s", "N s", line) for line in lines} == {
+        f"arena: 'arena-first' at 127.0.0.1 is gone after N s: hung up{end}",
+        f"droidcon: 'droidcon-second' at 127.0.0.1 is gone after N s: series over{end}",
+    }
