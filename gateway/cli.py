@@ -13,6 +13,7 @@ import secrets
 import select
 import signal
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
+from adapters.admission import Admission, admission
 from adapters.connection import serve_connection
 from adapters.epoll import EpollReader
 from adapters.front_ends import DIALECTS
@@ -112,7 +114,8 @@ async def _serve(options: argparse.Namespace) -> None:
         log_games(hub.feed, arrivals.delay_since)
         page = await _open_page(options)
         wired = partial(_wired, arrivals, epoll, Backlogs(), Turns())
-        front_ends = _front_ends(options, hub, wired, _port(page))
+        counts: Counter[tuple[str, str]] = Counter()
+        front_ends = _front_ends(options, hub, wired, admission(options, counts), _port(page))
         listening = [await listen(front_end, options.host) for front_end in front_ends]
         opened = [("page", addresses_of(page))]
         opened += [(each.front_end.name, each.addresses()) for each in listening]
@@ -178,6 +181,7 @@ def _front_ends(
     options: argparse.Namespace,
     hub: HubForPlayers,
     wired: Callable[[trio.SocketStream], Wire],
+    limits: Admission,
     page: int | None,
 ) -> list[FrontEnd]:
     """Return the front ends for the given ports; `page` is the port of the page, if there is one."""
@@ -185,7 +189,13 @@ def _front_ends(
         FrontEnd(
             each.name,
             getattr(options, each.option),
-            partial(serve_connection, each.name, each.front_end(hub, options, page), wired),
+            partial(
+                serve_connection,
+                each.name,
+                limits.guard(each.name, each.refusal, each.front_end(hub, options, page)),
+                wired,
+            ),
+            partial(limits.count, "accepting_paused", each.name),
         )
         for each in DIALECTS
         if getattr(options, each.option) is not None
@@ -211,6 +221,8 @@ def _web(
         origins=options.allow_origin,
         fronts=_fronts(listening),
         house=[name for name in sorted(HOUSE_PLAYERS) if is_installed(name)],
+        limits=(options.max_per_address, options.connects_per_second),
+        request=options.request_seconds,
         idle=options.idle,
     )
     queue, clear = (None, None) if archive is None else (archive.open_games, archive.clear)

@@ -394,10 +394,13 @@ WEB = [name for name in ALL if name == "adapters.web" or name.startswith("adapte
 @pytest.mark.parametrize("module", WEB)
 def test_web_knows_the_store_and_no_dialect(module: str) -> None:
     known = {
+        "adapters.admission",
         "adapters.cells",
         "adapters.connection",
         "adapters.hosts",
+        "adapters.sockets",
         "gateway.server.accepting",
+        "gateway.server.limits",
         "gateway.game.board",
         "gateway.game.events",
         "gateway.game.ids",

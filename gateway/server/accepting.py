@@ -75,6 +75,9 @@ _PASSING = frozenset(
 )
 """What accept() says of one connection that came to nothing: the list of trio.SocketListener."""
 
+_NO_MEMORY = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+"""What Python's own shortage of memory comes to."""
+
 _Serve: TypeAlias = Callable[[trio.SocketStream], Awaitable[None]]
 
 logger = logging.getLogger(__name__)
@@ -91,20 +94,32 @@ def connections_within(files: int) -> int:
     return max(files // LEAST, files - RESERVE - RESERVE_PER_CORE * (os.cpu_count() or 1), 1)
 
 
+def _do_nothing() -> None:
+    pass
+
+
 async def accept(
-    listener: trio.SocketListener, serve: _Serve, nursery: trio.Nursery, room: trio.Semaphore
+    listener: trio.SocketListener,
+    serve: _Serve,
+    nursery: trio.Nursery,
+    room: trio.Semaphore,
+    paused: Callable[[], None] = _do_nothing,
 ) -> None:
     """Serve each connection in a task of `nursery`, until cancelled; then close the listener.
 
-    A connection holds one slot of `room` until `serve` returns.
+    A connection holds one slot of `room` until `serve` returns. `paused` is called at each pause.
     """
     async with listener:
         with socket.socket(fileno=os.dup(listener.socket.fileno())) as listening:
-            await _accept(listening, serve, nursery, room)
+            await _accept(listening, serve, nursery, room, paused)
 
 
 async def _accept(
-    listening: socket.socket, serve: _Serve, nursery: trio.Nursery, room: trio.Semaphore
+    listening: socket.socket,
+    serve: _Serve,
+    nursery: trio.Nursery,
+    room: trio.Semaphore,
+    paused: Callable[[], None],
 ) -> None:
     listening.setblocking(False)
     troubles = Troubles()
@@ -119,9 +134,11 @@ async def _accept(
                 nursery.start_soon(_serve, serve, stream, room)
         except BlockingIOError:
             pass
-        except OSError as error:
-            if error.errno not in _PASSING:
-                troubles.log(error)
+        except (OSError, MemoryError) as error:
+            trouble = _NO_MEMORY if isinstance(error, MemoryError) else error
+            if trouble.errno not in _PASSING:
+                paused()
+                troubles.log(trouble)
                 await trio.sleep(PAUSE)
 
 
