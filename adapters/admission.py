@@ -100,10 +100,10 @@ class Admission:
         if now >= self._logged.get(option, -inf) + LOG_PERIOD:
             self._logged[option] = now
             logger.info(
-                "a %s client from %s reached the limit --%s",
+                "a client reached the limit --%s: %s, from %s",
+                option,
                 name,
                 origin or "nowhere",
-                option,
                 extra={"event": "limit_reached", "limit": option, "front_end": name, "address": origin},
             )
 

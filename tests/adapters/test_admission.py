@@ -127,4 +127,4 @@ async def test_limit_that_is_reached_is_logged_once_in_a_while(
             await trio.sleep(LOG_PERIOD / 5)
     records = [record for record in caplog.records if record.name == admission.__name__]
     assert len(records) == 2
-    assert records[0].getMessage() == "a toy client from 192.0.2.1 reached the limit --max-connections"
+    assert records[0].getMessage() == "a client reached the limit --max-connections: toy, from 192.0.2.1"
