@@ -15,7 +15,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,7 @@ from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.hub.interfaces import HubForPlayers
 from gateway.matchmaking.standard import LobbyAndTables
+from gateway.processes import Child
 from gateway.server.app import (
     FrontEnd,
     Listening,
@@ -58,8 +59,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger("gateway.server")
 
 
-def main(options: argparse.Namespace) -> int:
-    """Run the server; return the exit status: 0 when it was stopped, 1 when the system refused something."""
+def main(options: argparse.Namespace, writer: Child | None = None) -> int:
+    """Run the server; return the exit status: 0 when it was stopped, 1 when the system refused something.
+
+    `writer` is the process that writes, where it has been started already.
+    """
     let_output_take_any_text()
     set_up_logging(options.log_level, as_json=options.log_json)
     status = 0
@@ -67,7 +71,7 @@ def main(options: argparse.Namespace) -> int:
     _collect_seldom()
     _wait_for_no_thread()
     try:
-        trio.run(_serve, options)
+        trio.run(_serve, options, writer)
     except* OSError as refusals:
         print(f"c4gateway: error: {in_one_line(refusals)}", file=sys.stderr)
         status = 1
@@ -95,21 +99,21 @@ def _wait_for_no_thread() -> None:
     sys.setswitchinterval(1e-4)
 
 
-async def _serve(options: argparse.Namespace) -> None:
+async def _serve(options: argparse.Namespace, writer: Child | None) -> None:
     terms = Terms(options.clock, options.penalty, options.idle, options.rejoin)
     lot = random.Random(options.seed)
     matchmaker = LobbyAndTables(lot, options.games_per_pair, options.house_after)
     arrivals = ArrivalTimes()
     trio.lowlevel.add_instrument(arrivals)
     epoll = EpollReader() if hasattr(select, "epoll") else None
-    async with AsyncExitStack() as until_all_is_stored, _kept(options) as archive:
-        place = "nowhere" if archive is None else archive.label
+    async with stop_asked_for() as stop, _kept(options, writer) as archive:
+        place = "nowhere" if archive is None else archive.opened.label
         hub = Hub(
             terms,
             matchmaker,
             NoResults() if archive is None else archive.results,
             log_fault,
-            game_ids(secrets.randbelow(RUNS) if archive is None else archive.run),
+            game_ids(secrets.randbelow(RUNS) if archive is None else archive.opened.run),
         )
         log_games(hub.feed, arrivals.delay_since)
         page = await _open_page(options)
@@ -127,20 +131,19 @@ async def _serve(options: argparse.Namespace) -> None:
             if epoll is not None:
                 nursery.start_soon(epoll.run)
             hub.engage(House(hub, nursery, thinker, options.house))
-            stop = await until_all_is_stored.enter_async_context(stop_asked_for())
             await run(hub, listening, partial(_announce, opened, place), stop, services)
             nursery.cancel_scope.cancel()
 
 
 @asynccontextmanager
-async def _kept(options: argparse.Namespace) -> AsyncIterator["Archive | None"]:
+async def _kept(options: argparse.Namespace, writer: Child | None) -> AsyncIterator["Archive | None"]:
     """Give the archive, or None if results are not kept. Raises OSError if they cannot be kept."""
     if options.db is None:
         yield None
         return
     from gateway.server.archive import keeping  # noqa: PLC0415  takes time, and not all keep results
 
-    async with keeping(options.db, options.keep_wire) as kept:
+    async with keeping(options.db, options.keep_wire, writer) as kept:
         yield kept
 
 
@@ -213,8 +216,8 @@ def _web(
     from adapters.web.process import WebProcess  # noqa: PLC0415
 
     orders = Orders(
-        where=None if archive is None else archive.place.where,
-        file=None if archive is None else archive.place.file,
+        where=None if archive is None else archive.opened.where,
+        file=None if archive is None else archive.opened.file,
         token=options.admin_token,
         log_level=options.log_level,
         log_json=options.log_json,
