@@ -36,7 +36,10 @@ class Admission:
 
     doors: Doors
     counts: Counter[tuple[str, str]]
-    """How often a limit was reached, by ``limit_`` with its option, and by front end."""
+    """How often a limit was reached, by ``limit_`` with its option, and by front end.
+
+    The system's own, at which accepting pauses, is ``limit_system``.
+    """
     limits: ClientLimits = UNLIMITED
     _parting: int = 0
     _logged: dict[str, float] = field(default_factory=dict)

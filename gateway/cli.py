@@ -198,7 +198,7 @@ def _front_ends(
                 limits.guard(each.name, each.refusal, each.front_end(hub, options, page)),
                 wired,
             ),
-            partial(limits.count, "accepting_paused", each.name),
+            partial(limits.count, "limit_system", each.name),
         )
         for each in DIALECTS
         if getattr(options, each.option) is not None

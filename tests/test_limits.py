@@ -113,9 +113,9 @@ def test_address_that_connects_too_fast_is_slowed_and_then_refused(stack: ExitSt
     with served(*EVERY_PORT, "--connects-per-second", "1") as gateway:
         for dialect in DIALECTS:  # the third has to wait
             let_in(stack, gateway, dialect)
-        for _ in range(10):
+        for _ in range(30):
             Client(stack, gateway, "droidcon")
-        for dialect in DIALECTS:
+        for dialect in reversed(DIALECTS):
             assert is_told_soon(stack, gateway, dialect, HELLO[dialect], REFUSED[dialect])
 
 
