@@ -69,7 +69,7 @@ class Doors:
     ):
         """All addresses together may have `most` connections, and each has its limits.
 
-        `here` holds for this machine's own addresses and for clients without one, `there` for all others.
+        `here` holds for this machine's own addresses, `there` for all others.
         """
         self._most = most
         self._there = there or AddressLimits()
@@ -81,9 +81,10 @@ class Doors:
     def enter(self, origin: str, now: float) -> Refusal | float:
         """Let a connection in, or say why not.
 
-        Return how many seconds it has to wait, up to `PATIENCE`; it is inside while it waits.
+        Return how many seconds it has to wait, up to `PATIENCE`; it is inside while it waits. A client
+        without an origin has no limits by address.
         """
-        limits = self._here if is_local(origin) else self._there
+        limits = self._limits_at(origin)
         inside = self._inside.get(origin, 0)
         if self._total >= self._most:
             return Refusal.CONNECTIONS
@@ -95,6 +96,11 @@ class Doors:
         self._inside[origin] = inside + 1
         self._total += 1
         return wait
+
+    def _limits_at(self, origin: str) -> AddressLimits:
+        if not origin:
+            return AddressLimits()
+        return self._here if is_local(origin) else self._there
 
     def leave(self, origin: str) -> None:
         """Let a connection out."""
@@ -130,8 +136,8 @@ class _Connects:
 
 
 def is_local(origin: str) -> bool:
-    """Whether clients with that origin are on this machine, or have no address."""
-    return not origin or origin.startswith("127.") or origin == "::/64"
+    """Whether clients with that origin are on this machine."""
+    return origin.startswith("127.") or origin == "::/64"
 
 
 def doors(most: int, per_address: int | None, connects: int | None) -> Doors:

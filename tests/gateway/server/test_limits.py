@@ -73,12 +73,17 @@ def test_what_is_remembered_of_addresses_is_bounded(monkeypatch: pytest.MonkeyPa
 
 
 def test_limits_by_address_leave_this_machine_s_clients_alone_unless_somebody_asked_for_them() -> None:
-    for origin in (HERE, "127.1.2.3", "::/64", ""):
+    for origin in (HERE, "127.1.2.3", "::/64"):
         assert is_local(origin)
         usual, asked = doors(0, None, None), doors(0, 3, 1000)
         entries = [usual.enter(origin, 0.0) for _ in range(20 * CONNECTS)]
         assert entries == [0] * len(entries)
         assert [asked.enter(origin, 0.0) for _ in range(4)] == [0, 0, 0, Refusal.ADDRESS]
+
+
+def test_client_without_an_address_has_no_limits_by_address() -> None:
+    inside = doors(0, 3, 1)
+    assert [inside.enter("", 0.0) for _ in range(100)] == [0] * 100
 
 
 def test_usual_limits_have_room_for_a_class_behind_one_address() -> None:
