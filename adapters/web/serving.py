@@ -165,7 +165,7 @@ class Endpoint(trio.abc.Listener[trio.SocketStream]):
         while True:
             try:
                 return await self._listener.accept()
-            except OSError as error:
+            except (OSError, MemoryError) as error:
                 self._troubles.log(error)
                 await trio.sleep(PAUSE)
 

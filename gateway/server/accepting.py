@@ -75,9 +75,6 @@ _PASSING = frozenset(
 )
 """What accept() says of one connection that came to nothing: the list of trio.SocketListener."""
 
-_NO_MEMORY = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
-"""What Python's own shortage of memory comes to."""
-
 _Serve: TypeAlias = Callable[[trio.SocketStream], Awaitable[None]]
 
 logger = logging.getLogger(__name__)
@@ -135,10 +132,9 @@ async def _accept(
         except BlockingIOError:
             pass
         except (OSError, MemoryError) as error:
-            trouble = _NO_MEMORY if isinstance(error, MemoryError) else error
-            if trouble.errno not in _PASSING:
+            if isinstance(error, MemoryError) or error.errno not in _PASSING:
                 paused()
-                troubles.log(trouble)
+                troubles.log(error)
                 await trio.sleep(PAUSE)
 
 
@@ -156,8 +152,10 @@ class Troubles:
         self._logged: dict[int | None, float] = {}
         """When, by errno."""
 
-    def log(self, error: OSError) -> None:
+    def log(self, error: OSError | MemoryError) -> None:
         """Log an error, unless one of its kind was logged within `LOG_PERIOD`."""
+        if isinstance(error, MemoryError):
+            error = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
         now = trio.current_time()
         if now >= self._logged.get(error.errno, -inf) + LOG_PERIOD:
             self._logged[error.errno] = now
