@@ -113,25 +113,26 @@ class Doors:
 class _Connects:
     """How fast addresses connect.
 
-    Of each address there is the time at which all its connects will be paid for, at one 'rate'th of a second
-    each. A time that has passed says nothing, so the older half is forgotten after that long.
+    Each address has a time. A connect puts it one part of a second later, 1 / `rate`, and never before now; how
+    far it lies ahead says how fast the address connects. A time that has passed says nothing, so addresses
+    are forgotten after as long as a time can lie ahead, or twice that.
     """
 
     def __init__(self) -> None:
-        self._paid: dict[str, float] = {}
+        self._ahead: dict[str, float] = {}
         self._older: dict[str, float] = {}
         self._since = -inf
 
     def wait(self, origin: str, rate: float, now: float) -> float:
-        """Note a connect; return how long it has to wait. One that had to wait too long is not noted."""
+        """Note a connect; return how long it has to wait. One that would have to wait too long is not noted."""
         if rate == inf:
             return 0.0
-        if now > self._since + BURST + PATIENCE or len(self._paid) >= REMEMBERED:
-            self._paid, self._older, self._since = {}, self._paid, now
-        paid = max(now, self._paid.get(origin, self._older.get(origin, now))) + 1 / rate
-        wait = max(0.0, paid - BURST - now)
+        if now > self._since + BURST + PATIENCE or len(self._ahead) >= REMEMBERED:
+            self._ahead, self._older, self._since = {}, self._ahead, now
+        ahead = max(now, self._ahead.get(origin, self._older.get(origin, now))) + 1 / rate
+        wait = max(0.0, ahead - BURST - now)
         if wait <= PATIENCE:
-            self._paid[origin] = paid
+            self._ahead[origin] = ahead
         return wait
 
 

@@ -68,7 +68,7 @@ def test_what_is_remembered_of_addresses_is_bounded(monkeypatch: pytest.MonkeyPa
     for number in range(1000):
         inside.enter(f"address {number}", 0.0)
         inside.leave(f"address {number}")
-    assert len(inside._connects._paid) + len(inside._connects._older) <= 200
+    assert len(inside._connects._ahead) + len(inside._connects._older) <= 200
     assert not inside._inside
 
 
