@@ -113,9 +113,9 @@ class Doors:
 class _Connects:
     """How fast addresses connect.
 
-    Each address has a time. A connect puts it one part of a second later, 1 / `rate`, and never before now; how
-    far it lies ahead says how fast the address connects. A time that has passed says nothing, so addresses
-    are forgotten after as long as a time can lie ahead, or twice that.
+    Each address has a time. A connect puts it 1 / `rate` seconds later, from now at least; how far it lies
+    ahead says how fast the address connects. A time that has passed says nothing, so an address is forgotten
+    after as long as its time can lie ahead, or twice that.
     """
 
     def __init__(self) -> None:
@@ -124,7 +124,7 @@ class _Connects:
         self._since = -inf
 
     def wait(self, origin: str, rate: float, now: float) -> float:
-        """Note a connect; return how long it has to wait. One that would have to wait too long is not noted."""
+        """Note a connect; return how long it has to wait. One that waits for too long is not noted."""
         if rate == inf:
             return 0.0
         if now > self._since + BURST + PATIENCE or len(self._ahead) >= REMEMBERED:
