@@ -245,6 +245,7 @@ async def test_client_that_does_not_finish_its_request_s_body_is_hung_up_on(
         await whole.send_all(GET % (b"/", with_body % 1) + b"x")
         await slow.send_all(GET % (b"/", with_body % 2) + b"x")
         assert b"hello" in await everything(slow)
+        await endpoint.left.wait()
         assert [each.idle_until for each in endpoint.web._connections] == [math.inf]
         assert b" 200 " in await whole.receive_some()
 
