@@ -37,6 +37,7 @@ from adapters.contract import (
     Transport,
     WireError,
 )
+from adapters.pacing import Pace
 from adapters.transports import never
 from adapters.wire import Wire
 from adapters.wire_log import NOTED, TURNING, Hide, WireLog
@@ -80,6 +81,7 @@ class Connection(Generic[C, S]):
         "_number",
         "_nursery",
         "_outbox",
+        "_pace",
         "_request",
         "_scope",
         "_seat",
@@ -132,6 +134,7 @@ class Connection(Generic[C, S]):
         now = trio.current_time()
         self._stay = Stay(now)
         self._kind = translator.manners.kind
+        self._pace = Pace(transport.limits, now)
         self._seat = hub.open(self, translator.manners, now, transport.origin)
         hub.feed.counts["connections", self._kind] += 1
 
@@ -257,6 +260,7 @@ class Connection(Generic[C, S]):
                 more = await self._transport.listen(self._heard)
                 while self._unheard or self._seat.is_held:
                     await self._room()
+                    await self._pace.ready(self._number, self._transport.origin)
                     await self._transport.turn()
                     texts, self._unheard = self._unheard, []
                     self._heard(texts, AT_ONCE)
@@ -272,9 +276,13 @@ class Connection(Generic[C, S]):
 
     def _heard(self, texts: list[str], limit: int = AT_FIRST) -> bool:
         """Carry out at most `limit` texts of the client; return whether these were all."""
-        now, wire_log = self._transport.read_at, self._wire_log
+        now, wire_log, pace = self._transport.read_at, self._wire_log, self._pace
         for index, text in enumerate(texts):
-            if index == limit or ((self._drains or self._holds) and self._is_full):
+            if (
+                index == limit
+                or ((self._drains or self._holds) and self._is_full)
+                or (self._number >= pace.upto and not pace.allows(self._number, now))
+            ):
                 self._unheard = texts[index:]
                 return False
             if wire_log is not None:

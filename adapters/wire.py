@@ -11,7 +11,8 @@ client with the largest backlog is given up. The writer bounds what waits for on
 import trio
 
 from adapters.epoll import Ready
-from adapters.sockets import DirectSocket
+from adapters.pacing import UNLIMITED
+from adapters.sockets import DirectSocket, origin_at
 from gateway.server.arrivals import ArrivalTimes
 
 GOODBYE_LIMIT = 1.0
@@ -77,8 +78,9 @@ class Wire(trio.abc.Stream):
         "_sending",
         "_socket",
         "_turns",
+        "address",
         "heard",
-        "origin",
+        "limits",
         "read_at",
     )
 
@@ -89,7 +91,10 @@ class Wire(trio.abc.Stream):
         backlogs: Backlogs | None = None,
         turns: Turns | None = None,
     ) -> None:
-        self.origin = socket.origin
+        self.address = socket.address
+        """The client's host, an IP address. Empty where nobody knows."""
+        self.limits = UNLIMITED
+        """What is held against the client."""
         self._socket = socket
         self._arrivals = arrivals or ArrivalTimes()
         self._backlogs = backlogs or Backlogs()
@@ -106,6 +111,11 @@ class Wire(trio.abc.Stream):
         self._lingers = False
         self._sending = trio.CancelScope()
         self._given_up = False
+
+    @property
+    def origin(self) -> str:
+        """Where the client is, as far as that is held against it: see `origin_at`."""
+        return origin_at(self.address)
 
     @property
     def waiting(self) -> int:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
+from adapters.admission import Admission, admission
 from adapters.connection import serve_connection
 from adapters.epoll import EpollReader
 from adapters.front_ends import DIALECTS
@@ -121,7 +122,7 @@ async def _serve(options: argparse.Namespace, writer: Child | None) -> None:
         page = await _open_page(options)
         metrics = await _open_metrics(options)
         wired = partial(_wired, arrivals, epoll, Backlogs(), Turns())
-        front_ends = _front_ends(options, hub, wired, _port(page))
+        front_ends = _front_ends(options, hub, wired, admission(options, hub.feed.counts), _port(page))
         listening = [await listen(front_end, options.host) for front_end in front_ends]
         opened = [("page", addresses_of(page)), ("metrics", addresses_of(metrics))]
         opened += [(each.front_end.name, each.addresses()) for each in listening]
@@ -207,6 +208,7 @@ def _front_ends(
     options: argparse.Namespace,
     hub: HubForPlayers,
     wired: Callable[[trio.SocketStream], Wire],
+    limits: Admission,
     page: int | None,
 ) -> list[FrontEnd]:
     """Return the front ends for the given ports; `page` is the port of the page, if there is one."""
@@ -214,7 +216,13 @@ def _front_ends(
         FrontEnd(
             each.name,
             getattr(options, each.option),
-            partial(serve_connection, each.name, each.front_end(hub, options, page), wired),
+            partial(
+                serve_connection,
+                each.name,
+                limits.guard(each.name, each.refusal, each.front_end(hub, options, page)),
+                wired,
+            ),
+            partial(limits.count, "limit_system", each.name),
         )
         for each in DIALECTS
         if getattr(options, each.option) is not None
@@ -240,6 +248,8 @@ def _web(
         origins=options.allow_origin,
         fronts=_fronts(listening),
         house=[name for name in sorted(HOUSE_PLAYERS) if is_installed(name)],
+        limits=(options.max_per_address, options.connects_per_second),
+        request=options.request_seconds,
         idle=options.idle,
     )
     queue, clear = (None, None) if archive is None else (archive.open_games, archive.clear)

@@ -9,12 +9,15 @@ import logging
 import secrets
 import socket
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from ipaddress import ip_address
 
 import trio
 
+from adapters.admission import Admission
+from adapters.sockets import address_of, origin_at
 from adapters.web.api import Admin
 from adapters.web.application import Application
 from adapters.web.health import Health
@@ -23,11 +26,12 @@ from adapters.web.live.live import Live
 from adapters.web.origins import Origins
 from adapters.web.perfect import Perfect, Solver
 from adapters.web.remote import Remote
-from adapters.web.server import Web
+from adapters.web.server import Web, refuse
 from adapters.web.site import Front, Site
 from adapters.web.streaming import Threads
 from gateway.processes import give_way
 from gateway.server.accepting import PAUSE, Troubles, watch
+from gateway.server.limits import doors
 from gateway.server.logs import set_up_logging
 from gateway.store.database import Database, Place, open_again
 from gateway.store.reader import Reader
@@ -87,7 +91,8 @@ class Serving:
             reader, Threads(), self._live, fronts, tuple(orders.house), idle=orders.idle, perfect=perfect
         )
         origins = Origins(frozenset(orders.origins), is_local=is_local)
-        self._web = Web(Application(site, health, admin, origins))
+        self._web = Web(Application(site, health, admin, origins), orders.request)
+        self._admission = Admission(doors(0, *orders.limits), Counter())
         self._room = trio.Semaphore(MOST)
         self._accepting = trio.CancelScope()
 
@@ -124,8 +129,10 @@ class Serving:
 
     async def _serve_one(self, stream: trio.SocketStream) -> None:
         try:
-            await self._web.serve(stream)
+            origin = origin_at(address_of(stream.socket))
+            await self._admission.let_in("page", origin, stream, self._web.serve, refuse)
         finally:
+            stream.socket.close()
             self._room.release()
 
 
@@ -157,7 +164,7 @@ class Endpoint(trio.abc.Listener[trio.SocketStream]):
         while True:
             try:
                 return await self._listener.accept()
-            except OSError as error:
+            except (OSError, MemoryError) as error:
                 self._troubles.log(error)
                 await trio.sleep(PAUSE)
 

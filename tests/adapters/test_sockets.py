@@ -13,6 +13,7 @@ from wires import MemorySocket
 
 from adapters.epoll import EpollReader
 from adapters.sockets import DirectSocket, is_answered, origin_at
+from adapters.wire import Wire
 
 Either: TypeAlias = DirectSocket | MemorySocket
 
@@ -216,7 +217,8 @@ async def test_closing_twice_is_harmless(pair: tuple[Either, Either]) -> None:
 async def test_clients_of_one_address_have_one_origin_whatever_their_port() -> None:
     server, client = await direct_pair()
     async with closing(server, client):
-        assert server.origin == client.origin == "127.0.0.1"
+        assert server.address == client.address == "127.0.0.1"
+        assert Wire(server).origin == Wire(client).origin == "127.0.0.1"
 
 
 @pytest.mark.parametrize(
@@ -237,7 +239,7 @@ async def test_socket_of_another_family_has_no_origin() -> None:
     with other:
         stream = DirectSocket(trio.SocketStream(one))
         async with closing(stream):
-            assert stream.origin == ""
+            assert stream.address == Wire(stream).origin == ""
 
 
 async def test_client_that_has_gone_already_has_no_origin() -> None:
@@ -246,4 +248,4 @@ async def test_client_that_has_gone_already_has_no_origin() -> None:
         server.socket.shutdown(socket.SHUT_RDWR)
         stream = DirectSocket(server)
         async with closing(stream):
-            assert stream.origin in ("", "127.0.0.1")
+            assert stream.address in ("", "127.0.0.1")
