@@ -30,12 +30,12 @@ class DirectSocket:
     Errors of the connection are those of trio's streams.
     """
 
-    __slots__ = ("_epoll", "_socket", "origin")
+    __slots__ = ("_epoll", "_socket", "address")
 
     def __init__(self, stream: trio.SocketStream, epoll: EpollReader | None = None) -> None:
         taken = stream.socket  # trio has set TCP_NODELAY
-        self.origin = _origin_of(taken)
-        """Where the peer is: see `origin_at`. Empty where nobody knows."""
+        self.address = _address_of(taken)
+        """The peer's host, an IP address. Empty where nobody knows."""
         self._socket = socket.socket(taken.family, taken.type, taken.proto, taken.detach())
         self._socket.setblocking(False)
         self._epoll = epoll
@@ -121,6 +121,10 @@ class DirectSocket:
         except OSError as error:
             raise self._error() from error
 
+    def fileno(self) -> int:
+        """Return the system's number of the socket. Raises trio.ClosedResourceError."""
+        return self._open_socket().fileno()
+
     async def aclose(self) -> None:
         """Close both directions."""
         if self._socket.fileno() >= 0:
@@ -140,11 +144,11 @@ class DirectSocket:
         return trio.ClosedResourceError() if self._socket.fileno() < 0 else trio.BrokenResourceError()
 
 
-def _origin_of(sock: trio.socket.SocketType) -> str:
+def _address_of(sock: trio.socket.SocketType) -> str:
     if sock.family not in _WITH_ADDRESS:
         return ""
     try:
-        return origin_at(sock.getpeername()[0])
+        return str(sock.getpeername()[0])
     except OSError:  # the peer has gone
         return ""
 
@@ -152,8 +156,10 @@ def _origin_of(sock: trio.socket.SocketType) -> str:
 def origin_at(host: str) -> str:
     """Return what clients at `host`, an address, have in common: the address itself, or an IPv6 network.
 
-    A client that has one address of an IPv6 network has all of them.
+    A client that has one address of an IPv6 network has all of them. Empty where `host` is.
     """
+    if not host:
+        return ""
     address = ip_address(host.partition("%")[0])
     if isinstance(address, IPv6Address):
         network = IPv6Network((int(address), _PREFIX), strict=False)

@@ -11,7 +11,8 @@ client with the largest backlog is given up. The writer bounds what waits for on
 import trio
 
 from adapters.epoll import Ready
-from adapters.sockets import DirectSocket
+from adapters.sockets import DirectSocket, origin_at
+from adapters.tls import Session, TlsSocket
 from gateway.server.arrivals import ArrivalTimes
 
 GOODBYE_LIMIT = 1.0
@@ -77,8 +78,8 @@ class Wire(trio.abc.Stream):
         "_sending",
         "_socket",
         "_turns",
+        "address",
         "heard",
-        "origin",
         "read_at",
     )
 
@@ -89,8 +90,9 @@ class Wire(trio.abc.Stream):
         backlogs: Backlogs | None = None,
         turns: Turns | None = None,
     ) -> None:
-        self.origin = socket.origin
-        self._socket = socket
+        self.address = socket.address
+        """The client's host, an IP address. Empty where nobody knows."""
+        self._socket: DirectSocket | TlsSocket = socket
         self._arrivals = arrivals or ArrivalTimes()
         self._backlogs = backlogs or Backlogs()
         self._turns = turns or Turns()
@@ -106,6 +108,16 @@ class Wire(trio.abc.Stream):
         self._lingers = False
         self._sending = trio.CancelScope()
         self._given_up = False
+
+    @property
+    def origin(self) -> str:
+        """Where the client is, as far as that is held against it: see `origin_at`."""
+        return origin_at(self.address)
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether the bytes are encrypted on their way."""
+        return isinstance(self._socket, TlsSocket)
 
     @property
     def waiting(self) -> int:
@@ -139,6 +151,17 @@ class Wire(trio.abc.Stream):
     def push_back(self, data: bytes) -> None:
         """Let the next read begin with `data`."""
         self._pushed = data
+
+    def secure(self, session: Session) -> None:
+        """Go on with TLS, after a handshake. What has arrived since is read next."""
+        assert isinstance(self._socket, DirectSocket)
+        tls = TlsSocket(self._socket, session)
+        self._socket, self._pushed = tls, tls.arrived()
+
+    def fileno(self) -> int:
+        """Return the number of a socket without TLS, for another process. Raises trio.ClosedResourceError."""
+        assert isinstance(self._socket, DirectSocket)
+        return self._socket.fileno()
 
     async def listen(self, ready: Ready) -> None:
         """Call `ready`, which reads, each time there is something to `read`, until it returns False.

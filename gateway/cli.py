@@ -13,6 +13,7 @@ import secrets
 import select
 import signal
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -21,10 +22,15 @@ from typing import TYPE_CHECKING
 import trio
 
 from adapters.connection import serve_connection
+from adapters.dialect import Dialect, Serve
+from adapters.entry import FIRST_LIMIT, SILENCE, Entry
 from adapters.epoll import EpollReader
 from adapters.front_ends import DIALECTS
 from adapters.house.server import House, is_installed
 from adapters.house.thinking import Thinker
+from adapters.one_port import serving, sharing
+from adapters.page import Page
+from adapters.ports import Ports, port_of
 from adapters.sockets import DirectSocket
 from adapters.wire import Backlogs, Turns, Wire
 from gateway.game.commands import HOUSE_PLAYERS
@@ -47,10 +53,12 @@ from gateway.server.app import (
 )
 from gateway.server.arguments import in_one_line, let_output_take_any_text
 from gateway.server.arrivals import ArrivalTimes
+from gateway.server.certificates import Certificate
 from gateway.server.logs import log_fault, log_games, log_start, set_up_logging
 from gateway.server.options import NO_WEB, WEB_PORT
 
 if TYPE_CHECKING:
+    from adapters.web.process import Opened
     from gateway.server.archive import Archive
 
 logger = logging.getLogger("gateway.server")
@@ -110,15 +118,18 @@ async def _serve(options: argparse.Namespace) -> None:
             game_ids(secrets.randbelow(RUNS) if archive is None else archive.run),
         )
         log_games(hub.feed, arrivals.delay_since)
-        page = await _open_page(options)
         wired = partial(_wired, arrivals, epoll, Backlogs(), Turns())
-        front_ends = _front_ends(options, hub, wired, _port(page))
+        counts: Counter[tuple[str, str]] = Counter()
+        ports = await _open_ports(options, counts, until_all_is_stored)
+        front_ends = _front_ends(options, hub, wired, ports)
         listening = [await listen(front_end, options.host) for front_end in front_ends]
-        opened = [("page", addresses_of(page))]
+        opened = [("page", addresses_of(ports.page))]
         opened += [(each.front_end.name, each.addresses()) for each in listening]
-        services: list[Service] = [_web(options, archive, page, listening, hub)] if page else []
-        if not page and options.web != NO_WEB:
+        opened += ports.opened(DIALECTS)
+        services: list[Service] = [_web(options, archive, ports, listening, hub)] if ports.page_port else []
+        if not services and options.web != NO_WEB:
             _say_that_there_is_no_page()
+        listening += ports.listening(_serve_all(options, hub, ports), wired)
         async with trio.open_nursery() as nursery:
             thinker = Thinker(options.house_workers, terms)
             if epoll is not None:
@@ -141,12 +152,30 @@ async def _kept(options: argparse.Namespace) -> AsyncIterator["Archive | None"]:
         yield kept
 
 
+async def _open_ports(
+    options: argparse.Namespace, counts: Counter[tuple[str, str]], stack: AsyncExitStack
+) -> Ports:
+    """Open the page's port and the one port, if they are wanted. Raises OSError."""
+    certificate = None if options.tls_cert is None else Certificate(options.tls_cert, options.tls_key)
+    entry = Entry(certificate, counts, tls_only=options.tls_only, proxied=options.proxy_protocol)
+    page = await _open_page(options)
+    shared = [] if options.port is None else await open_port(options.port, options.host)
+    to_page = None
+    if (shared and options.web != NO_WEB) or (page and not entry.is_plain):
+        from adapters.web.passing import Passing  # noqa: PLC0415  as above
+
+        passing = Passing()
+        stack.callback(passing.close)
+        to_page = Page(passing, counts)
+    return Ports(page, shared, entry, to_page)
+
+
 async def _open_page(options: argparse.Namespace) -> list[trio.SocketListener]:
     """Open the page's port if it is wanted. If the usual port is in use, go without the page.
 
     Raises OSError if the system refuses the port.
     """
-    if options.web == NO_WEB:
+    if options.web == NO_WEB or (options.web is None and options.port is not None):
         return []
     if options.web is not None:
         return await open_port(options.web, options.host)
@@ -178,24 +207,37 @@ def _front_ends(
     options: argparse.Namespace,
     hub: HubForPlayers,
     wired: Callable[[trio.SocketStream], Wire],
-    page: int | None,
+    ports: Ports,
 ) -> list[FrontEnd]:
-    """Return the front ends for the given ports; `page` is the port of the page, if there is one."""
+    """Return the front ends for the given ports."""
     return [
         FrontEnd(
             each.name,
             getattr(options, each.option),
-            partial(serve_connection, each.name, each.front_end(hub, options, page), wired),
+            partial(serve_connection, each.name, _served(each, options, hub, ports), wired),
         )
         for each in DIALECTS
         if getattr(options, each.option) is not None
     ]
 
 
+def _served(each: Dialect, options: argparse.Namespace, hub: HubForPlayers, ports: Ports) -> Serve:
+    """Return what serves a dialect's clients on a port of its own."""
+    front = each.front_end(hub, options, ports.page_port)
+    silence = FIRST_LIMIT if each.scheme else SILENCE
+    return ports.entry.before(serving(front, options.trusted_proxy), silence)
+
+
+def _serve_all(options: argparse.Namespace, hub: HubForPlayers, ports: Ports) -> Serve:
+    """Return what serves the clients of the one port."""
+    fronts = [(each, each.front_end(hub, options, ports.page_port)) for each in DIALECTS]
+    return sharing(fronts, options.trusted_proxy, None if ports.to_page is None else ports.to_page.take)
+
+
 def _web(
     options: argparse.Namespace,
     archive: "Archive | None",
-    listeners: Sequence[trio.SocketListener],
+    ports: Ports,
     listening: Sequence[Listening],
     hub: Hub,
 ) -> Service:
@@ -209,24 +251,28 @@ def _web(
         log_level=options.log_level,
         log_json=options.log_json,
         origins=options.allow_origin,
-        fronts=_fronts(listening),
+        fronts=_fronts(listening, ports),
         house=[name for name in sorted(HOUSE_PLAYERS) if is_installed(name)],
         idle=options.idle,
+        hosts=ports.hosts,
     )
+    sockets: list[Opened] = [*ports.for_web]
+    if ports.to_page is not None:
+        sockets.append(ports.to_page.passing)
     queue, clear = (None, None) if archive is None else (archive.open_games, archive.clear)
-    return WebProcess(orders, listeners, queue, clear, hub)
+    return WebProcess(orders, sockets, queue, clear, hub)
 
 
-def _fronts(listening: Sequence[Listening]) -> list[tuple[str, str, str, str, int | None]]:
+def _fronts(
+    listening: Sequence[Listening], ports: Ports
+) -> list[tuple[str, str, str, str, int | None, bool]]:
     """Return the dialects for the page, as the fields of `adapters.web.site.Front`."""
-    ports = {each.front_end.name: _port(each.listeners) for each in listening}
-    return [(each.name, each.short, each.mark, each.scheme, ports.get(each.name)) for each in DIALECTS]
-
-
-def _port(listeners: Sequence[trio.SocketListener]) -> int | None:
-    """Return the port of the first listener, if there is one."""
-    port: int | None = listeners[0].socket.getsockname()[1] if listeners else None
-    return port
+    own = {each.front_end.name: port_of(each.listeners) for each in listening}
+    shared = port_of(ports.shared)
+    return [
+        (each.name, each.short, each.mark, each.scheme, own.get(each.name, shared), each.name not in own)
+        for each in DIALECTS
+    ]
 
 
 def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str) -> None:
@@ -249,6 +295,6 @@ def _line(name: str, address: str) -> str:
     examples = {each.name: (each.scheme, each.example) for each in DIALECTS}
     examples["page"] = "http", "games live, standings, play"
     scheme, example = examples[name]
-    host, _, port = address.rpartition(":")
+    host, _, port = address.rpartition(":")  # of a port with a path, which only URLs have, nothing is made
     shown = example.format(address=address, host=host.strip("[]"), port=port)
     return f"{name:9} {f'{scheme}://{address}' if scheme else address:26} {shown}"

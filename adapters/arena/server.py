@@ -6,9 +6,8 @@ Knows how a wire, a hub and the dialect's objects fit together, and what a reque
 from adapters.arena.codec import ArenaCodec
 from adapters.arena.translator import ArenaTranslator
 from adapters.connection import Connection
-from adapters.upgrade import Endpoint, serve_websocket, wanted_place
+from adapters.upgrade import Endpoint, wanted_place
 from adapters.websocket import WebSocketTransport
-from adapters.wire import Wire
 from gateway.hub.interfaces import HubForPlayers
 
 TEXT = (
@@ -18,11 +17,11 @@ TEXT = (
 )
 
 
-async def serve(wire: Wire, hub: HubForPlayers, page: int | None = None) -> None:
-    """Serve one connection; `page` is the port of the page for people, if there is one."""
+def endpoint(hub: HubForPlayers, page: int | None = None) -> Endpoint:
+    """Return what serves clients; `page` is the port of the page for people, if there is one."""
 
     async def talk(transport: WebSocketTransport, target: str) -> None:
         table, against = wanted_place(target)
         await Connection(hub, transport, ArenaCodec(), ArenaTranslator(table, against)).run()
 
-    await serve_websocket(wire, Endpoint(talk, TEXT, page))
+    return Endpoint(talk, TEXT, page)

@@ -7,9 +7,8 @@ is read here and not in a message (PROTOCOL.md 4).
 from adapters.connection import Connection
 from adapters.nac4.codec import Nac4Codec
 from adapters.nac4.translator import Nac4Translator
-from adapters.upgrade import Endpoint, serve_websocket, wanted_place
+from adapters.upgrade import Endpoint, wanted_place
 from adapters.websocket import WebSocketTransport
-from adapters.wire import Wire
 from gateway.game.commands import Wish, place_for
 from gateway.hub.interfaces import HubForPlayers
 
@@ -19,8 +18,8 @@ TEXT = (
 )
 
 
-async def serve(wire: Wire, hub: HubForPlayers, page: int | None = None, *, original: bool = False) -> None:
-    """Serve one connection; `original` words endings for clients that know no ``Disconnected``.
+def endpoint(hub: HubForPlayers, page: int | None = None, *, original: bool = False) -> Endpoint:
+    """Return what serves clients; `original` words endings for those that know no ``Disconnected``.
 
     `page` is the port of the page for people, if there is one.
     """
@@ -30,4 +29,4 @@ async def serve(wire: Wire, hub: HubForPlayers, page: int | None = None, *, orig
         place = place_for(table, None if against is None else Wish(against))
         await Connection(hub, transport, Nac4Codec(), Nac4Translator(place, original=original)).run()
 
-    await serve_websocket(wire, Endpoint(talk, TEXT, page))
+    return Endpoint(talk, TEXT, page)

@@ -41,6 +41,8 @@ class Orders:
     """The server's own players that people can choose."""
     idle: float = 300.0
     """As in `adapters.web.site.Site`."""
+    hosts: Sequence[str] = ()
+    """The addresses at which the server accepts clients of the page and passes them on."""
 
 
 @dataclass(frozen=True, slots=True)

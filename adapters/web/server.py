@@ -24,6 +24,7 @@ from hypercorn.typing import ConnectionState, LifespanState
 from starlette.types import ASGIApp, Message, Scope
 
 from adapters.connection import guarded
+from adapters.web.passing import PassedStream
 from gateway.store.errors import StoreError
 
 SEND_LIMIT = 30.0
@@ -41,6 +42,8 @@ PIECE = 1 << 14
 _VERSIONS = (b"1.0", b"1.1")
 _OFFERS = (b"upgrade", b"http2-settings")
 
+Stream: TypeAlias = trio.SocketStream | PassedStream
+"""A client's: of a connection that this process accepted, or that the server passed on."""
 _Send: TypeAlias = Callable[[Message | None], Awaitable[None]]
 
 logger = logging.getLogger(__name__)
@@ -52,12 +55,16 @@ class Web:
     def __init__(self, application: ASGIApp) -> None:
         self._application = application
         self._config = _config()
+        self._config_for_one = _config()
+        self._config_for_one.keep_alive_max_requests = 1
         self._context = WorkerContext(None)
         self._connections: dict[Connection, None] = {}
 
-    async def serve(self, stream: trio.SocketStream) -> None:
+    async def serve(self, stream: Stream) -> None:
         """Serve one connection until it ends. Raises nothing."""
-        connection = Connection(stream, self._application, self._config, self._context, self._bound)
+        is_single = isinstance(stream, PassedStream) and stream.is_single
+        config = self._config_for_one if is_single else self._config
+        connection = Connection(stream, self._application, config, self._context, self._bound)
         self._connections[connection] = None
         try:
             await guarded("web", connection.run)
@@ -85,7 +92,7 @@ class Connection:
 
     def __init__(
         self,
-        stream: trio.SocketStream,
+        stream: Stream,
         application: ASGIApp,
         config: Config,
         context: WorkerContext,
@@ -106,8 +113,9 @@ class Connection:
         self._sending = trio.Lock()
         self._answers: trio.Nursery
         state = ConnectionState(LifespanState())
+        is_secure = isinstance(stream, PassedStream) and stream.is_secure
         self._protocol = H11Protocol(
-            cast(Any, application), config, context, cast(Any, self), state, False, None, None, self._send
+            cast(Any, application), config, context, cast(Any, self), state, is_secure, None, None, self._send
         )
         self._protocol.connection = OnlyHttp11(h11.SERVER, config.h11_max_incomplete_size)
 
