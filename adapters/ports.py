@@ -61,6 +61,24 @@ class Ports:
         found = [(name, [f"{each}{path}" for each in addresses]) for name, path in paths.items()]
         return [("page", addresses), *found] if self.to_page else found
 
+    def fronts(
+        self, dialects: Sequence[Dialect], own: Sequence[Listening]
+    ) -> list[tuple[str, str, str, str, int | None, bool]]:
+        """Return the dialects for the page, as the fields of its `Front`; `own` are their own ports."""
+        ports = {each.front_end.name: port_of(each.listeners) for each in own}
+        shared = port_of(self.shared)
+        return [
+            (
+                each.name,
+                each.short,
+                each.mark,
+                each.scheme,
+                ports.get(each.name, shared),
+                each.name not in ports,
+            )
+            for each in dialects
+        ]
+
     def listening(self, serve_all: Serve, wired: Wired) -> list[Listening]:
         """Return what this process accepts clients for; on the one port `serve_all` serves them."""
         found = []

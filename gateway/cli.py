@@ -136,7 +136,9 @@ async def _serve(options: argparse.Namespace) -> None:
                 nursery.start_soon(epoll.run)
             hub.engage(House(hub, nursery, thinker, options.house))
             stop = await until_all_is_stored.enter_async_context(stop_asked_for())
-            await run(hub, listening, partial(_announce, opened, place), stop, services)
+            await run(
+                hub, listening, partial(_announce, opened, place, tls_only=options.tls_only), stop, services
+            )
             nursery.cancel_scope.cancel()
 
 
@@ -251,7 +253,7 @@ def _web(
         log_level=options.log_level,
         log_json=options.log_json,
         origins=options.allow_origin,
-        fronts=_fronts(listening, ports),
+        fronts=ports.fronts(DIALECTS, listening),
         house=[name for name in sorted(HOUSE_PLAYERS) if is_installed(name)],
         idle=options.idle,
         hosts=ports.hosts,
@@ -263,25 +265,14 @@ def _web(
     return WebProcess(orders, sockets, queue, clear, hub)
 
 
-def _fronts(
-    listening: Sequence[Listening], ports: Ports
-) -> list[tuple[str, str, str, str, int | None, bool]]:
-    """Return the dialects for the page, as the fields of `adapters.web.site.Front`."""
-    own = {each.front_end.name: port_of(each.listeners) for each in listening}
-    shared = port_of(ports.shared)
-    return [
-        (each.name, each.short, each.mark, each.scheme, own.get(each.name, shared), each.name not in own)
-        for each in DIALECTS
-    ]
-
-
-def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str) -> None:
+def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str, *, tls_only: bool) -> None:
     """Print where to point a bot, one line for each address, and where results are kept.
 
     Raises OSError where stdout is closed.
     """
     addresses = [(name, address) for name, where in opened for address in where]
-    lines = [*(_line(name, address) for name, address in addresses), f"{'results':9} {place}"]
+    shown = [_line(name, address, tls_only=tls_only) for name, address in addresses]
+    lines = [*shown, f"{'results':9} {place}"]
     try:
         print("\n".join(lines), flush=True)
     except OSError:
@@ -290,11 +281,12 @@ def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str) -> None:
     log_start(addresses, place)
 
 
-def _line(name: str, address: str) -> str:
+def _line(name: str, address: str, *, tls_only: bool) -> str:
     """Return an address, and what to try there."""
     examples = {each.name: (each.scheme, each.example) for each in DIALECTS}
     examples["page"] = "http", "games live, standings, play"
     scheme, example = examples[name]
     host, _, port = address.rpartition(":")  # of a port with a path, which only URLs have, nothing is made
     shown = example.format(address=address, host=host.strip("[]"), port=port)
+    scheme = f"{scheme}s" if scheme and tls_only else scheme
     return f"{name:9} {f'{scheme}://{address}' if scheme else address:26} {shown}"
