@@ -68,15 +68,9 @@ class Ports:
         ports = {each.front_end.name: port_of(each.listeners) for each in own}
         shared = port_of(self.shared)
         return [
-            (
-                each.name,
-                each.short,
-                each.mark,
-                each.scheme,
-                ports.get(each.name, shared),
-                each.name not in ports,
-            )
+            (each.name, each.short, each.mark, each.scheme, ports.get(each.name, shared), is_shared)
             for each in dialects
+            for is_shared in [each.name not in ports]
         ]
 
     def listening(self, serve_all: Serve, wired: Wired) -> list[Listening]:

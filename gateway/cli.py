@@ -30,7 +30,7 @@ from adapters.house.server import House, is_installed
 from adapters.house.thinking import Thinker
 from adapters.one_port import serving, sharing
 from adapters.page import Page
-from adapters.ports import Ports, port_of
+from adapters.ports import Ports
 from adapters.sockets import DirectSocket
 from adapters.wire import Backlogs, Turns, Wire
 from gateway.game.commands import HOUSE_PLAYERS

@@ -433,6 +433,7 @@ HUB_KNOWN = {"gateway.hub.feed", "gateway.hub.interfaces", "gateway.hub.seat"}
 SERVERS_END = {
     "adapters.web.process",
     "adapters.web.link",
+    "adapters.web.passing",
     "adapters.web.live.sender",
     "adapters.web.live.rows",
 }

@@ -25,7 +25,7 @@ class MemorySocket:
     """Any other stream, with the face of a `DirectSocket`: what it sends always waits."""
 
     host = "192.0.2.7"
-    origin = ""
+    address = ""
     is_readable = False
     is_reachable = True
     is_listened_to = True
