@@ -97,7 +97,7 @@ class PassedStream(trio.abc.HalfCloseableStream):
         await self._stream.aclose()
 
 
-class Passed:
+class Passed(trio.abc.Listener[PassedStream]):
     """The process's end: gives the streams as a listener does."""
 
     def __init__(self, taken: socket.socket) -> None:

@@ -61,7 +61,9 @@ def certificate(files: certificates.Files) -> Certificate:
     return Certificate(files.certificate, files.key)
 
 
-async def test_without_tls_and_proxies_nothing_stands_before_a_client(counts: Counter[tuple[str, str]]) -> None:
+async def test_without_tls_and_proxies_nothing_stands_before_a_client(
+    counts: Counter[tuple[str, str]],
+) -> None:
     assert Entry(None, counts).before(echo) is echo
 
 
