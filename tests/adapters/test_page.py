@@ -102,13 +102,22 @@ async def test_relay_ends_for_the_page_when_its_client_does(files: certificates.
         assert await page.receive_some(100) == b""
 
 
+async def send_for_ever(stream: trio.SocketStream) -> None:
+    while True:
+        await stream.send_all(b"x" * 100_000)
+
+
 @certificates.needs_openssl
 async def test_client_that_does_not_read_makes_the_page_wait(files: certificates.Files) -> None:
-    async with by_tls(files, Process()) as (_, page):
-        with trio.move_on_after(0.2) as waiting:
-            while True:
-                await page.send_all(b"x" * 100_000)
+    async with by_tls(files, Process()) as (client, page):
+        waiting = trio.CancelScope()
+        with waiting:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(send_for_ever, page)
+                await trio.testing.wait_all_tasks_blocked(0.01)
+                waiting.cancel()
         assert waiting.cancelled_caught
+        await trio.aclose_forcefully(client)
 
 
 async def test_page_that_takes_nobody_is_busy_and_that_is_counted() -> None:
