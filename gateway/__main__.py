@@ -7,6 +7,7 @@ at the system, because some systems lack modules that the server needs.
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 SYSTEMS = {"linux": "Linux", "darwin": "macOS"}
 
@@ -26,9 +27,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return reports.main(given)
     options = parse(given, DIALECTS)
-    from gateway import cli  # noqa: PLC0415
+    from gateway.processes import started  # noqa: PLC0415
 
-    return cli.main(options)
+    writer = None
+    if options.db is not None:
+        with suppress(OSError):  # the server tries again, and says why
+            writer = started("gateway.store.worker")
+    from gateway import cli  # noqa: PLC0415  now, so that both load their libraries at the same time
+
+    return cli.main(options, writer)
 
 
 if __name__ == "__main__":

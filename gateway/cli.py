@@ -15,7 +15,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -40,6 +40,7 @@ from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.hub.interfaces import HubForPlayers
 from gateway.matchmaking.standard import LobbyAndTables
+from gateway.processes import Child
 from gateway.server.app import (
     FrontEnd,
     Listening,
@@ -64,8 +65,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger("gateway.server")
 
 
-def main(options: argparse.Namespace) -> int:
-    """Run the server; return the exit status: 0 when it was stopped, 1 when the system refused something."""
+def main(options: argparse.Namespace, writer: Child | None = None) -> int:
+    """Run the server; return the exit status: 0 when it was stopped, 1 when the system refused something.
+
+    `writer` is the process that writes, where it has been started already.
+    """
     let_output_take_any_text()
     set_up_logging(options.log_level, as_json=options.log_json)
     status = 0
@@ -73,7 +77,7 @@ def main(options: argparse.Namespace) -> int:
     _collect_seldom()
     _wait_for_no_thread()
     try:
-        trio.run(_serve, options)
+        trio.run(_serve, options, writer)
     except* OSError as refusals:
         print(f"c4gateway: error: {in_one_line(refusals)}", file=sys.stderr)
         status = 1
@@ -101,26 +105,29 @@ def _wait_for_no_thread() -> None:
     sys.setswitchinterval(1e-4)
 
 
-async def _serve(options: argparse.Namespace) -> None:
+async def _serve(options: argparse.Namespace, writer: Child | None) -> None:
     terms = Terms(options.clock, options.penalty, options.idle, options.rejoin)
     lot = random.Random(options.seed)
     matchmaker = LobbyAndTables(lot, options.games_per_pair, options.house_after)
     arrivals = ArrivalTimes()
     trio.lowlevel.add_instrument(arrivals)
     epoll = EpollReader() if hasattr(select, "epoll") else None
-    async with AsyncExitStack() as until_all_is_stored, _kept(options) as archive:
-        place = "nowhere" if archive is None else archive.label
+    counts: Counter[tuple[str, str]] = Counter()
+    async with (
+        stop_asked_for() as stop,
+        _kept(options, writer) as archive,
+        _ports(options, counts) as ports,
+    ):
+        place = "nowhere" if archive is None else archive.opened.label
         hub = Hub(
             terms,
             matchmaker,
             NoResults() if archive is None else archive.results,
             log_fault,
-            game_ids(secrets.randbelow(RUNS) if archive is None else archive.run),
+            game_ids(secrets.randbelow(RUNS) if archive is None else archive.opened.run),
         )
         log_games(hub.feed, arrivals.delay_since)
         wired = partial(_wired, arrivals, epoll, Backlogs(), Turns())
-        counts: Counter[tuple[str, str]] = Counter()
-        ports = await _open_ports(options, counts, until_all_is_stored)
         front_ends = _front_ends(options, hub, wired, ports)
         listening = [await listen(front_end, options.host) for front_end in front_ends]
         opened = [("page", addresses_of(ports.page))]
@@ -135,41 +142,37 @@ async def _serve(options: argparse.Namespace) -> None:
             if epoll is not None:
                 nursery.start_soon(epoll.run)
             hub.engage(House(hub, nursery, thinker, options.house))
-            stop = await until_all_is_stored.enter_async_context(stop_asked_for())
-            await run(
-                hub, listening, partial(_announce, opened, place, tls_only=options.tls_only), stop, services
-            )
+            started = partial(_announce, opened, place, tls_only=options.tls_only)
+            await run(hub, listening, started, stop, services)
             nursery.cancel_scope.cancel()
 
 
 @asynccontextmanager
-async def _kept(options: argparse.Namespace) -> AsyncIterator["Archive | None"]:
+async def _kept(options: argparse.Namespace, writer: Child | None) -> AsyncIterator["Archive | None"]:
     """Give the archive, or None if results are not kept. Raises OSError if they cannot be kept."""
     if options.db is None:
         yield None
         return
     from gateway.server.archive import keeping  # noqa: PLC0415  takes time, and not all keep results
 
-    async with keeping(options.db, options.keep_wire) as kept:
+    async with keeping(options.db, options.keep_wire, writer) as kept:
         yield kept
 
 
-async def _open_ports(
-    options: argparse.Namespace, counts: Counter[tuple[str, str]], stack: AsyncExitStack
-) -> Ports:
+@asynccontextmanager
+async def _ports(options: argparse.Namespace, counts: Counter[tuple[str, str]]) -> AsyncIterator[Ports]:
     """Open the page's port and the one port, if they are wanted. Raises OSError."""
     certificate = None if options.tls_cert is None else Certificate(options.tls_cert, options.tls_key)
     entry = Entry(certificate, counts, tls_only=options.tls_only, proxied=options.proxy_protocol)
     page = await _open_page(options)
     shared = [] if options.port is None else await open_port(options.port, options.host)
-    to_page = None
-    if (shared and options.web != NO_WEB) or (page and not entry.is_plain):
-        from adapters.web.passing import Passing  # noqa: PLC0415  as above
+    if not (page and not entry.is_plain) and not (shared and options.web != NO_WEB):
+        yield Ports(page, shared, entry, None)
+        return
+    from adapters.web.passing import Passing  # noqa: PLC0415  as above
 
-        passing = Passing()
-        stack.callback(passing.close)
-        to_page = Page(passing, counts)
-    return Ports(page, shared, entry, to_page)
+    with closing(Passing()) as passing:
+        yield Ports(page, shared, entry, Page(passing, counts))
 
 
 async def _open_page(options: argparse.Namespace) -> list[trio.SocketListener]:
@@ -247,8 +250,8 @@ def _web(
     from adapters.web.process import WebProcess  # noqa: PLC0415
 
     orders = Orders(
-        where=None if archive is None else archive.place.where,
-        file=None if archive is None else archive.place.file,
+        where=None if archive is None else archive.opened.where,
+        file=None if archive is None else archive.opened.file,
         token=options.admin_token,
         log_level=options.log_level,
         log_json=options.log_json,

@@ -7,7 +7,9 @@ them with ten times as many examples.
 import gc
 import os
 import sys
+from collections.abc import Generator
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("default", derandomize=True, deadline=None, print_blob=True, max_examples=40)
@@ -19,8 +21,32 @@ settings.load_profile("default")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+BACKWARDS = os.environ.get("PYTEST_XDIST_WORKER", "gw0")[-1] in "13579"
+"""Whether this worker reads the files of the tests from the last to the first.
+
+All workers read all files at the same time, and compile those that no other has compiled yet.
+"""
+gc.disable()  # nothing that is read before the tests run is garbage
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    if BACKWARDS and isinstance(collector, pytest.Directory) and report.result:
+        report.result.reverse()
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give the tests one order in all workers, which count them."""
+    items.sort(key=lambda item: str(item.path))
+
 
 def pytest_collection_finish() -> None:
     """Let the collector of garbage pass over what was collected here: as many objects as there are tests."""
     gc.collect()
     gc.freeze()
+    gc.enable()

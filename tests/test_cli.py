@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from itertools import cycle
 from pathlib import Path
@@ -20,6 +21,8 @@ HANDSHAKE = (
     b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
 )
+BROWSER = ("Host: localhost:1234", "Accept: text/html,*/*;q=0.8")
+"""Headers of a browser."""
 LIMIT = 5
 """Seconds within which the command ends."""
 
@@ -63,18 +66,39 @@ def stopped_in_time(gateway: Served, number: int = signal.SIGTERM) -> str:
     return err
 
 
+def got(gateway: Served, dialect: str, *headers: str, path: str = "/", verb: str = "GET") -> tuple[str, str]:
+    """Return head and body of the answer to a request."""
+    lines = [f"{verb} {path} HTTP/1.1", "Connection: close", *headers, "", ""]
+    with dialled(gateway, dialect) as sock:
+        sock.sendall("\r\n".join(lines).encode())
+        head, _, body = everything(sock).decode().partition("\r\n\r\n")
+    return head, body
+
+
 # Starting.
 
 
-def test_command_says_where_to_point_a_bot_and_how_to_begin() -> None:
-    with served(*EVERY_PORT) as gateway:
-        assert [dialect for dialect, _, _ in gateway.addresses] == ["nac4", "arena", "droidcon"]
-        nac4, arena, droidcon = gateway.announced
-        assert "ws://127.0.0.1:" in nac4
-        assert "connect alice" in nac4
-        assert '{"type": "start", "id": "alice"}' in arena
-        assert f"nc 127.0.0.1 {gateway.port('droidcon')}" in droidcon
-        assert len({port for _, _, port in gateway.addresses}) == 3
+@pytest.fixture(scope="module")
+def gateway() -> Iterator[Served]:
+    """A gateway that every dialect is spoken with, without a page."""
+    with served(*EVERY_PORT) as running:
+        yield running
+
+
+def test_command_says_where_to_point_a_bot_and_how_to_begin(gateway: Served) -> None:
+    assert [dialect for dialect, _, _ in gateway.addresses] == ["nac4", "arena", "droidcon"]
+    nac4, arena, droidcon = gateway.announced
+    assert "ws://127.0.0.1:" in nac4
+    assert "connect alice" in nac4
+    assert '{"type": "start", "id": "alice"}' in arena
+    assert f"nc 127.0.0.1 {gateway.port('droidcon')}" in droidcon
+    assert len({port for _, _, port in gateway.addresses}) == 3
+
+
+def test_browser_at_a_bots_port_where_there_is_no_page_is_told_what_the_port_is_for(gateway: Served) -> None:
+    head, body = got(gateway, "nac4", *BROWSER)
+    assert head.startswith("HTTP/1.1 200 OK\r\n")
+    assert body.startswith("This is the nac4 port")
 
 
 def test_dialect_that_was_not_asked_for_does_not_start() -> None:
@@ -228,6 +252,21 @@ def test_clients_of_the_worst_kind_do_not_hold_up_the_stop() -> None:
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signal_stops_a_server_that_waits_for_its_database(number: signal.Signals) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        mute.settimeout(PATIENCE)
+        database = f"postgresql://127.0.0.1:{mute.getsockname()[1]}/games?connect_timeout=600"
+        with begun(
+            [sys.executable, "-m", "gateway", "--tcp", "0", "--no-web", "--db", database], 0
+        ) as gateway:
+            waiting, _ = mute.accept()
+            err = stopped_in_time(gateway, number)
+            with waiting:
+                everything(waiting)  # the process that waits has ended, too
+    assert err.endswith(f"stopping on {number.name}\n")
+
+
 def test_second_signal_does_no_harm() -> None:
     with served(*EVERY_PORT) as gateway, dialled(gateway, "nac4") as silent:
         silent.sendall(b"GET")
@@ -260,15 +299,6 @@ def test_nothing_outlives_the_stop_though_the_store_hangs_and_signals_come_again
 # The page.
 
 
-def got(gateway: Served, dialect: str, *headers: str, path: str = "/", verb: str = "GET") -> tuple[str, str]:
-    """Return head and body of the answer to a request."""
-    lines = [f"{verb} {path} HTTP/1.1", "Connection: close", *headers, "", ""]
-    with dialled(gateway, dialect) as sock:
-        sock.sendall("\r\n".join(lines).encode())
-        head, _, body = everything(sock).decode().partition("\r\n\r\n")
-    return head, body
-
-
 def test_page_is_announced_before_the_dialects_and_serves_a_game_that_was_told_of(tmp_path: Path) -> None:
     options = (*EVERY_PORT, "--rounds", "1", "--web", "0", "--db", str(tmp_path / "games.db"))
     with served(*options, addresses=4) as gateway, ExitStack() as stack:
@@ -297,50 +327,46 @@ def test_page_is_announced_before_the_dialects_and_serves_a_game_that_was_told_o
     assert "ERROR" not in err
 
 
-BROWSER = ("Host: localhost:1234", "Accept: text/html,*/*;q=0.8")
-
-
-@pytest.mark.parametrize("verb", ["GET", "HEAD"])
-def test_browser_at_a_bots_port_is_sent_to_the_page_and_a_bot_is_not(verb: str) -> None:
-    with served(*EVERY_PORT, "--web", "0", addresses=4) as gateway:
-        place = f"http://localhost:{gateway.port('page')}/"
-        for dialect in ("nac4", "arena"):
-            head, body = got(gateway, dialect, *BROWSER, verb=verb)
-            assert head.startswith("HTTP/1.1 303 See Other\r\n")
-            assert f"\r\nLocation: {place}\r\n" in head
-            assert body == ("" if verb == "HEAD" else f"The page is at {place}\n")
-            assert got(gateway, dialect, "Host: x")[0].startswith("HTTP/1.1 200 OK\r\n")
-            with dialled(gateway, dialect) as sock:
-                sock.sendall(HANDSHAKE.replace(b"Host: x", b"Host: x\r\nAccept: text/html"))
-                assert until(sock, b"\r\n\r\n").startswith(b"HTTP/1.1 101")
-
-
-def test_browser_at_a_bots_port_where_there_is_no_page_is_told_what_the_port_is_for() -> None:
-    with served("--nac4", "0", addresses=1) as gateway:
-        head, body = got(gateway, "nac4", *BROWSER)
-    assert head.startswith("HTTP/1.1 200 OK\r\n")
-    assert body.startswith("This is the nac4 port")
-
-
-def test_where_no_results_are_kept_the_page_says_how_to_keep_them() -> None:
-    with served("--tcp", "0", "--web", "0", addresses=2) as gateway:
-        assert json.loads(got(gateway, "page", "Host: x", path="/healthz")[1]) == {"ok": True, "waiting": 0}
-        head, body = got(gateway, "page", "Host: x", path="/api/standings")
-        assert head.startswith("HTTP/1.1 404")
-        assert "start the server with --db FILE" in json.loads(body)["error"]
-        head, body = got(gateway, "page", *BROWSER, path="/search?for=alice")
-        assert head.startswith("HTTP/1.1 303")
-        head, body = got(gateway, "page", *BROWSER, path="/player/alice")
-        assert head.startswith("HTTP/1.1 404")
-        assert "Results are not kept here; to keep them, start the server with --db FILE." in body
+@pytest.fixture(scope="module")
+def with_page() -> Iterator[Served]:
+    """A gateway with a page, and without results; at the end it stops, and has nothing to complain of."""
+    with served(*EVERY_PORT, "--web", "0", "--allow-origin", "https://c4.example", addresses=4) as gateway:
+        yield gateway
         assert stopped_in_time(gateway).count("ERROR") == 0
 
 
-def test_server_on_this_machine_alone_answers_to_no_domain_name_but_those_it_was_told_of() -> None:
-    with served("--tcp", "0", "--web", "0", "--allow-origin", "https://c4.example", addresses=2) as gateway:
-        for host, status in (("evil.example", 421), ("C4.example:1", 200), ("127.0.0.1", 200), ("box", 200)):
-            head, _ = got(gateway, "page", f"Host: {host}", path="/healthz")
-            assert head.startswith(f"HTTP/1.1 {status} "), host
+@pytest.mark.parametrize("verb", ["GET", "HEAD"])
+def test_browser_at_a_bots_port_is_sent_to_the_page_and_a_bot_is_not(with_page: Served, verb: str) -> None:
+    place = f"http://localhost:{with_page.port('page')}/"
+    for dialect in ("nac4", "arena"):
+        head, body = got(with_page, dialect, *BROWSER, verb=verb)
+        assert head.startswith("HTTP/1.1 303 See Other\r\n")
+        assert f"\r\nLocation: {place}\r\n" in head
+        assert body == ("" if verb == "HEAD" else f"The page is at {place}\n")
+        assert got(with_page, dialect, "Host: x")[0].startswith("HTTP/1.1 200 OK\r\n")
+        with dialled(with_page, dialect) as sock:
+            sock.sendall(HANDSHAKE.replace(b"Host: x", b"Host: x\r\nAccept: text/html"))
+            assert until(sock, b"\r\n\r\n").startswith(b"HTTP/1.1 101")
+
+
+def test_where_no_results_are_kept_the_page_says_how_to_keep_them(with_page: Served) -> None:
+    assert json.loads(got(with_page, "page", "Host: x", path="/healthz")[1]) == {"ok": True, "waiting": 0}
+    head, body = got(with_page, "page", "Host: x", path="/api/standings")
+    assert head.startswith("HTTP/1.1 404")
+    assert "start the server with --db FILE" in json.loads(body)["error"]
+    head, body = got(with_page, "page", *BROWSER, path="/search?for=alice")
+    assert head.startswith("HTTP/1.1 303")
+    head, body = got(with_page, "page", *BROWSER, path="/player/alice")
+    assert head.startswith("HTTP/1.1 200")
+    assert "Results are not kept here" in body
+
+
+def test_server_on_this_machine_alone_answers_to_no_domain_name_but_those_it_was_told_of(
+    with_page: Served,
+) -> None:
+    for host, status in (("evil.example", 421), ("C4.example:1", 200), ("127.0.0.1", 200), ("box", 200)):
+        head, _ = got(with_page, "page", f"Host: {host}", path="/healthz")
+        assert head.startswith(f"HTTP/1.1 {status} "), host
 
 
 def unasked(port: int) -> list[str]:

@@ -1,15 +1,17 @@
 """What is kept of a game is what its players said and heard, and shows why one of them lost.
 
 Real sockets, a gateway in a process of its own, and clients that share no code with it and keep a record of
-their own.
+their own. What was said is sure to be stored when the gateway has stopped; so most games are played first,
+each at a table of its own, and looked at afterwards.
 """
 
 import json
 import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 import websockets.exceptions
@@ -79,12 +81,13 @@ class Frames:
 
 
 class Kept:
-    """What was kept of the one game that was played."""
+    """What was kept of the first game that was played at a table."""
 
-    def __init__(self, where: str) -> None:
-        database = open_to_read(where)
+    def __init__(self, where: Path, table: str | None = "t") -> None:
+        self.where = str(where)
+        database = open_to_read(self.where)
         reader = Reader(database)
-        record = next(reader.every(Filter()))
+        record = next(each for each in reader.every(Filter()) if each.table == table)
         self.game = record.game
         _, self.exchanges = reader.game(record.game)
         self.shown = "".join(commands.show(database, record.game))
@@ -105,11 +108,12 @@ class Kept:
 
 
 class Room:
-    """A gateway, and clients of it."""
+    """A gateway, and clients of it, who go to one table."""
 
-    def __init__(self, gateway: Served, stack: ExitStack) -> None:
+    def __init__(self, gateway: Served, stack: ExitStack, table: str) -> None:
         self._gateway = gateway
         self._stack = stack
+        self.table = table
 
     def line(self) -> Line:
         client = Line(self._gateway)
@@ -117,19 +121,36 @@ class Room:
         return client
 
     def frames(self, dialect: str) -> Frames:
-        url = self._gateway.url(dialect, "/?table=t")
+        url = self._gateway.url(dialect, f"/?table={self.table}")
         return Frames(self._stack.enter_context(websockets.sync.client.connect(url, proxy=None)))
+
+    def lines(self) -> tuple[Line, Line]:
+        """Return two clients that speak lines and are at the table; it is the first one's move."""
+        ann, bob = self.line(), self.line()
+        for name, client in (("ann", ann), ("bob", bob)):
+            client.say(f"NAME {name}")
+            client.say(f"JOIN {self.table}")
+            heard_until(client, "SUCCESS")
+            heard_until(client, "SUCCESS")
+        heard_until(ann, "YOUR_MOVE")
+        return ann, bob
+
+
+@contextmanager
+def serving(where: Path, *options: str) -> Iterator[Served]:
+    """Run a gateway that keeps results there; at the end it is stopped, and has nothing to complain of."""
+    with served(*EVERY_PORT, "--db", str(where), "--rounds", "1", *options) as running:
+        yield running
+        status, err = running.stop()
+        assert status == 0
+        assert "ERROR" not in err
 
 
 @contextmanager
 def playing(where: Path, *options: str) -> Iterator[Room]:
-    """Run a gateway that keeps results there; at the end it is stopped, and has nothing to complain of."""
-    with served(*EVERY_PORT, "--db", str(where), "--rounds", "1", *options) as running:
-        with ExitStack() as stack:
-            yield Room(running, stack)
-        status, err = running.stop()
-        assert status == 0
-        assert "ERROR" not in err
+    """Run a gateway for one game, at table t."""
+    with serving(where, *options) as running, ExitStack() as stack:
+        yield Room(running, stack, "t")
 
 
 @pytest.fixture
@@ -150,28 +171,125 @@ def heard_until(client: Line | Frames, beginning: str) -> str:
     return text
 
 
-def test_game_lost_by_an_illegal_move(place: Path) -> None:
-    with playing(place) as room:
-        ann, bob = room.line(), room.line()
-        for name, client in (("ann", ann), ("bob", bob)):
-            client.say(f"NAME {name}")
-            client.say("JOIN t")
-            heard_until(client, "SUCCESS")
-            heard_until(client, "SUCCESS")
-        heard_until(ann, "YOUR_MOVE")
-        ann.say("PUT 3")
-        heard_until(bob, "YOUR_MOVE")
-        bob.say("PUT 9")
-        for client in (ann, bob):
-            while client.hear():
-                pass
-    kept = Kept(str(place))
-    for number, client in enumerate((ann, bob)):
-        assert kept.said(number) == from_the_start(client.record, "NEW_GAME")
+def hear_all(*clients: Line) -> None:
+    """Hear everything up to the end."""
+    for client in clients:
+        while client.hear():
+            pass
+
+
+# Games that are played one after the other, with one gateway.
+
+
+def illegal_move(room: Room) -> tuple[Record, ...]:
+    ann, bob = room.lines()
+    ann.say("PUT 3")
+    heard_until(bob, "YOUR_MOVE")
+    bob.say("PUT 9")
+    hear_all(ann, bob)
+    return ann.record, bob.record
+
+
+def refused_move(room: Room) -> tuple[Record, ...]:
+    ann, bob = room.frames("nac4"), room.frames("nac4")
+    for name, client in (("ann", ann), ("bob", bob)):
+        client.say(f"connect {name}\r\n")
+        client.hear()
+    for move in range(7):
+        client, column = ((ann, 0), (bob, 1))[move % 2]
+        heard_until(client, "genmove")
+        if move == 2:
+            client.say("playmove 9\r\n")
+            heard_until(client, "genmove")
+        client.say(f"playmove {column}\r\n")
+    for client in (ann, bob):
+        heard_until(client, "endgame")
+    return ann.record, bob.record
+
+
+def hanging_up(room: Room) -> tuple[Record, ...]:
+    ann, bob = room.lines()
+    ann.close()
+    heard_until(bob, "YOU_WON")
+    return ann.record, bob.record
+
+
+def closing_a_websocket(room: Room) -> tuple[Record, ...]:
+    ann, bob = room.frames("nac4"), room.line()
+    ann.say("connect ann\r\n")
+    ann.hear()
+    for text in ("NAME bob", f"JOIN {room.table}"):
+        bob.say(text)
+        bob.hear()
+    heard_until(ann, "newgame")
+    ann.hear()
+    ann.close()
+    heard_until(bob, "YOU_WON")
+    return ann.record, bob.record
+
+
+def flood(room: Room) -> tuple[Record, ...]:
+    ann, bob = room.lines()
+    ann.flood()
+    heard_until(bob, "YOU_WON")
+    return ann.record, bob.record
+
+
+def house_player(room: Room) -> tuple[Record, ...]:
+    ann = room.line()
+    for text in ("NAME ann", "JOIN @random"):
+        ann.say(text)
+    heard_until(ann, "NEW_GAME")
+    ann.say("PUT 9")
+    hear_all(ann)
+    return (ann.record,)
+
+
+Played: TypeAlias = Callable[[Room], tuple[Record, ...]]
+GAMES: tuple[Played, ...] = (
+    illegal_move,
+    refused_move,
+    hanging_up,
+    closing_a_websocket,
+    flood,
+    house_player,
+)
+
+
+class Evening:
+    """Games that were played, what their players said and heard, and what was kept."""
+
+    def __init__(self, where: Path) -> None:
+        self._where = where
+        with serving(where) as running:
+            self._records: dict[Played, tuple[Record, ...]] = {
+                play: self._play(running, play) for play in GAMES
+            }
+
+    def _play(self, running: Served, play: Played) -> tuple[Record, ...]:
+        with ExitStack() as stack:
+            return play(Room(running, stack, play.__name__))
+
+    def records(self, play: Played) -> tuple[Record, ...]:
+        return self._records[play]
+
+    def kept(self, play: Played) -> Kept:
+        return Kept(self._where, None if play is house_player else play.__name__)
+
+
+@pytest.fixture(scope="module")
+def evening(tmp_path_factory: pytest.TempPathFactory) -> Evening:
+    return Evening(tmp_path_factory.mktemp("evening") / "results.db")
+
+
+def test_game_lost_by_an_illegal_move(evening: Evening) -> None:
+    kept = evening.kept(illegal_move)
+    for number, record in enumerate(evening.records(illegal_move)):
+        assert kept.said(number) == from_the_start(record, "NEW_GAME")
     assert kept.verdicts(0) == {"": "won: the opponent's move was illegal"}
     assert kept.verdicts(1) == {"PUT 9": "refused: outside the board", "": "lost by an illegal move"}
     assert re.search(r"\n +(\d+)  ->  PUT 9\n +\1  --  refused: outside the board\n", kept.shown)
-    assert ran("show", kept.game, "--db", str(place)) == (0, kept.shown, "")
+    assert ran("show", kept.game, "--db", kept.where) == (0, kept.shown, "")
 
 
 def test_game_lost_on_time(place: Path) -> None:
@@ -183,7 +301,7 @@ def test_game_lost_on_time(place: Path) -> None:
             client.hear()
         for client in (ann, bob):
             heard_until(client, '{"type":"end"')
-    kept = Kept(str(place))
+    kept = Kept(place)
     for number, client in enumerate((ann, bob)):
         beginning = from_the_start(client.record, '{"type":"state"')
         assert [each for each in kept.said(number) if each[0] == "out"] == beginning
@@ -193,24 +311,10 @@ def test_game_lost_on_time(place: Path) -> None:
     assert re.search(r"\n +\d+  --  lost on time\n", kept.shown)
 
 
-def test_game_with_a_refused_move(place: Path) -> None:
-    with playing(place) as room:
-        ann, bob = room.frames("nac4"), room.frames("nac4")
-        for name, client in (("ann", ann), ("bob", bob)):
-            client.say(f"connect {name}\r\n")
-            client.hear()
-        for move in range(7):
-            client, column = ((ann, 0), (bob, 1))[move % 2]
-            heard_until(client, "genmove")
-            if move == 2:
-                client.say("playmove 9\r\n")
-                heard_until(client, "genmove")
-            client.say(f"playmove {column}\r\n")
-        for client in (ann, bob):
-            heard_until(client, "endgame")
-    kept = Kept(str(place))
-    for number, client in enumerate((ann, bob)):
-        assert kept.said(number) == from_the_start(client.record, "newgame")
+def test_game_with_a_refused_move(evening: Evening) -> None:
+    kept = evening.kept(refused_move)
+    for number, record in enumerate(evening.records(refused_move)):
+        assert kept.said(number) == from_the_start(record, "newgame")
     assert kept.verdicts(0)["playmove 9\r\n"] == "refused: outside the board"
     clocks = [float(line.verdict.split()[0]) for line in kept.side(0) if line.text.startswith("genmove")]
     assert clocks[0] == 42.0
@@ -219,39 +323,19 @@ def test_game_with_a_refused_move(place: Path) -> None:
     assert re.search(r"\n +(\d+)  ->  playmove 9\n +\1  --  refused: outside the board\n", kept.shown)
 
 
-@pytest.mark.parametrize("dialect", ["droidcon", "nac4"])
-def test_client_that_hangs_up(place: Path, dialect: str) -> None:
-    with playing(place) as room:
-        ann, bob = room.line() if dialect == "droidcon" else room.frames(dialect), room.line()
-        for text in ("NAME ann", "JOIN t") if isinstance(ann, Line) else ("connect ann\r\n",):
-            ann.say(text)
-            ann.hear()
-        for text in ("NAME bob", "JOIN t"):
-            bob.say(text)
-            bob.hear()
-        heard_until(ann, "NEW_GAME" if dialect == "droidcon" else "newgame")
-        ann.hear()
-        ann.close()
-        heard_until(bob, "YOU_WON")
-    kept = Kept(str(place))
+@pytest.mark.parametrize("play", [hanging_up, closing_a_websocket])
+def test_client_that_hangs_up(evening: Evening, play: Played) -> None:
+    kept = evening.kept(play)
+    _, bob = evening.records(play)
     notes = [line.verdict for line in kept.side(0) if line.direction == "note"]
     assert notes == ["hung up", "aborted: this player left before both had moved"]
     assert kept.verdicts(1)[""] == "aborted: the opponent left before both had moved"
-    assert kept.said(1) == from_the_start(bob.record, "NEW_GAME")
+    assert kept.said(1) == from_the_start(bob, "NEW_GAME")
     assert kept.shown.index("--  hung up\n") < kept.shown.index("--  aborted: this player")
 
 
-def test_client_that_floods(place: Path) -> None:
-    with playing(place) as room:
-        ann, bob = room.line(), room.line()
-        for name, client in (("ann", ann), ("bob", bob)):
-            client.say(f"NAME {name}\nJOIN t")
-            heard_until(client, "SUCCESS")
-            heard_until(client, "SUCCESS")
-        heard_until(ann, "YOUR_MOVE")
-        ann.flood()
-        heard_until(bob, "YOU_WON")
-    kept = Kept(str(place))
+def test_client_that_floods(evening: Evening) -> None:
+    kept = evening.kept(flood)
     notes = [line.verdict for line in kept.side(0) if line.direction == "note"]
     assert notes == [
         "sent too much without an end of the message",
@@ -259,33 +343,17 @@ def test_client_that_floods(place: Path) -> None:
     ]
 
 
-def test_player_of_the_server_s_own_has_no_wire(place: Path) -> None:
-    with playing(place) as room:
-        ann = room.line()
-        for text in ("NAME ann", "JOIN @random"):
-            ann.say(text)
-        heard_until(ann, "NEW_GAME")
-        ann.say("PUT 9")
-        while ann.hear():
-            pass
-        ann.close()
-    kept = Kept(str(place))
+def test_player_of_the_server_s_own_has_no_wire(evening: Evening) -> None:
+    kept = evening.kept(house_player)
     assert sorted(exchange is None for exchange in kept.exchanges) == [False, True]
     assert "random: one of the server's own players, without a connection\n" in kept.shown
 
 
 def test_with_nothing_to_be_kept_nothing_is(place: Path) -> None:
     with playing(place, "--keep-wire", "0") as room:
-        ann, bob = room.line(), room.line()
-        for client in (ann, bob):
-            client.say("NAME ann")
-            client.say("JOIN t")
-            heard_until(client, "SUCCESS")
-            heard_until(client, "SUCCESS")
-        heard_until(ann, "YOUR_MOVE")
+        ann, bob = room.lines()
         ann.say("PUT 9")
-        while bob.hear():
-            pass
-    kept = Kept(str(place))
+        hear_all(bob)
+    kept = Kept(place)
     assert kept.exchanges == (None, None)
     assert kept.shown.count("nothing is kept") == 2

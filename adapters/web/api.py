@@ -6,7 +6,7 @@ keeps: the event loop never waits for the database, and never encodes what was r
 
 import hmac
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -18,10 +18,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from adapters.web import answers
+from adapters.web import answers, nac4
 from adapters.web.health import Health
 from adapters.web.live import paths
-from adapters.web.nac4 import DOCUMENTS
 from adapters.web.perfect import BusyError, NotInstalledError, as_object
 from adapters.web.query import FILTERS, PAGING, BadRequestError, Given, game_named, name_of, parameters
 from adapters.web.site import Site
@@ -51,7 +50,7 @@ def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
     """Return the routes of the API; without `admin` there is no path to clear the results."""
     api = _Api(site, health)
     lists: Mapping[str, tuple[answers.Answer, tuple[str, ...]]] = {
-        **DOCUMENTS,
+        **nac4.DOCUMENTS,
         "/api/games": (answers.games, (*FILTERS, *PAGING)),
         "/api/players": (answers.players, ("after", "limit")),
         "/api/standings": (answers.standings, ("limit",)),
@@ -62,6 +61,7 @@ def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
         Route("/api/games/{game}/perfect", api.perfect),
         Route("/api/players/{name:path}", api.player),
         Route("/api/export.jsonl", api.export),
+        Route("/api/games-vg", api.pairs),
         Route("/api/openapi.json", api.description),
         Route("/healthz", api.healthz),
         *paths.routes(site.live, HEADERS),
@@ -111,8 +111,11 @@ class _Api:
 
     async def export(self, request: Request) -> Response:
         pieces = answers.export(self._site.reader, _given(request, *FILTERS))
-        first = await self._site.threads.do(partial(next, pieces, ""))  # errors come before the answer
-        return Pieces(first, pieces, self._site.threads, HEADERS)
+        return await self._stream("application/x-ndjson", pieces)
+
+    async def pairs(self, request: Request) -> Response:
+        _given(request)
+        return await self._stream("application/json", nac4.pairs(self._site.reader.meetings()))
 
     async def description(self, request: Request) -> Response:
         _given(request)
@@ -140,6 +143,10 @@ class _Api:
         if removed is None:
             return as_json({"error": "nothing was removed: the database cannot be used at the moment"}, 503)
         return as_json({"removed": asdict(removed)})
+
+    async def _stream(self, media_type: str, pieces: Iterator[str]) -> Response:
+        first = await self._site.threads.do(partial(next, pieces, ""))  # errors come before the answer
+        return Pieces(media_type, HEADERS, first, pieces, self._site.threads)
 
     async def _answer(self, work: Callable[[], answers.Json | None], missing: str = "") -> Response:
         """Return what `work` makes in a thread. If it makes None, answer 404 with `missing`."""

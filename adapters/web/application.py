@@ -20,7 +20,7 @@ from adapters.web.api import Admin, as_json
 from adapters.web.health import Health
 from adapters.web.live.live import UnavailableError
 from adapters.web.origins import Origins
-from adapters.web.page import views
+from adapters.web.page import play, views
 from adapters.web.page.rendering import Renderer, reads_html
 from adapters.web.query import BadRequestError
 from adapters.web.site import Site
@@ -44,7 +44,7 @@ class Application:
     ) -> None:
         """Show `site`; without `admin` the paths for the operator do not exist."""
         self._origins = origins or Origins()
-        self._renderer = Renderer(site)
+        self._renderer = Renderer(site, play.DIALECT)
         self._words = Throttle(10.0)
         routes = [*api.routes(site, health, admin), *views.routes(site, self._renderer)]
         self._starlette = Starlette(routes=routes, exception_handlers=self._refusals())
@@ -93,6 +93,8 @@ class Application:
         return self._error(request, 503, f"{error}; try again in a few seconds", {"Retry-After": "2"})
 
     async def _not_kept(self, request: Request, error: Exception) -> Response:
+        if _is_page(request):  # there is such a view, and it says how to turn it on
+            return self._renderer.page(request, "unkept.html", tab="standings")
         return self._error(request, 404, str(error))
 
     async def _unavailable(self, request: Request, error: Exception) -> Response:
@@ -107,9 +109,13 @@ class Application:
     def _error(
         self, request: Request, status: int, text: str, headers: Mapping[str, str] | None = None
     ) -> Response:
-        if reads_html(request) and not request.url.path.startswith("/api/"):
+        if _is_page(request):
             return self._renderer.error(request, status, text, headers)
         return as_json({"error": text}, status, headers)
+
+
+def _is_page(request: Request) -> bool:
+    return reads_html(request) and not request.url.path.startswith("/api/")
 
 
 def _body_is_too_large(headers: Mapping[bytes, bytes]) -> bool:

@@ -3,7 +3,9 @@
 Stored games and totals in, plain values out. Times are in seconds.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import TypeAlias
 
 from adapters.cells import Cells
@@ -16,7 +18,8 @@ from gateway.store.statistics import Meeting, Standing
 
 Rows: TypeAlias = list[dict[str, str | float]]
 
-_PAIRS = 10_000
+_PIECE = 500
+"""Pairs in one piece of a document: 40 KB."""
 _STATUS = ("Tie", "WinR", "WinY")
 _CELLS = Cells(b".RY")
 
@@ -31,14 +34,16 @@ def users(standings: Iterable[Standing]) -> Rows:
     return [_user(standing) for standing in sorted(standings, key=lambda standing: standing.name)]
 
 
-def pairs(meetings: Sequence[Meeting]) -> Rows:
-    """Return ``/api/games-vg``, by name: either order of all who met (PROTOCOL.md 8)."""
-    games = {(meeting.second, meeting.first): 0 for meeting in meetings}
-    games |= {(meeting.first, meeting.second): meeting.games for meeting in meetings}
-    return [
-        {"gNbGames": number, "gUserR": red, "gUserY": yellow}
-        for (red, yellow), number in sorted(games.items())
-    ]
+def pairs(meetings: Iterable[Meeting]) -> Iterator[str]:
+    """Yield ``/api/games-vg`` in pieces: either order of all who met, in the order given (PROTOCOL.md 8)."""
+    rows = (
+        json.dumps({"gNbGames": each.games, "gUserR": each.first, "gUserY": each.second}) for each in meetings
+    )
+    start = "["
+    while some := [*islice(rows, _PIECE)]:
+        yield start + ", ".join(some)
+        start = ", "
+    yield "[]" if start == "[" else "]"
 
 
 def _result(record: GameRecord) -> dict[str, str | float]:
@@ -77,6 +82,5 @@ DOCUMENTS: Mapping[str, tuple[Answer, tuple[str, ...]]] = {
         ("limit",),
     ),
     "/api/users-vg": (lambda reader, _: users(reader.standings(MOST)[0]), ()),
-    "/api/games-vg": (lambda reader, _: pairs(reader.meetings(_PAIRS)), ()),
 }
-"""The answer at each path, and the parameters that it takes."""
+"""The answer at each path that is made in one piece, and the parameters that it takes."""

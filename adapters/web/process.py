@@ -11,10 +11,7 @@ does. The rules it keeps:
 """
 
 import logging
-import socket
-import subprocess
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Protocol
 
 import trio
@@ -22,7 +19,7 @@ import trio
 from adapters.web.link import Answer, Ask, Link, LinkError, Orders, Stop, Watch, Withdraw
 from adapters.web.live.sender import FactSender
 from gateway.hub.interfaces import HubForSubscribers
-from gateway.processes import ended, started
+from gateway.processes import Child, ended, started
 from gateway.store.batcher import Request
 from gateway.store.errors import NotKeptError, StoreError
 
@@ -108,12 +105,12 @@ class WebProcess:
     async def _keep_one(self) -> None:
         """Run one process until it ends."""
         try:
-            process, stream = await self._start()
+            process, end = await self._start()
         except OSError as error:
             about = {"event": "web_not_started", "error": str(error)}
             logger.error("no process to serve the web can be started: %s", error, extra=about)
             return
-        link = Link(stream)
+        link = Link(trio.SocketStream(trio.socket.from_stdlib_socket(end)))
         try:
             await self._serve(link)
         finally:
@@ -127,17 +124,10 @@ class WebProcess:
                 extra={"event": "web_ended", "status": status},
             )
 
-    async def _start(self) -> tuple[subprocess.Popen[bytes], trio.SocketStream]:
+    async def _start(self) -> Child:
         """Return a new process, and the socket to it. Raises OSError."""
-        ours, theirs = socket.socketpair()
-        sockets = [theirs.fileno(), *(listener.socket.fileno() for listener in self._listeners)]
-        try:
-            with theirs:
-                process = await trio.to_thread.run_sync(partial(started, "adapters.web.serving", sockets))
-        except BaseException:
-            ours.close()
-            raise
-        return process, trio.SocketStream(trio.socket.from_stdlib_socket(ours))
+        sockets = [listener.socket.fileno() for listener in self._listeners]
+        return await trio.to_thread.run_sync(started, "adapters.web.serving", sockets)
 
     async def _serve(self, link: Link) -> None:
         """Serve one process until it hangs up."""

@@ -58,8 +58,10 @@ class Streamed(Response):
 class Pieces(Streamed):
     """An answer whose pieces a thread makes, each after the previous one was sent. An empty piece ends it."""
 
-    def __init__(self, first: str, rest: Iterator[str], threads: Threads, headers: Mapping[str, str]) -> None:
-        super().__init__("application/x-ndjson", headers)
+    def __init__(
+        self, media_type: str, headers: Mapping[str, str], first: str, rest: Iterator[str], threads: Threads
+    ) -> None:
+        super().__init__(media_type, headers)
         self._first = first
         self._rest = rest
         self._threads = threads

@@ -100,21 +100,33 @@ def addresses_of(listeners: Sequence[trio.SocketListener]) -> list[str]:
 
 @asynccontextmanager
 async def stop_asked_for() -> AsyncIterator[Stop]:
-    """Give a function that waits for SIGINT or SIGTERM.
+    """Cancel the block on SIGINT or SIGTERM; once the function that it gives is called, that returns instead.
 
     Further signals have no effect, not even after the block.
     """
-    asked: list[int] = []
+    early: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda number, _: asked.append(number))  # while there is no receiver
+        signal.signal(number, lambda number, _: early.append(number))  # while there is no receiver
+    asked, is_waited_for = trio.Event(), False
+
+    async def stop() -> None:
+        nonlocal is_waited_for
+        is_waited_for = True
+        await asked.wait()
+
+    async def watch(signals: AsyncIterator[int]) -> None:
+        number = early[0] if early else await anext(signals)
+        name = signal.Signals(number).name
+        logger.info("stopping on %s", name, extra={"event": "stopping", "signal": name})
+        asked.set()
+        if not is_waited_for:
+            nursery.cancel_scope.cancel()
+
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-
-        async def stop() -> None:
-            number = asked[0] if asked else await anext(signals)
-            name = signal.Signals(number).name
-            logger.info("stopping on %s", name, extra={"event": "stopping", "signal": name})
-
-        yield stop
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(watch, signals)
+            yield stop
+            nursery.cancel_scope.cancel()
 
 
 async def run(

@@ -14,12 +14,11 @@ from gateway.game.board import Side
 from gateway.game.events import Spoken
 from gateway.game.ids import GameId
 from gateway.game.results import Finished, Results
+from gateway.processes import Child
 from gateway.store.batcher import Batcher, Request
-from gateway.store.database import Place, closed_on_error, open_to_write
-from gateway.store.errors import StoreError
 from gateway.store.evidence import recorded
 from gateway.store.open_games import OpenGames
-from gateway.store.process import StoreProcess
+from gateway.store.process import Opened, StoreProcess
 from gateway.store.records import Enclosure, record_of
 
 
@@ -28,12 +27,7 @@ class Archive:
     """An open store, in use."""
 
     results: Results
-    label: str
-    """What to call the database to people."""
-    run: int
-    """The number that the database gave to this run of the server."""
-    place: Place
-    """What another process needs to open it."""
+    opened: Opened
     open_games: OpenGames
     """Games that are not stored yet."""
     clear: Callable[[], Request]
@@ -66,28 +60,21 @@ class StoredResults:
 
 
 @asynccontextmanager
-async def keeping(where: str, keep_wire: float) -> AsyncIterator[Archive]:
-    """Open a database, and have it written to; evidence stays there for `keep_wire` days.
+async def keeping(where: str, keep_wire: float, begun: Child | None = None) -> AsyncIterator[Archive]:
+    """Have a database opened and written to, by `begun` if given; evidence stays there for `keep_wire` days.
 
     At the end wait a moment for the games that are not stored yet, and close it. Raises OSError, with one
     line, where the database cannot be opened or written to.
     """
-    try:
-        database = open_to_write(where)
-        with closed_on_error(database):
-            run = database.next_run()
-    except StoreError as error:
-        raise OSError(str(error)) from error
-    database.close()
-    process = StoreProcess(database.place, keep_wire)
+    process = StoreProcess(where, keep_wire)
     batcher = Batcher(process)
     results = StoredResults(batcher, takes_evidence=keep_wire > 0)
     try:
-        await process.start()
+        opened = await process.open(begun)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(batcher.run)
             try:
-                yield Archive(results, database.label, run, database.place, batcher.open, batcher.clear)
+                yield Archive(results, opened, batcher.open, batcher.clear)
             finally:
                 await batcher.close()
     finally:

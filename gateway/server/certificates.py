@@ -5,9 +5,12 @@ used never replaces one that can, and a connection keeps the one with which it b
 """
 
 import argparse
-import ssl
+from typing import TYPE_CHECKING
 
 from gateway.server.arguments import Parser
+
+if TYPE_CHECKING:
+    import ssl
 
 
 def add_options(group: argparse._ArgumentGroup) -> None:
@@ -42,8 +45,10 @@ class Certificate:
         self.context = _context(*self._files)
 
 
-def _context(certificate: str, key: str) -> ssl.SSLContext:
+def _context(certificate: str, key: str) -> "ssl.SSLContext":
     """Return what serves TLS, 1.2 or newer. Raises OSError with one line that says what is wrong."""
+    import ssl  # noqa: PLC0415  who only reads the options need not wait for it
+
     for file in (certificate, key):
         with open(file, "rb"):  # which says, unlike `ssl`, which file it is that cannot be read
             pass

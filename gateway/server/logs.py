@@ -15,17 +15,18 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from gateway import __version__
 from gateway.game.board import FIRST, other
 from gateway.game.events import Reason
 from gateway.game.results import Finished
 from gateway.game.text import json_text, quoted, visible
-from gateway.hub.feed import Feed
 from gateway.store.records import WORDS
 
-LEVELS = ("debug", "info", "warning", "error")
+if TYPE_CHECKING:
+    from gateway.hub.feed import Feed
+
 BACKLOG = 10_000
 """Lines that may wait for the reader of the log."""
 FLUSH_LIMIT = 1.0
@@ -123,7 +124,7 @@ class ThreadedHandler(logging.Handler):
 
 
 def set_up_logging(level: str, *, as_json: bool) -> None:
-    """Log to stderr from `level`, one of `LEVELS`, upwards."""
+    """Log to stderr from `level`, one of `options.LEVELS`, upwards."""
     closed = sys.stderr is None  # by whoever started the process
     handler = logging.NullHandler() if closed else ThreadedHandler(sys.stderr.fileno())
     handler.setFormatter(JsonFormatter() if as_json else PlainFormatter())
@@ -154,7 +155,7 @@ def log_start(addresses: Sequence[tuple[str, str]], place: str) -> None:
     )
 
 
-def log_games(feed: Feed, delay_since: Callable[[float], float]) -> None:
+def log_games(feed: "Feed", delay_since: Callable[[float], float]) -> None:
     """Log each game when its end is told.
 
     `delay_since` says for how many seconds at most, since a time, the server did not listen.

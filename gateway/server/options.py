@@ -11,7 +11,6 @@ from gateway.engines.catalogue import engine_named
 from gateway.game.commands import HOUSE_PLAYERS
 from gateway.server import certificates, proxies
 from gateway.server.arguments import Description, Parser, listed, number
-from gateway.server.logs import LEVELS
 
 DESCRIPTION = """\
 A Connect-Four server for bots. It speaks several dialects at once, and bots of different dialects play
@@ -34,6 +33,8 @@ Results are kept in a database. Other commands read it, also while the server ru
   c4gateway recount            compute totals and ratings again from the games
 """
 HOST = "127.0.0.1"
+LEVELS = ("debug", "info", "warning", "error")
+"""Least levels of what is logged."""
 DATABASE = "c4gateway.db"
 """Where results are kept, unless something else is asked for."""
 NOWHERE = "none"

@@ -10,6 +10,6 @@ the arithmetic of statistics and ratings; `schema` and `database` the tables and
 games in batches, and `open_games` knows who waits for them; `games` and `statistics` read; `formats` and
 `commands` show it to people.
 
-Only what is imported from here costs anything: SQLAlchemy takes 0.2 s to import, so a server that keeps
-nothing on disk never does, and nothing outside this package imports it.
+Only what is imported from here costs anything: SQLAlchemy takes 0.2 s to import, so the process that plays
+never does, and nothing outside this package imports it.
 """

@@ -4,17 +4,19 @@ Knows the tables. It reads the player's own games by their indexes, so the cost 
 long history only some points are returned. Ratings, openings and places come from games that count.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from sqlalchemy import Connection, Select, Subquery, and_, func, literal_column, or_, select, union_all
 
 from gateway.game.board import Side
-from gateway.store import evidence
-from gateway.store.evidence import Exchange
+from gateway.store import evidence, turns
 from gateway.store.schema import exchanges, games, players
 from gateway.store.statistics import Profile, Score, profile
 from gateway.store.totals import Rating
+from gateway.store.turns import Moves
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +92,20 @@ def curve(connection: Connection, name: str, most: int, since: int | None = None
     Of more than `most` games it returns evenly spread ones, with the latest. Games without a rating are left
     out.
     """
-    columns = ("id", "ended", "{side}_mean", "{side}_deviation")
-    rated = _both_sides(connection, name, columns)
-    recent = (
-        select(*rated.c, func.row_number().over(order_by=rated.c.id).label("number"))
+    rated = _both_sides(connection, name, ("id", "ended", "{side}_mean", "{side}_deviation"))
+    numbered = (
+        select(
+            *rated.c,
+            func.row_number().over(order_by=rated.c.id).label("number"),
+            func.count().over().label("total"),
+        )
         .where(rated.c.mean.is_not(None), rated.c.ended >= (since or 0))
         .subquery()
     )
-    total = connection.execute(select(func.count()).select_from(recent)).scalar_one()
-    step = max(1, -(-total // most))
-    picked = or_((recent.c.number - 1) % step == (total - 1) % step, recent.c.number == 1)
-    query = select(recent.c.number, recent.c.ended, recent.c.mean, recent.c.deviation).where(picked)
-    rows = connection.execute(query.order_by(recent.c.number))
+    number, total = numbered.c.number, numbered.c.total
+    step = (total + most - 1) // most
+    query = select(number, numbered.c.ended, numbered.c.mean, numbered.c.deviation)
+    rows = connection.execute(query.where(or_((total - number) % step == 0, number == 1)).order_by(number))
     return [Point(number, ended, Rating(mean, deviation)) for number, ended, mean, deviation in rows]
 
 
@@ -138,33 +142,28 @@ def move_times(connection: Connection, name: str, latest: int = 50) -> list[floa
 
     They come from the evidence of its `latest` games. Empty if there is none.
     """
-    own = _both_sides(connection, name, ("id", "moves"))
+    taken: dict[int, list[int]] = defaultdict(list)
+    for side, moves in _latest_moves(connection, name, latest):
+        for number in sorted(moves.times)[1:]:
+            used = moves.turn(number).used
+            if used is not None and number % 2 != side:
+                taken[(number - 1) // 2].append(used)
+    known = takewhile(bool, (taken[number] for number in range(len(taken))))
+    return [sum(each) / len(each) for each in known]
+
+
+def _latest_moves(connection: Connection, name: str, latest: int) -> Iterator[tuple[int, Moves]]:
+    """Yield the player's side in its latest games, and when their moves were made."""
+    own = _both_sides(connection, name, ("id", "moves", "first_thought", "second_thought"))
     newest = select(own).order_by(own.c.id.desc()).limit(latest).subquery()
-    query = select(newest.c.moves, newest.c.side, exchanges.c.body).join(
-        exchanges, and_(exchanges.c.game == newest.c.id, exchanges.c.side == newest.c.side)
-    )
-    taken: list[list[int]] = []
-    for moves, side, body in connection.execute(query):
-        times = answered(evidence.unpacked(body) or (), len(moves[side::2]))
-        taken += [[] for _ in range(len(times) - len(taken))]
-        for number, time in enumerate(times):
-            taken[number].append(time)
-    return [sum(each) / len(each) for each in taken]
-
-
-def answered(exchange: Exchange, moves: int) -> Sequence[int]:
-    """Return the milliseconds between the last text to one side and each of its `moves`.
-
-    Empty if the texts do not show which of them are moves.
-    """
-    times: list[int] = []
-    told = 0
-    for line in exchange:
-        if line.direction == "out":
-            told = line.at
-        elif line.direction == "in" and not line.verdict:
-            times.append(line.at - told)
-    return times if len(times) == moves else ()
+    sides = [exchanges.alias("opener"), exchanges.alias("replier")]
+    bodies = (each.c.body for each in sides)
+    query = select(newest.c.side, newest.c.moves, newest.c.first_thought, newest.c.second_thought, *bodies)
+    for side, each in enumerate(sides):
+        query = query.outerjoin(each, and_(each.c.game == newest.c.id, each.c.side == side))
+    for side, columns, first, second, *kept in connection.execute(query):
+        both = [None if body is None else evidence.unpacked(body) for body in kept]
+        yield side, turns.found(columns, (first, second), both)
 
 
 def _number(connection: Connection, name: str) -> int | None:

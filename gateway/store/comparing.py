@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, FromClause, case, func, literal_column, or_, select
+from sqlalchemy import ColumnElement, Connection, FromClause, and_, case, func, literal_column, or_, select
 
 from gateway.game.events import Reason
 from gateway.store import statistics
@@ -17,6 +17,9 @@ from gateway.store.records import REASONS
 from gateway.store.schema import games, players, tallies
 from gateway.store.statistics import Record, Score, Standing
 from gateway.store.totals import Rating
+
+LATEST = 20_000
+"""Games in which tables are searched for."""
 
 _NONE = Score(0, 0, 0)
 
@@ -49,7 +52,7 @@ class Comparison:
     endings: dict[tuple[str, Reason], Score]
     """A player's score in the games that ended for a reason; empty without `by_reason`."""
     tables: list[str]
-    """The tables of all games, the latest first."""
+    """The tables of the latest games, the latest first."""
 
 
 def compare(connection: Connection, choice: Choice, *, by_reason: bool = False) -> Comparison:
@@ -59,20 +62,20 @@ def compare(connection: Connection, choice: Choice, *, by_reason: bool = False) 
         older = select(games.c.id).where(games.c.ended < choice.since).limit(1)
         if connection.execute(older).first() is None:  # then what is kept beside the games will do
             choice = replace(choice, since=None)
+    source = _source(choice)
+    query = select(source.c.reason, func.sum(source.c.games)).group_by(source.c.reason)
+    ended = {REASONS[reason]: int(count) for reason, count in connection.execute(query)}
     if choice.is_everything and not by_reason:
-        query = select(tallies.c.reason, func.sum(tallies.c.games)).group_by(tallies.c.reason)
-        ended = {REASONS[reason]: int(count) for reason, count in connection.execute(query)}
         return Comparison(choice, statistics.standings(connection), ended, {}, there)
     done: dict[int, Record] = defaultdict(lambda: Record(_NONE, _NONE, 0, 0))
-    reasons: dict[Reason, int] = defaultdict(int)
     endings: dict[tuple[int, Reason], Score] = defaultdict(lambda: _NONE)
-    for player, reason, record in _records(connection, _source(choice)):
+    for player, reason, record in _records(connection, source, by_reason=by_reason):
         done[player] += record
-        reasons[reason] += record.first.games
-        endings[player, reason] += record.total
+        if reason is not None:
+            endings[player, reason] += record.total
     names = {row.id: row.name for row in connection.execute(select(players.c.id, players.c.name))}
     named = {(names[player], reason): score for (player, reason), score in endings.items()}
-    return Comparison(choice, _standings(connection, done), dict(reasons), named, there)
+    return Comparison(choice, _standings(connection, done), ended, named, there)
 
 
 def scores(
@@ -82,21 +85,23 @@ def scores(
     own, their, source = _named(connection, names), _named(connection, others), _source(choice)
     first, second = source.c.first, source.c.second
     met = or_(*(one.in_([*own]) & other.in_([*their]) for one, other in ((first, second), (second, first))))
-    found: dict[tuple[str, str], Score] = defaultdict(lambda: _NONE)
     query = select(first, second, *_counts(source, 0)).where(met).group_by(first, second)
+    found: dict[tuple[str, str], list[tuple[int, int, int]]] = defaultdict(list)
     for opener, replier, *counts in connection.execute(query):
-        score = Score(*map(int, counts))
+        number, won, drawn = map(int, counts)
         if opener in own and replier in their:
-            found[own[opener], their[replier]] += score
+            found[own[opener], their[replier]].append((number, won, drawn))
         if replier in own and opener in their:
-            found[own[replier], their[opener]] += Score(score.games, score.lost, score.drawn)
-    return dict(found)
+            found[own[replier], their[opener]].append((number, number - won - drawn, drawn))
+    return {pair: Score(*map(sum, zip(*both, strict=True))) for pair, both in found.items()}
 
 
 def tables(connection: Connection, limit: int = 200) -> list[str]:
-    """Return the names of up to `limit` tables, those of the latest games first."""
+    """Return the names of up to `limit` tables of the latest `LATEST` games, those used last first."""
+    newest = select(func.max(games.c.id)).scalar_subquery()
+    recent = and_(games.c.id > newest - LATEST, games.c.at_table.is_not(None))
     latest = func.max(games.c.id)
-    query = select(games.c.at_table).where(games.c.at_table.is_not(None)).group_by(games.c.at_table)
+    query = select(games.c.at_table).where(recent).group_by(games.c.at_table)
     return [*connection.scalars(query.order_by(latest.desc()).limit(limit))]
 
 
@@ -120,16 +125,20 @@ def _source(choice: Choice) -> FromClause:
     return select(*columns).where(*_conditions(choice)).subquery()
 
 
-def _records(connection: Connection, source: FromClause) -> Iterator[tuple[int, Reason, Record]]:
-    """Yield each player's record on each side, by the reason of the end."""
+def _records(
+    connection: Connection, source: FromClause, *, by_reason: bool
+) -> Iterator[tuple[int, Reason | None, Record]]:
+    """Yield each player's record on each side, with `by_reason` one for each reason of the end."""
     for side, own in enumerate(("first", "second")):
         sums = (func.sum(source.c[f"{own}_{what}"]) for what in ("thought", "moves"))
-        keys = (source.c[own], source.c.reason)
-        query = select(*keys, *_counts(source, side), *sums).group_by(*keys)
-        for player, reason, *counts, thought, moves in connection.execute(query):
-            score = Score(*map(int, counts))
+        # Not by reason where nobody asks for it: each column makes sorting slower.
+        keys = [source.c[own], *([source.c.reason] if by_reason else [])]
+        query = select(*_counts(source, side), *sums, *keys).group_by(*keys)
+        for number, won, drawn, thought, moves, player, *reasons in connection.execute(query):
+            score = Score(int(number), int(won), int(drawn))
             both = (score, _NONE) if side == 0 else (_NONE, score)
-            yield player, REASONS[reason], Record(*both, int(thought), int(moves))
+            reason = REASONS[reasons[0]] if reasons else None
+            yield player, reason, Record(*both, int(thought), int(moves))
 
 
 def _standings(connection: Connection, done: Mapping[int, Record]) -> list[Standing]:

@@ -100,7 +100,7 @@ def open_to_write(where: str, *, create: bool = True) -> Database:
         if not _is_url(where):
             (sqlite.prepare if create else sqlite.check)(_path(where), VERSION)
         database = _database(_place(where))
-        with closed_on_error(database):
+        with _closed_on_error(database):
             _bring_up_to_date(database)
     return database
 
@@ -111,7 +111,7 @@ def open_to_read(where: str) -> Database:
         if not _is_url(where):
             sqlite.check(_path(where), VERSION)
         database = _database(_place(where))
-        with closed_on_error(database), database.reading() as connection:
+        with _closed_on_error(database), database.reading() as connection:
             _require(version_of(connection), where)
     return database
 
@@ -124,16 +124,6 @@ def open_again(place: Place) -> Database:
 def label_of(where: str) -> str:
     """Return what to call a database to people: no password is in it. Raises `StoreError` for no URL."""
     return _label(_url(where)) if _is_url(where) else str(_path(where))
-
-
-@contextmanager
-def closed_on_error(database: Database) -> Iterator[None]:
-    """Close the database where whatever is done with it meanwhile fails."""
-    try:
-        yield
-    except BaseException:
-        database.close()
-        raise
 
 
 # Inside.
@@ -200,6 +190,15 @@ def _postgresql(place: Place) -> Database:
             f"{error.name} is not installed, which PostgreSQL needs; pip install 'c4gateway[postgres]'"
         ) from error
     return Database(_label(url), place, engine, lambda: None)
+
+
+@contextmanager
+def _closed_on_error(database: Database) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        database.close()
+        raise
 
 
 def _bring_up_to_date(database: Database) -> None:

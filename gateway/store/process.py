@@ -8,22 +8,21 @@ This is the server's end of the socket to that process; `worker` is its program.
 """
 
 import marshal
-import socket
+import math
 import subprocess
-from functools import partial
+from dataclasses import dataclass, field
 from typing import Any
 
 import trio
 
-from gateway.processes import ended, started
+from gateway.processes import Child, ended, framed, started
 from gateway.store.batcher import Batch
-from gateway.store.database import Place
 from gateway.store.errors import StoreError
 from gateway.store.records import Cleared
-from gateway.store.worker import framed
 
+PROGRAM = "gateway.store.worker"
 STARTING = 60.0
-"""Seconds that a process has to become ready."""
+"""Seconds that a successor has to become ready."""
 PARTING = 0.25
 """Seconds that a process has to end by itself."""
 
@@ -32,16 +31,30 @@ class UnstorableError(Exception):
     """The database will never take what was to be stored."""
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A database that the process has opened."""
+
+    label: str
+    """What to call it to people."""
+    where: str = field(repr=False)
+    file: tuple[int, int] | None
+    """What another process needs to open it, as in `gateway.store.database.Place`."""
+    run: int
+    """The number that it gave to this run of the server."""
+
+
 class StoreProcess:
     """A `Store` in a process of its own. One call at a time."""
 
-    def __init__(self, place: Place, keep_wire: float | None = None, *, patience: float = 60.0) -> None:
-        """Write to the database at `place`.
+    def __init__(self, where: str, keep_wire: float | None = None, *, patience: float = 60.0) -> None:
+        """Write to the database at `where`, a path or a URL.
 
         Evidence is kept for `keep_wire` days, None for ever. A process that does not answer for `patience`
         seconds hangs; one that removes all results has ten times as long.
         """
-        self._orders = framed((place.where, place.file, keep_wire))
+        self._orders: tuple[object, ...] = ("open", keep_wire, where)
+        self._keep_wire = keep_wire
         self._patience = patience
         self._process: subprocess.Popen[bytes] | None = None
         self._stream: trio.SocketStream | None = None
@@ -51,24 +64,15 @@ class StoreProcess:
         """The process that writes, if there is one."""
         return None if self._process is None else self._process.pid
 
-    async def start(self) -> None:
-        """Start the process and wait until it is ready.
+    async def open(self, begun: Child | None = None) -> Opened:
+        """Have the process open the database, creating or migrating it; that may take minutes.
 
-        Raises OSError if the system cannot start it, or it does not become ready.
+        `begun` is the process, where it has been started already. Raises OSError, with one line, if the
+        system cannot start it, or it cannot open the database.
         """
-        ours, theirs = socket.socketpair()
-        try:
-            with theirs:
-                start = partial(started, "gateway.store.worker", [theirs.fileno()])
-                self._process = await trio.to_thread.run_sync(start)
-        except BaseException:
-            ours.close()
-            raise
-        self._stream = trio.SocketStream(trio.socket.from_stdlib_socket(ours))
-        try:
-            await self._ask(self._orders, STARTING)
-        except StoreError as error:
-            raise OSError(str(error)) from error
+        opened = Opened(*await self._start(begun, math.inf))
+        self._orders = ("open again", self._keep_wire, opened.where, opened.file)
+        return opened
 
     async def write(self, batch: Batch) -> None:
         """Store games and evidence for good, all or none; what is stored already stays as it is.
@@ -125,10 +129,20 @@ class StoreProcess:
 
     async def _start_again(self) -> None:
         try:
-            await self.start()
-            assert self._stream is not None
+            await self._start(None, STARTING)
         except OSError as error:
             raise StoreError(f"the process that writes cannot be started: {error}") from error
+
+    async def _start(self, begun: Child | None, limit: float) -> Any:
+        """Start the process, and return its answer to its orders. Raises OSError."""
+        if begun is None:
+            begun = await trio.to_thread.run_sync(started, PROGRAM)
+        self._process, end = begun
+        self._stream = trio.SocketStream(trio.socket.from_stdlib_socket(end))
+        try:
+            return await self._ask(framed(self._orders), limit)
+        except StoreError as error:
+            raise OSError(str(error)) from error
 
     async def _end(self, limit: float) -> int | None:
         """Hang up on the process, let it end within `limit` seconds, and return its status."""

@@ -28,6 +28,8 @@ from gateway.store.statistics import Meeting, Profile, Score, Standing
 
 Whole: TypeAlias = tuple[GameRecord, tuple[Exchange | None, Exchange | None]]
 """A game, and the evidence of its first and its second mover."""
+PLAYERS = 10
+"""Players whose meetings are read at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +90,17 @@ class Reader:
         with self._reading() as connection:
             return careers.career(connection, name)
 
-    def meetings(self, limit: int) -> list[Meeting]:
-        """Return how often up to `limit` pairs met, the most frequent first."""
-        with self._reading() as connection:
-            return statistics.meetings(connection, limit)
+    def meetings(self) -> Iterator[Meeting]:
+        """Yield how often each player moved first against each that it met, by both names.
+
+        Only the meetings of `PLAYERS` players are in memory.
+        """
+        after = None
+        while names := [each.name for each in self.players(after, PLAYERS)]:
+            with self._reading() as connection:
+                met = statistics.meetings(connection, names)
+            yield from met
+            after = names[-1]
 
     def probe(self) -> None:
         """Write to the database without changing it. Return if that is possible."""

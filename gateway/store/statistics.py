@@ -4,7 +4,7 @@ Knows the tables; computes nothing that `gateway.store.totals` does not keep. On
 none of TEST players, none between players of the server's own, none that was aborted or cut short.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -135,19 +135,27 @@ def profile(connection: Connection, name: str, opponents: int = 100) -> Profile 
     )
 
 
-def meetings(connection: Connection, limit: int | None = None) -> list[Meeting]:
-    """Return who played whom how often, those that met most first."""
-    times = func.sum(tallies.c.games).label("times")
-    met = select(tallies.c.first, tallies.c.second, times).group_by(tallies.c.first, tallies.c.second)
-    most = met.order_by(times.desc(), tallies.c.first, tallies.c.second).limit(limit).subquery()
-    first, second = players.alias("opener"), players.alias("replier")
-    query = (
-        select(first.c.name, second.c.name, most.c.times)
-        .join_from(most, first, most.c.first == first.c.id)
-        .join(second, most.c.second == second.c.id)
-        .order_by(most.c.times.desc(), first.c.name, second.c.name)
+def meetings(connection: Connection, names: Sequence[str]) -> list[Meeting]:
+    """Return how often each of `names` moved first against each player that it met in either order.
+
+    They are sorted by both names.
+    """
+    chosen = select(players.c.id).where(players.c.name.in_(names))
+    ahead = select(tallies.c.first, tallies.c.second, tallies.c.games).where(tallies.c.first.in_(chosen))
+    behind = select(tallies.c.second, tallies.c.first, literal_column("0")).where(
+        tallies.c.second.in_(chosen)
     )
-    return [Meeting(one, two, int(games)) for one, two, games in connection.execute(query)]
+    met = union_all(ahead, behind).subquery()
+    sums = select(met.c.first, met.c.second, func.sum(met.c.games).label("games"))
+    pairs = sums.group_by(met.c.first, met.c.second).subquery()
+    one, other = players.alias("opener"), players.alias("replier")
+    query = (
+        select(one.c.name, other.c.name, pairs.c.games)
+        .join_from(pairs, one, pairs.c.first == one.c.id)
+        .join(other, pairs.c.second == other.c.id)
+        .order_by(one.c.name, other.c.name)
+    )
+    return [Meeting(first, second, int(games)) for first, second, games in connection.execute(query)]
 
 
 def first_movers(connection: Connection) -> Score:

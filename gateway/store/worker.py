@@ -1,14 +1,13 @@
 """The program of the store process: it writes what the server sends to the database.
 
 Knows the socket to the server, and which of the database's errors mean that it cannot be used now. Logs
-nothing: the server hears of every error, and logs it. The rules it keeps:
+nothing: the server hears of every error, and logs it. Its first order
+is to open the database. The rules it keeps:
 
 - When its server has ended, even if killed, it finishes its work and ends.
 - An error of the database is answered with "again", and the next attempt makes a new connection. Any other
   error is answered with "refused": something in the batch cannot be stored.
-
-A message is its length in four bytes and plain values as `marshal` writes them: the fastest form, and safe
-because both ends run the same Python and no other process can write to the socket.
+- It gives way to play once the database is open: until then the server waits for it.
 """
 
 import gc
@@ -23,9 +22,9 @@ from typing import Any, BinaryIO
 
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError, StatementError
 
-from gateway.processes import give_way
+from gateway.processes import framed, give_way
 from gateway.store import storing
-from gateway.store.database import Database, Place, open_again
+from gateway.store.database import Database, Place, open_again, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.records import Cleared, Enclosure, GameRecord
 
@@ -68,24 +67,40 @@ class Worker:
 
 def main() -> None:
     """Serve the process that started this one."""
-    give_way(NICENESS)
     logging.disable()
     gc.freeze()
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    serve(socket.socket(fileno=int(sys.argv[1])), NICENESS)
 
 
-def serve(server: socket.socket) -> None:
-    """Answer the messages on the socket, until the server is gone."""
+def serve(server: socket.socket, niceness: int = 0) -> None:
+    """Answer the messages on the socket, until the server is gone; give way by `niceness` meanwhile."""
     with server, server.makefile("rb") as messages, suppress(OSError):  # which says that the server is gone
         orders = _next(messages)
         if orders is None:
             return
-        where, file, keep_wire = orders
-        worker = Worker(open_again(Place(where, file)), keep_wire)
-        server.sendall(framed(("done", None)))  # it is ready
+        try:
+            database, opened = _opened(orders)
+        except (StoreError, OSError) as error:
+            server.sendall(framed(("again", str(error))))
+            return
+        give_way(niceness)
+        server.sendall(framed(("done", opened)))
+        worker = Worker(database, orders[1])
         while (question := _next(messages)) is not None:
             server.sendall(framed(answer_to(question, worker)))
-        worker.database.close()
+        database.close()
+
+
+def _opened(orders: Sequence[Any]) -> tuple[Database, object]:
+    """Open a database; return it, and where it was not open before, the fields of `process.Opened`."""
+    match orders:
+        case ["open", _, where]:
+            database = open_to_write(where)
+            place = database.place
+            return database, (database.label, place.where, place.file, database.next_run())
+        case _:
+            _, _, where, file = orders
+            return open_again(Place(where, file)), None
 
 
 def answer_to(question: Sequence[Any], worker: Worker) -> tuple[str, object]:
@@ -108,12 +123,6 @@ def answer_to(question: Sequence[Any], worker: Worker) -> tuple[str, object]:
         return "again", str(error) or repr(error)
     except Exception as error:  # the server finds out which game is at fault
         return "refused", str(getattr(error, "orig", None) or error) or repr(error)
-
-
-def framed(message: Any) -> bytes:
-    """Return a message as bytes. Raises ValueError if it is not of plain values."""
-    data = marshal.dumps(message)
-    return len(data).to_bytes(4) + data
 
 
 def _next(messages: BinaryIO) -> Any:

@@ -10,8 +10,9 @@ import trio
 import trio.testing
 import trio_websocket
 from frame_strategies import streams as frame_streams
-from hypothesis import given
+from hypothesis import given, settings
 from shell_fakes import Stallable, collect, drained, send, sockets
+from trials import FEW
 from wires import wired
 
 from adapters.connection import serve_connection
@@ -415,6 +416,7 @@ async def conversation(pieces: list[bytes], *, usual: bool) -> tuple[list[str], 
     return texts, answer
 
 
+@settings(max_examples=FEW)
 @given(frame_streams)
 async def test_reading_beside_the_library_is_reading_by_the_library(data: bytes) -> None:
     whole = await conversation([data], usual=False)

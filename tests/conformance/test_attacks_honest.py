@@ -66,6 +66,7 @@ async def lost(control: Control) -> list[object]:
     return told["lost"]
 
 
+@pytest.mark.lab
 async def test_moves_of_a_real_server_are_timed_and_nothing_is_lost(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -140,6 +140,7 @@ async def test_server_that_refuses_websockets_ends_the_run() -> None:
         assert "404 Not Found" in await complaint(outside("nac4", address, 1))
 
 
+@pytest.mark.lab
 async def test_process_that_is_not_there_ends_the_run() -> None:
     async with running(["--rounds", "1000"]) as server:
         addresses = as_words({"droidcon": server.addresses["droidcon"]})

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from trials import FEW
 
 from conformance.boards import arena_cells, arena_moves, drops, nac4_board
 from conformance.dialects.frames import frame
@@ -136,6 +137,7 @@ def test_bot_plays_game_after_game_and_counts_what_its_opponent_did(kind: str, o
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=FEW)
 @given(data=st.data())
 def test_message_that_is_lost_or_comes_twice_or_is_changed_is_out_of_step(
     kind: str, data: st.DataObject

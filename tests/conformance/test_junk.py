@@ -50,6 +50,7 @@ def test_port_is_good_that_answers_and_wrote_no_traceback() -> None:
     assert "NO\n" in readable([Row("web", 10, 2, 0, False)])
 
 
+@pytest.mark.lab
 def test_nothing_that_a_client_sends_to_a_dialects_port_writes_a_traceback(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -64,6 +65,7 @@ def test_nothing_that_a_client_sends_to_a_dialects_port_writes_a_traceback(
     ]
 
 
+@pytest.mark.lab
 def test_server_that_writes_tracebacks_is_not_good(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

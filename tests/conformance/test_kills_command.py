@@ -27,18 +27,22 @@ from conformance.targets import Address
 IN_ONE_PROCESS = """
 import os, trio
 from gateway.store import open_games, process
-from gateway.store.database import open_again
+from gateway.store.database import open_to_write
 from gateway.store.worker import Worker
 class Local:
-    def __init__(self, place, *more):
-        self.worker = Worker(open_again(place), *more)
+    def __init__(self, where, *more):
+        self.database = open_to_write(where)
+        self.worker = Worker(self.database, *more)
     async def write(self, batch):
         self.worker.write(*batch)
     async def tidy(self):
         return False
-    async def start(self):
+    async def open(self, begun):
+        begun.socket.close()
+        place = self.database.place
+        return process.Opened(self.database.label, place.where, place.file, self.database.next_run())
+    async def close(self):
         pass
-    close = start
 process.StoreProcess = Local
 write = Local.write
 """
@@ -134,6 +138,7 @@ async def test_results_that_were_told_before_they_were_stored_or_stored_twice_ar
     assert "\ntwice: x" in readable(findings)
 
 
+@pytest.mark.lab
 async def test_server_that_dies_by_itself_is_named_as_the_cause(tmp_path: Path) -> None:
     died = pytest.RaisesExc(ServerError, match="died with status 7 before it was killed")
     with pytest.RaisesGroup(died, flatten_subgroups=True):

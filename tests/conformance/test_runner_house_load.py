@@ -55,6 +55,7 @@ def test_small_run_measures_moves_while_games_are_on(capsys: pytest.CaptureFixtu
     assert status == (0 if found["p99"] <= 20 else 1)  # how fast it is here is no matter of this test
 
 
+@pytest.mark.lab
 def test_player_that_is_not_there_is_asked_about(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,6 +72,7 @@ def test_bad_usage_is_status_2(words: list[str], capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err.endswith("(--help tells more)\n")
 
 
+@pytest.mark.lab
 def test_hog_is_refused_and_another_is_answered(capsys: pytest.CaptureFixture[str]) -> None:
     status = main(["house-hog", "--wishes", "8", "--player", "random", "--seconds", "0.5"])
     out = capsys.readouterr().out

@@ -83,6 +83,7 @@ def test_small_run_plays_both_orders(capsys: pytest.CaptureFixture[str], tmp_pat
     assert sum(engine["score"] for engine in found["engines"]) == 2
 
 
+@pytest.mark.lab
 def test_bot_that_fails_is_told_in_its_own_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["matches", "--engines", "random,nonsense", "--games", "1"]) == 1
     error = capsys.readouterr().err

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from adapters.web.live.channel import Wanted
 from adapters.web.live.model import Json
 from adapters.web.page.rendering import HEADERS, Renderer, reads_html
-from adapters.web.page.timeline import Timeline, Turn, timeline
+from adapters.web.page.timeline import Timeline, timeline
 from adapters.web.query import BadRequestError, game_named
 from adapters.web.site import Site
 from gateway.game.board import Side
@@ -28,6 +28,7 @@ from gateway.store.games import Filter, NoGameError, Page
 from gateway.store.outcomes import outcome
 from gateway.store.reader import Whole
 from gateway.store.records import WORDS, GameRecord
+from gateway.store.turns import Turn
 
 _TYPES = {"csv": "text/csv", "jsonl": "application/x-ndjson", "pgn": "application/vnd.chess-pgn"}
 _BADGES = {Reason.TIME: "time", Reason.LEFT: "left", Reason.ILLEGAL: "illegal"}

@@ -43,6 +43,8 @@ class Library:
         self._version = _installed()
         self._content: bytes | None = None
         """Nothing where it cannot be made, which would not go better next time; None where it may."""
+        self._plain: bytes | None = None
+        """The library without compression, once a client asked for it so."""
         self._again = -math.inf
         """When it is worth trying."""
         self._one_at_a_time = trio.Lock()
@@ -64,7 +66,10 @@ class Library:
             raise HTTPException(503, f"{PACKAGE} makes no plots")
         if "gzip" in request.headers.get("accept-encoding", ""):
             return Response(self._content, headers=FOREVER | _COMPRESSED, media_type="text/javascript")
-        return Response(gzip.decompress(self._content), headers=FOREVER, media_type="text/javascript")
+        async with self._one_at_a_time:
+            if self._plain is None:
+                self._plain = await trio.to_thread.run_sync(gzip.decompress, self._content)
+        return Response(self._plain, headers=FOREVER, media_type="text/javascript")
 
     def routes(self) -> list[Route]:
         """Return the route at which it is served."""

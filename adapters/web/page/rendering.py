@@ -37,7 +37,8 @@ _POLICY = (
 class Renderer:
     """Makes pages of one site."""
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, played: str) -> None:
+        """`played` is the dialect in which the page itself plays."""
         self._site = site
         self._environment = Environment(
             loader=PackageLoader(__package__), autoescape=True, undefined=StrictUndefined
@@ -50,14 +51,19 @@ class Renderer:
             "mark": lambda kind: self._kinds.get(kind, ("?",))[0],
             "dialect": lambda kind: self._kinds.get(kind, ("", kind))[1],
         }
-        self._environment.globals |= {"asset": assets().address}
+        self._environment.globals |= {
+            "asset": assets().address,
+            "plays": any(each.name == played and each.port is not None for each in site.fronts),
+            "keeps": site.reader.database is not None,
+        }
 
     def page(self, request: Request, template: str, status: int = 200, **context: Any) -> Response:
         """Return the page that a template makes of `context`.
 
         Every template also gets `tab`, the current link of the header or an empty string; `fronts`, the
         addresses for players; `house`, the server's own players; and `kinds`, the mark and title of each kind
-        of player.
+        of player. Everywhere, in macros too, there are `plays`, whether people can play here, and `keeps`,
+        whether results are kept.
         """
         fronts = [
             {"name": each.name, "title": each.title, "url": _url(each, request)}

@@ -1,26 +1,20 @@
 """What both sides said and heard in a game, as the rows of one table.
 
-Pure. Knows a stored game and its evidence: texts, ways, times and verdicts. Does not know what a dialect's
-messages mean, so it searches for the moves, in the order of play: a move is a text of the mover that was
-carried out and contains the column as a number. The server's own players have no texts; there, what the
-opponent heard stands for the move. The rule it keeps: an unknown value is None, never a guess.
+Pure. Knows a stored game, its evidence, and which of the texts made a move and when (`gateway.store.turns`).
+Does not know what a dialect's messages mean. The rule it keeps: an unknown value is None, never a guess.
 """
 
 import math
-import re
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import takewhile
 
 from gateway.game.events import Reason, Way
 from gateway.game.text import printable
 from gateway.store.evidence import Exchange, Line
 from gateway.store.records import GameRecord
-
-_NUMBER = re.compile("[0-9]+")
-_LEFT = re.compile(r"([0-9]+\.[0-9]{3}) s left")
-_GAP = " lines left out"
+from gateway.store.turns import NUMBER, Moves, Turn, clock_left, elapsed, found
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +67,6 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
-    """The time of a move, as far as it is known."""
-
-    used: int | None = None
-    """Milliseconds that it took."""
-    left: int | None = None
-    """Milliseconds that the mover's clock had left after it; None without a clock."""
-
-
-@dataclass(frozen=True, slots=True)
 class Attempt:
     """The move that lost the game: an illegal one, or one that did not come in time."""
 
@@ -107,135 +91,35 @@ class Timeline:
     """Other notes of the server about each side, for example that it hung up."""
 
 
-@dataclass(slots=True)
-class _Moves:
-    """The moves that were found."""
-
-    marks: dict[tuple[int, int], int] = field(default_factory=dict)
-    """The number of a move, by side and index of a line."""
-    times: dict[int, int] = field(default_factory=dict)
-    left: dict[int, int] = field(default_factory=dict)
-
-    def turn(self, number: int) -> Turn:
-        """Return the time of a move."""
-        used = _used(self.times.get(number - 1), self.times.get(number))
-        return Turn(used, self.left.get(number))
-
-
 def timeline(record: GameRecord, both: tuple[Exchange | None, Exchange | None]) -> Timeline:
     """Return the table of a game."""
-    moves = _Moves(times={0: 0})
-    for side, lines in enumerate(both):
-        if lines is not None:
-            _find_said(moves, side, lines, record.moves)
-    for number in range(1, len(record.moves) + 1):
-        opponents = both[number % 2]
-        if number not in moves.times and both[1 - number % 2] is None and opponents is not None:
-            _find_heard(moves, number, opponents, record.thought[1 - number % 2])
+    moves = found(record.moves, record.thought, both)
     cells = [_cells(moves, side, lines or ()) for side, lines in enumerate(both)]
     turns = tuple(moves.turn(number) for number in range(1, len(record.moves) + 1))
-    return Timeline(
-        tuple(_rows(*cells)), turns, _attempt(record, both, moves), (_notes(both[0]), _notes(both[1]))
-    )
+    notes = (_notes(both[0]), _notes(both[1]))
+    return Timeline(tuple(_rows(*cells)), turns, _attempt(record, both, moves), notes)
 
 
-def _find_said(moves: _Moves, side: int, lines: Exchange, columns: str) -> None:
-    """Find the texts that were a side's moves, from the beginning, and after missing lines from the end."""
-    gap = next((index for index, line in enumerate(lines) if line.verdict.endswith(_GAP)), len(lines))
-    numbers = range(side + 1, len(columns) + 1, 2)
-    found = _matched(lines, range(gap), numbers, columns)
-    found |= _matched(
-        lines, range(len(lines) - 1, gap, -1), [n for n in reversed(numbers) if n not in found], columns
-    )
-    for number, index in found.items():
-        moves.marks[side, index] = number
-        moves.times[number] = lines[index].at
-        left = _left(lines, index)
-        if left is not None:
-            moves.left[number] = left
-
-
-def _matched(lines: Exchange, indices: Iterable[int], numbers: Iterable[int], columns: str) -> dict[int, int]:
-    """Return the index of the text for each move, up to the first move without one."""
-    found: dict[int, int] = {}
-    remaining = iter(indices)
-    for number in numbers:
-        column = int(columns[number - 1])
-        index = next((index for index in remaining if column in _numbers(lines[index])), None)
-        if index is None:
-            break
-        found[number] = index
-    return found
-
-
-def _numbers(line: Line) -> set[int]:
-    """Return the numbers in a text that was carried out."""
-    if line.direction != "in" or line.verdict:
-        return set()
-    return {int(digits) for digits in _NUMBER.findall(line.text)}
-
-
-def _left(lines: Exchange, index: int) -> int | None:
-    """Return the time left on the clock after the text at `index`, from the request for that move."""
-    for line in reversed(lines[:index]):
-        if found := _LEFT.fullmatch(line.verdict):
-            return max(0, round(1000 * float(found[1])) - (lines[index].at - line.at))
-        if line.direction == "in" and not line.verdict:
-            return None
-    return None
-
-
-def _find_heard(moves: _Moves, number: int, lines: Exchange, thought: int) -> None:
-    """Find the text that announced a move of a player without texts to its opponent.
-
-    The text behind the last move may tell of the end instead. `thought` is how many milliseconds the player
-    took for all its moves; the right text is nearest to what its other moves leave of them.
-    """
-    side = number % 2
-    own = {known: index for (who, index), known in moves.marks.items() if who == side}
-    start = own.get(number - 1, -1)
-    if number > 1 and start < 0:
-        return
-    stop = next(
-        (index for index in range(start + 1, len(lines)) if lines[index].direction == "in"), len(lines)
-    )
-    heard = [index for index in range(start + 1, stop) if lines[index].direction == "out"]
-    if not heard:
-        return
-    at = lines[heard[-1]].at
-    if number + 1 not in own:
-        others = sum(moves.turn(each).used or 0 for each in range(number - 2, 0, -2))
-        since = moves.times.get(number - 1, 0)
-        at = min((lines[index].at for index in heard), key=lambda at: abs(at - since - (thought - others)))
-    index = next(index for index in heard if lines[index].at == at)
-    moves.marks[side, index] = number
-    moves.times[number] = at
-
-
-def _attempt(record: GameRecord, both: Sequence[Exchange | None], moves: _Moves) -> Attempt | None:
+def _attempt(record: GameRecord, both: Sequence[Exchange | None], moves: Moves) -> Attempt | None:
     before = moves.times.get(len(record.moves))
     if record.reason is Reason.TIME:
-        return Attempt(_used(before, record.ended - record.began))
+        return Attempt(elapsed(before, record.ended - record.began))
     lines = both[1 - record.winner] if record.winner is not None else None
     if record.reason is not Reason.ILLEGAL or lines is None:
         return None
     line = next((line for line in reversed(lines) if line.verdict.startswith("refused")), None)
     if line is None:
         return None
-    digits = _NUMBER.findall(line.text)
+    digits = NUMBER.findall(line.text)
     column = digits[-1][:3] if digits else ""
-    return Attempt(_used(before, line.at), _shown(line), line.verdict.partition(": ")[2], column)
-
-
-def _used(before: int | None, at: int | None) -> int | None:
-    return None if before is None or at is None else max(0, at - before)
+    return Attempt(elapsed(before, line.at), _shown(line), line.verdict.partition(": ")[2], column)
 
 
 def _notes(lines: Exchange | None) -> str:
     return ", ".join(printable(line.verdict) for line in (lines or ())[:-1] if line.direction == "note")
 
 
-def _cells(moves: _Moves, side: int, lines: Exchange) -> deque[Cell]:
+def _cells(moves: Moves, side: int, lines: Exchange) -> deque[Cell]:
     return deque(
         _cell(line, moves.marks.get((side, index), 0), is_last=index + 1 == len(lines))
         for index, line in enumerate(lines)
@@ -248,8 +132,8 @@ def _cell(line: Line, move: int, *, is_last: bool) -> Cell:
         return Cell(line.at, "note", f"{words[:1].upper()}{words[1:]}", is_end=is_last)
     if line.direction == "in":
         return Cell(line.at, "in", _shown(line), refused=printable(line.verdict), move=move)
-    found = _LEFT.fullmatch(line.verdict)
-    remark = f"{float(found[1]):.1f} s left" if found else printable(line.verdict)
+    left = clock_left(line)
+    remark = printable(line.verdict) if left is None else f"{left / 1000:.1f} s left"
     return Cell(line.at, "out", _shown(line), remark=remark, move=move)
 
 

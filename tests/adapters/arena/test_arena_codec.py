@@ -12,8 +12,9 @@ from uuid import UUID
 import edn_format
 import pytest
 from edn_format import Char, ImmutableDict, ImmutableList, Keyword, MetadataValue, Symbol
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from trials import FEW
 
 from adapters.arena import edn, forms, maps
 from adapters.arena.codec import ArenaClientCodec, ArenaCodec, _client_message
@@ -569,6 +570,7 @@ def test_the_copy_of_any_json_map_reads_back_equal(value: dict[str, Any]) -> Non
     assert repr(copy_of(message)) == repr(value_of(message.said)) == repr(value)
 
 
+@settings(max_examples=FEW)
 @given(edn_maps)
 def test_the_copy_of_any_edn_map_reads_back_equal(value: Any) -> None:
     message = decode(edn.write(value))

@@ -227,6 +227,7 @@ async def test_arena_bot_outlives_a_lost_start_and_a_spoilt_connection(
         await hears()  # and loses it
         if len(heard) == 1:
             await hears()
+            monkeypatch.setattr(adapters.bot.talk, "DOUBT", 60.0)  # no answer from here on is lost
             await send(transport, [json.dumps(UNHEARD)])
             await hears()
         await send(transport, [state(1)])

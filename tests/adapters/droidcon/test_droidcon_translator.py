@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusals import Told, observed, refused
+from trials import FEW
 
 from adapters.contract import Farewell
 from adapters.droidcon.codec import DroidconCodec
@@ -147,6 +148,7 @@ def test_put_plays_whatever_column_it_names(column: int | None) -> None:
     assert DroidconTranslator().receive(Put(column), 5) == Play(column, 5)
 
 
+@settings(max_examples=FEW)
 @given(st.lists(events), client_messages)
 def test_what_a_client_asks_for_does_not_depend_on_what_it_was_told(
     before: list[Told], message: Name | Join | Put

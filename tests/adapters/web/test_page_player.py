@@ -95,9 +95,10 @@ async def test_rating_openings_and_clients_are_drawn(site: Site) -> None:
 
 
 async def test_times_of_moves_come_from_the_texts_that_are_kept(site: Site) -> None:
-    said: list[Spoken] = []
-    for number in range(len(FOUR[::2])):
-        said += [(number, "out", "go", None), (number + 0.25, "in", "3", None)]
-    keep(site.database, [game()], (said, said[:2]))
+    both: tuple[list[Spoken], list[Spoken]] = ([], [])
+    for number, column in enumerate(FOUR):
+        both[number % 2].append((0.25 * (number + 1), "in", column, None))
+    keep(site.database, [game()], both)
+    keep(site.database, [game("carol", "dave")])
     assert "move 4: 250 ms" in await shown(site, "/player/alice")
-    assert "There is no evidence of its latest 50 games" in await shown(site, "/player/bob")
+    assert "There is no evidence of its latest 50 games" in await shown(site, "/player/carol")

@@ -49,6 +49,14 @@ async def test_library_is_made_once_and_kept_for_good(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("installed")
+async def test_library_is_unpacked_once_for_all_who_want_it_plain() -> None:
+    program = "import gzip, sys; sys.stdout.buffer.write(gzip.compress(bytes(100)))"
+    library = Library([sys.executable, "-c", program])
+    one, other = [await library.serve(request("1.2.3")) for _ in range(2)]
+    assert one.body is other.body
+
+
+@pytest.mark.usefixtures("installed")
 @pytest.mark.parametrize("program", ["raise SystemExit(1)", "pass"])
 async def test_library_that_cannot_be_made_is_tried_once_and_not_served(tmp_path: Path, program: str) -> None:
     made = tmp_path / "made"

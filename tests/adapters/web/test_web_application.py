@@ -21,6 +21,7 @@ from adapters.web.application import Application
 from adapters.web.health import Health
 from gateway.game.events import Reason
 from gateway.store import storing
+from gateway.store.database import Database
 from gateway.store.errors import StoreError
 from gateway.store.formats import jsonl
 from gateway.store.games import Filter, Page
@@ -324,7 +325,7 @@ async def test_database_that_cannot_be_read_is_503_without_a_word_on_it(site: Si
 async def test_mistake_of_ours_is_500_without_a_word_on_it(
     site: Site,
 ) -> None:
-    broken = replace(site.shown, reader=cast(Reader, None))
+    broken = replace(site.shown, reader=Reader(cast(Database, object())))
     application = Application(broken, site.health, None)
     transport = httpx.ASGITransport(application, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://site") as client:

@@ -249,7 +249,7 @@ async def test_process_that_cannot_be_started_is_tried_again_after_growing_pause
     service = WebProcess(ORDERS, (), Store(), Store().clear, None)  # type: ignore[arg-type]
     begun = trio.current_time()
 
-    async def refuse(_: object) -> None:
+    async def refuse(*_: object) -> None:
         tries.append(trio.current_time() - begun)
         raise error
 

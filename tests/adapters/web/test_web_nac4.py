@@ -1,5 +1,8 @@
 """nac4's documents, from stored games."""
 
+import json
+from collections.abc import Iterator
+
 from game_records import DRAW, drawn, game
 
 from adapters.web import nac4
@@ -54,10 +57,24 @@ def test_users_are_in_the_order_of_their_names() -> None:
     assert rows[0]["uAvgTime"] == 0
 
 
-def test_pairs_are_there_in_both_orders_with_none_where_they_never_met_so() -> None:
-    assert nac4.pairs([Meeting("bob", "alice", 3), Meeting("x", "y", 1), Meeting("y", "x", 2)]) == [
-        {"gNbGames": 0, "gUserR": "alice", "gUserY": "bob"},
-        {"gNbGames": 3, "gUserR": "bob", "gUserY": "alice"},
-        {"gNbGames": 1, "gUserR": "x", "gUserY": "y"},
-        {"gNbGames": 2, "gUserR": "y", "gUserY": "x"},
-    ]
+def test_pairs_are_one_document_in_pieces_however_many_there_are() -> None:
+    for count in (0, 1, 500, 501, 1_200):
+        pieces = [*nac4.pairs(Meeting("bob", f"{number}", 3) for number in range(count))]
+        assert json.loads("".join(pieces)) == [
+            {"gNbGames": 3, "gUserR": "bob", "gUserY": f"{number}"} for number in range(count)
+        ]
+        assert max(map(len, pieces)) < 50_000
+
+
+def test_pairs_are_read_no_further_than_the_piece_that_is_taken() -> None:
+    taken = 0
+
+    def endless() -> Iterator[Meeting]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield Meeting("alice", "bob", 1)
+
+    pieces = nac4.pairs(endless())
+    assert next(pieces).startswith('[{"gNbGames": 1, "gUserR": "alice", "gUserY": "bob"}, {')
+    assert taken == 500

@@ -127,14 +127,20 @@ def test_process_ends_when_the_server_is_killed(tmp_path: Path) -> None:
                 dialled(gateway).close()
 
 
-def test_results_are_cleared_through_the_server_which_logs_it_but_not_the_token(tmp_path: Path) -> None:
-    with site(tmp_path, "--admin-token", TOKEN, "--log-level", "debug") as gateway:
+def test_warnings_and_a_clear_are_lines_of_the_server_s_log_and_the_token_is_not(tmp_path: Path) -> None:
+    options = ("--admin-token", TOKEN, "--log-level", "debug", "--log-json")
+    with site(tmp_path, *options) as gateway:
+        (tmp_path / "games.db").rename(tmp_path / "away.db")
+        assert got(gateway, "/api/games")[0] == 503
+        (tmp_path / "away.db").rename(tmp_path / "games.db")
         assert got(gateway, "/api/clear", "POST") == (403, {"error": "this needs the admin token"})
         shown = f"Authorization: Bearer {TOKEN}\r\n"
         assert got(gateway, "/api/clear", "POST", shown) == (200, {"removed": {"games": 1, "players": 2}})
         assert got(gateway, "/api/games/1")[0] == 404
         _, err = gateway.stop()
-    assert "all results are cleared: 1 games of 2 players" in err
+    said = [json.loads(line)["message"] for line in err.splitlines()]
+    assert any(line.startswith("a web page cannot be had: ") for line in said)
+    assert any("all results are cleared: 1 games of 2 players" in line for line in said)
     assert TOKEN not in err + "".join(gateway.announced)
 
 
@@ -192,16 +198,6 @@ def test_clear_that_was_given_up_while_the_database_was_away_does_not_happen(tmp
         assert got(gateway, "/api/games/1")[0] == 200
         _, err = gateway.stop()
     assert "are cleared" not in err
-
-
-def test_warnings_of_the_process_are_lines_of_the_server_s_log(tmp_path: Path) -> None:
-    with site(tmp_path, "--log-json") as gateway:
-        (tmp_path / "games.db").rename(tmp_path / "away.db")
-        assert got(gateway, "/api/games")[0] == 503
-        (tmp_path / "away.db").rename(tmp_path / "games.db")
-        _, err = gateway.stop()
-    said = [json.loads(line)["message"] for line in err.splitlines()]
-    assert any(line.startswith("a web page cannot be had: ") for line in said)
 
 
 def test_mistake_of_ours_in_the_process_is_a_line_of_the_log_and_ends_it() -> None:

@@ -3,11 +3,13 @@
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import httpx
 import trio
+from empty_database import open_empty
 from game_records import numbered
 
 from adapters.web.api import Admin
@@ -22,7 +24,7 @@ from adapters.web.site import Site as Shown
 from adapters.web.streaming import Threads
 from gateway.game.events import Objection, Spoken
 from gateway.store import storing
-from gateway.store.database import Database, open_to_write
+from gateway.store.database import Database
 from gateway.store.evidence import recorded
 from gateway.store.reader import Reader
 from gateway.store.records import Cleared, Enclosure, GameRecord
@@ -85,7 +87,7 @@ class Site:
     """The application over a database of its own."""
 
     def __init__(self, directory: Path, *, token: str | None = TOKEN) -> None:
-        self.database = open_to_write(str(directory / "games.db"))
+        self.database = open_empty(directory / "games.db")
         self.reader = Reader(self.database)
         self.queue = Idle()
         self.probes = 0
@@ -100,6 +102,11 @@ class Site:
         """What a solver would say of every position, or what goes wrong there."""
         perfect = Perfect(self.work_out)
         self.shown = Shown(self.reader, Threads(), self.live, FRONTS, ("random", "aimafast"), perfect=perfect)
+        self.application = Application(self.shown, self.health, self.admin)
+
+    def show(self, **about: Any) -> None:
+        """Let the server be another one, as `about` says."""
+        self.shown = replace(self.shown, **about)
         self.application = Application(self.shown, self.health, self.admin)
 
     async def clear(self, given_up: trio.Event) -> Cleared:
@@ -133,6 +140,14 @@ class Site:
             async with httpx.AsyncClient(transport=transport, base_url="http://site") as client:
                 yield client
             nursery.cancel_scope.cancel()
+
+
+def unkept(directory: Path) -> Site:
+    """Return the application of a server that keeps no results."""
+    site = Site(directory)
+    site.database.close()
+    site.show(reader=Reader(None))
+    return site
 
 
 async def shown(site: Site, path: str, status: int = 200) -> str:

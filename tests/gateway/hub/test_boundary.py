@@ -1,6 +1,6 @@
 """A mistake of ours costs one game, wherever it is made, and nobody else anything.
 
-Each test makes one in the middle of a hundred games. What was hit is hung up on, and nothing is kept of it.
+Each test makes one in the middle of thirty games. What was hit is hung up on, and nothing is kept of it.
 """
 
 import random
@@ -41,8 +41,8 @@ from gateway.hub.seat import Gone, Seat, Seated
 from gateway.matchmaking.matchmaker import Opponent
 from gateway.matchmaking.standard import LobbyAndTables
 
-GAMES = 100
-HIT = 57
+GAMES = 30
+HIT = 17
 """The number of the game that the mistake is made in."""
 CUT_OFF = Dismissed(Why.FAULT)
 HOUSE = Manners(illegal=Illegal.FORFEIT, afterwards=Afterwards.HANG_UP, house=True)
@@ -112,7 +112,7 @@ class Field(World):
         return Fragile(self, manners)
 
     def sit(self, manners: Manners = STEPPING_OUT, *, start: bool = True) -> None:
-        """Let two players each sit down at a hundred tables; without `start` the second is still to come."""
+        """Let two players each sit down at thirty tables; without `start` the second is still to come."""
         for number in range(GAMES):
             pair = self.client(manners), self.client(manners)
             self.games.append(pair)
@@ -148,7 +148,7 @@ class Field(World):
     def assert_only_one_game_was_hit(self, *, told: bool = True) -> None:
         """Make sure that both of it are gone, that it was said, and that all others are as before."""
         assert self.faults
-        assert ["a57", "b57"] in [sorted(map(str, names)) for names, _ in self.faults]
+        assert ["a17", "b17"] in [sorted(map(str, names)) for names, _ in self.faults]
         assert all("Mistake" in text for _, text in self.faults)
         for client in self.hit:
             assert isinstance(client.seat.situation, Gone)
@@ -250,7 +250,7 @@ def test_game_that_was_cut_off_is_reported_without_a_winner(field: Field) -> Non
     field.play_all("3")
     (result,) = field.results
     assert (result.winner, result.reason, result.counted) == (None, Reason.STOPPED, False)
-    assert [player.name for player in result.players] == ["a57", "b57"]
+    assert [player.name for player in result.players] == ["a17", "b17"]
     assert result.board.moves == (3, 3)
 
 
@@ -277,7 +277,7 @@ def test_mistake_at_the_beginning_of_a_round_costs_its_series(field: Field) -> N
 
 def test_result_that_cannot_be_reported_is_told_to_nobody(field: Field) -> None:
     field.sit()
-    field.unkeepable = "a57"
+    field.unkeepable = "a17"
     field.play_all(FIRST_WINS)
     field.assert_only_one_game_was_hit()
     assert not any(client.all(Ended) for client in field.hit)
@@ -316,7 +316,7 @@ def test_mailbox_that_cannot_pass_anything_on_costs_its_game(field: Field, which
     field.hit[which].fails_to_flush = True
     field.play_all(FIRST_WINS)
     field.assert_only_one_game_was_hit()
-    assert [names for names, _ in field.faults if names] == [["a57", "b57"], ["b57", "a57"]][
+    assert [names for names, _ in field.faults if names] == [["a17", "b17"], ["b17", "a17"]][
         which : which + 1
     ]
     field.assert_all_can_go()

@@ -154,6 +154,13 @@ async def test_who_asks_again_gets_no_other_answer_behind_the_end_either(handler
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_signal_ends_what_nobody_asked_to_wait_for_it(number: signal.Signals, handlers: None) -> None:
+    async with stop_asked_for():
+        signal.raise_signal(number)
+        await trio.sleep_forever()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 async def test_signal_stops_the_server_once_everybody_has_gone(
     number: signal.Signals, handlers: None
 ) -> None:

@@ -73,5 +73,5 @@ async def test_each_run_of_a_server_has_a_number_of_its_own(tmp_path: Path) -> N
     runs = []
     for _ in range(2):
         async with archive.keeping(str(tmp_path / "c4.db"), 0) as kept:
-            runs.append(kept.run)
+            runs.append(kept.opened.run)
     assert [(run - runs[0]) % RUNS for run in runs] == [0, 1]

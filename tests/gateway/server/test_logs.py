@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,6 @@ from gateway.game.results import Finished, Player
 from gateway.game.text import quoted
 from gateway.server.logs import (
     BACKLOG,
-    LEVELS,
     JsonFormatter,
     ThreadedHandler,
     log_fault,
@@ -30,6 +30,7 @@ from gateway.server.logs import (
     log_start,
     set_up_logging,
 )
+from gateway.server.options import LEVELS
 
 MANNERS = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
 
@@ -253,26 +254,27 @@ LOGGING = {f"logger.{name}" for name in ("debug", "info", "warning", "error", "e
 RESERVED = {*vars(logging.makeLogRecord({})), "message", "asctime", "time", "level", "logger", "exception"}
 
 
-def calls() -> Iterator[tuple[str, ast.Call]]:
-    """Yield all calls of a logger's methods in our programs, and where they stand."""
-    for path in sorted(
-        path for package in ("gateway", "adapters") for path in (ROOT / package).rglob("*.py")
-    ):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in LOGGING:
-                yield f"{path.relative_to(ROOT)}:{node.lineno}", node
+@cache
+def calls() -> dict[str, ast.Call]:
+    """Return all calls of a logger's methods in our programs, by where they stand."""
+    return {
+        f"{path.relative_to(ROOT)}:{node.lineno}": node
+        for package in ("gateway", "adapters")
+        for path in sorted((ROOT / package).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in LOGGING
+    }
 
 
 def test_whatever_is_logged_has_fields() -> None:
-    found = dict(calls())
-    assert found
+    assert calls()
     assert [
-        place for place, call in found.items() if "extra" not in {each.arg for each in call.keywords}
+        place for place, call in calls().items() if "extra" not in {each.arg for each in call.keywords}
     ] == []
 
 
 def test_fields_are_named_as_nothing_else_in_a_record_and_one_is_the_event() -> None:
-    for place, call in calls():
+    for place, call in calls().items():
         for each in call.keywords:
             if each.arg == "extra" and isinstance(each.value, ast.Dict):
                 names = {key.value for key in each.value.keys if isinstance(key, ast.Constant)}

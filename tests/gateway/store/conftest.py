@@ -6,6 +6,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from empty_database import open_empty
 from sqlalchemy import create_engine, make_url, text
 from store_world import KINDS, POSTGRES
 
@@ -37,6 +38,6 @@ def where(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 @pytest.fixture
 def database(where: str) -> Iterator[Database]:
     """An open, empty database."""
-    opened = open_to_write(where)
+    opened = open_to_write(where) if "://" in where else open_empty(Path(where))
     yield opened
     opened.close()

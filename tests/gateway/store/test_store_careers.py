@@ -7,18 +7,18 @@ from game_records import BEGAN, FOUR, drawn, game
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from store_world import keep, keep_only, records
+from trials import FEW
 
 from gateway.game.events import Objection, Reason, Spoken
 from gateway.store import careers, games, statistics, storing
-from gateway.store.careers import answered
 from gateway.store.database import Database
-from gateway.store.evidence import Line, recorded
+from gateway.store.evidence import recorded
 from gateway.store.games import Filter, Page
 from gateway.store.records import Enclosure, GameRecord, Participant
 from gateway.store.statistics import Score
 from gateway.store.totals import Rating, rated
 
-again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=FEW)
 SOME = st.sampled_from(["a", "b", "c"])
 
 
@@ -105,36 +105,37 @@ def test_clients_are_listed_the_latest_first(database: Database) -> None:
     ]
 
 
-def exchange(*took: float) -> bytes:
-    """Return the evidence of a side whose moves took so many seconds."""
-    said: list[Spoken] = []
+def enclosures(game: str, *took: float) -> list[Enclosure]:
+    """Return the evidence of a game of `FOUR` whose moves took so many seconds, one after the other."""
+    both: list[list[Spoken]] = [[], []]
+    now = 0.0
     for number, seconds in enumerate(took):
-        said.append((10.0 * number, "out", "your move", 5.0))
-        said.append((10.0 * number + seconds, "in", "9", Objection.OUTSIDE))
-        said.append((10.0 * number + seconds, "in", "3", None))
-    return recorded(said)
+        said = both[number % 2]
+        said.append((now, "out", "your move", 5.0))
+        now += seconds
+        said.append((now, "in", "9", Objection.OUTSIDE))
+        said.append((now, "in", FOUR[number], None))
+    return [Enclosure(game, side, recorded(said)) for side, said in enumerate(both)]
 
 
 def test_move_times_are_means_by_move_of_one_s_own(database: Database) -> None:
     keep(database, [game(moves=FOUR), game("bob", "alice", moves=FOUR)])
     with database.writing() as connection:
         storing.enclose(
-            connection, [Enclosure("1", 0, exchange(1, 2, 3, 4)), Enclosure("2", 1, exchange(3, 2, 1))]
+            connection, enclosures("1", 1, 1, 2, 1, 3, 1, 4) + enclosures("2", 1, 3, 1, 2, 1, 1, 1)
         )
     with database.reading() as connection:
         assert careers.move_times(connection, "alice") == [2000, 2000, 2000, 4000]
         assert careers.move_times(connection, "alice", latest=1) == [3000, 2000, 1000]
-        assert careers.move_times(connection, "bob") == []
+        assert careers.move_times(connection, "carol") == []
 
 
-def test_texts_that_were_refused_are_no_moves() -> None:
-    lines = (Line(0, "out", ""), Line(5, "in", "x", "refused: column is full"), Line(9, "in", "3"))
-    assert answered(lines, 1) == [9]
-
-
-def test_texts_of_which_it_is_not_clear_which_were_moves_give_no_times() -> None:
-    assert answered((Line(0, "out", ""), Line(5, "in", "hello"), Line(9, "in", "3")), 1) == ()
-    assert answered((), 3) == ()
+def test_move_of_unknown_time_ends_the_list(database: Database) -> None:
+    keep(database, [game(moves=FOUR)])
+    with database.writing() as connection:
+        storing.enclose(connection, enclosures("1", 1, 1, 2, 1, 3))
+    with database.reading() as connection:
+        assert careers.move_times(connection, "alice") == [1000, 2000, 3000]
 
 
 def test_lost_games_can_be_asked_for_by_reason(database: Database) -> None:

@@ -7,6 +7,7 @@ from game_records import BEGAN, drawn, game
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from store_world import keep, keep_only, records
+from trials import FEW
 
 from gateway.game.events import Reason
 from gateway.store import comparing
@@ -16,7 +17,7 @@ from gateway.store.records import GameRecord
 from gateway.store.statistics import Record, Score
 from gateway.store.totals import Rating
 
-again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=FEW)
 SOME = st.sampled_from(["a", "b", "c"])
 CHOICES = st.builds(
     Choice, since=st.none() | st.integers(0, 2**45), table=st.none() | st.sampled_from(["a", "finals"])
@@ -104,6 +105,13 @@ def test_latest_tables_come_first_and_the_lobby_is_none(database: Database) -> N
     with database.reading() as connection:
         assert comparing.tables(connection) == ["\0", "x", "y"]
         assert comparing.tables(connection, limit=1) == ["\0"]
+
+
+def test_tables_are_those_of_the_latest_games(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparing, "LATEST", 2)
+    keep(database, [game(table=name) for name in ("x", "y", "z")])
+    with database.reading() as connection:
+        assert comparing.tables(connection) == ["z", "y"]
 
 
 def test_time_before_which_there_was_no_game_is_left_out(database: Database) -> None:

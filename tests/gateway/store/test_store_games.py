@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import update
 from store_world import enclosure, keep, keep_only, records
+from trials import FEW
 
 from gateway.game.events import Reason
 from gateway.store import commands, games, storing
@@ -15,7 +16,7 @@ from gateway.store.games import Filter, NoGameError, Page
 from gateway.store.records import GameRecord
 from gateway.store.schema import exchanges
 
-again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=FEW)
 SOME = st.sampled_from(["a", "b", "c"])
 FILTERS = st.builds(
     lambda player, opponent, since, until, reason, counted: Filter(

@@ -16,13 +16,15 @@ from game_records import game
 from sqlalchemy import select
 from store_world import child_environment, enclosure
 
+from gateway.game.ids import RUNS
+from gateway.processes import framed, started
 from gateway.store.batcher import Batch, Batcher, Pace
 from gateway.store.database import Database, open_again, open_to_write
 from gateway.store.errors import StoreError
-from gateway.store.process import StoreProcess, UnstorableError
+from gateway.store.process import PROGRAM, StoreProcess, UnstorableError
 from gateway.store.records import Cleared
 from gateway.store.schema import exchanges, games
-from gateway.store.worker import DAY, NICENESS, framed, serve
+from gateway.store.worker import DAY, NICENESS, serve
 
 LIMIT = 30.0
 READY = ("done", None)
@@ -32,9 +34,9 @@ READY = ("done", None)
 async def process_for(
     database: Database, keep_wire: float | None = 1, patience: float = LIMIT
 ) -> AsyncIterator[StoreProcess]:
-    process = StoreProcess(database.place, keep_wire, patience=patience)
-    await process.start()
+    process = StoreProcess(database.place.where, keep_wire, patience=patience)
     try:
+        await process.open()
         yield process
     finally:
         await process.close(LIMIT)
@@ -153,7 +155,50 @@ async def test_a_server_that_gets_no_process_does_not_start(
 ) -> None:
     monkeypatch.setattr(sys, "executable", "/no/such/python")
     with pytest.raises(OSError, match="/no/such/python"):
-        await StoreProcess(database.place).start()
+        await StoreProcess(database.place.where).open()
+
+
+async def test_each_opening_is_a_run_with_the_next_number(database: Database) -> None:
+    runs = []
+    for begun in (None, started(PROGRAM)):
+        process = StoreProcess(database.place.where)
+        opened = await process.open(begun)
+        await process.close(LIMIT)
+        assert (opened.label, opened.where, opened.file) == (
+            database.label,
+            database.place.where,
+            database.place.file,
+        )
+        runs.append(opened.run)
+    assert (runs[1] - runs[0]) % RUNS == 1
+
+
+async def test_a_successor_is_no_run_of_its_own(database: Database) -> None:
+    process = StoreProcess(database.place.where)
+    opened = await process.open()
+    os.kill(pid_of(process), signal.SIGKILL)
+    with pytest.raises(StoreError):
+        await process.write(batch(1))
+    await process.write(batch(1))
+    await process.close(LIMIT)
+    assert (database.next_run() - opened.run) % RUNS == 1
+
+
+async def test_what_cannot_be_opened_is_refused_in_one_line_and_the_process_ends(tmp_path: Path) -> None:
+    process = StoreProcess(str(tmp_path / "none" / "games.db"))
+    with pytest.raises(OSError, match=r"games\.db: No such file or directory$"):
+        await process.open()
+    pid = pid_of(process)
+    await process.close(LIMIT)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+async def test_a_process_that_dies_while_it_opens_the_database_is_an_error(database: Database) -> None:
+    process, begun = StoreProcess(database.place.where), started(PROGRAM)
+    os.kill(begun.process.pid, signal.SIGKILL)
+    with pytest.raises(OSError, match="has ended, with status -9"):
+        await process.open(begun)
 
 
 async def test_games_that_a_process_was_given_that_died_are_stored_by_the_next(database: Database) -> None:
@@ -199,12 +244,11 @@ SERVER = """
 import sys, trio
 from game_records import game
 from gateway.store.batcher import Batch
-from gateway.store.database import open_to_write
 from gateway.store.process import StoreProcess
 
 async def main():
-    process = StoreProcess(open_to_write(sys.argv[1]).place)
-    await process.start()
+    process = StoreProcess(sys.argv[1])
+    await process.open()
     print(process.pid, flush=True)
     while True:
         await process.write(Batch([game(series=n, game=str(n)) for n in range(1, 500)]))
@@ -234,7 +278,7 @@ def test_a_process_ends_when_its_server_was_killed(tmp_path: Path) -> None:
 
 
 def messages(database: Database, *questions: object) -> bytes:
-    orders = (database.place.where, database.place.file, None)
+    orders = ("open again", None, database.place.where, database.place.file)
     return b"".join(map(framed, (orders, *questions)))
 
 
@@ -295,7 +339,7 @@ async def test_whatever_is_printed_in_the_process_is_no_answer(
 
 @pytest.mark.parametrize("answer", [framed("what"), framed(("done",)), b"\0\0\0\1?", b""])
 async def test_a_process_that_cannot_be_understood_has_a_successor(database: Database, answer: bytes) -> None:
-    process = StoreProcess(database.place)
+    process = StoreProcess(database.place.where)
     ours, theirs = trio.socket.socketpair()
     process._stream = trio.SocketStream(ours)
     try:
@@ -337,9 +381,12 @@ async def test_a_file_that_took_the_place_of_the_database_is_left_alone(tmp_path
     database = open_to_write(str(path))
     open_to_write(str(other)).close()
     before = other.read_bytes()
-    path.rename(tmp_path / "elsewhere.db")
-    other.rename(path)
     async with process_for(database) as process:
+        path.rename(tmp_path / "elsewhere.db")
+        other.rename(path)
+        os.kill(pid_of(process), signal.SIGKILL)
+        with pytest.raises(StoreError, match="has ended"):
+            await process.write(batch(1))
         with pytest.raises(StoreError, match="was moved, removed or replaced"):
             await process.write(batch(1))
     database.close()

@@ -7,6 +7,7 @@ import pytest
 from game_records import drawn, game
 from store_world import keep
 
+from gateway.store import reader as reading
 from gateway.store.database import Database, open_to_write
 from gateway.store.errors import NotKeptError, StoreError
 from gateway.store.games import Filter, NoGameError, Page
@@ -53,10 +54,17 @@ def test_standings_and_profiles_are_those_of_the_statistics(reader: Reader) -> N
     assert reader.profile("dave") is None
 
 
-def test_meetings_are_by_order_of_moves_those_who_met_most_first(reader: Reader) -> None:
-    expected = [Meeting("carol", "alice", 2), Meeting("alice", "bob", 1), Meeting("bob", "alice", 1)]
-    assert reader.meetings(10) == expected
-    assert reader.meetings(1) == expected[:1]
+@pytest.mark.parametrize("at_once", [1, 2, 100])
+def test_meetings_are_by_name_in_both_orders(
+    reader: Reader, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "PLAYERS", at_once)
+    assert [*reader.meetings()] == [
+        Meeting("alice", "bob", 1),
+        Meeting("alice", "carol", 0),
+        Meeting("bob", "alice", 1),
+        Meeting("carol", "alice", 2),
+    ]
 
 
 def test_probe_changes_nothing(reader: Reader) -> None:
@@ -85,7 +93,7 @@ def test_whatever_the_database_complains_of_is_one_error_of_one_line(broken: Rea
         lambda: broken.standings(1),
         lambda: broken.players(None, 1),
         lambda: broken.profile("alice"),
-        lambda: broken.meetings(1),
+        lambda: next(broken.meetings()),
         broken.probe,
     ):
         with pytest.raises(StoreError) as error:

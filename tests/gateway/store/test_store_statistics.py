@@ -6,6 +6,7 @@ from game_records import drawn, game
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from store_world import keep, keep_only, records
+from trials import FEW
 
 from gateway.game.events import Reason
 from gateway.store import statistics
@@ -14,7 +15,7 @@ from gateway.store.records import GameRecord
 from gateway.store.statistics import Record, Score
 from gateway.store.totals import Rating
 
-again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=FEW)
 SOME = st.sampled_from(["a", "b", "c"])
 
 

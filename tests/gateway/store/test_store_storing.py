@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Connection, delete, func, select
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from store_world import NAMES, enclosure, keep, records
+from trials import FEW
 
 from gateway.game.events import Reason, Spoken
 from gateway.store import storing
@@ -19,7 +20,7 @@ from gateway.store.storing import OtherGameError
 from gateway.store.totals import Totals
 
 SAID: Spoken = (0.003, "in", "playmove 3", None)
-again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+again = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=FEW)
 
 
 def rows(database: Database, table=games) -> int:

@@ -217,6 +217,7 @@ function why() {
 
 // Link to the stored game, if results are kept. It also has the names, and why the game ended.
 async function link(ended, isFirst = true) {
+  if (!("keeps" in page.dataset)) return;
   try {
     const answer = await fetch(`/api/games?limit=5&player=${encodeURIComponent(me)}`);
     const { games = [] } = await answer.json();

@@ -4,7 +4,6 @@
 
 const charts = document.querySelector(".charts[data-library]");
 const narrow = matchMedia("(max-width: 639px)");
-const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 
 if (charts) {
   const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -31,6 +30,15 @@ if (charts) {
   draw();
   dark.addEventListener("change", draw);
   new MutationObserver(draw).observe(document.documentElement, { attributeFilter: ["data-theme"] });
+}
+
+// The colour that a token has in the current theme: only an element that uses it tells.
+function token(name) {
+  const probe = document.body.appendChild(document.createElement("i"));
+  probe.style.color = `var(--${name})`;
+  const { color } = getComputedStyle(probe);
+  probe.remove();
+  return color;
 }
 
 function overTime({ ratings, players }, width) {

@@ -58,6 +58,7 @@ function showHead() {
 }
 
 async function renew() {
+  if (!("keeps" in document.body.dataset)) return;
   try {
     const answer = await fetch("/board/standings");
     if (answer.ok && shown === 0) replace(await answer.text());

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from live_world import NASTY, Browser, all_told, events_in, game, identity, move, over, stands, waits
 
@@ -319,7 +319,6 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(steps, st.lists(st.integers(0, 7), min_size=1, max_size=20), st.sampled_from([400, 2000, RING]))
 def test_viewer_that_reads_now_and_then_knows_what_a_snapshot_says(
     steps: Sequence[str | int], pauses: Sequence[int], ring: int

@@ -5,16 +5,14 @@ import io
 import json
 import re
 import time
-from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
 import pytest
 from game_records import FOUR, drawn, game
 from markupsafe import escape
-from web_world import NASTY, Site, keep, said
+from web_world import NASTY, Site, keep, said, unkept
 
-from adapters.web.application import Application
 from adapters.web.live.rows import written
 from gateway.game.events import Objection, Reason
 from gateway.game.facts import GameStarted, Standing
@@ -22,7 +20,6 @@ from gateway.game.text import is_visible, printable
 from gateway.store import commands, storing
 from gateway.store.evidence import recorded
 from gateway.store.games import Filter
-from gateway.store.reader import Reader
 from gateway.store.records import Enclosure, GameRecord, Participant
 
 SCRIPTS = 3
@@ -232,14 +229,11 @@ async def test_game_that_is_on_is_shown_at_its_address(site: Site) -> None:
 
 
 async def test_game_that_is_on_is_shown_where_no_results_are_kept(tmp_path: Path) -> None:
-    site = Site(tmp_path)
-    site.database.close()
-    site.shown = replace(site.shown, reader=Reader(None))
-    site.application = Application(site.shown, site.health, site.admin)
+    site = unkept(tmp_path)
     site.on = [written((STARTED, Standing((3,), (0.1, 0.0), (41.0, 42.0), 0.5)))]
     shown = words(await page_of(site, f"/game/{STARTED.game}"))
     assert "This server does not keep results, or what both say and hear." in shown
-    assert "Results are not kept here" in words(await page_of(site, "/game/9k3fm-00002b", 404))
+    assert "Results are not kept here" in words(await page_of(site, "/game/9k3fm-00002b"))
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "pgn", "arena"])
