@@ -11,6 +11,7 @@ does. The rules it keeps:
 """
 
 import logging
+import socket
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
