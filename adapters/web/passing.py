@@ -12,7 +12,7 @@ import trio
 
 LONGEST = 1 << 16
 """Bytes that may go with a socket."""
-LIMIT = 5.0
+LIMIT = 15.0
 """Seconds that the process has to take sockets when many are on their way."""
 PIECE = 1 << 14
 """Bytes read at once where nobody says how many."""
