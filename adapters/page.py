@@ -8,6 +8,7 @@ process has the other end. The rules it keeps:
 - A relay ends when either end does, or does not take what it is sent.
 """
 
+import resource
 import socket
 from collections import Counter
 from typing import Protocol
@@ -20,6 +21,8 @@ from adapters.wire import Wire
 
 MOST_RELAYS = 256
 """Connections that are relayed at once."""
+FILES_PER_RELAY = 32
+"""Of so many files that the process may have open, one is for a relay: each takes one more than a client."""
 SEND_LIMIT = 30.0
 """Seconds that either end has to take one piece."""
 _PIECE = 1 << 14
@@ -51,6 +54,10 @@ class Page:
         """Connections that `passing` does not take are counted into `counts`."""
         self.passing = passing
         self._counts = counts
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self._most = (
+            MOST_RELAYS if files == resource.RLIM_INFINITY else min(MOST_RELAYS, files // FILES_PER_RELAY)
+        )
         self._relays = 0
 
     async def serve(self, wire: Wire) -> None:
@@ -84,7 +91,7 @@ class Page:
         )
 
     async def _relay(self, wire: Wire, request: PlainRequest) -> None:
-        if self._relays == MOST_RELAYS:
+        if self._relays == self._most:
             raise BlockingIOError
         self._relays += 1
         try:
