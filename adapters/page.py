@@ -40,10 +40,13 @@ class Passing(Protocol):
     def socket(self) -> socket.socket:
         """The end for the process."""
 
-    async def give(self, number: int, begun: bytes, *, is_secure: bool, is_single: bool) -> None:
+    async def give(
+        self, number: int, begun: bytes, address: str, *, is_secure: bool, is_single: bool
+    ) -> None:
         """Give a copy of socket `number`, of which `begun` was read. Raises OSError if that fails.
 
-        `is_secure` says that its client uses HTTPS, `is_single` that only one request is to be answered.
+        Its client is at `address`. `is_secure` says that the client uses HTTPS, `is_single` that only one
+        request is to be answered.
         """
 
 
@@ -79,16 +82,15 @@ class Page:
             if wire.is_secure:
                 await self._relay(wire, request)
             else:
-                await self._hand_over(wire.fileno(), request)
+                await self._hand_over(wire.fileno(), wire, request)
                 await trio.aclose_forcefully(wire)  # without a word to the client, whom another serves now
         except OSError:
             self._counts["page_refused", ""] += 1
             await wire.send_all(_BUSY)
 
-    async def _hand_over(self, number: int, request: PlainRequest) -> None:
-        await self.passing.give(
-            number, request.begun, is_secure=request.is_secure, is_single=request.is_single
-        )
+    async def _hand_over(self, number: int, wire: Wire, request: PlainRequest) -> None:
+        marks = {"is_secure": request.is_secure, "is_single": request.is_single}
+        await self.passing.give(number, request.begun, wire.address, **marks)
 
     async def _relay(self, wire: Wire, request: PlainRequest) -> None:
         if self._relays == self._most:
@@ -98,7 +100,7 @@ class Page:
             ours, theirs = socket.socketpair()
             async with trio.SocketStream(trio.socket.from_stdlib_socket(ours)) as stream:
                 with theirs:
-                    await self._hand_over(theirs.fileno(), request)
+                    await self._hand_over(theirs.fileno(), wire, request)
                 await _exchange(wire, stream)
         finally:
             self._relays -= 1

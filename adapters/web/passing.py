@@ -33,15 +33,17 @@ class Passing:
         self._ours.setblocking(False)
         self._turn = trio.Lock()
 
-    async def give(self, number: int, begun: bytes, *, is_secure: bool, is_single: bool) -> None:
-        """Give a copy of socket `number`, of which `begun` was read, at most `LONGEST` bytes.
+    async def give(
+        self, number: int, begun: bytes, address: str, *, is_secure: bool, is_single: bool
+    ) -> None:
+        """Give a copy of socket `number`, of which `begun` was read. Its client is at `address`.
 
-        Raises OSError, also if the process takes none for `LIMIT` seconds.
+        Both have at most `LONGEST` bytes together. Raises OSError, also if the process takes none for `LIMIT` seconds.
         """
         marks = (_Marks.SECURE if is_secure else 0) | (_Marks.SINGLE if is_single else 0)
         with trio.move_on_after(LIMIT):
             async with self._turn:
-                await self._send(bytes((marks,)) + begun, number)
+                await self._send(bytes((marks, len(address))) + address.encode() + begun, number)
                 return
         raise TimeoutError
 
@@ -63,10 +65,14 @@ class Passing:
 class PassedStream(trio.abc.HalfCloseableStream):
     """A client's stream, of which something has been read already."""
 
-    def __init__(self, taken: socket.socket, begun: bytes, marks: int) -> None:
+    def __init__(self, taken: socket.socket, data: bytes) -> None:
+        """`data` is what came with the socket."""
+        marks, end = data[0], 2 + data[1]
         self._stream = trio.SocketStream(trio.socket.from_stdlib_socket(taken))
-        self._begun = begun
+        self._begun = data[end:]
         self.socket = self._stream.socket
+        self.address = data[2:end].decode()
+        """The client's host, an IP address. Empty where nobody knows."""
         self.is_secure = bool(marks & _Marks.SECURE)
         """Whether the client uses HTTPS."""
         self.is_single = bool(marks & _Marks.SINGLE)
@@ -110,11 +116,11 @@ class Passed(trio.abc.Listener[PassedStream]):
         while True:
             await trio.lowlevel.wait_readable(self.socket)
             try:
-                data, numbers, _, _ = socket.recv_fds(self._taken, LONGEST + 1, 1)
+                data, numbers, _, _ = socket.recv_fds(self._taken, LONGEST + 2, 1)
             except BlockingIOError:
                 continue
             if numbers:  # otherwise this process had too many files open to get it
-                return PassedStream(socket.socket(fileno=numbers[0]), data[1:], data[0])
+                return PassedStream(socket.socket(fileno=numbers[0]), data)
 
     async def aclose(self) -> None:
         """Take no more."""

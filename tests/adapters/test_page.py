@@ -29,7 +29,10 @@ class Process:
     arrived: trio.Event = field(default_factory=trio.Event)
     fails: bool = False
 
-    async def give(self, number: int, begun: bytes, *, is_secure: bool, is_single: bool) -> None:
+    async def give(
+        self, number: int, begun: bytes, address: str, *, is_secure: bool, is_single: bool
+    ) -> None:
+        assert address == "127.0.0.1"
         if self.fails:
             raise TimeoutError
         copy = trio.socket.from_stdlib_socket(socket.socket(fileno=socket.dup(number)))

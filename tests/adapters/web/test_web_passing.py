@@ -25,7 +25,7 @@ async def give(
     """Give one end of a pair; return the other."""
     ours, theirs = socket.socketpair()
     with theirs:
-        await passing.give(theirs.fileno(), begun, is_secure=is_secure, is_single=is_single)
+        await passing.give(theirs.fileno(), begun, "2001:db8::7", is_secure=is_secure, is_single=is_single)
     return ours
 
 
@@ -39,6 +39,7 @@ async def test_socket_arrives_with_what_was_read_of_it_and_is_known_of_it(
     passed = Passed(passing.socket.dup())
     async with passed, await passed.accept() as stream:
         assert (stream.is_secure, stream.is_single) == (is_secure, is_single)
+        assert stream.address == "2001:db8::7"
         with client:
             client.sendall(b" more")
             received = b""
@@ -65,7 +66,7 @@ async def test_process_that_takes_none_is_waited_for_a_while(
         start = trio.current_time()
         with pytest.raises(TimeoutError):  # noqa: PT012  how many may be on their way is the system's affair
             while True:
-                await passing.give(theirs.fileno(), b"x" * 1000, is_secure=False, is_single=False)
+                await passing.give(theirs.fileno(), b"x" * 1000, "", is_secure=False, is_single=False)
         assert trio.current_time() == start + LIMIT
 
 
@@ -73,4 +74,4 @@ async def test_socket_cannot_be_given_when_nobody_takes_any_more(passing: Passin
     passing.socket.close()
     ours, theirs = socket.socketpair()
     with ours, theirs, pytest.raises(OSError):
-        await passing.give(theirs.fileno(), b"", is_secure=False, is_single=False)
+        await passing.give(theirs.fileno(), b"", "", is_secure=False, is_single=False)
