@@ -63,7 +63,8 @@ class Entry:
 
         Connections that are not let in are counted into `counts`, as ``entry_refused`` and why.
         """
-        self._certificate = certificate
+        self.certificate = certificate
+        """What new connections with TLS get; it may be read again."""
         self._counts = counts
         self._tls_only = tls_only
         self._proxied = proxied
@@ -73,7 +74,7 @@ class Entry:
     @property
     def is_plain(self) -> bool:
         """Whether every connection is served as it comes."""
-        return self._certificate is None and not self._proxied
+        return self.certificate is None and not self._proxied
 
     def before(self, serve: Serve, silence: float = SILENCE) -> Serve:
         """Return what lets a client in and serves it.
@@ -85,7 +86,7 @@ class Entry:
     async def _serve(self, serve: Serve, silence: float, wire: Wire) -> None:
         try:
             is_in = (not self._proxied or await self._read_header(wire)) and (
-                self._certificate is None or await self._choose(wire, self._certificate, silence)
+                self.certificate is None or await self._choose(wire, self.certificate, silence)
             )
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             is_in = False

@@ -38,7 +38,8 @@ class Passing:
     ) -> None:
         """Give a copy of socket `number`, of which `begun` was read. Its client is at `address`.
 
-        Both have at most `LONGEST` bytes together. Raises OSError, also if the process takes none for `LIMIT` seconds.
+        Both have at most `LONGEST` bytes together. Raises OSError, also if the process takes none for `LIMIT`
+        seconds.
         """
         marks = (_Marks.SECURE if is_secure else 0) | (_Marks.SINGLE if is_single else 0)
         with trio.move_on_after(LIMIT):
