@@ -1,6 +1,8 @@
 """What a client speaks, by its first bytes."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from adapters.first_bytes import is_http
 
@@ -41,3 +43,12 @@ def test_line_is_known_as_soon_as_it_is_no_request(data: bytes) -> None:
 
 def test_nothing_is_neither() -> None:
     assert is_http(b"") is None
+
+
+@given(st.sampled_from([b"", b"PUT ", b"GET ", b"OPTIONS"]), st.binary(max_size=12))
+def test_decision_comes_by_the_eighth_byte_and_is_never_taken_back(begin: bytes, data: bytes) -> None:
+    found = [is_http((begin + data)[:size]) for size in range(len(begin + data) + 1)]
+    decided = [each for each in found if each is not None]
+    assert len(found) - len(decided) <= 8
+    assert len({*decided}) <= 1
+    assert found == [None] * (len(found) - len(decided)) + decided
