@@ -12,9 +12,10 @@ it keeps:
 import logging
 import ssl
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from math import inf
+from typing import TypeAlias
 
 import trio
 
@@ -45,7 +46,14 @@ _BY_HTTP = (
 )
 _BY_LINE = b"Error TLS_REQUIRED\n"
 
+Guard: TypeAlias = Callable[[Serve], Serve]
+"""Returns what serves a client unless it is refused."""
+
 logger = logging.getLogger(__name__)
+
+
+def _let_pass(serve: Serve) -> Serve:
+    return serve
 
 
 class Entry:
@@ -76,18 +84,20 @@ class Entry:
         """Whether every connection is served as it comes."""
         return self.certificate is None and not self._proxied
 
-    def before(self, serve: Serve, silence: float = SILENCE) -> Serve:
+    def before(self, serve: Serve, silence: float = SILENCE, guard: Guard = _let_pass) -> Serve:
         """Return what lets a client in and serves it.
 
-        Where TLS is possible the client has `silence` seconds for its first byte.
+        Where TLS is possible the client has `silence` seconds for its first byte. `guard` may refuse a client
+        as soon as it is known where it is.
         """
-        return serve if self.is_plain else partial(self._serve, serve, silence)
+        if self.certificate is not None:
+            serve = partial(self._serve, partial(self._choose, self.certificate, silence), serve)
+        serve = guard(serve)
+        return partial(self._serve, self._read_header, serve) if self._proxied else serve
 
-    async def _serve(self, serve: Serve, silence: float, wire: Wire) -> None:
+    async def _serve(self, admit: Callable[[Wire], Awaitable[bool]], serve: Serve, wire: Wire) -> None:
         try:
-            is_in = (not self._proxied or await self._read_header(wire)) and (
-                self.certificate is None or await self._choose(wire, self.certificate, silence)
-            )
+            is_in = await admit(wire)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             is_in = False
         if is_in:
@@ -124,7 +134,7 @@ class Entry:
                 extra={"event": "no_proxy_header", "address": address, "error": why},
             )
 
-    async def _choose(self, wire: Wire, certificate: Certificate, silence: float) -> bool:
+    async def _choose(self, certificate: Certificate, silence: float, wire: Wire) -> bool:
         """Begin TLS if the client does; return whether it may go on."""
         data = b""
         with trio.move_on_after(silence):
