@@ -25,6 +25,7 @@ from typing import Generic
 import trio
 
 from adapters.contract import C, Codec, Farewell, Flooded, PeerGone, S, Translator, Transport, WireError
+from adapters.pacing import Pace
 from adapters.transports import never
 from adapters.wire import Wire
 from adapters.wire_log import NOTED, TURNING, WireLog
@@ -67,6 +68,7 @@ class Connection(Generic[C, S]):
         "_number",
         "_nursery",
         "_outbox",
+        "_pace",
         "_request",
         "_scope",
         "_seat",
@@ -108,7 +110,9 @@ class Connection(Generic[C, S]):
         self._scope = trio.CancelScope()
         self._failure: Exception | None = None
         self._farewell = Farewell(1011, "internal error")
-        self._seat = hub.open(self, translator.manners, trio.current_time(), transport.origin)
+        now = trio.current_time()
+        self._pace = Pace(transport.limits, now)
+        self._seat = hub.open(self, translator.manners, now, transport.origin)
 
     @property
     def is_reachable(self) -> bool:
@@ -224,6 +228,7 @@ class Connection(Generic[C, S]):
                 more = await self._transport.listen(self._heard)
                 while self._unheard or self._seat.is_held:
                     await self._room()
+                    await self._pace.ready(self._number)
                     await self._transport.turn()
                     texts, self._unheard = self._unheard, []
                     self._heard(texts, AT_ONCE)
@@ -239,9 +244,13 @@ class Connection(Generic[C, S]):
 
     def _heard(self, texts: list[str], limit: int = AT_FIRST) -> bool:
         """Carry out at most `limit` texts of the client; return whether these were all."""
-        now, wire_log = self._transport.read_at, self._wire_log
+        now, wire_log, pace = self._transport.read_at, self._wire_log, self._pace
         for index, text in enumerate(texts):
-            if index == limit or ((self._drains or self._holds) and self._is_full):
+            if (
+                index == limit
+                or ((self._drains or self._holds) and self._is_full)
+                or (self._number >= pace.upto and not pace.allows(self._number, now))
+            ):
                 self._unheard = texts[index:]
                 return False
             if wire_log is not None:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, TypeVar
 
+from adapters.pacing import ClientLimits
 from gateway.game.commands import Command
 from gateway.game.events import Dismissed, Event
 from gateway.game.manners import Manners
@@ -117,6 +118,10 @@ class Transport(Protocol):
     @property
     def origin(self) -> str:
         """Where the client comes from: its address, or what is known of it; empty where nothing is."""
+
+    @property
+    def limits(self) -> ClientLimits:
+        """What is held against the client."""
 
     @property
     def read_at(self) -> float:

@@ -170,7 +170,8 @@ async def open_lines(host: str, port: int) -> AsyncIterator[Line]:
 async def open_websocket(url: str) -> AsyncIterator[Line]:
     """Open a websocket, such as ``ws://127.0.0.1:8080/``.
 
-    Raises OSError where no server is there or it says nothing, PeerGone where it does not speak websocket.
+    Raises OSError where no server is there, or it says nothing or takes no more clients, PeerGone where it
+    does not speak websocket.
     """
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -187,6 +188,8 @@ async def open_websocket(url: str) -> AsyncIterator[Line]:
         if len(group.exceptions) > 1:
             raise
         (error,) = group.exceptions
+        if isinstance(error, trio_websocket.ConnectionRejected) and error.status_code == 503:
+            raise OSError(errno.EAGAIN, "what answers there takes no further client now") from None
         if isinstance(error, trio_websocket.HandshakeError):
             raise PeerGone from None
         raise error from error.__cause__

@@ -39,6 +39,8 @@ class Dialect(Description):
     """What to try first: a template of `address`, `host` and `port`."""
     encodings: tuple[str, ...] = ()
     """How a client can write, where it has a choice."""
+    refusal: bytes = b""
+    """What a client hears that is not let in. Where it is empty, an answer by HTTP says why."""
     allows_blanks: bool = False
     """Whether a player's name may have blanks in it."""
     begins: Callable[[str], bool] | None = None

@@ -12,9 +12,10 @@ from typing import TypeAlias
 
 import trio
 
+from adapters.admission import Admission
 from adapters.connection import serve_connection
 from adapters.dialect import Dialect, Serve
-from adapters.entry import FIRST_LIMIT, Entry
+from adapters.entry import FIRST_LIMIT, SILENCE, Entry
 from adapters.page import Page
 from adapters.wire import Wire
 from gateway.server.app import FrontEnd, Listening, addresses_of
@@ -73,20 +74,19 @@ class Ports:
             for is_shared in [each.name not in ports]
         ]
 
-    def listening(self, serve_all: Serve, wired: Wired) -> list[Listening]:
+    def listening(self, serve_all: Serve, wired: Wired, limits: Admission) -> list[Listening]:
         """Return what this process accepts clients for; on the one port `serve_all` serves them."""
-        found = []
-        if self.shared:
-            found.append(_listening(ONE_PORT, self.entry.before(serve_all), wired, self.shared))
-        if self.to_page is not None and self.page and not self.for_web:
-            serve = self.entry.before(self.to_page.serve, FIRST_LIMIT)
-            found.append(_listening("page", serve, wired, self.page))
-        return found
 
+        def found(name: str, serve: Serve, silence: float, listeners: Listeners) -> Listening:
+            guarded = self.entry.before(serve, silence, partial(limits.guard, name, b""))
+            paused = partial(limits.count, "limit_system", name)
+            served = partial(serve_connection, name, guarded, wired)
+            return Listening(FrontEnd(name, port_of(listeners) or 0, served, paused), [*listeners])
 
-def _listening(name: str, serve: Serve, wired: Wired, listeners: Listeners) -> Listening:
-    front_end = FrontEnd(name, port_of(listeners) or 0, partial(serve_connection, name, serve, wired))
-    return Listening(front_end, [*listeners])
+        shared = [found(ONE_PORT, serve_all, SILENCE, self.shared)] if self.shared else []
+        if self.to_page is None or not self.page or self.for_web:
+            return shared
+        return [*shared, found("page", self.to_page.serve, FIRST_LIMIT, self.page)]
 
 
 def port_of(listeners: Listeners) -> int | None:

@@ -34,8 +34,8 @@ class DirectSocket:
 
     def __init__(self, stream: trio.SocketStream, epoll: EpollReader | None = None) -> None:
         taken = stream.socket  # trio has set TCP_NODELAY
-        self.address = _address_of(taken)
-        """The peer's host, an IP address. Empty where nobody knows."""
+        self.address = address_of(taken)
+        """Where the peer is: see `address_of`."""
         self._socket = socket.socket(taken.family, taken.type, taken.proto, taken.detach())
         self._socket.setblocking(False)
         self._epoll = epoll
@@ -144,7 +144,8 @@ class DirectSocket:
         return trio.ClosedResourceError() if self._socket.fileno() < 0 else trio.BrokenResourceError()
 
 
-def _address_of(sock: trio.socket.SocketType) -> str:
+def address_of(sock: trio.socket.SocketType) -> str:
+    """Return the IP address of the peer; empty where nobody knows."""
     if sock.family not in _WITH_ADDRESS:
         return ""
     try:

@@ -11,6 +11,7 @@ import trio
 
 from adapters.contract import SEND_LIMIT, Farewell, Heard, PeerGone, Transport
 from adapters.framing import Lines
+from adapters.pacing import ClientLimits
 from adapters.wire import Wire
 
 HUNG_UP = "hung up"
@@ -33,6 +34,11 @@ class WireTransport:
     def origin(self) -> str:
         """Where the client comes from."""
         return self._wire.origin
+
+    @property
+    def limits(self) -> ClientLimits:
+        """What is held against the client."""
+        return self._wire.limits
 
     @property
     def is_reachable(self) -> bool:

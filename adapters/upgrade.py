@@ -18,6 +18,7 @@ import trio_websocket
 from wsproto import ConnectionType, WSConnection
 from wsproto.events import BytesMessage, Ping, TextMessage
 
+from adapters.admission import by_http
 from adapters.hosts import host_in
 from adapters.websocket import LibraryStream, WebSocketTransport
 from adapters.wire import Wire
@@ -28,7 +29,7 @@ MESSAGE_LIMIT = 65_536
 FRAME_LIMIT = 1024
 """Frames that a websocket message may consist of; the close code for more is 1009."""
 HANDSHAKE_LIMIT = 60.0
-"""Seconds that a client has for saying what it wants."""
+"""Seconds for the library's part of a handshake."""
 
 _CHUNK = 4096
 _PARTS = 64
@@ -88,8 +89,11 @@ async def serve_websocket(wire: Wire, endpoint: Endpoint) -> None:
     """Serve one connection to a websocket port; return when it is over and `wire` is closed."""
     try:
         answer: bytes | _Wanted | PlainRequest = b""
-        with trio.move_on_after(HANDSHAKE_LIMIT):
+        with trio.move_on_after(wire.limits.request) as asking:
             answer = await _answer(wire, endpoint)
+        if asking.cancelled_caught:
+            wire.limits.reached("request-seconds")
+            answer = by_http("408 Request Timeout", "The request did not come in time.")
         if isinstance(answer, _Wanted):
             await _upgrade(wire, answer, endpoint)
         elif isinstance(answer, PlainRequest):

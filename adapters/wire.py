@@ -11,6 +11,7 @@ client with the largest backlog is given up. The writer bounds what waits for on
 import trio
 
 from adapters.epoll import Ready
+from adapters.pacing import UNLIMITED
 from adapters.sockets import DirectSocket, origin_at
 from adapters.tls import Session, TlsSocket
 from gateway.server.arrivals import ArrivalTimes
@@ -80,6 +81,7 @@ class Wire(trio.abc.Stream):
         "_turns",
         "address",
         "heard",
+        "limits",
         "read_at",
     )
 
@@ -92,6 +94,8 @@ class Wire(trio.abc.Stream):
     ) -> None:
         self.address = socket.address
         """The client's host, an IP address. Empty where nobody knows."""
+        self.limits = UNLIMITED
+        """What is held against the client."""
         self._socket: DirectSocket | TlsSocket = socket
         self._arrivals = arrivals or ArrivalTimes()
         self._backlogs = backlogs or Backlogs()

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
+from adapters.admission import Admission, admission
 from adapters.connection import serve_connection
 from adapters.dialect import Dialect, Serve
 from adapters.entry import FIRST_LIMIT, SILENCE, Entry
@@ -128,7 +129,8 @@ async def _serve(options: argparse.Namespace, writer: Child | None) -> None:
         )
         log_games(hub.feed, arrivals.delay_since)
         wired = partial(_wired, arrivals, epoll, Backlogs(), Turns())
-        front_ends = _front_ends(options, hub, wired, ports)
+        limits = admission(options, counts)
+        front_ends = _front_ends(options, hub, wired, limits, ports)
         listening = [await listen(front_end, options.host) for front_end in front_ends]
         opened = [("page", addresses_of(ports.page))]
         opened += [(each.front_end.name, each.addresses()) for each in listening]
@@ -136,7 +138,7 @@ async def _serve(options: argparse.Namespace, writer: Child | None) -> None:
         services: list[Service] = [_web(options, archive, ports, listening, hub)] if ports.page_port else []
         if not services and options.web != NO_WEB:
             _say_that_there_is_no_page()
-        listening += ports.listening(_serve_all(options, hub, ports), wired)
+        listening += ports.listening(_serve_all(options, hub, ports), wired, limits)
         async with trio.open_nursery() as nursery:
             thinker = Thinker(options.house_workers, terms)
             if epoll is not None:
@@ -212,6 +214,7 @@ def _front_ends(
     options: argparse.Namespace,
     hub: HubForPlayers,
     wired: Callable[[trio.SocketStream], Wire],
+    limits: Admission,
     ports: Ports,
 ) -> list[FrontEnd]:
     """Return the front ends for the given ports."""
@@ -219,18 +222,22 @@ def _front_ends(
         FrontEnd(
             each.name,
             getattr(options, each.option),
-            partial(serve_connection, each.name, _served(each, options, hub, ports), wired),
+            partial(serve_connection, each.name, _served(each, options, hub, limits, ports), wired),
+            partial(limits.count, "limit_system", each.name),
         )
         for each in DIALECTS
         if getattr(options, each.option) is not None
     ]
 
 
-def _served(each: Dialect, options: argparse.Namespace, hub: HubForPlayers, ports: Ports) -> Serve:
+def _served(
+    each: Dialect, options: argparse.Namespace, hub: HubForPlayers, limits: Admission, ports: Ports
+) -> Serve:
     """Return what serves a dialect's clients on a port of its own."""
     front = each.front_end(hub, options, ports.page_port)
     silence = FIRST_LIMIT if each.scheme else SILENCE
-    return ports.entry.before(serving(front, options.trusted_proxy), silence)
+    guard = partial(limits.guard, each.name, each.refusal)
+    return ports.entry.before(serving(front, options.trusted_proxy), silence, guard)
 
 
 def _serve_all(options: argparse.Namespace, hub: HubForPlayers, ports: Ports) -> Serve:
@@ -258,6 +265,8 @@ def _web(
         origins=options.allow_origin,
         fronts=ports.fronts(DIALECTS, listening),
         house=[name for name in sorted(HOUSE_PLAYERS) if is_installed(name)],
+        limits=(options.max_per_address, options.connects_per_second),
+        request=options.request_seconds,
         idle=options.idle,
         hosts=ports.hosts,
     )

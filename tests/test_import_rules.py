@@ -400,10 +400,13 @@ WEB = [name for name in ALL if name == "adapters.web" or name.startswith("adapte
 
 def test_web_knows_the_store_and_no_dialect() -> None:
     always = {
+        "adapters.admission",
         "adapters.cells",
         "adapters.connection",
         "adapters.hosts",
+        "adapters.sockets",
         "gateway.server.accepting",
+        "gateway.server.limits",
         "gateway.game.board",
         "gateway.game.events",
         "gateway.game.ids",

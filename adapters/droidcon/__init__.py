@@ -42,6 +42,7 @@ DIALECT = Dialect(
     bots="Droidcon bots, by TCP; works with nc and telnet",
     option="tcp",
     port=4242,
+    refusal=b"Error CHANNEL_IS_FULL\n",
     example="try: nc {host} {port}  and type: NAME alice, then: JOIN lobby",
     add_options=_add_options,
     front_end=_front_end,

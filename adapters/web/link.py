@@ -39,6 +39,10 @@ class Orders:
     """The dialects' ports, each as the fields of `adapters.web.site.Front`."""
     house: Sequence[str] = ()
     """The server's own players that people can choose."""
+    limits: Sequence[int | None] = (None, None)
+    """Connections from one address, and how many it may open in a second: options of the server."""
+    request: float | None = None
+    """As `seconds` in `adapters.web.server.Web`."""
     idle: float = 300.0
     """As in `adapters.web.site.Site`."""
     hosts: Sequence[str] = ()

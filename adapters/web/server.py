@@ -12,6 +12,7 @@ decide how long they last. The rules it keeps:
 import logging
 import math
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, TypeAlias, cast
 
 import h11
@@ -23,6 +24,7 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ConnectionState, LifespanState
 from starlette.types import ASGIApp, Message, Scope
 
+from adapters.admission import by_http
 from adapters.connection import guarded
 from adapters.web.passing import PassedStream
 from gateway.store.errors import StoreError
@@ -30,7 +32,7 @@ from gateway.store.errors import StoreError
 SEND_LIMIT = 30.0
 """Seconds that a client has to read one piece of an answer, 40 KB of an export."""
 IDLE_LIMIT = 15.0
-"""Seconds that a client has to send a request."""
+"""Seconds that a client has to send the head of a request, and then its body."""
 ALL_WAITING = 256 << 20
 """Bytes of answers that may wait for all clients together. Beyond that, the client with the most is hung up
 on. With the longest names the largest answer has half of that."""
@@ -52,10 +54,11 @@ logger = logging.getLogger(__name__)
 class Web:
     """Serves connections."""
 
-    def __init__(self, application: ASGIApp) -> None:
+    def __init__(self, application: ASGIApp, seconds: float | None = None) -> None:
+        """A client has so many seconds for the head of a request, and for its body; or `IDLE_LIMIT`."""
         self._application = application
-        self._config = _config()
-        self._config_for_one = _config()
+        self._config = _config(seconds or IDLE_LIMIT)
+        self._config_for_one = _config(seconds or IDLE_LIMIT)
         self._config_for_one.keep_alive_max_requests = 1
         self._context = WorkerContext(None)
         self._connections: dict[Connection, None] = {}
@@ -108,7 +111,8 @@ class Connection:
         self._is_idle = True
         self._is_gone = False
         """Whether nothing can be sent any more."""
-        self._reading = trio.CancelScope(deadline=trio.current_time() + IDLE_LIMIT)
+        self._limit = config.keep_alive_timeout
+        self._reading = trio.CancelScope(deadline=trio.current_time() + self._limit)
         self._life = trio.CancelScope()
         self._sending = trio.Lock()
         self._answers: trio.Nursery
@@ -121,7 +125,7 @@ class Connection:
 
     @property
     def idle_until(self) -> float:
-        """The deadline for the client's next request; infinite while it is answered."""
+        """The deadline for the client's next request; infinite while nothing but an answer is due."""
         return self._reading.deadline
 
     async def run(self) -> None:
@@ -133,9 +137,10 @@ class Connection:
                     async with trio.open_nursery() as self._answers:
                         with self._reading:
                             await self._read()
+                        await self._complain_of_half_a_head()
                         await self._protocol.handle(Closed())
                     if not self._is_gone:
-                        await self._part()
+                        await _part(self._stream)
                     nursery.cancel_scope.cancel()
         finally:
             self._stream.socket.close()
@@ -154,6 +159,8 @@ class Connection:
         async def put(message: Message | None) -> None:
             if message is not None and message["type"] == "http.disconnect":
                 gone.set()
+            elif message is not None and not message["more_body"]:
+                self._reading.deadline = math.inf
 
         self._answers.start_soon(self._answer, scope, gone, send)
         return put
@@ -174,7 +181,7 @@ class Connection:
                 await self._send_data(event.data)
             case Updated():
                 self._is_idle = event.idle
-                self._reading.deadline = trio.current_time() + IDLE_LIMIT if event.idle else math.inf
+                self._reading.deadline = trio.current_time() + self._limit  # for a head, or a body
                 if event.idle and self._context.terminated.is_set():
                     self._reading.cancel()
             case _:
@@ -224,15 +231,29 @@ class Connection:
         if self._is_idle:
             self._reading.cancel()
 
-    async def _part(self) -> None:
-        """Close our half, then read on: unread data at a close would destroy the answer."""
-        with trio.move_on_after(PARTING):
-            try:
-                await self._stream.send_eof()
-                while await self._stream.receive_some(PIECE):
-                    pass
-            except trio.BrokenResourceError:
-                return  # it has hung up itself
+    async def _complain_of_half_a_head(self) -> None:
+        """Tell a client that sent a part of a head, and no more in time."""
+        late = trio.current_time() >= self._reading.deadline
+        if late and self._is_idle and self._protocol.connection.trailing_data[0]:
+            await self._send_data(by_http("408 Request Timeout", "The request did not come in time."))
+
+
+async def refuse(stream: Stream, text: str) -> None:
+    """Tell a client in a sentence why it is not served."""
+    with trio.move_on_after(PARTING), suppress(trio.BrokenResourceError):
+        await stream.send_all(by_http("503 Service Unavailable", text))
+        await _part(stream)
+
+
+async def _part(stream: Stream) -> None:
+    """Close our half, then read on: unread data at a close would destroy the answer."""
+    with trio.move_on_after(PARTING):
+        try:
+            await stream.send_eof()
+            while await stream.receive_some(PIECE):
+                pass
+        except trio.BrokenResourceError:
+            return  # it has hung up itself
 
 
 class OnlyHttp11(h11.Connection):
@@ -258,8 +279,9 @@ def _without_offers(request: h11.Request) -> h11.Request:
     )
 
 
-def _config() -> Config:
+def _config(seconds: float) -> Config:
     config = Config()
+    config.keep_alive_timeout = seconds  # ours: hypercorn's protocol has none
     config.errorlog = logger
     config.include_server_header = False
     return config

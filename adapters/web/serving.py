@@ -9,26 +9,30 @@ import logging
 import secrets
 import socket
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from ipaddress import ip_address
 
 import trio
 
+from adapters.admission import Admission
+from adapters.sockets import address_of, origin_at
 from adapters.web.api import Admin
 from adapters.web.application import Application
 from adapters.web.health import Health
 from adapters.web.link import Answer, Link, LinkError, Orders, Stop, Told
 from adapters.web.live.live import Live
 from adapters.web.origins import Origins
-from adapters.web.passing import Passed
+from adapters.web.passing import Passed, PassedStream
 from adapters.web.perfect import Perfect, Solver
 from adapters.web.remote import Remote
-from adapters.web.server import Stream, Web
+from adapters.web.server import Stream, Web, refuse
 from adapters.web.site import Front, Site
 from adapters.web.streaming import Threads
 from gateway.processes import give_way
 from gateway.server.accepting import PAUSE, Troubles, watch
+from gateway.server.limits import doors
 from gateway.server.logs import set_up_logging
 from gateway.store.database import Database, Place, open_again
 from gateway.store.reader import Reader
@@ -88,7 +92,8 @@ class Serving:
             reader, Threads(), self._live, fronts, tuple(orders.house), idle=orders.idle, perfect=perfect
         )
         origins = Origins(frozenset(orders.origins), is_local=is_local)
-        self._web = Web(Application(site, health, admin, origins))
+        self._web = Web(Application(site, health, admin, origins), orders.request)
+        self._admission = Admission(doors(0, *orders.limits), Counter())
         self._room = trio.Semaphore(MOST)
         self._accepting = trio.CancelScope()
 
@@ -125,8 +130,11 @@ class Serving:
 
     async def _serve_one(self, stream: Stream) -> None:
         try:
-            await self._web.serve(stream)
+            origin = origin_at(_address_of(stream))
+            serve, part = partial(self._web.serve, stream), partial(refuse, stream)
+            await self._admission.let_in("page", origin, serve, part)
         finally:
+            stream.socket.close()
             self._room.release()
 
 
@@ -162,7 +170,7 @@ class Endpoint(trio.abc.Listener[Stream]):
         while True:
             try:
                 return await self._listener.accept()
-            except OSError as error:
+            except (OSError, MemoryError) as error:
                 self._troubles.log(error)
                 await trio.sleep(PAUSE)
 
@@ -195,6 +203,10 @@ def _is_local(orders: Orders, listeners: Sequence[socket.socket]) -> bool:
 def _passes_on(sock: socket.socket) -> bool:
     """Whether connections come by this socket that the server accepted."""
     return sock.family == socket.AF_UNIX
+
+
+def _address_of(stream: Stream) -> str:
+    return stream.address if isinstance(stream, PassedStream) else address_of(stream.socket)
 
 
 def _stream(sock: socket.socket) -> trio.SocketStream:

@@ -91,20 +91,32 @@ def connections_within(files: int) -> int:
     return max(files // LEAST, files - RESERVE - RESERVE_PER_CORE * (os.cpu_count() or 1), 1)
 
 
+def _do_nothing() -> None:
+    pass
+
+
 async def accept(
-    listener: trio.SocketListener, serve: _Serve, nursery: trio.Nursery, room: trio.Semaphore
+    listener: trio.SocketListener,
+    serve: _Serve,
+    nursery: trio.Nursery,
+    room: trio.Semaphore,
+    paused: Callable[[], None] = _do_nothing,
 ) -> None:
     """Serve each connection in a task of `nursery`, until cancelled; then close the listener.
 
-    A connection holds one slot of `room` until `serve` returns.
+    A connection holds one slot of `room` until `serve` returns. `paused` is called at each pause.
     """
     async with listener:
         with socket.socket(fileno=os.dup(listener.socket.fileno())) as listening:
-            await _accept(listening, serve, nursery, room)
+            await _accept(listening, serve, nursery, room, paused)
 
 
 async def _accept(
-    listening: socket.socket, serve: _Serve, nursery: trio.Nursery, room: trio.Semaphore
+    listening: socket.socket,
+    serve: _Serve,
+    nursery: trio.Nursery,
+    room: trio.Semaphore,
+    paused: Callable[[], None],
 ) -> None:
     listening.setblocking(False)
     troubles = Troubles()
@@ -119,8 +131,9 @@ async def _accept(
                 nursery.start_soon(_serve, serve, stream, room)
         except BlockingIOError:
             pass
-        except OSError as error:
-            if error.errno not in _PASSING:
+        except (OSError, MemoryError) as error:
+            if isinstance(error, MemoryError) or error.errno not in _PASSING:
+                paused()
                 troubles.log(error)
                 await trio.sleep(PAUSE)
 
@@ -139,8 +152,10 @@ class Troubles:
         self._logged: dict[int | None, float] = {}
         """When, by errno."""
 
-    def log(self, error: OSError) -> None:
+    def log(self, error: OSError | MemoryError) -> None:
         """Log an error, unless one of its kind was logged within `LOG_PERIOD`."""
+        if isinstance(error, MemoryError):
+            error = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
         now = trio.current_time()
         if now >= self._logged.get(error.errno, -inf) + LOG_PERIOD:
             self._logged[error.errno] = now

@@ -46,6 +46,8 @@ class FrontEnd:
     """0 for any free one."""
     serve: Callable[[trio.SocketStream], Awaitable[None]]
     """Serves one connection. Returns when it is over and raises nothing."""
+    paused: Callable[[], None] = lambda: None
+    """Is called when the system has no room for a further connection, and accepting pauses."""
 
 
 class Service(Protocol):
@@ -181,9 +183,10 @@ async def _let_flag_fall(hub: HubForTime, seat: Seat) -> None:
 
 async def _accept(listening: Listening, nursery: trio.Nursery, room: trio.Semaphore) -> None:
     """Accept connections, and serve each in `nursery`."""
+    front_end = listening.front_end
     async with trio.open_nursery() as listeners:
         for listener in listening.listeners:
-            listeners.start_soon(accept, listener, listening.front_end.serve, nursery, room)
+            listeners.start_soon(accept, listener, front_end.serve, nursery, room, front_end.paused)
 
 
 def _cause(error: OSError | UnicodeError) -> str:

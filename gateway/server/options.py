@@ -9,7 +9,7 @@ from gateway import __version__
 from gateway.engines import EngineUnavailable
 from gateway.engines.catalogue import engine_named
 from gateway.game.commands import HOUSE_PLAYERS
-from gateway.server import certificates, proxies
+from gateway.server import certificates, limits, proxies
 from gateway.server.arguments import Description, Parser, listed, number
 
 DESCRIPTION = """\
@@ -125,6 +125,7 @@ def _parser(dialects: Sequence[Description]) -> Parser:
         help="how long to keep what was said and heard on either side of a game; 0: not at all (%(default)s)",
     )
     _add_web(parser.add_argument_group("the page"))
+    limits.add_options(parser.add_argument_group("what a client may take"))
     log = parser.add_argument_group("what to say on stderr")
     log.add_argument("--log-level", choices=LEVELS, default="info", help="least level to log (%(default)s)")
     log.add_argument("--log-json", action="store_true", help="log one JSON object a line")

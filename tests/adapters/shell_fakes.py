@@ -11,6 +11,7 @@ import trio.testing
 from wires import wired
 
 from adapters.contract import Farewell, Heard, PeerGone, Transport, WireError
+from adapters.pacing import UNLIMITED
 from adapters.transports import never, received
 from adapters.upgrade import Endpoint, serve_websocket
 from adapters.wire import Turns
@@ -91,6 +92,7 @@ class FakeTransport:
     def __init__(self) -> None:
         self.origin = "192.0.2.1"
         self.thinks = never
+        self.limits = UNLIMITED
         self.read_at = 0.0
         self.ended = "hung up"
         self.sent: list[str] = []

@@ -27,6 +27,7 @@ from adapters.connection import (
     serve_connection,
 )
 from adapters.contract import Farewell, Flooded, Heard, PeerGone
+from adapters.pacing import ClientLimits
 from adapters.wire import Turns
 from gateway.game.board import FIRST, SECOND, Side
 from gateway.game.events import Dismissed, Entered, Event, Introduced, Objection, Refused, Remark, Spoken, Why
@@ -288,6 +289,42 @@ async def test_clients_that_send_much_share_each_turn_of_the_loop_and_none_comes
         most = AT_ONCE + AT_FIRST * len(crowd)
         assert all(sum(after) - sum(before) <= most for before, after in pairwise(tally.told))
         assert all(max(told) - min(told) <= AT_ONCE for told in tally.told)
+
+
+async def test_client_over_its_rate_is_read_no_further_until_it_may_go_on(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with house() as home:
+        fast, other = FakeTransport(), FakeTransport()
+        fast.limits = ClientLimits(rate=8, burst=2)
+        home.visit(fast)
+        home.visit(other)
+        begin = trio.current_time()
+        fast.arrives("enter ann", *(str(number) for number in range(9)))
+        other.arrives("enter bob")
+        times = {}
+        while len(fast.sent) < 11:
+            await trio.sleep(0.01)
+            times.setdefault(len(fast.sent), trio.current_time() - begin)
+        assert [text.split()[-1] for text in fast.sent if "Refused" in text] == [*"012345678"]
+        assert times.keys() >= {3, 5, 7, 9, 11}
+        assert min(count for count in times) == 3  # at once: `Entered`, `Started`, and the answer to 0
+        assert 1.0 <= times[11] < 1.2
+        assert other.sent == ["Entered", "Started"]
+
+
+async def test_client_over_its_rate_that_is_hung_up_on_is_gone_at_once() -> None:
+    async with house() as home:
+        fast = FakeTransport()
+        fast.limits = ClientLimits(rate=1e-6, burst=1)
+        home.visit(fast)
+        fast.arrives("enter ann", "x")
+        await quiet()
+        assert fast.sent == ["Entered"]
+        home.hub.close(trio.current_time())
+        await quiet()
+        assert fast.farewell is not None
+        assert len(home.hub) == 0
 
 
 async def test_client_that_sends_few_texts_waits_for_none_that_send_much() -> None:

@@ -12,6 +12,7 @@ import trio.testing
 from shell_fakes import FakeTransport, ToyCodec, at_an_endpoint, send
 
 import adapters.dial
+from adapters.admission import by_http
 from adapters.contract import Farewell, PeerGone, WireError
 from adapters.dial import Client, open_lines, open_websocket
 from adapters.transports import received
@@ -183,6 +184,17 @@ async def test_server_that_speaks_no_websocket_is_a_peer_gone(
     async with serving(mumble) as port:
         with trio.fail_after(adapters.dial.PATIENCE / 2), pytest.raises(PeerGone):  # at once
             async with open_websocket(f"ws://127.0.0.1:{port}"):
+                pass
+
+
+async def test_server_that_takes_no_more_clients_is_an_os_error_that_says_so() -> None:
+    async def refuse(stream: trio.SocketStream) -> None:
+        await stream.receive_some()
+        await stream.send_all(by_http("503 Service Unavailable", "The server is full."))
+
+    async with serving(refuse) as port:
+        with pytest.raises(OSError, match="takes no further client now"):
+            async with open_websocket(f"ws://127.0.0.1:{port}/"):
                 pass
 
 

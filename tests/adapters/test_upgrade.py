@@ -16,10 +16,10 @@ from wires import wired
 
 from adapters.connection import serve_connection
 from adapters.contract import Farewell, PeerGone
+from adapters.pacing import UNLIMITED, ClientLimits
 from adapters.transports import received
 from adapters.upgrade import (
     FRAME_LIMIT,
-    HANDSHAKE_LIMIT,
     MESSAGE_LIMIT,
     Endpoint,
     Talk,
@@ -202,14 +202,33 @@ async def test_strange_handshake_is_never_our_bug(
 
 
 @pytest.mark.trio
-async def test_client_that_asks_for_nothing_is_hung_up_on_after_a_minute(
-    autojump_clock: trio.testing.MockClock,
+@pytest.mark.parametrize("begun", [b"", b"GET / HT"])
+async def test_client_that_asks_for_nothing_is_told_so_and_hung_up_on_after_a_minute(
+    begun: bytes, autojump_clock: trio.testing.MockClock
 ) -> None:
     async with at_the_door() as (client, _):
         begin = trio.current_time()
-        await client.send_all(b"GET / HT")
-        assert await everything(client) == b""
-        assert trio.current_time() - begin == HANDSHAKE_LIMIT
+        await client.send_all(begun)
+        assert (await everything(client)).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
+        assert trio.current_time() - begin == UNLIMITED.request == 60
+
+
+@pytest.mark.trio
+async def test_client_that_sends_its_request_byte_by_byte_has_as_long_as_any(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    reached: list[str] = []
+    client, server = trio.testing.memory_stream_pair()
+    wire = wired(server)
+    wire.limits = ClientLimits(request=5, reached=reached.append)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(serve_websocket, wire, Endpoint(echo, PAGE))
+        for number in range(9):
+            assert not reached, number
+            await client.send_all(b"G")
+            await trio.sleep(0.6)
+        assert (await everything(client)).startswith(b"HTTP/1.1 408 ")
+    assert reached == ["request-seconds"]
 
 
 @pytest.mark.trio

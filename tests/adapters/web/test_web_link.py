@@ -279,11 +279,18 @@ async def test_system_is_to_find_out_whether_a_web_client_has_vanished() -> None
         assert stream.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
 
 
-@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENOMEM, errno.EIO])
+@pytest.mark.parametrize(
+    ("refusal", "words"),
+    [
+        (OSError(errno.EMFILE, "cannot"), "cannot"),
+        (OSError(errno.EIO, "cannot"), "cannot"),
+        (MemoryError(), "Cannot allocate memory"),
+    ],
+)
 async def test_no_error_of_accept_ends_the_process_or_writes_a_traceback(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, number: int
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, refusal: Exception, words: str
 ) -> None:
-    refusals, real = [OSError(number, "cannot")] * 3, trio.SocketListener.accept
+    refusals, real = [refusal] * 3, trio.SocketListener.accept
 
     async def accept(listener: trio.SocketListener) -> trio.SocketStream:
         if refusals:
@@ -295,7 +302,7 @@ async def test_no_error_of_accept_ends_the_process_or_writes_a_traceback(
     async with door_with_a_client() as endpoint, await endpoint.accept():
         pass
     assert [(each.getMessage(), each.exc_info) for each in caplog.records] == [
-        ("cannot accept connections: cannot", None)
+        (f"cannot accept connections: {words}", None)
     ]
 
 

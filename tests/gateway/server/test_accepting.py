@@ -5,7 +5,7 @@ import logging
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
 
 import pytest
@@ -25,7 +25,9 @@ from gateway.server.accepting import (
 
 
 @asynccontextmanager
-async def admission(room: trio.Semaphore | None = None) -> AsyncIterator[tuple[int, list[trio.SocketStream]]]:
+async def admission(
+    room: trio.Semaphore | None = None, paused: Callable[[], None] = lambda: None
+) -> AsyncIterator[tuple[int, list[trio.SocketStream]]]:
     """Give a port, and the connections that were accepted there. Who serves one waits until it has ended."""
     streams: list[trio.SocketStream] = []
     room = room or trio.Semaphore(1000)
@@ -37,7 +39,7 @@ async def admission(room: trio.Semaphore | None = None) -> AsyncIterator[tuple[i
 
     (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
     async with listener, trio.open_nursery() as nursery:
-        nursery.start_soon(accept, listener, serve, nursery, room)
+        nursery.start_soon(accept, listener, serve, nursery, room, paused)
         with trio.fail_after(20):
             yield listener.socket.getsockname()[1], streams
         nursery.cancel_scope.cancel()
@@ -62,13 +64,14 @@ async def test_what_is_accepted_is_the_connection_that_was_made() -> None:
         assert await streams[0].receive_some() == b"NAME ann\n"
 
 
-def refusing(monkeypatch: pytest.MonkeyPatch, *failures: int) -> None:
+def refusing(monkeypatch: pytest.MonkeyPatch, *failures: int | MemoryError) -> None:
     """Let the system refuse connections in these ways, one after the other."""
     numbers, real = list(failures), gateway.server.accepting._next
 
     def next_connection(listening: socket.socket) -> trio.SocketStream:
         if numbers:
-            raise OSError(numbers.pop(0), "cannot")
+            failure = numbers.pop(0)
+            raise OSError(failure, "cannot") if isinstance(failure, int) else failure
         return real(listening)
 
     monkeypatch.setattr(gateway.server.accepting, "_next", next_connection)
@@ -85,6 +88,23 @@ async def test_no_error_of_accept_ends_the_listener(
             await trio.lowlevel.checkpoint()
     assert [(record.levelno, record.getMessage()) for record in caplog.records] == [
         (logging.ERROR, "cannot accept connections: cannot")
+    ]
+
+
+async def test_shortage_of_memory_pauses_the_listener_and_is_told_of(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    refusing(monkeypatch, MemoryError(), MemoryError(), errno.ECONNABORTED)
+    pauses: list[str] = []
+    async with (
+        admission(paused=lambda: pauses.append("paused")) as (port, streams),
+        await trio.open_tcp_stream("127.0.0.1", port),
+    ):
+        while not streams:
+            await trio.lowlevel.checkpoint()
+    assert pauses == ["paused", "paused"]
+    assert [record.getMessage() for record in caplog.records] == [
+        "cannot accept connections: Cannot allocate memory"
     ]
 
 

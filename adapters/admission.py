@@ -1,0 +1,130 @@
+"""Letting clients in.
+
+A client that is not let in hears a last word, in its dialect, and is hung up on. Knows the limits, the wire
+and the log; does not know dialects, nor how many may come in. The rule it keeps: a client that was refused
+costs little. It is not read, and of many at once only some hear the word.
+"""
+
+import argparse
+import logging
+import sys
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import inf
+
+import trio
+
+from adapters.dialect import Serve
+from adapters.pacing import UNLIMITED, ClientLimits
+from adapters.wire import Wire
+from gateway.server.limits import Doors, Refusal, doors
+
+PARTING = 32
+"""Clients that hear at once why they are not let in; each has a second for it. Others are hung up on."""
+LOG_PERIOD = 60.0
+"""Seconds before the same limit is logged again."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Admission:
+    """The limits of a process, for all its ports."""
+
+    doors: Doors
+    counts: Counter[tuple[str, str]]
+    """How often a limit was reached, by ``limit_`` with its option, and by front end.
+
+    The system's own, at which accepting pauses, is ``limit_system``.
+    """
+    limits: ClientLimits = UNLIMITED
+    _parting: int = 0
+    _logged: dict[str, float] = field(default_factory=dict)
+    """When each limit was logged, by option."""
+
+    def guard(self, name: str, refusal: bytes, serve: Serve) -> Serve:
+        """Return what serves a client of a front end if it may come in.
+
+        One that may not is told `refusal`, or why not by HTTP if that is empty.
+        """
+        return partial(self._guarded, name, refusal, serve)
+
+    def count(self, what: str, name: str) -> None:
+        """Count that something came about at a front end."""
+        self.counts[what, name] += 1
+
+    async def let_in(
+        self,
+        name: str,
+        origin: str,
+        serve: Callable[[], Awaitable[None]],
+        part: Callable[[str], Awaitable[None]],
+    ) -> None:
+        """Serve a client, now or after a while, or tell it in a sentence why not."""
+        entry = self.doors.enter(origin, trio.current_time())
+        if isinstance(entry, Refusal):
+            self._reached(name, origin, entry.value)
+            await self._refuse(part, entry.text)
+            return
+        try:
+            if entry:
+                self._reached(name, origin, Refusal.CONNECTS.value)
+                await trio.sleep(entry)
+            await serve()
+        finally:
+            self.doors.leave(origin)
+
+    async def _guarded(self, name: str, refusal: bytes, serve: Serve, wire: Wire) -> None:
+        origin = wire.origin
+        wire.limits = replace(self.limits, reached=partial(self._reached, name, origin))
+
+        async def part(text: str) -> None:
+            with suppress(trio.BrokenResourceError):
+                wire.write(refusal or by_http("503 Service Unavailable", text))
+                await wire.linger()
+
+        await self.let_in(name, origin, partial(serve, wire), part)
+
+    async def _refuse(self, part: Callable[[str], Awaitable[None]], text: str) -> None:
+        if self._parting < PARTING:
+            self._parting += 1
+            try:
+                await part(text)
+            finally:
+                self._parting -= 1
+
+    def _reached(self, name: str, origin: str, option: str) -> None:
+        """Count that a client reached a limit, and say so once in a while."""
+        self.count(f"limit_{option}", name)
+        now = trio.current_time()
+        if now >= self._logged.get(option, -inf) + LOG_PERIOD:
+            self._logged[option] = now
+            logger.info(
+                "a client reached the limit --%s: %s, from %s",
+                option,
+                name,
+                origin or "nowhere",
+                extra={"event": "limit_reached", "limit": option, "front_end": name, "address": origin},
+            )
+
+
+def admission(options: argparse.Namespace, counts: Counter[tuple[str, str]]) -> Admission:
+    """Return the limits of the bots' ports, as the server's options say."""
+    inside = doors(options.max_connections, options.max_per_address, options.connects_per_second)
+    limits = ClientLimits(
+        options.messages_per_second or inf,
+        options.message_burst if options.messages_per_second else sys.maxsize,
+        options.request_seconds or UNLIMITED.request,
+    )
+    return Admission(inside, counts, limits)
+
+
+def by_http(status: str, text: str) -> bytes:
+    """Return an answer by HTTP that says a sentence, in ASCII, and that the connection ends."""
+    return (
+        f"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\n"
+        f"Content-Length: {len(text) + 1}\r\nRetry-After: 5\r\nConnection: close\r\n\r\n{text}\n"
+    ).encode("ascii")

@@ -1,0 +1,69 @@
+"""How fast one client is read.
+
+Knows numbers of messages and times. Does not know what a message is, nor how it is not read. A client that is
+too fast is made to wait: what it sends stays in the system, until TCP holds it back. It is not hung up on.
+
+The rule it keeps: a message within the limit costs one comparison, of its number with `upto`. The clock is
+looked at only when as many have come as were allowed then; so after a pause there may be up to two bursts.
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+
+import trio
+
+LEAST = 0.02
+"""Seconds that a client waits longer than for one message, so that it does not wait for each of many."""
+
+
+def _ignore(_: str) -> None:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class ClientLimits:
+    """What is held against one client, and whom to tell when that comes about."""
+
+    rate: float = inf
+    """Messages a second."""
+    burst: int = sys.maxsize
+    """Messages at once, 1 or more."""
+    request: float = 60.0
+    """Seconds for the head of an HTTP request."""
+    reached: Callable[[str], None] = _ignore
+    """Is called with the option whose limit the client reached."""
+
+
+UNLIMITED = ClientLimits()
+
+
+class Pace:
+    """How many messages of one client may be carried out so far."""
+
+    __slots__ = ("_limits", "_since", "upto")
+
+    def __init__(self, limits: ClientLimits, now: float) -> None:
+        self.upto = limits.burst
+        """The number of the last message that is allowed; see `allows` for those after it."""
+        self._limits = limits
+        self._since = now
+        """The time up to which messages were allowed."""
+
+    def allows(self, number: int, now: float) -> bool:
+        """Whether a further message may follow the one with that number, now that `upto` is reached."""
+        limits = self._limits
+        earned = int(min((now - self._since) * limits.rate, limits.burst))
+        if earned > 0:
+            self.upto += earned
+            self._since = now if earned == limits.burst else self._since + earned / limits.rate
+        return number < self.upto
+
+    async def ready(self, number: int) -> None:
+        """Return when a further message may follow the one with that number."""
+        if number < self.upto or self.allows(number, trio.current_time()):
+            return
+        self._limits.reached("messages-per-second")
+        await trio.sleep_until(self._since + 1 / self._limits.rate + LEAST)
+        self.allows(number, trio.current_time())

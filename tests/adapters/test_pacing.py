@@ -1,0 +1,83 @@
+"""How fast a client is read, by the numbers of its messages."""
+
+import itertools
+
+import trio
+import trio.testing
+
+from adapters.pacing import UNLIMITED, ClientLimits, Pace
+
+
+def carried_out(pace: Pace, number: int, now: float) -> int:
+    """Return the number of the last message that may be carried out now, if there are enough."""
+    while number < pace.upto or pace.allows(number, now):
+        number += 1
+    return number
+
+
+def test_as_many_messages_as_the_burst_are_read_at_once_and_then_so_many_a_second() -> None:
+    pace = Pace(ClientLimits(rate=8, burst=5), 100.0)
+    assert carried_out(pace, 0, 100.0) == 5
+    assert carried_out(pace, 5, 100.0625) == 5
+    assert carried_out(pace, 5, 100.125) == 6
+    assert carried_out(pace, 6, 100.375) == 8
+    assert carried_out(pace, 8, 1000.0) == 13
+
+
+def test_parts_of_a_message_are_not_lost() -> None:
+    pace = Pace(ClientLimits(rate=10, burst=5), 0.0)
+    number = 0
+    for step in range(1, 1001):
+        number = carried_out(pace, number, step * 0.07)
+    assert number in (704, 705)  # 5, and 70 seconds
+
+
+def test_no_client_gets_more_than_two_bursts_beyond_its_rate() -> None:
+    for pause, after in itertools.product((0.0, 3.0, 100.0), (1, 5, 9)):
+        pace = Pace(ClientLimits(rate=10, burst=10), 0.0)
+        number = after
+        assert carried_out(pace, number, pause) - number <= 20
+
+
+def test_time_that_went_back_allows_nothing() -> None:
+    pace = Pace(ClientLimits(rate=8, burst=5), 100.0)
+    assert not pace.allows(5, 99.0)
+    assert carried_out(pace, 5, 100.125) == 6
+
+
+def test_client_without_limits_is_never_held_back() -> None:
+    pace = Pace(UNLIMITED, 0.0)
+    assert pace.upto > 10**12
+
+
+async def test_client_that_is_too_fast_waits_and_that_is_told_of(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    reached: list[str] = []
+    limits = ClientLimits(rate=10, burst=5, reached=reached.append)
+    begin = trio.current_time()
+    pace = Pace(limits, begin)
+    await pace.ready(4)
+    assert (trio.current_time(), reached) == (begin, [])
+    number = 5
+    for _ in range(100):
+        await pace.ready(number)
+        assert number < pace.upto
+        number += 1
+    assert 9.9 <= trio.current_time() - begin <= 10.2
+    assert set(reached) == {"messages-per-second"}
+
+
+async def test_client_with_a_high_rate_does_not_wait_for_each_message(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    reached: list[str] = []
+    pace = Pace(ClientLimits(rate=1000, burst=1, reached=reached.append), trio.current_time())
+    for number in range(1, 1001):
+        await pace.ready(number)
+    assert len(reached) == 1000  # a burst of one is one at a time
+    reached.clear()
+    pace = Pace(ClientLimits(rate=1000, burst=100, reached=reached.append), trio.current_time())
+    for number in range(100, 1100):
+        await pace.ready(number)
+    assert 10 < len(reached) <= 1000 / 20
