@@ -28,7 +28,7 @@ from adapters.contract import C, Codec, Farewell, Flooded, PeerGone, S, Translat
 from adapters.pacing import Pace
 from adapters.transports import never
 from adapters.wire import Wire
-from adapters.wire_log import NOTED, TURNING, WireLog
+from adapters.wire_log import NOTED, TURNING, Hide, WireLog
 from gateway.game.commands import Command, Leave, Unreadable
 from gateway.game.events import Dismissed, Ended, Event, Moved, Refused, ToMove
 from gateway.game.ids import GameId
@@ -80,14 +80,21 @@ class Connection(Generic[C, S]):
     )
 
     def __init__(
-        self, hub: HubForPlayers, transport: Transport, codec: Codec[C, S], translator: Translator[C, S]
+        self,
+        hub: HubForPlayers,
+        transport: Transport,
+        codec: Codec[C, S],
+        translator: Translator[C, S],
+        *,
+        hide: Hide | None = None,
     ) -> None:
+        """`hide` takes a text of the client's, and returns it as it may be recorded."""
         self._hub = hub
         self._transport = transport
         self._codec = codec
         self._translator = translator
         results = hub.results
-        self._wire_log = WireLog(results.enclose) if results.takes_evidence else None
+        self._wire_log = WireLog(results.enclose, hide) if results.takes_evidence else None
         self._outbox: list[Event] = []
         self._unheard: list[str] = []
         """Texts of the client that are to be carried out later."""

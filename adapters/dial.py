@@ -167,8 +167,8 @@ async def open_lines(host: str, port: int) -> AsyncIterator[Line]:
 
 
 @asynccontextmanager
-async def open_websocket(url: str) -> AsyncIterator[Line]:
-    """Open a websocket, such as ``ws://127.0.0.1:8080/``.
+async def open_websocket(url: str, token: str | None = None) -> AsyncIterator[Line]:
+    """Open a websocket, such as ``ws://127.0.0.1:8080/``, with a token in its handshake if one is given.
 
     Raises OSError where no server is there, or it says nothing or takes no more clients, PeerGone where it
     does not speak websocket.
@@ -178,7 +178,7 @@ async def open_websocket(url: str) -> AsyncIterator[Line]:
     wire = _ClientWire(await _reached(parts.hostname or "127.0.0.1", parts.port or 80))
     try:
         async with trio.open_nursery() as nursery:
-            websocket = await _upgraded(nursery, wire, parts.netloc, target)
+            websocket = await _upgraded(nursery, wire, parts.netloc, target, token)
             try:
                 yield WebSocketLine(websocket)
             finally:
@@ -206,11 +206,18 @@ async def _reached(host: str, port: int) -> trio.SocketStream:
 
 
 async def _upgraded(
-    nursery: trio.Nursery, wire: _ClientWire, host: str, target: str
+    nursery: trio.Nursery, wire: _ClientWire, host: str, target: str, token: str | None
 ) -> trio_websocket.WebSocketConnection:
+    headers = [] if token is None else [(b"Authorization", b"Bearer " + token.encode())]
     wire.handshake.deadline = trio.current_time() + PATIENCE
     with wire.handshake:
-        return await trio_websocket.wrap_client_stream(nursery, wire, host, target)  # type: ignore[arg-type]
+        return await trio_websocket.wrap_client_stream(
+            nursery,
+            wire,  # type: ignore[arg-type]
+            host,
+            target,
+            extra_headers=headers,
+        )
     if wire.has_answered:
         raise PeerGone
     raise TimeoutError(errno.ETIMEDOUT, "it does not answer a websocket's handshake")

@@ -7,7 +7,7 @@ connect, and nonsense gets an error. The head is parsed here; trio-websocket get
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TypeAlias, cast
 from urllib.parse import parse_qs
@@ -40,6 +40,8 @@ _PROXIED = frozenset((b"forwarded", b"via", b"x-forwarded-for"))
 """Headers that only a proxy adds."""
 _KEY = re.compile(rb"[A-Za-z0-9+/]{22}==")
 """16 bytes in base64 (RFC 6455, 4.2.1)."""
+_BEARER = re.compile(rb"bearer +([^ ]+)", re.IGNORECASE)
+"""A token in a header (RFC 6750, 2.1)."""
 
 Talk: TypeAlias = Callable[[WebSocketTransport, str], Awaitable[None]]
 """What to do with a websocket: gets the transport and the request's target, such as ``/?table=x``."""
@@ -83,6 +85,8 @@ class _Wanted:
     """A plain request, without what trio-websocket could stumble over."""
     early: bytes
     """What came after it, too early."""
+    token: str | None = field(default=None, repr=False)
+    """What it has in ``Authorization: Bearer``."""
 
 
 async def serve_websocket(wire: Wire, endpoint: Endpoint) -> None:
@@ -125,6 +129,7 @@ async def _upgrade(wire: Wire, wanted: _Wanted, endpoint: Endpoint) -> None:
                 websocket = await request.accept()
             if websocket is not None:
                 transport = WebSocketTransport(websocket, wire, feed)
+                transport.token = wanted.token
                 nursery.start_soon(transport.keep_pinging)
                 await endpoint.talk(transport, request.path)
         finally:
@@ -191,7 +196,7 @@ async def _answer(wire: Wire, endpoint: Endpoint) -> bytes | _Wanted | PlainRequ
         wire.address = client_behind(wire.address, _value(event, b"x-forwarded-for"), endpoint.trusted)
     refusal = _refusal(event)
     if refusal is None:
-        return _Wanted(_handshake(event), http.trailing_data[0])
+        return _Wanted(_handshake(event), http.trailing_data[0], _token(event))
     status, text = refusal
     if status in (200, 405) and endpoint.pass_on is not None:
         is_single = any(name in _PROXIED for name, _ in event.headers)
@@ -220,6 +225,11 @@ def _handshake(request: h11.Request) -> bytes:
         b"GET %s HTTP/1.1\r\nHost: gateway\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
         b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n\r\n" % (request.target, key)
     )
+
+
+def _token(request: h11.Request) -> str | None:
+    found = _BEARER.fullmatch(dict(request.headers).get(b"authorization", b""))
+    return None if found is None else found[1].decode("latin-1")
 
 
 def _refusal(request: h11.Request) -> tuple[int, str] | None:

@@ -100,7 +100,7 @@ class LibraryStream(trio.abc.Stream):
 class WebSocketTransport(WireTransport):
     """The server's end of a websocket."""
 
-    __slots__ = ("_excused", "_library", "_pinged", "_pushed", "_reads", "_waits", "_websocket")
+    __slots__ = ("_excused", "_library", "_pinged", "_pushed", "_reads", "_waits", "_websocket", "token")
 
     def __init__(
         self, websocket: trio_websocket.WebSocketConnection, wire: Wire, stream: LibraryStream
@@ -114,6 +114,8 @@ class WebSocketTransport(WireTransport):
         """Whether the client was thinking then, so that it may not have read the ping yet."""
         self._pushed: list[str] = []
         self._reads = True
+        self.token: str | None = None
+        """What the handshake had in ``Authorization: Bearer``."""
         self._waits = False
         """Whether this waits for a message from the library."""
 

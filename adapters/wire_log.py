@@ -64,6 +64,8 @@ _LOST = {
 _Mark: TypeAlias = tuple[int, Started | Ended]
 Enclose: TypeAlias = Callable[[GameId, Side, Sequence[Spoken]], object]
 """Takes the log of one side of a game; as `Results.enclose`."""
+Hide: TypeAlias = Callable[[str], str]
+"""Takes a text from a client; returns it without what nobody else may read."""
 
 
 class GameLog:
@@ -111,11 +113,12 @@ class GameLog:
 class WireLog:
     """Records the games of one client, one after the other."""
 
-    __slots__ = ("_enclose", "_logs", "_marks")
+    __slots__ = ("_enclose", "_hide", "_logs", "_marks")
 
-    def __init__(self, enclose: Enclose) -> None:
-        """Hand each log to `enclose`."""
+    def __init__(self, enclose: Enclose, hide: Hide | None = None) -> None:
+        """Hand each log to `enclose`, with what `hide` returns in the place of the client's texts."""
         self._enclose = enclose
+        self._hide = hide
         self._logs: list[GameLog] = []
         """The logs of games whose end the client was not told of; mostly one, or none."""
         self._marks: list[_Mark] = []
@@ -203,7 +206,10 @@ class WireLog:
         ended = log.ended
         if ended is not None:
             log.lines.append((at - log.began, "note", "", _outcome(ended, log.side)))
-            self._enclose(log.game, log.side, log.whole())
+            lines = log.whole()
+            if self._hide is not None:
+                lines = [_hidden(line, self._hide) for line in lines]
+            self._enclose(log.game, log.side, lines)
 
 
 def _outcome(ended: Ended, side: Side) -> str:
@@ -219,6 +225,11 @@ def _outcome(ended: Ended, side: Side) -> str:
 
 def _cut(text: str, limit: int) -> str:
     return f"{text[:limit]}... ({len(text)} characters)"
+
+
+def _hidden(line: Spoken, hide: Hide) -> Spoken:
+    at, way, text, remark = line
+    return (at, way, hide(text), remark) if way == "in" else line
 
 
 def _shortened(line: Spoken) -> Spoken:

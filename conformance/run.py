@@ -7,6 +7,7 @@ on it, while several servers may run at once. Does not know what a step is.
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import trio
 
@@ -78,7 +79,7 @@ class _Player:
     async def _on_own_server(self, options: tuple[str, ...], group: list[Transcript]) -> None:
         async with self._room, trio.open_nursery() as nursery:
             try:
-                server = await start(nursery, options, self._settings.command)
+                server = await start(nursery, _placed(options, group[0].path), self._settings.command)
             except ServerError as error:
                 self._run.troubles.append(str(error))
                 for transcript in group:
@@ -118,3 +119,9 @@ class _Player:
         if len(transcript.needs) > (2 if has_clock else 0):
             return Skipped(f"needs a server started with {' '.join(transcript.needs)}")
         return None
+
+
+def _placed(options: Iterable[str], path: Path) -> tuple[str, ...]:
+    """Return options for a server, with the folder of all transcripts, of which one is at `path`."""
+    folder = path.resolve().parents[1]
+    return tuple(option.replace("{transcripts}", str(folder)) for option in options)

@@ -19,13 +19,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"c4gateway: error: it runs on {supported}, not on {sys.platform}", file=sys.stderr)
         return 1
     from adapters.front_ends import DIALECTS  # noqa: PLC0415
-    from gateway.server.options import COMMANDS, parse  # noqa: PLC0415
+    from gateway.server.options import COMMANDS, PLAYERS, parse  # noqa: PLC0415
 
     given = sys.argv[1:] if arguments is None else arguments
     if given and given[0] in COMMANDS:
         from gateway.server import reports  # noqa: PLC0415
 
         return reports.main(given)
+    if given and given[0] in PLAYERS:
+        from gateway.server import players  # noqa: PLC0415
+
+        return players.main(given)
     options = parse(given, DIALECTS)
     from gateway.processes import started  # noqa: PLC0415
 

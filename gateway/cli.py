@@ -42,6 +42,7 @@ from gateway.hub.hub import Hub
 from gateway.hub.interfaces import HubForPlayers
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.processes import Child
+from gateway.server.accounts import open_accounts
 from gateway.server.app import (
     FrontEnd,
     Listening,
@@ -107,13 +108,13 @@ def _wait_for_no_thread() -> None:
 
 
 async def _serve(options: argparse.Namespace, writer: Child | None) -> None:
+    counts: Counter[tuple[str, str]] = Counter()
     terms = Terms(options.clock, options.penalty, options.idle, options.rejoin)
     lot = random.Random(options.seed)
     matchmaker = LobbyAndTables(lot, options.games_per_pair, options.house_after)
     arrivals = ArrivalTimes()
     trio.lowlevel.add_instrument(arrivals)
     epoll = EpollReader() if hasattr(select, "epoll") else None
-    counts: Counter[tuple[str, str]] = Counter()
     async with (
         stop_asked_for() as stop,
         _kept(options, writer) as archive,
@@ -127,6 +128,7 @@ async def _serve(options: argparse.Namespace, writer: Child | None) -> None:
             log_fault,
             game_ids(secrets.randbelow(RUNS) if archive is None else archive.opened.run),
         )
+        options.accounts = open_accounts(options, counts)
         log_games(hub.feed, arrivals.delay_since)
         wired = partial(_wired, arrivals, epoll, Backlogs(), Turns())
         limits = admission(options, counts)

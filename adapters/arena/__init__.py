@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from gateway.hub.interfaces import HubForPlayers
 
 
-def _front_end(hub: "HubForPlayers", _: Namespace, page: int | None) -> "Endpoint":
+def _front_end(hub: "HubForPlayers", options: Namespace, page: int | None) -> "Endpoint":
     from adapters.arena.server import endpoint  # noqa: PLC0415  a bot needs no server
 
-    return endpoint(hub, page)
+    return endpoint(hub, page, options.accounts)
 
 
 def _begins(text: str) -> bool:

@@ -43,16 +43,17 @@ _SAID = Said("{}")
 
 
 @asynccontextmanager
-async def open_client(url: str, encoding: Encoding) -> AsyncIterator[ArenaClient]:
+async def open_client(url: str, encoding: Encoding, token: str | None = None) -> AsyncIterator[ArenaClient]:
     """Connect to a server, such as ``ws://127.0.0.1:8001``. Raises OSError, PeerGone."""
-    async with open_websocket(url) as line:
+    async with open_websocket(url, token) as line:
         yield Client(line, ArenaClientCodec(encoding))
 
 
 @asynccontextmanager
 async def open_dialogue(entry: Entry) -> AsyncIterator[Dialogue[ClientMessage, ServerMessage]]:
     """Connect to a server as a player. Raises OSError, PeerGone."""
-    async with open_client(entry.address.url(), Encoding(entry.encoding or Encoding.JSON)) as client:
+    encoding = Encoding(entry.encoding or Encoding.JSON)
+    async with open_client(entry.address.url(), encoding, entry.token) as client:
         yield Dialogue(client, ArenaTalk(entry))
 
 

@@ -28,6 +28,9 @@ from adapters.arena.messages import (
 )
 from adapters.contract import WireError
 
+BEFORE_TOKEN = re.compile(r"token|\\")
+"""What a token follows in a client's text; escapes may spell the word."""
+
 
 class ArenaCodec:
     """The server's end of one connection."""
@@ -40,8 +43,11 @@ class ArenaCodec:
         """Return the message that `text` is. Raises WireError, and only that."""
         message = _remembered(text) if len(text) <= maps.SHORT else _client_message(text)
         if not self._is_set and message.said.encoding is not None:
-            self._is_set, self._style = True, _STYLES[message.said.encoding]
+            self._set(message.said.encoding)
         return message
+
+    def _set(self, encoding: Encoding) -> None:
+        self._is_set, self._style = True, _STYLES[encoding]
 
     def encode(self, message: ServerMessage) -> str:
         """Return the text of a message."""
@@ -60,11 +66,11 @@ class ArenaCodec:
                 assert_never(message)
 
 
-def _client_message(text: str) -> ClientMessage:
-    fields, said = maps.read(text)
+def _client_message(text: str, hidden: str | None = None) -> ClientMessage:
+    fields, said = maps.read(text, hidden)
     match fields.get("type"):
         case "start":
-            return Start(said, *(_field(fields, name) for name in ("id", "against", "table")))
+            return Start(said, *(_field(fields, name) for name in ("id", "against", "table", "token")))
         case "move":
             return Move(said, _field(fields, "move"))
         case "state_request":
@@ -80,6 +86,19 @@ def _field(fields: maps.Fields, name: str) -> object:
 
 _remembered = lru_cache(maxsize=256)(_client_message)
 """Bots send the same few texts over and over, and messages are immutable."""
+
+
+class TokenCodec(ArenaCodec):
+    """The same where ids are protected: no copy of a message shows a token (PROTOCOL.md 5.16)."""
+
+    def decode(self, text: str) -> ClientMessage:
+        """Return the message that `text` is. Raises WireError, and only that."""
+        if BEFORE_TOKEN.search(text) is None:
+            return super().decode(text)
+        message = _client_message(text, hidden="token")
+        if not self._is_set and message.said.encoding is not None:
+            self._set(message.said.encoding)
+        return message
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -31,10 +31,11 @@ Fields = Mapping[str, object]
 """What a map says, by name."""
 
 
-def read(text: str) -> tuple[Fields, Said]:
+def read(text: str, hidden: str | None = None) -> tuple[Fields, Said]:
     """Return the map that `text` is: strict JSON, else EDN. Raises WireError.
 
-    A field's name may be a string or a keyword, which comes first; a keyword as a value becomes its name.
+    A field's name may be a string or a keyword, which comes first; a keyword as a value becomes its name. The
+    copy has ``...`` for the value of the field `hidden`.
     """
     text = text.strip()
     try:
@@ -44,7 +45,8 @@ def read(text: str) -> tuple[Fields, Said]:
             raise WireError("no map")
         if not value:
             return {}, Said("{}")
-        copy = write_json(value) if encoding is Encoding.JSON else edn.write(value)
+        shown = value if hidden is None else _hiding(value, hidden)
+        copy = write_json(shown) if encoding is Encoding.JSON else edn.write(shown)
         copy.encode()  # an escape may have spelled half of a surrogate pair
     except (ValueError, RecursionError) as error:
         raise WireError("neither JSON nor EDN") from error
@@ -84,6 +86,12 @@ def _fields(value: "dict[str, object] | ImmutableDict") -> Fields:
     pairs = value.dict.items()
     strings = {name: _plain(item) for name, item in pairs if isinstance(name, str)}
     return strings | {key.name: _plain(item) for key, item in pairs if isinstance(key, Keyword)}
+
+
+def _hiding(value: "dict[str, object] | ImmutableDict", hidden: str) -> dict[object, object]:
+    pairs = value.items() if isinstance(value, dict) else value.dict.items()
+    names = (hidden, Keyword(hidden))
+    return {key: "..." if key in names else item for key, item in pairs}
 
 
 def _plain(value: object) -> object:

@@ -5,7 +5,7 @@ does not keep the map, which may take many times the memory of its text: a field
 and `()` stands for any other value.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple, TypeAlias
 
@@ -34,6 +34,8 @@ class Start:
     id: object = None
     against: object = None
     table: object = None
+    token: object = field(default=None, repr=False, compare=False)
+    """What lets a player bear a protected id (PROTOCOL.md 3.6)."""
 
 
 @dataclass(frozen=True, slots=True)

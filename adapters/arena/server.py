@@ -3,12 +3,14 @@
 Knows how a wire, a hub and the dialect's objects fit together, and what a request's query asks for.
 """
 
-from adapters.arena.codec import ArenaCodec
+from adapters.arena.codec import BEFORE_TOKEN, ArenaCodec, TokenCodec
 from adapters.arena.translator import ArenaTranslator
 from adapters.connection import Connection
+from adapters.guard import Guard, token_of_handshake
 from adapters.upgrade import Endpoint, wanted_place
 from adapters.websocket import WebSocketTransport
 from gateway.hub.interfaces import HubForPlayers
+from gateway.server.accounts import Accounts
 
 TEXT = (
     "This is the arena port of a Connect-Four gateway.\n"
@@ -17,11 +19,20 @@ TEXT = (
 )
 
 
-def endpoint(hub: HubForPlayers, page: int | None = None) -> Endpoint:
-    """Return what serves clients; `page` is the port of the page for people, if there is one."""
+def endpoint(hub: HubForPlayers, page: int | None = None, accounts: Accounts | None = None) -> Endpoint:
+    """Return what serves clients.
+
+    `page` is the port of the page for people, if there is one. `accounts` are the protected names, if any.
+    """
 
     async def talk(transport: WebSocketTransport, target: str) -> None:
         table, against = wanted_place(target)
-        await Connection(hub, transport, ArenaCodec(), ArenaTranslator(table, against)).run()
+        translator = ArenaTranslator(table, against)
+        if accounts is None:
+            await Connection(hub, transport, ArenaCodec(), translator).run()
+            return
+        given = token_of_handshake(transport, target)
+        guard = Guard(translator, accounts, transport, BEFORE_TOKEN, given)
+        await Connection(hub, transport, TokenCodec(), guard, hide=guard.hide).run()
 
     return Endpoint(talk, TEXT, page)

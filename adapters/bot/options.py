@@ -3,6 +3,7 @@
 import argparse
 import math
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from adapters.front_ends import DIALECTS
 from gateway import __version__
 from gateway.engines import EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import CATALOGUE, engine_named, limits_itself
-from gateway.server.arguments import Parser, listed, number
+from gateway.server.arguments import Parser, in_one_line, listed, number
 
 DESCRIPTION = """\
 Puts an engine, or you, behind one of the dialects: a bot for c4gateway, or for the dialect's own server.
@@ -30,7 +31,11 @@ The exit status is 0 after all games, 1 where the server is not there or does no
 wrong options, 130 after Ctrl-C.
 """
 MANUAL = "manual"
+TOKEN_VARIABLE = "C4BOT_TOKEN"
+"""The environment variable with the player's token."""
 _MOST_GAMES = 10**9
+_LONGEST_FILE = 1024
+_TOKEN = re.compile(r"[!-~]{1,256}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +67,27 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
         parser.error(f"argument ADDRESS: {error}")
     return Options(
         dialect=dialect,
-        entry=Entry(address, found.name, found.against, found.table, found.encoding),
+        entry=Entry(address, found.name, found.against, found.table, found.encoding, _token(parser, found)),
         engine=_engine_chooser(found.engine, found.think),
         games=found.games,
         reconnect=found.reconnect,
         verbose=found.verbose,
     )
+
+
+def _token(parser: Parser, found: argparse.Namespace) -> str | None:
+    """Return the token in the file that was given, else the one in the environment, if there is one."""
+    token, where = os.environ.get(TOKEN_VARIABLE) or None, TOKEN_VARIABLE
+    if found.token_file is not None:
+        where = found.token_file
+        try:
+            with open(where, encoding="utf-8") as file:
+                token = file.read(_LONGEST_FILE).strip()
+        except (OSError, UnicodeError) as error:
+            parser.error(f"argument --token-file: {in_one_line(error)}")
+    if token is not None and not _TOKEN.fullmatch(token):
+        parser.error(f"{where} does not hold a token, one word as c4gateway player add prints it")
+    return token
 
 
 def _writers() -> str:
@@ -114,6 +134,12 @@ def _add_player(group: argparse._ArgumentGroup) -> None:
     clocked = listed([each.name for each in DIALECTS if "clock" in each.rules], "and")
     group.add_argument(
         "--name", type=_text, default=f"c4bot-{os.getpid()}", help="what the player is called (c4bot-NUMBER)"
+    )
+    group.add_argument(
+        "--token-file",
+        metavar="FILE",
+        help="the token of a protected name is in this file; otherwise in the environment, as"
+        f" {TOKEN_VARIABLE}",
     )
     group.add_argument(
         "--engine",

@@ -9,7 +9,7 @@ an answer never mix.
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -40,6 +40,8 @@ class Entry:
     table: str | None = None
     encoding: str | None = None
     """How to write, where the dialect gives a choice."""
+    token: str | None = field(default=None, repr=False)
+    """What lets the player bear a protected name."""
 
 
 class Result(Enum):

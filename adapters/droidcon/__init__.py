@@ -25,7 +25,7 @@ def _add_options(group: _ArgumentGroup) -> None:
 def _front_end(hub: "HubForPlayers", options: Namespace, _: int | None) -> Serve:
     from adapters.droidcon.server import serve  # noqa: PLC0415  a bot needs no server
 
-    return partial(serve, hub=hub, rounds=options.rounds)
+    return partial(serve, hub=hub, rounds=options.rounds, accounts=options.accounts)
 
 
 def _open_dialogue(entry: "Entry") -> Opening:

@@ -35,14 +35,14 @@ async def open_dialogue(entry: Entry) -> AsyncIterator[Dialogue[ClientMessage, S
     """Connect to a server as a player. Raises OSError."""
     channel = entry.table or LOBBY if entry.against is None else f"@{entry.against}"
     async with open_client(entry.address.host, entry.address.port) as client:
-        yield Dialogue(client, DroidconTalk(entry.name, channel))
+        yield Dialogue(client, DroidconTalk(entry.name, channel, entry.token))
 
 
 class DroidconTalk(Talk[ClientMessage, ServerMessage]):
     """The conversation on one connection. The server begins the next round by itself (PROTOCOL.md 4.6)."""
 
-    def __init__(self, name: str, channel: str) -> None:
-        self._name = name
+    def __init__(self, name: str, channel: str, token: str | None = None) -> None:
+        self._name = Name(name, token)
         self._channel = channel
         self._board = Board()
         self._side: Side | None = None
@@ -52,7 +52,7 @@ class DroidconTalk(Talk[ClientMessage, ServerMessage]):
 
     def hello(self) -> Sequence[ClientMessage]:
         """Return what is said first."""
-        return [Name(self._name), Join(self._channel)]
+        return [self._name, Join(self._channel)]
 
     def move(self, column: int) -> ClientMessage:
         """Return the move, which the server will not answer (PROTOCOL.md 4.3)."""

@@ -15,6 +15,8 @@ from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, Se
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _BLANKS = re.compile("[ \t]+")
 _NO_UTF8 = re.compile("[\ud800-\udfff]")
+BEFORE_TOKEN = re.compile(r"^\s*NAME[ \t]+\S+[ \t]", re.IGNORECASE)
+"""What a token follows in a line."""
 _SHORT = 16
 """Characters of a line that is worth remembering."""
 
@@ -44,8 +46,8 @@ class DroidconClientCodec:
     def encode(self, message: ClientMessage) -> str:
         """Return the line of a command, without its LF."""
         match message:
-            case Name(nick):
-                return f"NAME {nick}"
+            case Name(nick, token):
+                return f"NAME {nick}" if token is None else f"NAME {nick} {token}"
             case Join(channel):
                 return f"JOIN {channel}"
             case Put(None):
@@ -74,8 +76,8 @@ def _command(text: str) -> ClientMessage:
     match _BLANKS.split(line):  # PROTOCOL.md 2.1
         case [command, *words] if command.upper() == "PUT":
             return Put(_column(words))
-        case [command, nick, *_] if command.upper() == "NAME":
-            return Name(nick)  # PROTOCOL.md 2.2: the rest is dropped
+        case [command, nick, *rest] if command.upper() == "NAME":
+            return Name(nick, *rest[:1])  # PROTOCOL.md 2.2 and 2.14: the rest is dropped
         case [command, _, *_] if command.upper() == "JOIN":
             return Join(_BLANKS.split(line, 1)[1])  # PROTOCOL.md 2.6: all of the rest
     raise WireError("expected NAME, JOIN or PUT, with a word behind it")

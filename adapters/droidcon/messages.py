@@ -3,7 +3,7 @@
 Knows which there are and what they carry. Does not know how they are written, nor when they are sent.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from typing import TypeAlias
 
@@ -13,6 +13,8 @@ class Name:
     """Take a nickname."""
 
     nick: str
+    token: str | None = field(default=None, repr=False, compare=False)
+    """The word behind it, which counts for protected names only (PROTOCOL.md 2.14)."""
 
 
 @dataclass(frozen=True, slots=True)

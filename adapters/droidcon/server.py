@@ -5,14 +5,23 @@ what a connection does, for all dialects.
 """
 
 from adapters.connection import Connection
-from adapters.droidcon.codec import DroidconCodec
+from adapters.droidcon.codec import BEFORE_TOKEN, DroidconCodec
 from adapters.droidcon.translator import DroidconTranslator
+from adapters.guard import Guard
 from adapters.transports import LineTransport
 from adapters.wire import Wire
 from gateway.hub.interfaces import HubForPlayers
+from gateway.server.accounts import Accounts
 
 
-async def serve(wire: Wire, hub: HubForPlayers, *, rounds: int) -> None:
-    """Serve one connection; a series in which such a client plays has `rounds` games."""
-    transport = LineTransport(wire)
-    await Connection(hub, transport, DroidconCodec(), DroidconTranslator(rounds)).run()
+async def serve(wire: Wire, hub: HubForPlayers, *, rounds: int, accounts: Accounts | None = None) -> None:
+    """Serve one connection; a series in which such a client plays has `rounds` games.
+
+    `accounts` are the protected names, if any.
+    """
+    transport, translator = LineTransport(wire), DroidconTranslator(rounds)
+    if accounts is None:
+        await Connection(hub, transport, DroidconCodec(), translator).run()
+        return
+    guard = Guard(translator, accounts, transport, BEFORE_TOKEN)
+    await Connection(hub, transport, DroidconCodec(), guard, hide=guard.hide).run()

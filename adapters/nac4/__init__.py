@@ -22,7 +22,7 @@ def _add_options(group: _ArgumentGroup) -> None:
 def _front_end(hub: "HubForPlayers", options: Namespace, page: int | None) -> "Endpoint":
     from adapters.nac4.server import endpoint  # noqa: PLC0415  a bot needs no server
 
-    return endpoint(hub, page, original=options.nac4_original)
+    return endpoint(hub, page, options.accounts, original=options.nac4_original)
 
 
 def _open_dialogue(entry: "Entry") -> Opening:

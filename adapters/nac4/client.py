@@ -32,9 +32,9 @@ _REASONS = {"Ok": "", "Timeout": "out of time", "Disconnected": "disconnected"}
 
 
 @asynccontextmanager
-async def open_client(url: str) -> AsyncIterator[Nac4Client]:
+async def open_client(url: str, token: str | None = None) -> AsyncIterator[Nac4Client]:
     """Connect to a server, such as ``ws://127.0.0.1:8080``. Raises OSError, PeerGone."""
-    async with open_websocket(url) as line:
+    async with open_websocket(url, token) as line:
         yield Client(line, Nac4ClientCodec())
 
 
@@ -42,7 +42,7 @@ async def open_client(url: str) -> AsyncIterator[Nac4Client]:
 async def open_dialogue(entry: Entry) -> AsyncIterator[Dialogue[ClientMessage, ServerMessage]]:
     """Connect to a server as a player. Raises OSError, PeerGone."""
     url = entry.address.url(table=entry.table, against=entry.against)
-    async with open_client(url) as client:
+    async with open_client(url, entry.token) as client:
         yield Dialogue(client, Nac4Talk(entry.name))
 
 

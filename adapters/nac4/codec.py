@@ -25,6 +25,8 @@ from adapters.nac4.messages import (
 
 _USER = re.compile(rf"[A-Za-z0-9_-]{{1,{USER_LIMIT}}}")
 _MOVE = re.compile(r"-?[0-9]+")
+BEFORE_TOKEN = re.compile(r"^\s*connect\s+\S+\s")
+"""What a token follows in a client's text."""
 _BOARD = re.compile(r"[.RY]{42}")
 _TIME = re.compile(r"[0-9]*\.[0-9]+")
 _COLORS = ("R", "Y")
@@ -69,6 +71,20 @@ def _client_message(text: str) -> ClientMessage:
 
 _remembered = lru_cache(maxsize=64)(_client_message)
 """Bots send the same seven texts over and over, and messages are immutable."""
+
+
+class TokenCodec(Nac4Codec):
+    """The same where names are protected: a token may follow a name (PROTOCOL.md 3.8)."""
+
+    def decode(self, text: str) -> ClientMessage:
+        """Return the client message that `text` is."""
+        try:
+            return super().decode(text)
+        except WireError:
+            match text.split():
+                case ["connect", user, token] if _USER.fullmatch(user):
+                    return Connect(user, token)
+            raise
 
 
 class Nac4ClientCodec:

@@ -3,7 +3,7 @@
 Values only: how a message is spelled is the codec's affair, what it means the translator's.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 USER_LIMIT = 64
@@ -15,6 +15,8 @@ class Connect:
     """Ask to be let in under a name."""
 
     user: str
+    token: str | None = field(default=None, repr=False, compare=False)
+    """What lets a player bear a protected name (PROTOCOL.md 3.8)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,14 @@ is read here and not in a message (PROTOCOL.md 4).
 """
 
 from adapters.connection import Connection
-from adapters.nac4.codec import Nac4Codec
+from adapters.guard import Guard, token_of_handshake
+from adapters.nac4.codec import BEFORE_TOKEN, Nac4Codec, TokenCodec
 from adapters.nac4.translator import Nac4Translator
 from adapters.upgrade import Endpoint, wanted_place
 from adapters.websocket import WebSocketTransport
 from gateway.game.commands import Wish, place_for
 from gateway.hub.interfaces import HubForPlayers
+from gateway.server.accounts import Accounts
 
 TEXT = (
     "This is the nac4 port of a Connect-Four gateway.\n"
@@ -18,15 +20,23 @@ TEXT = (
 )
 
 
-def endpoint(hub: HubForPlayers, page: int | None = None, *, original: bool = False) -> Endpoint:
+def endpoint(
+    hub: HubForPlayers, page: int | None = None, accounts: Accounts | None = None, *, original: bool = False
+) -> Endpoint:
     """Return what serves clients; `original` words endings for those that know no ``Disconnected``.
 
-    `page` is the port of the page for people, if there is one.
+    `page` is the port of the page for people, if there is one. `accounts` are the protected names, if any.
     """
 
     async def talk(transport: WebSocketTransport, target: str) -> None:
         table, against = wanted_place(target)
         place = place_for(table, None if against is None else Wish(against))
-        await Connection(hub, transport, Nac4Codec(), Nac4Translator(place, original=original)).run()
+        translator = Nac4Translator(place, original=original)
+        if accounts is None:
+            await Connection(hub, transport, Nac4Codec(), translator).run()
+            return
+        given = token_of_handshake(transport, target)
+        guard = Guard(translator, accounts, transport, BEFORE_TOKEN, given)
+        await Connection(hub, transport, TokenCodec(), guard, hide=guard.hide).run()
 
     return Endpoint(talk, TEXT, page)

@@ -55,7 +55,8 @@ MANNERS = Manners(
 )
 
 _USED = Objection.NAME_TAKEN | Objection.NAME_RESERVED
-_CLOSED = _USED | Objection.TABLE_FULL | Objection.NOT_AVAILABLE | Objection.TOO_LONG
+_DENIED = Objection.TOKEN_WRONG | Objection.NOT_REGISTERED | Objection.BANNED
+_CLOSED = _USED | _DENIED | Objection.TABLE_FULL | Objection.NOT_AVAILABLE | Objection.TOO_LONG
 _COLORS = "RY"
 _PLAY = ("PlayR", "PlayY")
 _CELLS = Cells(b".RY")
@@ -146,9 +147,18 @@ def _user(name: str) -> str:
     return _NOT_A_USER.sub("_", name)[:USER_LIMIT] or "_"  # PROTOCOL.md 7.1
 
 
+def _denial(objections: Objection) -> str:
+    if Objection.BANNED in objections:
+        return "is banned"  # PROTOCOL.md 3.12
+    wrong = Objection.TOKEN_WRONG in objections
+    return "needs its token" if wrong else "is not registered"  # PROTOCOL.md 3.10, 3.11
+
+
 def _info(objections: Objection, asked: ClientMessage | str | None) -> str:
     if objections & _USED and isinstance(asked, Connect):
         return f"{asked.user} already used"
+    if objections & _DENIED and isinstance(asked, Connect):
+        return f"{asked.user} {_denial(objections)}"
     if Objection.TABLE_FULL in objections:
         return "table is full"
     if Objection.NOT_AVAILABLE in objections:

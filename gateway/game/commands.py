@@ -9,7 +9,8 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from gateway.game.text import is_visible
+from gateway.game.events import Objection
+from gateway.game.text import only_visible
 from gateway.game.values import value
 
 HOUSE_PLAYERS = frozenset({"random", "aima", "aimafast", "aima10", "perfect"})
@@ -61,13 +62,17 @@ Place: TypeAlias = InLobby | AtTable
 LOBBY = InLobby()
 
 
-def is_house_name(name: str) -> bool:
-    """Whether `name`, which is not too long, is one of `HOUSE_PLAYERS` or looks like one.
+def folded(name: str) -> str:
+    """Return what `name`, which is not too long, has in common with the names that look like it.
 
     Case, width, blanks around it and invisible characters make no difference.
     """
-    folded = unicodedata.normalize("NFKC", name).casefold()
-    return "".join(filter(is_visible, folded)).strip() in HOUSE_PLAYERS
+    return only_visible(unicodedata.normalize("NFKC", name).casefold()).strip()
+
+
+def is_house_name(name: str) -> bool:
+    """Whether `name`, which is not too long, is one of `HOUSE_PLAYERS` or looks like one."""
+    return folded(name) in HOUSE_PLAYERS
 
 
 def is_too_long(name: str | None, place: Place) -> bool:
@@ -127,11 +132,21 @@ class Unreadable:
 
 
 @dataclass(frozen=True, slots=True)
+class Denied:
+    """Ask to be called what the player may not be called; the answer is a refusal."""
+
+    objections: Objection
+    pause: float = 0.0
+    """Seconds until the answer."""
+    to: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Leave:
     """Go away; the last command of a player."""
 
 
-Command: TypeAlias = Introduce | Enter | Play | Ask | Unfit | Unreadable | Leave
+Command: TypeAlias = Introduce | Enter | Play | Ask | Unfit | Unreadable | Denied | Leave
 
 
 def place_for(table: str | None, wish: Wish | None) -> Place:

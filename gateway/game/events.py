@@ -46,6 +46,12 @@ class Objection(Flag):
     TABLE_FULL = auto()
     NOT_AVAILABLE = auto()
     """The wished house player cannot come."""
+    TOKEN_WRONG = auto()
+    """The name is protected, and the player's token for it is missing or wrong."""
+    NOT_REGISTERED = auto()
+    """The name is not registered, and no others are let in."""
+    BANNED = auto()
+    """The operator lets the name or the address in no more."""
 
 
 NOTHING = Objection(0)

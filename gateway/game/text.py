@@ -22,6 +22,12 @@ def is_visible(character: str) -> bool:
     return character.isprintable() and character not in _UNSEEN
 
 
+def only_visible(text: str) -> str:
+    """Return the text without the characters that are not visible."""
+    unseen = [ord(sign) for sign in set(text) if not is_visible(sign)]
+    return text.translate(dict.fromkeys(unseen)) if unseen else text
+
+
 def visible(text: str) -> str:
     """Return the text with an escape, such as ``\\u202e``, for each character that is not visible."""
     if text.isascii() and text.isprintable():

@@ -12,6 +12,7 @@ from gateway.game.commands import (
     Ask,
     AtTable,
     Command,
+    Denied,
     Enter,
     Introduce,
     Leave,
@@ -72,12 +73,12 @@ class Actions:
             self._carry_out_other(seat, command, now)
 
     def _carry_out_other(
-        self, seat: Seat, command: Introduce | Enter | Ask | Unfit | Unreadable | Leave, now: float
+        self, seat: Seat, command: Introduce | Enter | Ask | Unfit | Unreadable | Denied | Leave, now: float
     ) -> None:
         match command:
             case Ask():
                 self._ask(seat, command, now)
-            case Enter() | Introduce() if seat.question is not None:
+            case Enter() | Introduce() | Denied() if seat.question is not None:
                 self._refuse(seat, Refused(Objection.WAITING, command.to), now)
             case Enter():
                 self._enter(seat, command, now)
@@ -87,6 +88,9 @@ class Actions:
                 self._refuse(seat, Refused(seat.standing() | Objection.UNFIT, command.to), now)
             case Unreadable():
                 self._refuse(seat, Refused(seat.standing() | Objection.UNREADABLE, command.to), now)
+            case Denied():
+                seat.ask(command)
+                self._timers.denials.set(seat, now + command.pause)
             case Leave():
                 self.leave(seat, Dismissed(Why.LEFT), now)
             case _:
@@ -175,13 +179,24 @@ class Actions:
             if seat is not None and seat.question is not None:
                 self._decide(seat, decision.against, now)
 
+    def deny(self, seat: Seat, now: float) -> None:
+        """Refuse the name that a seat may not bear, now that the answer has waited long enough."""
+        denied = self._answered(seat)
+        assert isinstance(denied, Denied)
+        objections = seat.standing() & ~Objection.NOT_ENTERED | denied.objections
+        self._refuse(seat, Refused(objections, denied.to), now)
+
+    def _answered(self, seat: Seat) -> Question | Denied | None:
+        """Return what a seat has asked for, and let its mailbox resume."""
+        if seat.is_held:
+            self.answered.append(seat.mailbox)
+        return seat.answered()
+
     @contained
     def _decide(self, seat: Seat, against: Objection, now: float) -> None:
         """Answer a seat that has asked to enter, as the matchmaker has decided."""
-        if seat.is_held:
-            self.answered.append(seat.mailbox)
-        question = seat.answered()
-        assert question is not None
+        question = self._answered(seat)
+        assert isinstance(question, Question)
         against |= question.entry.against
         if against:
             self._refuse(seat, Refused(against, question.command.to), now)

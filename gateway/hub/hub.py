@@ -123,6 +123,8 @@ class Hub:
             self._rejoin_is_due(seat, None, now)
         for seat in timers.entries.due(now):
             self._entry_is_due(seat, None, now)
+        for seat in timers.denials.due(now):
+            self._denial_is_due(seat, None, now)
         for seat in timers.absences.due(now):
             self._actions.pairing.wait_on(seat, None, now)
         self._actions.settle(now)
@@ -200,6 +202,10 @@ class Hub:
             self._timers.entries.set(seat, now + ABSENCE)
         elif seat.place is None:
             self._actions.leave(seat, Dismissed(Why.SILENT), now)
+
+    @contained
+    def _denial_is_due(self, seat: Seat, _: None, now: float) -> None:
+        self._actions.deny(seat, now)
 
     @contained
     def _stop(self, _: Seat, series: Series, now: float) -> None:

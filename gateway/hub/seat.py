@@ -11,7 +11,7 @@ from enum import Enum, auto
 from math import inf
 from typing import Protocol, TypeAlias, assert_never
 
-from gateway.game.commands import AtTable, Enter, InLobby, Place
+from gateway.game.commands import AtTable, Denied, Enter, InLobby, Place
 from gateway.game.events import Dismissed, Event, Objection
 from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards, Manners
@@ -128,7 +128,8 @@ class Seat:
     is_kept: bool = False
     """Whether it has its place there still."""
     situation: Situation = Out()
-    question: Question | None = None
+    question: Question | Denied | None = None
+    """What the player has asked for and has no answer to yet."""
     is_held: bool = False
     """Whether `submit` has returned True, and the mailbox waits for `resume`."""
     owed: Owed | None = None
@@ -195,15 +196,15 @@ class Seat:
         self.name, self.counted = name, counted
         return is_new
 
-    def ask(self, question: Question) -> None:
-        """Wait for the matchmaker's decision."""
+    def ask(self, question: Question | Denied) -> None:
+        """Wait for the matchmaker's decision, or for a refusal that is to come later."""
         self.question = question
 
     def hold(self) -> None:
         """Let the mailbox wait until the question has been answered."""
         self.is_held = True
 
-    def answered(self) -> Question | None:
+    def answered(self) -> Question | Denied | None:
         """Return the question that has been answered, and let it be open no more."""
         question, self.question, self.is_held = self.question, None, False
         return question

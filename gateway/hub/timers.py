@@ -66,6 +66,9 @@ class Timers:
     absences: Deadlines[Seat] = field(default_factory=Deadlines)
     """A player who could not be reached when its game was to begin may be there again."""
 
+    denials: Deadlines[Seat] = field(default_factory=Deadlines)
+    """The answer to a name that the player may not bear has waited long enough."""
+
     def forget(self, seat: Seat) -> None:
         """Let nothing be due for a seat any more that is in no series."""
         for deadlines in self._all():
@@ -77,4 +80,4 @@ class Timers:
         return min((when for when in times if when is not None), default=None)
 
     def _all(self) -> tuple[Deadlines[Seat], ...]:
-        return self.rests, self.rejoins, self.entries, self.absences
+        return self.rests, self.rejoins, self.entries, self.absences, self.denials

@@ -9,7 +9,7 @@ from gateway import __version__
 from gateway.engines import EngineUnavailable
 from gateway.engines.catalogue import engine_named
 from gateway.game.commands import HOUSE_PLAYERS
-from gateway.server import certificates, limits, proxies
+from gateway.server import accounts, certificates, limits, proxies
 from gateway.server.arguments import Description, Parser, listed, number
 
 DESCRIPTION = """\
@@ -31,6 +31,14 @@ Results are kept in a database. Other commands read it, also while the server ru
   c4gateway export             games, as csv, jsonl, pgn, or a line of digits each
   c4gateway import FILE        store the games of an export here too
   c4gateway recount            compute totals and ratings again from the games
+  c4gateway void GAME          keep a game, but let it count no more
+  c4gateway rename OLD NEW     give a player another name in all stored games
+
+Names of players can be protected (--players FILE):
+  c4gateway player add NAME    protect a name, and print the token that its player has to send
+  c4gateway player list        which names are protected
+  c4gateway player remove NAME
+  c4gateway ban WHO            let a name, an address or a network (CIDR) in no more; unban: again
 """
 HOST = "127.0.0.1"
 LEVELS = ("debug", "info", "warning", "error")
@@ -52,8 +60,10 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9.+_-]*")
 _POSTGRESQL = ("postgresql", "postgres")
 _OTHERS = ("sqlite", "file", "mysql", "mariadb", "oracle", "mssql")
 """Databases that a scheme alone names, even if no // follows."""
-COMMANDS = ("standings", "show", "export", "import", "recount")
+COMMANDS = ("standings", "show", "export", "import", "recount", "void", "rename")
 """Commands on what was kept; the first argument names one of them."""
+PLAYERS = ("player", "ban", "unban")
+"""Commands on who may play."""
 
 
 def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> argparse.Namespace:
@@ -70,6 +80,7 @@ def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> argparse
     options.host = options.host or [HOST]
     _settle_web(parser, options)
     certificates.settle(parser, options)
+    accounts.settle_options(parser, options)
     return options
 
 
@@ -124,6 +135,7 @@ def _parser(dialects: Sequence[Description]) -> Parser:
         metavar="DAYS",
         help="how long to keep what was said and heard on either side of a game; 0: not at all (%(default)s)",
     )
+    accounts.add_options(parser.add_argument_group("players"))
     _add_web(parser.add_argument_group("the page"))
     limits.add_options(parser.add_argument_group("what a client may take"))
     log = parser.add_argument_group("what to say on stderr")

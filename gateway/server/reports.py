@@ -1,7 +1,7 @@
-"""The commands on a store: ``c4gateway standings``, ``show``, ``export``, ``import`` and ``recount``.
+"""The commands on a store, such as ``c4gateway standings``, ``export`` and ``void``.
 
 Knows their options and standard output. Does not know what is in a store, nor how it looks on a terminal. A
-server may go on writing to the database meanwhile; ``import`` and ``recount`` keep it waiting.
+server may go on writing to the database meanwhile; ``import``, ``recount`` and ``void`` keep it waiting.
 """
 
 import argparse
@@ -13,8 +13,9 @@ from typing import TypeAlias
 
 from gateway.game.ids import GameId
 from gateway.server.arguments import Parser, in_one_line, let_output_take_any_text
+from gateway.server.linefile import AUDIT, audited
 from gateway.server.options import DATABASE, database
-from gateway.store import commands
+from gateway.store import commands, corrections
 from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.games import Filter
@@ -69,6 +70,8 @@ def _parser() -> Parser:
         ("export", "games, for other programs", _add_export),
         ("import", "store the games of an export here too", _add_import),
         ("recount", "compute all totals and ratings again from the games", _add_recount),
+        ("void", "let a game count no more; it is kept", _add_void),
+        ("rename", "give a player another name in all stored games", _add_rename),
     ):
         command = words.add_parser(name, help=text, description=text, allow_abbrev=False)
         command.add_argument(
@@ -112,6 +115,19 @@ def _add_recount(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(text=_recount)
 
 
+def _add_void(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("game", type=_game, metavar="GAME", help="its id")
+    _add_correction(parser, lambda database, given: corrections.void(database, given.game), ["game"])
+
+
+def _add_rename(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("old", metavar="OLD", help="the name in stored games, letter by letter")
+    parser.add_argument("new", metavar="NEW", help="a name that no stored game has")
+    _add_correction(
+        parser, lambda database, given: corrections.rename(database, given.old, given.new), ["old", "new"]
+    )
+
+
 _Text: TypeAlias = Callable[[Database, argparse.Namespace], Iterator[str]]
 
 
@@ -149,6 +165,27 @@ def _import(given: argparse.Namespace) -> Iterator[str]:
 def _recount(given: argparse.Namespace) -> Iterator[str]:
     database = open_to_write(given.db, create=False)
     yield from _with(database, lambda database, _: commands.recount(database), given)
+
+
+def _add_correction(
+    parser: argparse.ArgumentParser,
+    correct: Callable[[Database, argparse.Namespace], str],
+    about: Sequence[str],
+) -> None:
+    """Let a command correct stored games, and log that with the values of the options `about`."""
+    parser.add_argument("--audit", default=AUDIT, metavar="FILE", help=f"where to log the change ({AUDIT})")
+    word = parser.prog.rpartition(" ")[2]
+
+    def corrected(given: argparse.Namespace) -> Iterator[str]:
+        database = open_to_write(given.db, create=False)
+        try:
+            with understood(), audited(given.audit, word, *(getattr(given, each) for each in about)):
+                text = correct(database, given)
+        finally:
+            database.close()
+        yield text
+
+    parser.set_defaults(text=corrected)
 
 
 def _game(text: str) -> GameId:

@@ -56,6 +56,9 @@ _WORDS = {
     Objection.TOO_LONG: "name is too long",
     Objection.TABLE_FULL: "table is full",
     Objection.NOT_AVAILABLE: "player is not available",
+    Objection.TOKEN_WRONG: "token is missing or wrong",
+    Objection.NOT_REGISTERED: "name is not registered",
+    Objection.BANNED: "name or address is banned",
 }
 
 

@@ -462,3 +462,28 @@ async def test_what_ends_a_websocket_is_left_to_no_garbage_collector() -> None:
 )
 def test_request_target_names_table_and_opponent(target: str, place: tuple[str | None, str | None]) -> None:
     assert wanted_place(target) == place
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize(
+    ("header", "token"),
+    [
+        (b"Authorization: Bearer abc-_1\r\n", "abc-_1"),
+        (b"authorization: bearer  abc\r\n", "abc"),
+        (b"Authorization: Basic abc\r\n", None),
+        (b"Authorization: Bearer a b\r\n", None),
+        (b"Authorization: Bearer\r\n", None),
+        (b"", None),
+    ],
+)
+async def test_bearer_token_of_the_handshake_is_the_transport_s(header: bytes, token: str | None) -> None:
+    told: list[str | None] = []
+
+    async def talk(transport: WebSocketTransport, _: str) -> None:
+        told.append(transport.token)
+
+    request = HANDSHAKE.replace(b"\r\n\r\n", b"\r\n" + header + b"\r\n")
+    async with at_the_door(talk) as (client, _):
+        await client.send_all(request)
+        await everything(client)
+    assert told == [token]

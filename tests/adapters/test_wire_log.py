@@ -336,3 +336,13 @@ def test_no_client_makes_a_tape_grow_beyond_its_bound(said: int, heard: int) -> 
             wire_log.said(at, ["y" * 10_000] * heard, None)
         assert len(log.lines) <= HEAD + TAIL + 60
     assert max(len(text) for _, _, text, _ in log.lines) < LONGEST + 30
+
+
+def test_what_is_to_be_hidden_of_the_client_s_texts_is_not_handed_in() -> None:
+    kept = Kept()
+    wire_log = WireLog(kept, lambda text: text.replace("secret", "..."))
+    begin(wire_log, "new game for secret")
+    wire_log.heard(0.5, "name ann secret")
+    end(wire_log, "lost")
+    assert [text for _, way, text, _ in kept.lines if way == "in"] == ["name ann ..."]
+    assert kept.lines[0][2] == "new game for secret"

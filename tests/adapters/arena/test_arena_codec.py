@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from trials import FEW
 
 from adapters.arena import edn, forms, maps
-from adapters.arena.codec import ArenaClientCodec, ArenaCodec, _client_message
+from adapters.arena.codec import BEFORE_TOKEN, ArenaClientCodec, ArenaCodec, TokenCodec, _client_message
 from adapters.arena.messages import (
     ClientMessage,
     Disconnected,
@@ -33,6 +33,7 @@ from adapters.arena.messages import (
     StateRequest,
 )
 from adapters.contract import WireError
+from adapters.guard import without_tokens
 
 JSON, EDN = Encoding.JSON, Encoding.EDN
 EMPTY = bytes(42)
@@ -776,3 +777,59 @@ def test_the_lexer_says_and_logs_nothing(
     assert edn.read("[1]") == [1]
     assert capfd.readouterr() == ("", "")
     assert caplog.records == []
+
+
+# Where ids are protected.
+
+
+@pytest.mark.parametrize(
+    ("text", "copy"),
+    [
+        ('{"type":"start","id":"ann","token":"secret"}', '{"type":"start","id":"ann","token":"..."}'),
+        ('{"type":"start","id":"ann","t\\u006fken":"secret"}', '{"type":"start","id":"ann","token":"..."}'),
+        ('{:type "start", :id "ann", :token "secret"}', '{:type "start", :id "ann", :token "..."}'),
+        ('{:type "start", :id "ann", "token" :secret}', '{:type "start", :id "ann", "token" "..."}'),
+    ],
+)
+def test_token_is_read_and_no_copy_shows_it(text: str, copy: str) -> None:
+    start = TokenCodec().decode(text)
+    assert isinstance(start, Start)
+    assert (start.id, start.token) == ("ann", "secret")
+    assert "secret" not in repr(start)
+    assert start.said.text == copy
+
+
+def test_token_in_any_other_message_is_shown_in_no_copy_either() -> None:
+    said = TokenCodec().decode('{"type":"strat","token":{"a":"secret"}}').said
+    assert said == Said('{"type":"strat","token":"..."}', JSON)
+
+
+@pytest.mark.parametrize("text", ['{"type":"move","move":3}', "{:type :move, :move 3}", "{}", '{"a":"\\\\"}'])
+def test_map_without_a_token_is_read_as_ever_where_ids_are_protected(text: str) -> None:
+    codec, legacy = TokenCodec(), ArenaCodec()
+    assert codec.decode(text) == legacy.decode(text)
+    assert codec.encode(End()) == legacy.encode(End())
+
+
+def test_map_with_a_token_sets_the_encoding() -> None:
+    codec = TokenCodec()
+    codec.decode('{"token":"secret"}')
+    assert codec.encode(End()) == '{"type":"end"}'
+
+
+def test_where_no_ids_are_protected_a_copy_is_whole() -> None:
+    text = '{"type":"start","id":"ann","token":"secret"}'
+    assert ArenaCodec().decode(text).said.text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ('{"type":"start","id":"ann","token":"secret"}', '{"type":"start","id":"ann","token...'),
+        ('{"id":"ann","t\\u006fken":"secret"', '{"id":"ann","t\\...'),
+        ("{:id :ann :token secret", "{:id :ann :token..."),
+        ('{"type":"move","move":3}', '{"type":"move","move":3}'),
+    ],
+)
+def test_token_in_a_text_is_hidden(text: str, hidden: str) -> None:
+    assert without_tokens(BEFORE_TOKEN, text) == hidden

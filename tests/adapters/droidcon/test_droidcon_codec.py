@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.contract import WireError
-from adapters.droidcon.codec import DroidconClientCodec, DroidconCodec, _command
+from adapters.droidcon.codec import BEFORE_TOKEN, DroidconClientCodec, DroidconCodec, _command
 from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
+from adapters.guard import without_tokens
 
 SERVER = DroidconCodec()
 CLIENT = DroidconClientCodec()
@@ -119,6 +120,28 @@ def test_no_other_space_divides_words(space: str) -> None:
 
 def test_first_word_is_the_name_and_keeps_its_spelling() -> None:
     assert SERVER.decode("name Alice von Wunderland") == Name("Alice")
+
+
+def test_second_word_behind_name_is_the_token_and_never_shown() -> None:
+    name = DroidconCodec().decode("NAME Alice  sEcret more")
+    assert isinstance(name, Name)
+    assert name.token == "sEcret"
+    assert "sEcret" not in repr(name)
+    assert DroidconClientCodec().encode(Name("Alice", "sEcret")) == "NAME Alice sEcret"
+
+
+@pytest.mark.parametrize(
+    ("line", "hidden"),
+    [
+        ("NAME ann secret", "NAME ann ..."),
+        (" name\tann\tsecret more", " name\tann\t..."),
+        ("NAME ann", "NAME ann"),
+        ("JOIN ann secret", "JOIN ann secret"),
+        ("PUT 3", "PUT 3"),
+    ],
+)
+def test_token_in_a_line_is_hidden(line: str, hidden: str) -> None:
+    assert without_tokens(BEFORE_TOKEN, line) == hidden
 
 
 def test_all_of_the_rest_of_the_line_is_the_channel() -> None:

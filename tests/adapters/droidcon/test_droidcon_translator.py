@@ -299,7 +299,7 @@ def test_refused_join_is_an_error_and_no_loss(against: Objection, error: Error) 
     assert told(refused(against, JOIN)) == [error]
 
 
-@pytest.mark.parametrize("against", [Objection.NAME_RESERVED, Objection.TOO_LONG])
+@pytest.mark.parametrize("against", [Objection.NAME_RESERVED, Objection.TOO_LONG, Objection.TOKEN_WRONG])
 def test_refused_name_is_an_invalid_command(against: Objection) -> None:
     assert told(refused(against, Name("aima"))) == [Error.INVALID_COMMAND]
 

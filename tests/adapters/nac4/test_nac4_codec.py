@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.contract import WireError
-from adapters.nac4.codec import USER_LIMIT, Nac4ClientCodec, Nac4Codec, _client_message
+from adapters.guard import without_tokens
+from adapters.nac4.codec import (
+    BEFORE_TOKEN,
+    USER_LIMIT,
+    Nac4ClientCodec,
+    Nac4Codec,
+    TokenCodec,
+    _client_message,
+)
 from adapters.nac4.messages import (
     ClientMessage,
     Connect,
@@ -149,6 +157,37 @@ def test_words_of_a_server_message_in_any_order_raise_only_wire_error(words: lis
 def test_what_is_no_connect_with_one_name_of_the_alphabet_raises(text: str) -> None:
     with pytest.raises(WireError):
         Nac4Codec().decode(text)
+
+
+def test_token_may_follow_a_name_where_names_are_protected() -> None:
+    message = TokenCodec().decode(" connect  ann\tsecret\r\n")
+    assert isinstance(message, Connect)
+    assert (message.user, message.token) == ("ann", "secret")
+    assert "secret" not in repr(message)
+
+
+@pytest.mark.parametrize("text", ["connect ann", "playmove 3", "playmove -3\r\n"])
+def test_without_a_token_the_same_is_read_where_names_are_protected(text: str) -> None:
+    assert TokenCodec().decode(text) == Nac4Codec().decode(text)
+
+
+@pytest.mark.parametrize("text", ["connect a b c", "connect a/b secret", "connect", "x", "playmove 3 4"])
+def test_what_is_no_message_is_none_where_names_are_protected(text: str) -> None:
+    with pytest.raises(WireError):
+        TokenCodec().decode(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("connect ann secret\r\n", "connect ann ..."),
+        (" connect  ann  secret more", " connect  ann ..."),
+        ("connect ann", "connect ann"),
+        ("playmove 3", "playmove 3"),
+    ],
+)
+def test_token_in_a_text_is_hidden(text: str, hidden: str) -> None:
+    assert without_tokens(BEFORE_TOKEN, text) == hidden
 
 
 def test_name_has_up_to_64_characters() -> None:

@@ -144,6 +144,21 @@ def test_name_of_a_house_player_is_in_use() -> None:
     assert told(Nac4Translator(LOBBY), no) == ["not-connected Aima already used"]
 
 
+def test_protected_name_is_told_that_it_needs_its_token() -> None:
+    no = refused(Objection.TOKEN_WRONG, Connect("Ann", "secret"))
+    assert told(Nac4Translator(LOBBY), no) == ["not-connected Ann needs its token"]
+
+
+def test_banned_name_is_told_so() -> None:
+    no = refused(Objection.BANNED, Connect("eve"))
+    assert told(Nac4Translator(LOBBY), no) == ["not-connected eve is banned"]
+
+
+def test_name_that_is_not_registered_is_told_so() -> None:
+    no = refused(Objection.NOT_REGISTERED, Connect("eve"))
+    assert told(Nac4Translator(LOBBY), no) == ["not-connected eve is not registered"]
+
+
 def test_place_that_is_too_long_is_told_the_limit() -> None:
     words = "not-connected table and against have at most 256 characters"
     assert told(Nac4Translator(LOBBY), refused(Objection.TOO_LONG, ALICE)) == [words]
@@ -262,6 +277,8 @@ def test_hanging_up_is_told_by_no_message(why: Why) -> None:
         (Dismissed(Why.REFUSED, Objection.NAME_TAKEN), 1008),
         (Dismissed(Why.REFUSED, Objection.TABLE_FULL), 1008),
         (Dismissed(Why.REFUSED, Objection.NAME_RESERVED), 1008),
+        (Dismissed(Why.REFUSED, Objection.TOKEN_WRONG), 1008),
+        (Dismissed(Why.REFUSED, Objection.NOT_REGISTERED), 1008),
         (Dismissed(Why.REFUSED, Objection.TOO_LONG), 1008),
         (Dismissed(Why.REFUSED, Objection.UNREADABLE), 1002),
         (Dismissed(Why.REFUSED, Objection.NOT_ENTERED), 1002),

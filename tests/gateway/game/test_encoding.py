@@ -16,6 +16,7 @@ from gateway.game.commands import (
     Ask,
     AtTable,
     Command,
+    Denied,
     Enter,
     InLobby,
     Introduce,
@@ -90,6 +91,7 @@ COMMANDS: dict[type, st.SearchStrategy[Command]] = {
     Ask: st.builds(Ask, numbers),
     Unfit: st.builds(Unfit, numbers),
     Unreadable: st.builds(Unreadable, numbers),
+    Denied: st.builds(Denied, objections, seconds, numbers),
     Leave: st.builds(Leave),
 }
 

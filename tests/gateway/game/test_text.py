@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.game.text import is_visible, json_text, printable, quoted, visible
+from gateway.game.text import is_visible, json_text, only_visible, printable, quoted, visible
 
 UNSEEN = [
     *map(chr, range(0x20)),
@@ -60,3 +60,8 @@ def test_json_is_visible_ascii_and_says_what_it_was(text: str) -> None:
     assert line.isascii()
     assert line.isprintable()
     assert json.loads(line) == json.loads(json.dumps([text]))
+
+
+@given(st.text(st.characters() | st.sampled_from("\u200b\u202e\u3164 a")))
+def test_only_what_is_visible_is_left(text: str) -> None:
+    assert only_visible(text) == "".join(filter(is_visible, text))

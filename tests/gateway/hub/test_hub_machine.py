@@ -11,6 +11,7 @@ from gateway.game.commands import (
     Ask,
     AtTable,
     Command,
+    Denied,
     Enter,
     InLobby,
     Introduce,
@@ -19,7 +20,7 @@ from gateway.game.commands import (
     Unfit,
     Unreadable,
 )
-from gateway.game.events import Dismissed, Ended
+from gateway.game.events import Dismissed, Ended, Objection
 from gateway.game.manners import Afterwards, Manners
 from gateway.hub.seat import Seat, Seated, Series
 
@@ -41,6 +42,7 @@ COMMANDS = st.one_of(
     st.builds(Enter, PLACES, NAMES | st.none()),
     st.builds(Play, st.none() | st.integers(-1, 7)),
     st.sampled_from([Ask(), Unfit(), Unreadable(), Leave()]),
+    st.builds(Denied, st.just(Objection.TOKEN_WRONG), st.sampled_from([0.0, 0.25, 8.0])),
     NAMES.map(lambda name: Introduce(name, name.upper() != "TEST")),
 )
 ANY = st.integers(0, 99)

@@ -138,3 +138,29 @@ def test_output_that_cannot_be_written_is_one_line_and_status_one(place: str, co
     status, said = started(command, "--db", place, out=FULL)
     assert (status, said.count("\n")) == (1, 1)
     assert said.startswith("c4gateway: error: ")
+
+
+def test_correction_is_made_and_logged_and_one_that_fails_is_neither(place: str, tmp_path: Path) -> None:
+    database = open_to_write(place)
+    Worker(database).write([game()])
+    database.close()
+    audit, out = tmp_path / "audit", tmp_path / "out"
+    common = ("--db", place, "--audit", str(audit))
+    assert reading("void", "1", *common, out=out) == (0, "")
+    assert out.read_text() == "game 1 is kept and counts no more; totals and ratings are computed again\n"
+    assert reading("rename", "alice", "ann", *common, out=out) == (0, "")
+    assert out.read_text() == "alice is called ann in all stored games\n"
+    assert reading("rename", "alice", "cid", *common, out=out) == (
+        1,
+        "c4gateway: error: no stored game has a player called 'alice'\n",
+    )
+    changes = [line.split("\t")[2:] for line in audit.read_text().splitlines()]
+    assert changes == [["void", "1"], ["rename", "alice", "ann"]]
+
+
+@pytest.mark.parametrize("command", [["void", "1"], ["rename", "alice", "ann"]])
+def test_correction_makes_no_database(command: list[str], tmp_path: Path) -> None:
+    status, said = reading(*command, "--db", str(tmp_path / "none.db"), out=tmp_path / "out")
+    assert status == 1
+    assert "none.db: No such file or directory" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]

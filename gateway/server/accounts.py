@@ -1,0 +1,292 @@
+"""Protected names, and the tokens that let a player bear one.
+
+Knows the file of names, how a token is made and compared, and how long a wrong one waits for its answer. Does
+not know where a token stands in a message, nor what a client is told. Synchronous: a name is looked up and a
+token compared while others wait for their moves, so nothing here is slow, and the file is read only at the
+start and by `reload`.
+
+The rules it keeps: a token is stored as its SHA-256 only, which is enough, since tokens are 128 random bits
+and nobody can guess one. A name is protected however it is written: letters of another case or width, blanks
+around it and invisible characters do not make it another name. What is remembered of clients is bounded.
+"""
+
+import argparse
+import hashlib
+import logging
+import re
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from hmac import compare_digest
+from ipaddress import ip_address
+
+from gateway.game.commands import LONGEST_NAME, folded, is_house_name
+from gateway.game.events import Objection
+from gateway.game.text import only_visible, quoted
+from gateway.server.arguments import Parser
+from gateway.server.bans import Bans, HubForBans, hang_up, read_bans
+
+LONGEST_FILE = 16 * 1024 * 1024
+"""Bytes that a file of players may have."""
+LONGEST_TOKEN = 256
+"""Characters of a token from a client; a longer one is wrong."""
+TOKEN_BYTES = 16
+FIRST_PAUSE = 0.25
+"""Seconds until the first wrong token is answered; each further one takes twice as long."""
+LONGEST_PAUSE = 8.0
+FORGOTTEN = 600.0
+"""Seconds without a wrong token after which the pauses begin anew."""
+REMEMBERED = 4096
+"""Pairs of an address and a name whose wrong tokens are counted."""
+
+_HASH = re.compile(r"sha256:([0-9a-f]{64})")
+_WORDS = {
+    Objection.TOKEN_WRONG: ("token_wrong", "the token is missing or wrong"),
+    Objection.NOT_REGISTERED: ("not_registered", "the name is not registered"),
+    Objection.BANNED: ("banned", "the name or the address is banned"),
+}
+"""What a denial is counted as, and what the log says of it."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A protected name."""
+
+    name: str
+    digest: bytes
+    """The SHA-256 of its token."""
+    notes: str = ""
+
+    @property
+    def line(self) -> str:
+        """The account as a line of the file, without the line's end."""
+        fields = [self.name, f"sha256:{self.digest.hex()}", *([self.notes] if self.notes else [])]
+        return "\t".join(fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """A name that a client may not bear."""
+
+    objection: Objection
+    """`TOKEN_WRONG`, where it is missing as well, `NOT_REGISTERED` or `BANNED`."""
+    pause: float
+    """Seconds until the client is told."""
+
+
+class Pauses:
+    """How long clients wait for the answer to a wrong token, by address and name."""
+
+    def __init__(self) -> None:
+        self._wrong: dict[tuple[str, str], tuple[int, float]] = {}
+        """How many wrong ones came, and when the last did; the latest at the end."""
+
+    def __len__(self) -> int:
+        """Return for how many pairs of an address and a name wrong tokens are counted."""
+        return len(self._wrong)
+
+    def wrong(self, origin: str, key: str, now: float) -> float:
+        """Count a wrong token; return for how many seconds its answer is to wait."""
+        count, last = self._wrong.pop((origin, key), (0, now))
+        count = 0 if now > last + FORGOTTEN else count
+        self._wrong[origin, key] = count + 1, now
+        if len(self._wrong) > REMEMBERED:
+            del self._wrong[next(iter(self._wrong))]
+        return float(min(FIRST_PAUSE * 2 ** min(count, 16), LONGEST_PAUSE))
+
+    def right(self, origin: str, key: str) -> None:
+        """Let the pauses begin anew."""
+        self._wrong.pop((origin, key), None)
+
+
+class Accounts:
+    """The protected names of a server."""
+
+    def __init__(
+        self,
+        file: str,
+        *,
+        registered_only: bool = False,
+        counts: "Counter[tuple[str, str]] | None" = None,
+    ) -> None:
+        """Read `file`. Raises OSError or ValueError, each with one line that says what is wrong with it.
+
+        `counts` counts who is not let in, by (what it was, such as ``token_wrong``; kind of player).
+        """
+        self.counts: Counter[tuple[str, str]] = Counter() if counts is None else counts
+        self._file = file
+        self._registered_only = registered_only
+        self._pauses = Pauses()
+        self._accounts: Mapping[str, Account] = {}
+        self.bans = Bans()
+        self.reload()
+
+    def __len__(self) -> int:
+        """Return how many names are protected."""
+        return len(self._accounts)
+
+    def reload(self) -> None:
+        """Read the file again, and that of the bans, for players who come from now on.
+
+        Raises OSError or ValueError, with one line that says what is wrong with a file. Then all stays as it
+        was.
+        """
+        accounts, bans = read_accounts(self._file), read_bans(bans_beside(self._file))
+        self._accounts, self.bans = accounts, bans
+
+    def denial(self, name: str, token: str | None, origin: str, now: float) -> Denial | None:
+        """Return why a client at the address `origin` may not be called `name`; None if it may.
+
+        A name of more than `LONGEST_NAME` characters is nobody's: others refuse it.
+        """
+        if len(name) > LONGEST_NAME:
+            return None
+        key = folded(name)
+        if self.bans.hold(key, origin):
+            return Denial(Objection.BANNED, self._pauses.wrong(origin, "", now))
+        account = self._accounts.get(key)
+        if account is None:
+            if not self._registered_only:
+                return None
+            return Denial(Objection.NOT_REGISTERED, self._pauses.wrong(origin, "", now))
+        if token is not None and is_right(token, account.digest):
+            self._pauses.right(origin, key)
+            return None
+        return Denial(Objection.TOKEN_WRONG, self._pauses.wrong(origin, key, now))
+
+    def note(self, denial: Denial, name: str, kind: str, origin: str) -> None:
+        """Count a denial; log it if it is the first of its address and name in a while."""
+        what, words = _WORDS[denial.objection]
+        self.counts[what, kind] += 1
+        if denial.pause == FIRST_PAUSE:
+            logger.info(
+                "%s is not let in from %s: %s",
+                *(quoted(name), origin or "an unknown address"),
+                words,
+                extra={"event": "name_refused", "player": name, "kind": kind, "origin": origin},
+            )
+
+
+def reload_players(accounts: Accounts, hub: HubForBans, clock: Callable[[], float]) -> None:
+    """Read the files again, and hang up on players who are banned now. Raises as `Accounts.reload` does."""
+    accounts.reload()
+    hang_up(hub, accounts.bans, clock())
+
+
+def new_token() -> str:
+    """Return a token: 22 letters, digits, minus signs and underscores, 128 random bits."""
+    return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+def digest_of(token: str) -> bytes:
+    """Return what is stored of a token."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def is_right(token: str, digest: bytes) -> bool:
+    """Whether a client's token, any text, is the one that is stored as `digest`."""
+    return len(token) <= LONGEST_TOKEN and compare_digest(digest_of(token), digest)
+
+
+def bans_beside(file: str) -> str:
+    """Return where the bans are that belong to a file of protected names."""
+    return f"{file}.bans"
+
+
+def fault_of(name: str) -> str | None:
+    """Return why a name cannot be protected; None if it can."""
+    if not name or name != name.strip() or name != only_visible(name):
+        return "a name has visible characters only, and no blanks around them"
+    if len(name) > LONGEST_NAME:
+        return f"a name has at most {LONGEST_NAME} characters"
+    if name.startswith("#"):
+        return "a line that begins with # is a comment, so a name cannot begin with it"
+    return "this is a name of the server's own players" if is_house_name(name) else None
+
+
+def read_accounts(file: str) -> dict[str, Account]:
+    """Return the accounts of a file by their folded names, in the file's order.
+
+    Raises OSError where it cannot be read, ValueError where a line is wrong.
+    """
+    with open(file, "rb") as source:
+        data = source.read(LONGEST_FILE + 1)
+    if len(data) > LONGEST_FILE:
+        raise ValueError(f"{file}: larger than {LONGEST_FILE} bytes")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file}: not UTF-8") from error
+    accounts: dict[str, Account] = {}
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
+        if line.strip() and not line.startswith("#"):
+            _add(accounts, line, f"{file}, line {number}")
+    return accounts
+
+
+def _add(accounts: dict[str, Account], line: str, where: str) -> None:
+    name, _, rest = line.partition("\t")
+    digits, _, notes = rest.partition("\t")
+    found = _HASH.fullmatch(digits)
+    if found is None:
+        raise ValueError(f"{where}: not NAME, a tab, and sha256:HASH; c4gateway player add writes such lines")
+    fault = fault_of(name)
+    if fault is not None:
+        raise ValueError(f"{where}: {fault}")
+    key = folded(name)
+    if key in accounts:
+        raise ValueError(f"{where}: {quoted(name)} is there twice; letters of another case are the same name")
+    accounts[key] = Account(name, bytes.fromhex(found[1]), notes)
+
+
+def add_options(group: argparse._ArgumentGroup) -> None:
+    """Add the options of the server that are about protected names."""
+    group.add_argument(
+        "--players",
+        metavar="FILE",
+        help="protect the names in this file, to which c4gateway player add adds one: a player who bears one"
+        " has to send its token",
+    )
+    group.add_argument(
+        "--registered-only", action="store_true", help="let only players in whose names are in that file"
+    )
+
+
+def settle_options(parser: Parser, options: argparse.Namespace) -> None:
+    """Refuse options that make no sense together."""
+    if options.registered_only and options.players is None:
+        parser.error("--registered-only needs --players FILE")
+
+
+def open_accounts(options: argparse.Namespace, counts: "Counter[tuple[str, str]]") -> Accounts | None:
+    """Return the accounts that the options ask for, None if no names are protected. Raises OSError."""
+    if options.players is None:
+        return None
+    try:
+        accounts = Accounts(options.players, registered_only=options.registered_only, counts=counts)
+    except FileNotFoundError as error:
+        hint = "c4gateway player add NAME --players FILE makes it"
+        raise OSError(f"{options.players}: there is no such file; {hint}") from error
+    except ValueError as error:
+        raise OSError(str(error)) from error
+    if getattr(options, "tls_cert", None) is None and _beyond_loopback(options.host):
+        logger.warning(
+            "tokens of players cross the network in the clear: the server listens beyond this machine"
+            " without TLS",
+            extra={"event": "tokens_in_the_clear"},
+        )
+    return accounts
+
+
+def _beyond_loopback(hosts: Iterable[str]) -> bool:
+    return not all(map(_is_loopback, hosts))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return host.casefold() == "localhost"

@@ -1,0 +1,120 @@
+"""Who is not let in any more: names, addresses and networks, in a file beside that of the protected names.
+
+Knows the file, and how a name or an address is found in it. Does not know what a client is told. A client is
+looked up when it gives a name, while others wait for their moves, so the search takes the same time however
+many are banned: a look for the name, and one for each length of a network's prefix.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from gateway.game.commands import LONGEST_NAME, Command, Leave, folded
+
+if TYPE_CHECKING:
+    from gateway.hub.seat import Seat
+
+NAME, ADDRESS = "name", "address"
+"""What a line of the file is about."""
+PREFIX = 64
+"""Bits of an IPv6 address that clients are told apart by: a ban of fewer addresses is one of this network."""
+
+Network: TypeAlias = IPv4Network | IPv6Network
+
+
+class HubForBans(Protocol):
+    """What is needed to hang up on players who are here."""
+
+    def seats(self) -> "tuple[Seat, ...]":
+        """Return the seats of all players who are here."""
+
+    def submit(self, seat: "Seat", command: Command, now: float) -> bool:
+        """Carry out a command that arrived at `now`."""
+
+
+@dataclass(slots=True)
+class Bans:
+    """Names and networks that are banned."""
+
+    names: set[str] = field(default_factory=set)
+    """Folded."""
+    networks: dict[tuple[int, int], set[int]] = field(default_factory=dict)
+    """The first bits of the banned addresses, by the version of IP and how many bits these are."""
+
+    def add(self, network: Network) -> None:
+        """Ban a network."""
+        bits = int(network.network_address) >> (network.max_prefixlen - network.prefixlen)
+        self.networks.setdefault((network.version, network.prefixlen), set()).add(bits)
+
+    def hold(self, name: str, origin: str) -> bool:
+        """Whether a client is banned: its folded name, empty if it has none, or its address."""
+        return name in self.names or (bool(self.networks and origin) and self._has(ip_network(origin)))
+
+    def _has(self, origin: Network) -> bool:
+        address = int(origin.network_address)
+        return any(
+            version == origin.version
+            and length <= origin.prefixlen
+            and address >> (origin.max_prefixlen - length) in found
+            for (version, length), found in self.networks.items()
+        )
+
+
+def target(text: str) -> tuple[str, str]:
+    """Return what `text` names, as a line of the file begins: an address or a network, else a name.
+
+    Raises ValueError where it is neither.
+    """
+    network = network_in(text)
+    if network is not None:
+        single = network.prefixlen == network.max_prefixlen
+        return ADDRESS, str(network.network_address if single else network)
+    if not folded(text[: LONGEST_NAME + 1]) or len(text) > LONGEST_NAME or not text.isprintable():
+        raise ValueError(f"not an address, a network or a name of up to {LONGEST_NAME} visible characters")
+    return NAME, folded(text)
+
+
+def network_in(text: str) -> Network | None:
+    """Return the network that `text` is, such as 192.0.2.0/24 or an address; None if it is none."""
+    try:
+        network = ip_network(text, strict=False)
+    except ValueError:
+        return None
+    if isinstance(network, IPv6Network) and network.prefixlen > PREFIX:
+        return network.supernet(new_prefix=PREFIX)
+    return network
+
+
+def read_bans(file: str) -> Bans:
+    """Return the bans in a file, none where there is no file. Raises OSError, ValueError."""
+    bans = Bans()
+    try:
+        with open(file, encoding="utf-8-sig") as lines:
+            _read(bans, lines, file)
+    except FileNotFoundError:
+        pass
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file}: not UTF-8") from error
+    return bans
+
+
+def _read(bans: Bans, lines: Iterable[str], file: str) -> None:
+    for number, line in enumerate(lines, start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        kind, who = [*line.rstrip("\n").split("\t"), ""][:2]
+        network = network_in(who) if kind == ADDRESS else None
+        if network is not None:
+            bans.add(network)
+        elif kind == NAME and folded(who[:LONGEST_NAME]):
+            bans.names.add(folded(who[:LONGEST_NAME]))
+        else:
+            raise ValueError(f"{file}, line {number}: not `name` or `address`, a tab, and which")
+
+
+def hang_up(hub: HubForBans, bans: Bans, now: float) -> None:
+    """Hang up on all who are here and banned; they leave their games."""
+    for seat in hub.seats():
+        if not seat.manners.house and bans.hold(folded(seat.name or ""), seat.origin):
+            hub.submit(seat, Leave(), now)

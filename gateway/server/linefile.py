@@ -1,0 +1,76 @@
+"""Files of lines that commands change while a server may read them, and the log of such changes.
+
+Knows files only. The rule it keeps: whoever reads finds either the old file or the new one, whole; and of two
+commands that change a file at the same time, one waits for the other.
+"""
+
+import fcntl
+import getpass
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from gateway.game.text import printable
+
+AUDIT = "c4gateway.audit"
+"""Where changes are logged, unless something else is given."""
+
+
+@contextmanager
+def locked(file: str) -> Iterator[str]:
+    """Give the path of the file that is behind links, while no other command changes it."""
+    path = os.path.realpath(file)
+    folder = os.open(os.path.dirname(path), os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield path
+    finally:
+        os.close(folder)
+
+
+def rewrite(file: str, header: str, change: Callable[[list[str]], list[str]]) -> None:
+    """Write what `change` makes of the lines of a locked file, by way of another file that takes its place.
+
+    A new file begins with `header`, and is its owner's alone.
+    """
+    lines, known = [header], None
+    with suppress(FileNotFoundError), open(file, encoding="utf-8-sig", newline="\n") as old:
+        lines, known = old.readlines(), os.fstat(old.fileno())
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n"
+    descriptor, path = tempfile.mkstemp(prefix=f".{os.path.basename(file)}.", dir=os.path.dirname(file))
+    try:
+        with open(descriptor, "w", encoding="utf-8", newline="") as new:
+            if known is not None:
+                os.fchmod(new.fileno(), known.st_mode & 0o777)
+                with suppress(PermissionError):
+                    os.fchown(new.fileno(), known.st_uid, known.st_gid)
+            new.writelines(change(lines))
+            new.flush()
+            os.fsync(new.fileno())
+        os.replace(path, file)
+    except BaseException:
+        os.unlink(path)
+        raise
+
+
+@contextmanager
+def audited(file: str, *words: str) -> Iterator[None]:
+    """Log what the block has done, if it raises nothing: a line with the time, the user and the words.
+
+    Raises OSError before the block where the log cannot be written.
+    """
+    with open(file, "a", encoding="utf-8") as log:
+        yield
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        log.write("\t".join((now, _user(), *map(printable, words))) + "\n")
+
+
+def _user() -> str:
+    """Return who runs the command, behind sudo, too."""
+    try:
+        return printable(os.environ.get("SUDO_USER") or getpass.getuser())
+    except (KeyError, OSError):
+        return str(os.getuid())

@@ -1,0 +1,164 @@
+"""The operator's commands on who may play: ``c4gateway player``, ``ban`` and ``unban``.
+
+Knows their options, and the files that they change. What a line of these means is in `accounts.py` and
+`bans.py`. The rule it keeps: a token is shown once, when it is made, and stored nowhere.
+"""
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+
+from gateway.game.commands import folded
+from gateway.game.text import is_visible, quoted
+from gateway.server.accounts import Account, bans_beside, digest_of, fault_of, new_token, read_accounts
+from gateway.server.arguments import Parser, in_one_line, let_output_take_any_text
+from gateway.server.bans import read_bans, target
+from gateway.server.linefile import AUDIT, audited, locked, rewrite
+
+FILE = "c4gateway.players"
+"""Where the protected names are, unless something else is given."""
+LONGEST_NOTES = 1000
+_PLAYERS = "# Protected names of c4gateway: name, hash of the token, notes, with tabs between them.\n"
+_BANS = "# Bans of c4gateway: `name` or `address`, which, notes, with tabs between them.\n"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one of the commands; return its exit status, 1 where something is wrong with a file or a name.
+
+    130 after Ctrl-C.
+    """
+    options = _parser().parse_args(arguments)
+    let_output_take_any_text()
+    try:
+        options.run(options)
+        sys.stdout.flush()
+    except (OSError, ValueError) as error:
+        print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    return 0
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="c4gateway", allow_abbrev=False)
+    words = parser.add_subparsers(required=True, metavar="COMMAND")
+    text = "names that only a player with the right token may bear"
+    player = words.add_parser("player", help=text, description=text, allow_abbrev=False)
+    player_words = player.add_subparsers(required=True, metavar="COMMAND")
+    for group, name, who, run, text in (
+        (player_words, "add", "NAME", _add, "protect a name, and print its token, which is shown this once"),
+        (player_words, "list", "", _list, "print the protected names and their notes"),
+        (player_words, "remove", "NAME", _remove, "protect a name no longer"),
+        (words, "ban", "NAME|ADDRESS|CIDR", _ban, "let a name, an address or a network in no more"),
+        (words, "unban", "NAME|ADDRESS|CIDR", _unban, "let it in again"),
+    ):
+        command = group.add_parser(name, help=text, description=text, allow_abbrev=False)
+        if who:
+            command.add_argument("who", metavar=who, help="case makes no difference")
+            command.add_argument(
+                "--audit", default=AUDIT, metavar="FILE", help=f"where to log the change ({AUDIT})"
+            )
+        if name in ("add", "ban"):
+            command.add_argument("--notes", default="", metavar="TEXT", help="for the operator")
+        command.add_argument(
+            "--players", default=FILE, metavar="FILE", help=f"the file of protected names ({FILE})"
+        )
+        command.set_defaults(run=run)
+    return parser
+
+
+def _add(options: argparse.Namespace) -> None:
+    name, file = options.who, options.players
+    fault = fault_of(name) or _fault_of_notes(options.notes)
+    if fault is not None:
+        raise ValueError(f"{quoted(name)}: {fault}")
+    token = new_token()
+    account = Account(name, digest_of(token), options.notes)
+    with locked(file) as path:
+        if folded(name) in _accounts(path):
+            raise ValueError(f"{quoted(name)} is protected already; remove it first for a new token")
+        with audited(options.audit, "player add", name):
+            rewrite(path, _PLAYERS, lambda lines: [*lines, f"{account.line}\n"])
+    print(token)
+    _hint(file)
+
+
+def _list(options: argparse.Namespace) -> None:
+    for account in read_accounts(options.players).values():
+        print("\t".join([account.name, *([account.notes] if account.notes else [])]))
+
+
+def _remove(options: argparse.Namespace) -> None:
+    key, file = folded(options.who), options.players
+    with locked(file) as path:
+        if key not in read_accounts(path):
+            raise ValueError(f"{quoted(options.who)} is not protected in {file}")
+        with audited(options.audit, "player remove", options.who):
+            rewrite(path, _PLAYERS, lambda lines: [line for line in lines if _key(line) != key])
+    _hint(file)
+
+
+def _ban(options: argparse.Namespace) -> None:
+    fault = _fault_of_notes(options.notes)
+    if fault is not None:
+        raise ValueError(fault)
+    who, file = target(options.who), bans_beside(options.players)
+    line = "\t".join([*who, *([options.notes] if options.notes else [])])
+    with locked(file) as path:
+        if who in _banned(path):
+            raise ValueError(f"{quoted(who[1])} is banned already")
+        with audited(options.audit, "ban", *who):
+            rewrite(path, _BANS, lambda lines: [*lines, f"{line}\n"])
+    _hint(file)
+
+
+def _unban(options: argparse.Namespace) -> None:
+    who, file = target(options.who), bans_beside(options.players)
+    with locked(file) as path:
+        if who not in _banned(path):
+            raise ValueError(f"{quoted(who[1])} is not banned in {file}")
+        with audited(options.audit, "unban", *who):
+            rewrite(path, _BANS, lambda lines: [line for line in lines if _target(line) != who])
+    _hint(file)
+
+
+def _hint(file: str) -> None:
+    print(f"{file} is written; a running server reads it on SIGHUP", file=sys.stderr)
+
+
+def _fault_of_notes(notes: str) -> str | None:
+    if len(notes) > LONGEST_NOTES or notes != notes.strip() or not all(map(is_visible, notes)):
+        return f"notes have at most {LONGEST_NOTES} visible characters, and no blanks around them"
+    return None
+
+
+def _accounts(file: str) -> dict[str, Account]:
+    """Return the accounts of a file, none where there is no file yet."""
+    try:
+        return read_accounts(file)
+    except FileNotFoundError:
+        return {}
+
+
+def _banned(file: str) -> set[tuple[str, str] | None]:
+    """Return what the lines of a file ban. Raises OSError, ValueError."""
+    read_bans(file)
+    try:
+        with open(file, encoding="utf-8-sig") as lines:
+            return {_target(line) for line in lines}
+    except FileNotFoundError:
+        return set()
+
+
+def _key(line: str) -> str | None:
+    """Return the folded name in a line of a file that could be read; None for a comment."""
+    return None if line.startswith("#") else folded(line.partition("\t")[0])
+
+
+def _target(line: str) -> tuple[str, str] | None:
+    """Return whom a line of a file that could be read bans; None for a comment."""
+    kind, _, rest = line.rstrip("\n").partition("\t")
+    who = rest.partition("\t")[0]
+    return None if line.startswith("#") or not who else (kind, target(who)[1])

@@ -1,0 +1,68 @@
+"""What an operator puts right in stored games: a game that is not to count, and a player's name.
+
+Knows the tables, and that totals and ratings follow from the games. The rule it keeps: no game is removed.
+What is corrected is corrected in one transaction, together with all that follows from it.
+"""
+
+from sqlalchemy import Connection, select, update
+
+from gateway.game.commands import LONGEST_NAME, is_house_name
+from gateway.game.ids import GameId
+from gateway.game.text import is_visible, printable, quoted
+from gateway.store import storing
+from gateway.store.database import Database
+from gateway.store.errors import StoreError
+from gateway.store.schema import games, players
+from gateway.store.totals import Ratings, Totals
+
+
+def void(database: Database, game: GameId) -> str:
+    """Let a game count no more; return what to say of that.
+
+    Totals and ratings are computed again, also those after later games. That keeps all writers waiting, 30 s
+    for a million games. Raises StoreError where there is no such game, or it does not count.
+    """
+    with database.writing() as connection:
+        counted = connection.scalar(select(games.c.counted).where(games.c.game == game))
+        if not counted:
+            raise StoreError(
+                f"game {game} " + ("is not stored" if counted is None else "does not count already")
+            )
+        without_ratings = dict.fromkeys(Ratings._fields)
+        connection.execute(update(games).where(games.c.game == game).values(counted=False, **without_ratings))
+        _recount(connection)
+    return f"game {game} is kept and counts no more; totals and ratings are computed again\n"
+
+
+def rename(database: Database, old: str, new: str) -> str:
+    """Give a player another name, in all its games; return what to say of that.
+
+    Raises StoreError where nobody has the old name, or somebody the new one, or it is no name for a player.
+    """
+    fault = _fault(new)
+    if fault is not None:
+        raise StoreError(f"{quoted(new)}: {fault}")
+    with database.writing() as connection:
+        house = connection.scalar(select(players.c.house).where(players.c.name == old))
+        if house is None:
+            raise StoreError(f"no stored game has a player called {quoted(old)}")
+        if house:
+            raise StoreError(f"{quoted(old)} is one of the server's own players")
+        if connection.scalar(select(players.c.id).where(players.c.name == new)) is not None:
+            raise StoreError(f"{quoted(new)} has stored games; two players cannot be made one")
+        connection.execute(update(players).where(players.c.name == old).values(name=new))
+    return f"{printable(old)} is called {printable(new)} in all stored games\n"
+
+
+def _fault(name: str) -> str | None:
+    if not name.strip() or len(name) > LONGEST_NAME or not all(map(is_visible, name)):
+        return f"not a name of up to {LONGEST_NAME} visible characters"
+    return "this is a name of the server's own players" if is_house_name(name) else None
+
+
+def _recount(connection: Connection) -> None:
+    """Compute all totals, tallies and ratings again."""
+    totals = Totals()
+    for lacking in storing.replay(connection, totals):
+        storing.rerate(connection, lacking)
+    storing.rewrite(connection, totals)

@@ -1,0 +1,80 @@
+"""What an operator corrects in stored games."""
+
+import pytest
+from game_records import drawn, game, numbered
+from store_world import keep
+
+from gateway.store import commands, games, statistics, storing
+from gateway.store.corrections import rename, void
+from gateway.store.database import Database
+from gateway.store.errors import StoreError
+from gateway.store.games import Filter
+from gateway.store.records import Participant
+
+
+def standings(database: Database) -> list[tuple[str, int]]:
+    with database.reading() as connection:
+        return [(each.name, each.record.total.games) for each in statistics.standings(connection)]
+
+
+def ratings(database: Database) -> str:
+    return "".join(commands.standings(database, as_json=True))
+
+
+def test_game_that_is_void_is_kept_and_counts_nowhere(database: Database) -> None:
+    keep(database, numbered([game(), drawn("bob", "carol"), game("carol", "alice")]))
+    assert void(database, "2").startswith("game 2 is kept and counts no more")
+    assert sorted(standings(database)) == [("alice", 2), ("bob", 1), ("carol", 1)]
+    kept = list(games.every(database.reading, Filter()))
+    assert [(each.game, each.counted) for each in kept] == [("1", True), ("2", False), ("3", True)]
+
+
+def test_ratings_are_as_if_a_void_game_had_never_counted(database: Database) -> None:
+    keep(database, numbered([game(), game("bob", "alice"), drawn("alice", "bob")]))
+    void(database, "1")
+    assert "as kept" in "".join(commands.recount(database))
+    voided = ratings(database)
+    with database.writing() as connection:
+        storing.clear(connection)
+    keep(database, numbered([game("bob", "alice"), drawn("alice", "bob")]))
+    assert ratings(database) == voided
+
+
+def test_game_that_is_not_there_or_counts_no_more_is_refused(database: Database) -> None:
+    keep(database, numbered([game()]))
+    void(database, "1")
+    for number, words in (("1", "game 1 does not count already"), ("2", "game 2 is not stored")):
+        with pytest.raises(StoreError, match=words):
+            void(database, number)
+
+
+def test_player_has_the_new_name_in_all_games(database: Database) -> None:
+    keep(database, numbered([game(), game("carol", "alice")]))
+    assert rename(database, "alice", "Alice \u5c0f") == "alice is called Alice \u5c0f in all stored games\n"
+    kept = list(games.every(database.reading, Filter()))
+    names = [[player.name for player in each.players] for each in kept]
+    assert names == [["Alice \u5c0f", "bob"], ["carol", "Alice \u5c0f"]]
+    assert "as kept" in "".join(commands.recount(database))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("eve", "ann", "no stored game has a player called 'eve'"),
+        ("ALICE", "ann", "no stored game has a player called 'ALICE'"),
+        ("alice", "bob", "'bob' has stored games; two players cannot be made one"),
+        ("alice", "alice", "'alice' has stored games"),
+        ("aima", "ann", "'aima' is one of the server's own players"),
+        ("alice", "AIMA", "'AIMA': this is a name of the server's own players"),
+        ("alice", " ", "not a name of up to 256 visible characters"),
+        ("alice", "a\u202eb", "not a name of up to 256 visible characters"),
+        ("alice", "x" * 257, "not a name of up to 256 visible characters"),
+    ],
+)
+def test_name_that_cannot_be_given_is_refused(database: Database, old: str, new: str, words: str) -> None:
+    players = (Participant("alice", "nac4"), Participant("aima", "house", house=True))
+    keep(database, [game(), game(game="2", players=players)])
+    before = ratings(database)
+    with pytest.raises(StoreError, match=words):
+        rename(database, old, new)
+    assert ratings(database) == before
