@@ -18,7 +18,7 @@ import trio_websocket
 from wsproto import ConnectionType, WSConnection
 from wsproto.events import BytesMessage, Ping, TextMessage
 
-from adapters.admission import by_http
+from adapters.by_http import by_http
 from adapters.hosts import host_in
 from adapters.websocket import LibraryStream, WebSocketTransport
 from adapters.wire import Wire

@@ -401,6 +401,7 @@ WEB = [name for name in ALL if name == "adapters.web" or name.startswith("adapte
 def test_web_knows_the_store_and_no_dialect() -> None:
     always = {
         "adapters.admission",
+        "adapters.by_http",
         "adapters.cells",
         "adapters.connection",
         "adapters.hosts",

@@ -24,7 +24,7 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ConnectionState, LifespanState
 from starlette.types import ASGIApp, Message, Scope
 
-from adapters.admission import by_http
+from adapters.by_http import by_http
 from adapters.connection import guarded
 from adapters.web.passing import PassedStream
 from gateway.store.errors import StoreError
