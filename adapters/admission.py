@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf
+from typing import TypeVar
 
 import trio
 
@@ -27,6 +28,9 @@ PARTING = 32
 """Clients that hear at once why they are not let in; each has a second for it. Others are hung up on."""
 LOG_PERIOD = 60.0
 """Seconds before the same limit is logged again."""
+
+T = TypeVar("T")
+"""A client: a wire, or a stream of the page's."""
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +55,18 @@ class Admission:
 
         One that may not is told `refusal`, or why not by HTTP if that is empty.
         """
-        return partial(self._guarded, name, refusal, serve)
+        limits = replace(self.limits, reached=partial(self._reached, name))
+
+        async def part(wire: Wire, text: str) -> None:
+            with suppress(trio.BrokenResourceError):
+                wire.write(refusal or by_http("503 Service Unavailable", text))
+                await wire.linger()
+
+        def guarded(wire: Wire) -> Awaitable[None]:
+            wire.limits = limits
+            return self.let_in(name, wire.origin, wire, serve, part)
+
+        return guarded
 
     def count(self, what: str, name: str) -> None:
         """Count that something came about at a front end."""
@@ -61,43 +76,33 @@ class Admission:
         self,
         name: str,
         origin: str,
-        serve: Callable[[], Awaitable[None]],
-        part: Callable[[str], Awaitable[None]],
+        client: T,
+        serve: Callable[[T], Awaitable[None]],
+        part: Callable[[T, str], Awaitable[None]],
     ) -> None:
         """Serve a client, now or after a while, or tell it in a sentence why not."""
         entry = self.doors.enter(origin, trio.current_time())
         if isinstance(entry, Refusal):
-            self._reached(name, origin, entry.value)
-            await self._refuse(part, entry.text)
+            self._reached(name, entry.value, origin)
+            if self._parting < PARTING:
+                await self._refuse(part(client, entry.text))
             return
         try:
             if entry:
-                self._reached(name, origin, Refusal.CONNECTS.value)
+                self._reached(name, Refusal.CONNECTS.value, origin)
                 await trio.sleep(entry)
-            await serve()
+            await serve(client)
         finally:
             self.doors.leave(origin)
 
-    async def _guarded(self, name: str, refusal: bytes, serve: Serve, wire: Wire) -> None:
-        origin = wire.origin
-        wire.limits = replace(self.limits, reached=partial(self._reached, name, origin))
+    async def _refuse(self, parting: Awaitable[None]) -> None:
+        self._parting += 1
+        try:
+            await parting
+        finally:
+            self._parting -= 1
 
-        async def part(text: str) -> None:
-            with suppress(trio.BrokenResourceError):
-                wire.write(refusal or by_http("503 Service Unavailable", text))
-                await wire.linger()
-
-        await self.let_in(name, origin, partial(serve, wire), part)
-
-    async def _refuse(self, part: Callable[[str], Awaitable[None]], text: str) -> None:
-        if self._parting < PARTING:
-            self._parting += 1
-            try:
-                await part(text)
-            finally:
-                self._parting -= 1
-
-    def _reached(self, name: str, origin: str, option: str) -> None:
+    def _reached(self, name: str, option: str, origin: str) -> None:
         """Count that a client reached a limit, and say so once in a while."""
         self.count(f"limit_{option}", name)
         now = trio.current_time()

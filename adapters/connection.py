@@ -235,7 +235,7 @@ class Connection(Generic[C, S]):
                 more = await self._transport.listen(self._heard)
                 while self._unheard or self._seat.is_held:
                     await self._room()
-                    await self._pace.ready(self._number)
+                    await self._pace.ready(self._number, self._transport.origin)
                     await self._transport.turn()
                     texts, self._unheard = self._unheard, []
                     self._heard(texts, AT_ONCE)

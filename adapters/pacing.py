@@ -18,13 +18,13 @@ LEAST = 0.02
 """Seconds that a client waits longer than for one message, so that it does not wait for each of many."""
 
 
-def _ignore(_: str) -> None:
+def _ignore(_option: str, _origin: str) -> None:
     pass
 
 
 @dataclass(frozen=True, slots=True)
 class ClientLimits:
-    """What is held against one client, and whom to tell when that comes about."""
+    """What is held against each client of a front end, and whom to tell when that comes about."""
 
     rate: float = inf
     """Messages a second."""
@@ -32,8 +32,8 @@ class ClientLimits:
     """Messages at once, 1 or more."""
     request: float = 60.0
     """Seconds for the head of an HTTP request."""
-    reached: Callable[[str], None] = _ignore
-    """Is called with the option whose limit the client reached."""
+    reached: Callable[[str, str], None] = _ignore
+    """Is called with the option whose limit a client reached, and with where that is."""
 
 
 UNLIMITED = ClientLimits()
@@ -60,10 +60,10 @@ class Pace:
             self._since = now if earned == limits.burst else self._since + earned / limits.rate
         return number < self.upto
 
-    async def ready(self, number: int) -> None:
-        """Return when a further message may follow the one with that number."""
+    async def ready(self, number: int, origin: str) -> None:
+        """Return when a further message may follow the one with that number of the client there."""
         if number < self.upto or self.allows(number, trio.current_time()):
             return
-        self._limits.reached("messages-per-second")
+        self._limits.reached("messages-per-second", origin)
         await trio.sleep_until(self._since + 1 / self._limits.rate + LEAST)
         self.allows(number, trio.current_time())

@@ -96,7 +96,7 @@ async def serve_websocket(wire: Wire, endpoint: Endpoint) -> None:
         with trio.move_on_after(wire.limits.request) as asking:
             answer = await _answer(wire, endpoint)
         if asking.cancelled_caught:
-            wire.limits.reached("request-seconds")
+            wire.limits.reached("request-seconds", wire.origin)
             answer = by_http("408 Request Timeout", "The request did not come in time.")
         if isinstance(answer, _Wanted):
             await _upgrade(wire, answer, endpoint)

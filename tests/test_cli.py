@@ -254,6 +254,7 @@ def test_clients_of_the_worst_kind_do_not_hold_up_the_stop() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signal_stops_a_server_that_waits_for_its_database(number: signal.Signals) -> None:
+    pytest.importorskip("psycopg", reason="needs the driver for PostgreSQL")
     with socket.create_server(("127.0.0.1", 0)) as mute:
         mute.settimeout(PATIENCE)
         database = f"postgresql://127.0.0.1:{mute.getsockname()[1]}/games?connect_timeout=600"

@@ -110,7 +110,7 @@ def test_ports_of_their_own_take_tls_too(files: certificates.Files) -> None:
         assert got(gateway, "/healthz")[0] == 200
         _, _, text = got(gateway, "/play", {"Accept": "text/html"})
         assert f'data-address="wss://127.0.0.1:{gateway.port("arena")}"' in text
-        clients = [KINDS[kind](gateway, f"{kind}bot") for kind in ("nac4", "droidcon")]
+        clients = [KINDS[kind](gateway, f"{kind}bot", "own") for kind in ("nac4", "droidcon")]
         with connected(*clients):
             play_out(clients[0], clients[1], MOVES)
         gateway.tls = None

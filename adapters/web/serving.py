@@ -131,8 +131,7 @@ class Serving:
     async def _serve_one(self, stream: Stream) -> None:
         try:
             origin = origin_at(_address_of(stream))
-            serve, part = partial(self._web.serve, stream), partial(refuse, stream)
-            await self._admission.let_in("page", origin, serve, part)
+            await self._admission.let_in("page", origin, stream, self._web.serve, refuse)
         finally:
             stream.socket.close()
             self._room.release()

@@ -113,7 +113,7 @@ async def test_what_is_held_against_a_client_goes_with_its_wire() -> None:
     async with port(Doors()) as (front, limits):
         await front.dial()
         assert front.wires[0].limits.rate == 7.0
-        front.wires[0].limits.reached("messages-per-second")
+        front.wires[0].limits.reached("messages-per-second", "192.0.2.1")
         assert limits.counts == {("limit_messages-per-second", "toy"): 1}
 
 

@@ -53,31 +53,35 @@ def test_client_without_limits_is_never_held_back() -> None:
 async def test_client_that_is_too_fast_waits_and_that_is_told_of(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    reached: list[str] = []
-    limits = ClientLimits(rate=10, burst=5, reached=reached.append)
+    reached: list[tuple[str, str]] = []
+    limits = ClientLimits(rate=10, burst=5, reached=lambda *which: reached.append(which))
     begin = trio.current_time()
     pace = Pace(limits, begin)
-    await pace.ready(4)
+    await pace.ready(4, "192.0.2.1")
     assert (trio.current_time(), reached) == (begin, [])
     number = 5
     for _ in range(100):
-        await pace.ready(number)
+        await pace.ready(number, "192.0.2.1")
         assert number < pace.upto
         number += 1
     assert 9.9 <= trio.current_time() - begin <= 10.2
-    assert set(reached) == {"messages-per-second"}
+    assert {*reached} == {("messages-per-second", "192.0.2.1")}
 
 
 async def test_client_with_a_high_rate_does_not_wait_for_each_message(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    reached: list[str] = []
-    pace = Pace(ClientLimits(rate=1000, burst=1, reached=reached.append), trio.current_time())
+    reached: list[tuple[str, str]] = []
+    pace = Pace(
+        ClientLimits(rate=1000, burst=1, reached=lambda *which: reached.append(which)), trio.current_time()
+    )
     for number in range(1, 1001):
-        await pace.ready(number)
+        await pace.ready(number, "192.0.2.1")
     assert len(reached) == 1000  # a burst of one is one at a time
     reached.clear()
-    pace = Pace(ClientLimits(rate=1000, burst=100, reached=reached.append), trio.current_time())
+    pace = Pace(
+        ClientLimits(rate=1000, burst=100, reached=lambda *which: reached.append(which)), trio.current_time()
+    )
     for number in range(100, 1100):
-        await pace.ready(number)
+        await pace.ready(number, "192.0.2.1")
     assert 10 < len(reached) <= 1000 / 20

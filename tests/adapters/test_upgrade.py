@@ -220,7 +220,7 @@ async def test_client_that_sends_its_request_byte_by_byte_has_as_long_as_any(
     reached: list[str] = []
     client, server = trio.testing.memory_stream_pair()
     wire = wired(server)
-    wire.limits = ClientLimits(request=5, reached=reached.append)
+    wire.limits = ClientLimits(request=5, reached=lambda option, _: reached.append(option))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(serve_websocket, wire, Endpoint(echo, PAGE))
         for number in range(9):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 OVER = re.compile("You won|You lost|Draw")
-DISCS = "document.querySelectorAll('.game svg.board g:is(.first, .second)').length"
+DISCS = ".game svg.board g:is(.first, .second)"
 
 
 def choose(page: "Page", name: str) -> None:
@@ -30,9 +30,9 @@ def play_on(page: "Page", drop: Callable[[], None]) -> None:
         expect(page.locator("#turn")).to_have_text(re.compile(f"Your move|{OVER.pattern}"))
         if OVER.search(page.locator("#turn").inner_text()):
             return
-        before = page.evaluate(DISCS)
+        before = page.locator(DISCS).count()
         drop()
-        page.wait_for_function(f"before => {DISCS} > before", arg=before)
+        expect(page.locator(DISCS).nth(before)).to_be_attached()
     pytest.fail("the game does not end")
 
 
@@ -64,9 +64,9 @@ def test_person_plays_a_whole_game_by_keys_alone(windows: Windows) -> None:
     expect(page.locator("#turn")).not_to_have_text(OVER)
     expect(page.locator("#turn")).to_have_text("Your move")
     page.keyboard.press("ArrowRight")
-    before = page.evaluate(DISCS)
+    before = page.locator(DISCS).count()
     page.keyboard.press("Enter")
-    page.wait_for_function(f"before => {DISCS} > before", arg=before)
+    expect(page.locator(DISCS).nth(before)).to_be_attached()
 
 
 @pytest.mark.usefixtures("long")
@@ -74,13 +74,13 @@ def test_first_tap_chooses_and_the_second_drops(windows: Windows) -> None:
     page = windows.open("/play", **PHONE)
     page.locator(".choose button[data-name=random]").tap()
     expect(page.locator("#turn")).to_have_text("Your move")
-    before = page.evaluate(DISCS)
+    before = page.locator(DISCS).count()
     column = page.get_by_role("button", name=re.compile("column 5, [1-6] free"))
     column.tap()
     expect(page.get_by_role("button", name="Drop in column 5")).to_be_visible()
-    assert page.evaluate(DISCS) == before
+    assert page.locator(DISCS).count() == before
     column.tap()
-    page.wait_for_function(f"before => {DISCS} > before", arg=before)
+    expect(page.locator(DISCS).nth(before)).to_be_attached()
 
 
 @pytest.mark.usefixtures("long")
@@ -99,12 +99,13 @@ def test_person_plays_a_bot_that_waits_in_the_lobby_and_is_told_when_it_leaves(
     page = windows.open("/play")
     with connected(DroidconClient(gateway, "hannah")) as (bot,):
         choose(page, "hannah")
-        for _ in range(2):
+        for number in range(2):
+            expect(page.locator("#turn")).to_have_text(re.compile("Your move|thinks"))
             if page.locator("#turn").inner_text() == "Your move":
                 page.keyboard.press("3")
             else:
                 bot.play(2)
-            page.wait_for_function(f"{DISCS} > {_}")
+            expect(page.locator(DISCS).nth(number)).to_be_attached()
     expect(page.locator("#turn")).to_have_text("You won")
     expect(page.locator(".said")).to_contain_text("left")
 

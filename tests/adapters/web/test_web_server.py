@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 import socket
 import struct
 from collections.abc import AsyncIterator, Iterator
@@ -225,20 +226,28 @@ async def test_client_that_asks_for_nothing_is_hung_up_on(
         assert (await everything(slow)).startswith(b"HTTP/1.1 408 Request Timeout\r\n")
 
 
+async def watch(_: Scope, receive: Receive, send: Send) -> None:
+    """Answer until the client is gone, as the live stream does."""
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"hello", "more_body": True})
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
 async def test_client_that_does_not_finish_its_request_s_body_is_hung_up_on(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where the answer has no end, as that of the live stream."""
     monkeypatch.setattr(server, "IDLE_LIMIT", 0.05)
     monkeypatch.setattr(server, "PARTING", 0.05)
-    watching = b"GET /api/live/events HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n"
-    async with opened(site) as endpoint, await endpoint.dial() as slow, await endpoint.dial() as whole:
-        await whole.send_all(watching % 1 + b"x")
-        await slow.send_all(watching % 2 + b"x")
-        assert b" 200 " in await everything(slow)
-        await whole.send_all(b"")
+    monkeypatch.setattr(site, "application", watch)
+    with_body = b"Content-Length: %d\r\n"
+    async with opened(site) as endpoint, await endpoint.dial() as whole, await endpoint.dial() as slow:
+        await whole.send_all(GET % (b"/", with_body % 1) + b"x")
+        await slow.send_all(GET % (b"/", with_body % 2) + b"x")
+        assert b"hello" in await everything(slow)
+        await endpoint.left.wait()
+        assert [each.idle_until for each in endpoint.web._connections] == [math.inf]
         assert b" 200 " in await whole.receive_some()
-        assert len(endpoint.web._connections) == 1
 
 
 async def test_client_that_sends_a_request_byte_by_byte_has_as_long_as_any(
