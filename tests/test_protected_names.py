@@ -37,7 +37,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     file, db = folder / "players", folder / "games.db"
     tokens = {name: new_token() for name in NAMES[1:]}
     file.write_text("".join(f"{Account(name, digest_of(tokens[name])).line}\n" for name in tokens))
-    status, out, _ = ran("player", "add", NAMES[0], "--players", str(file))
+    status, out, _ = ran("player", "add", NAMES[0], "--players", str(file), "--audit", str(folder / "audit"))
     assert status == 0
     tokens[NAMES[0]] = out.strip()
     with served(*EVERY_PORT, "--players", str(file), "--db", str(db)) as gateway:

@@ -251,7 +251,7 @@ def add_options(group: argparse._ArgumentGroup) -> None:
         " has to send its token",
     )
     group.add_argument(
-        "--registered-only", action="store_true", help="let only players in whose names are in that file"
+        "--registered-only", action="store_true", help="let in only players whose names are in that file"
     )
 
 

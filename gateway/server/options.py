@@ -38,7 +38,8 @@ Names of players can be protected (--players FILE):
   c4gateway player add NAME    protect a name, and print the token that its player has to send
   c4gateway player list        which names are protected
   c4gateway player remove NAME
-  c4gateway ban WHO            let a name, an address or a network (CIDR) in no more; unban: again
+  c4gateway ban WHO            no longer let in a name, an address or a network (CIDR)
+  c4gateway unban WHO          let it in again
 """
 HOST = "127.0.0.1"
 LEVELS = ("debug", "info", "warning", "error")

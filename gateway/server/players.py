@@ -51,7 +51,7 @@ def _parser() -> Parser:
         (player_words, "add", "NAME", _add, "protect a name, and print its token, which is shown this once"),
         (player_words, "list", "", _list, "print the protected names and their notes"),
         (player_words, "remove", "NAME", _remove, "protect a name no longer"),
-        (words, "ban", "NAME|ADDRESS|CIDR", _ban, "let a name, an address or a network in no more"),
+        (words, "ban", "NAME|ADDRESS|CIDR", _ban, "no longer let in a name, an address or a network"),
         (words, "unban", "NAME|ADDRESS|CIDR", _unban, "let it in again"),
     ):
         command = group.add_parser(name, help=text, description=text, allow_abbrev=False)
@@ -63,7 +63,10 @@ def _parser() -> Parser:
         if name in ("add", "ban"):
             command.add_argument("--notes", default="", metavar="TEXT", help="for the operator")
         command.add_argument(
-            "--players", default=FILE, metavar="FILE", help=f"the file of protected names ({FILE})"
+            "--players",
+            default=FILE,
+            metavar="FILE",
+            help=f"the file of protected names ({FILE}); bans are in FILE.bans",
         )
         command.set_defaults(run=run)
     return parser
