@@ -18,6 +18,7 @@ from typing import TypeVar
 
 import trio
 
+from adapters.by_http import by_http
 from adapters.dialect import Serve
 from adapters.pacing import UNLIMITED, ClientLimits
 from adapters.wire import Wire
@@ -125,11 +126,3 @@ def admission(options: argparse.Namespace, counts: Counter[tuple[str, str]]) -> 
         options.request_seconds or UNLIMITED.request,
     )
     return Admission(inside, counts, limits)
-
-
-def by_http(status: str, text: str) -> bytes:
-    """Return an answer by HTTP that says a sentence, in ASCII, and that the connection ends."""
-    return (
-        f"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\n"
-        f"Content-Length: {len(text) + 1}\r\nRetry-After: 5\r\nConnection: close\r\n\r\n{text}\n"
-    ).encode("ascii")

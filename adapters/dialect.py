@@ -15,6 +15,7 @@ from gateway.server.arguments import Description
 
 if TYPE_CHECKING:
     from adapters.bot.talk import AnyDialogue, Entry
+    from adapters.upgrade import Endpoint
     from adapters.wire import Wire
     from gateway.hub.interfaces import HubForPlayers
 
@@ -42,7 +43,12 @@ class Dialect(Description):
     """What a client hears that is not let in. Where it is empty, an answer by HTTP says why."""
     allows_blanks: bool = False
     """Whether a player's name may have blanks in it."""
-    front_end: "Callable[[HubForPlayers, Namespace, int | None], Serve]"
-    """Returns what serves a client, by the server's options and the port of the page for people, if any."""
+    begins: Callable[[str], bool] | None = None
+    """Whether a first message is of this dialect and of no other that comes by websocket, too."""
+    front_end: "Callable[[HubForPlayers, Namespace, int | None], Serve | Endpoint]"
+    """Returns what serves a client, by the server's options and the port of the page for people, if any.
+
+    By websocket that is an endpoint.
+    """
     open_dialogue: "Callable[[Entry], Opening]"
     """Opens a player's connection to a server."""

@@ -15,6 +15,12 @@ def host_in(header: str) -> str | None:
     return found[1] if found else None
 
 
+def port_in(header: str) -> int | None:
+    """Return the port; None if there is none, or it is not a host."""
+    found = _HOST.fullmatch(header)
+    return int(found[2][1:]) if found and found[2] else None
+
+
 def is_domain(host: str) -> bool:
     """Whether the host is a domain name, whose owner decides to which address it leads.
 

@@ -121,6 +121,10 @@ class DirectSocket:
         except OSError as error:
             raise self._error() from error
 
+    def fileno(self) -> int:
+        """Return the system's number of the socket. Raises trio.ClosedResourceError."""
+        return self._open_socket().fileno()
+
     async def aclose(self) -> None:
         """Close both directions."""
         if self._socket.fileno() >= 0:

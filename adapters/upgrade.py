@@ -18,10 +18,11 @@ import trio_websocket
 from wsproto import ConnectionType, WSConnection
 from wsproto.events import BytesMessage, Ping, TextMessage
 
-from adapters.admission import by_http
+from adapters.by_http import by_http
 from adapters.hosts import host_in
 from adapters.websocket import LibraryStream, WebSocketTransport
 from adapters.wire import Wire
+from gateway.server.proxies import Network, client_behind, is_trusted
 
 MESSAGE_LIMIT = 65_536
 """Bytes that a websocket message may have; the close code for more is 1009."""
@@ -35,6 +36,8 @@ _PARTS = 64
 """Pieces in which an unfinished message may lie; beyond that they are put together."""
 _HEAD_LIMIT = 16_384
 _METHODS = (b"GET", b"HEAD")
+_PROXIED = frozenset((b"forwarded", b"via", b"x-forwarded-for"))
+"""Headers that only a proxy adds."""
 _KEY = re.compile(rb"[A-Za-z0-9+/]{22}==")
 """16 bytes in base64 (RFC 6455, 4.2.1)."""
 _BEARER = re.compile(rb"bearer +([^ ]+)", re.IGNORECASE)
@@ -53,6 +56,25 @@ class Endpoint:
     """The answer to a client that does not ask for a websocket."""
     page: int | None = None
     """The port of the page on the same host, for browsers; None without a page."""
+    trusted: Sequence[Network] = ()
+    """Proxies that are believed where a client is."""
+    pass_on: "PassOn | None" = None
+    """Takes requests that ask for no websocket, instead of an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlainRequest:
+    """A connection on which a request has begun that asks for no websocket."""
+
+    begun: bytes
+    """All that was read of it."""
+    is_secure: bool = False
+    """Whether the client uses HTTPS, be it as far as a trusted proxy."""
+    is_single: bool = False
+    """Whether a proxy sends it, which may ask for a websocket next, on the same connection."""
+
+
+PassOn: TypeAlias = Callable[[Wire, PlainRequest], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +92,7 @@ class _Wanted:
 async def serve_websocket(wire: Wire, endpoint: Endpoint) -> None:
     """Serve one connection to a websocket port; return when it is over and `wire` is closed."""
     try:
-        answer: bytes | _Wanted = b""
+        answer: bytes | _Wanted | PlainRequest = b""
         with trio.move_on_after(wire.limits.request) as asking:
             answer = await _answer(wire, endpoint)
         if asking.cancelled_caught:
@@ -78,6 +100,9 @@ async def serve_websocket(wire: Wire, endpoint: Endpoint) -> None:
             answer = by_http("408 Request Timeout", "The request did not come in time.")
         if isinstance(answer, _Wanted):
             await _upgrade(wire, answer, endpoint)
+        elif isinstance(answer, PlainRequest):
+            assert endpoint.pass_on is not None
+            await endpoint.pass_on(wire, answer)
         else:
             await wire.send_all(answer)
     except* (trio.BrokenResourceError, trio.ClosedResourceError, trio_websocket.ConnectionClosed):
@@ -153,23 +178,33 @@ async def _requested(nursery: trio.Nursery, feed: LibraryStream) -> trio_websock
     return await websocket._get_request()
 
 
-async def _answer(wire: Wire, endpoint: Endpoint) -> bytes | _Wanted:
-    """Read a request; return the answer to it, unless it asks for a websocket."""
+async def _answer(wire: Wire, endpoint: Endpoint) -> bytes | _Wanted | PlainRequest:
+    """Read a request; return the answer to it, unless it asks for a websocket or is to be passed on."""
     http = h11.Connection(h11.SERVER, max_incomplete_event_size=_HEAD_LIMIT)
+    begun = b""
     try:
         while (event := http.next_event()) is h11.NEED_DATA:
-            http.receive_data(await wire.receive_some(_CHUNK))
+            data = await wire.receive_some(_CHUNK)
+            begun += data
+            http.receive_data(data)
     except h11.RemoteProtocolError as error:
         return _response(http, error.error_status_hint, f"{error}\n")
     if not isinstance(event, h11.Request):
         return b""
+    is_secure = wire.is_secure or _is_secure_before(event, wire.address, endpoint.trusted)
+    if endpoint.trusted:
+        wire.address = client_behind(wire.address, _value(event, b"x-forwarded-for"), endpoint.trusted)
     refusal = _refusal(event)
     if refusal is None:
         return _Wanted(_handshake(event), http.trailing_data[0], _token(event))
     status, text = refusal
+    if status in (200, 405) and endpoint.pass_on is not None:
+        is_single = any(name in _PROXIED for name, _ in event.headers)
+        return PlainRequest(begun, is_secure, is_single)
     headers = []
     if status == 200 and endpoint.page is not None and _reads_html(event):
-        status, place = 303, f"http://{_host(event) or wire.host}:{endpoint.page}/"
+        scheme = "https" if is_secure else "http"
+        status, place = 303, f"{scheme}://{_host(event) or wire.host}:{endpoint.page}/"
         headers, text = [("Location", place)], f"The page is at {place}\n"
     return _response(http, status, text or endpoint.text, headers, bare=event.method == b"HEAD")
 
@@ -200,7 +235,7 @@ def _token(request: h11.Request) -> str | None:
 def _refusal(request: h11.Request) -> tuple[int, str] | None:
     """Return status and text of an answer, unless the request asks for a websocket as it should."""
     headers = dict(request.headers)
-    if b"websocket" not in _tokens(request, b"upgrade") or b"upgrade" not in _tokens(request, b"connection"):
+    if "websocket" not in _tokens(request, b"upgrade") or "upgrade" not in _tokens(request, b"connection"):
         return (200, "") if request.method in _METHODS else (405, "This port speaks websocket.\n")
     if headers.get(b"sec-websocket-version") != b"13":
         return 426, "This port speaks version 13 of the websocket protocol.\n"
@@ -209,10 +244,19 @@ def _refusal(request: h11.Request) -> tuple[int, str] | None:
     return None
 
 
-def _tokens(request: h11.Request, header: bytes) -> set[bytes]:
-    """Return the words of a header that is a list, however often it is given (RFC 9110, 5.3)."""
-    values = b",".join(value for name, value in request.headers if name == header)
-    return {token.strip().lower() for token in values.split(b",")}
+def _is_secure_before(request: h11.Request, peer: str, trusted: Sequence[Network]) -> bool:
+    """Whether a trusted proxy says that the client uses HTTPS."""
+    return is_trusted(peer, trusted) and _value(request, b"x-forwarded-proto").lower() == "https"
+
+
+def _value(request: h11.Request, header: bytes) -> str:
+    """Return a header that is a list, however often it is given (RFC 9110, 5.3)."""
+    return b",".join(value for name, value in request.headers if name == header).decode("latin-1")
+
+
+def _tokens(request: h11.Request, header: bytes) -> set[str]:
+    """Return the words of a header that is a list."""
+    return {token.strip().lower() for token in _value(request, header).split(",")}
 
 
 def _response(

@@ -100,7 +100,7 @@ class LibraryStream(trio.abc.Stream):
 class WebSocketTransport(WireTransport):
     """The server's end of a websocket."""
 
-    __slots__ = ("_excused", "_library", "_pinged", "_reads", "_waits", "_websocket", "token")
+    __slots__ = ("_excused", "_library", "_pinged", "_pushed", "_reads", "_waits", "_websocket", "token")
 
     def __init__(
         self, websocket: trio_websocket.WebSocketConnection, wire: Wire, stream: LibraryStream
@@ -112,6 +112,7 @@ class WebSocketTransport(WireTransport):
         """When the latest ping was sent."""
         self._excused = False
         """Whether the client was thinking then, so that it may not have read the ping yet."""
+        self._pushed: list[str] = []
         self._reads = True
         self.token: str | None = None
         """What the handshake had in ``Authorization: Bearer``."""
@@ -132,12 +133,20 @@ class WebSocketTransport(WireTransport):
             return f"sent a message that is too long ({_TOO_LONG})"
         return HUNG_UP if violation is None else f"broke the websocket protocol ({violation})"
 
+    def push_back(self, texts: list[str]) -> None:
+        """Let the next `listen` begin with `texts`."""
+        self._pushed = texts
+
     async def listen(self, heard: Heard) -> bool:
         """Call `heard` with the messages that arrive, binary ones as text.
 
         Return True if `heard` stopped it.
         """
         goes_on = True
+        if self._pushed:
+            texts, self._pushed = self._pushed, []
+            if not heard(texts):
+                return True
 
         def ready() -> bool:
             nonlocal goes_on

@@ -13,6 +13,7 @@ import trio
 from adapters.epoll import Ready
 from adapters.pacing import UNLIMITED
 from adapters.sockets import DirectSocket, origin_at
+from adapters.tls import Session, TlsSocket
 from gateway.server.arrivals import ArrivalTimes
 
 GOODBYE_LIMIT = 1.0
@@ -95,7 +96,7 @@ class Wire(trio.abc.Stream):
         """The client's host, an IP address. Empty where nobody knows."""
         self.limits = UNLIMITED
         """What is held against the client."""
-        self._socket = socket
+        self._socket: DirectSocket | TlsSocket = socket
         self._arrivals = arrivals or ArrivalTimes()
         self._backlogs = backlogs or Backlogs()
         self._turns = turns or Turns()
@@ -116,6 +117,11 @@ class Wire(trio.abc.Stream):
     def origin(self) -> str:
         """Where the client is, as far as that is held against it: see `origin_at`."""
         return origin_at(self.address)
+
+    @property
+    def is_secure(self) -> bool:
+        """Whether the bytes are encrypted on their way."""
+        return isinstance(self._socket, TlsSocket)
 
     @property
     def waiting(self) -> int:
@@ -154,6 +160,17 @@ class Wire(trio.abc.Stream):
     def push_back(self, data: bytes) -> None:
         """Let the next read begin with `data`."""
         self._pushed = data
+
+    def secure(self, session: Session) -> None:
+        """Go on with TLS, after a handshake. What has arrived since is read next."""
+        assert isinstance(self._socket, DirectSocket)
+        tls = TlsSocket(self._socket, session)
+        self._socket, self._pushed = tls, tls.arrived()
+
+    def fileno(self) -> int:
+        """Return the number of a socket without TLS, for another process. Raises trio.ClosedResourceError."""
+        assert isinstance(self._socket, DirectSocket)
+        return self._socket.fileno()
 
     async def listen(self, ready: Ready) -> None:
         """Call `ready`, which reads, each time there is something to `read`, until it returns False.

@@ -13,8 +13,9 @@ import secrets
 import select
 import signal
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,10 +23,15 @@ import trio
 
 from adapters.admission import Admission, admission
 from adapters.connection import serve_connection
+from adapters.dialect import Dialect, Serve
+from adapters.entry import FIRST_LIMIT, SILENCE, Entry
 from adapters.epoll import EpollReader
 from adapters.front_ends import DIALECTS
 from adapters.house.server import House, is_installed
 from adapters.house.thinking import Thinker
+from adapters.one_port import serving, sharing
+from adapters.page import Page
+from adapters.ports import Ports
 from adapters.sockets import DirectSocket
 from adapters.wire import Backlogs, Turns, Wire
 from gateway.game.commands import HOUSE_PLAYERS
@@ -42,6 +48,7 @@ from gateway.server.app import (
     Listening,
     PortInUseError,
     Service,
+    Stop,
     addresses_of,
     listen,
     open_port,
@@ -50,12 +57,14 @@ from gateway.server.app import (
 )
 from gateway.server.arguments import in_one_line, let_output_take_any_text
 from gateway.server.arrivals import ArrivalTimes
+from gateway.server.certificates import Certificate
 from gateway.server.logs import log_fault, log_games, log_start, set_up_logging
 from gateway.server.metrics.tally import Tally
 from gateway.server.metrics.turns import TimedTurns
 from gateway.server.options import NO_WEB, WEB_PORT
 
 if TYPE_CHECKING:
+    from adapters.web.process import Opened
     from gateway.server.archive import Archive
 
 logger = logging.getLogger("gateway.server")
@@ -102,16 +111,13 @@ def _wait_for_no_thread() -> None:
 
 
 async def _serve(options: argparse.Namespace, writer: Child | None) -> None:
-    terms = Terms(options.clock, options.penalty, options.idle, options.rejoin)
     lot = random.Random(options.seed)
     matchmaker = LobbyAndTables(lot, options.games_per_pair, options.house_after)
     arrivals = ArrivalTimes() if options.metrics is None else TimedTurns()
     trio.lowlevel.add_instrument(arrivals)
-    epoll = EpollReader() if hasattr(select, "epoll") else None
     async with stop_asked_for() as stop, _kept(options, writer) as archive:
-        place = "nowhere" if archive is None else archive.opened.label
         hub = Hub(
-            terms,
+            _terms(options),
             matchmaker,
             NoResults() if archive is None else archive.results,
             log_fault,
@@ -119,25 +125,41 @@ async def _serve(options: argparse.Namespace, writer: Child | None) -> None:
         )
         options.accounts = open_accounts(options, hub.feed.counts)
         log_games(hub.feed, arrivals.delay_since)
-        page = await _open_page(options)
+        await _play(options, hub, archive, arrivals, stop)
+
+
+def _terms(options: argparse.Namespace) -> Terms:
+    return Terms(options.clock, options.penalty, options.idle, options.rejoin)
+
+
+async def _play(
+    options: argparse.Namespace, hub: Hub, archive: "Archive | None", arrivals: ArrivalTimes, stop: Stop
+) -> None:
+    """Listen on all ports, and serve until `stop` returns. Raises OSError if the system refuses a port."""
+    epoll = EpollReader() if hasattr(select, "epoll") else None
+    wired = partial(_wired, arrivals, epoll, Backlogs(), Turns())
+    limits = admission(options, hub.feed.counts)
+    async with _ports(options, hub.feed.counts) as ports, trio.open_nursery() as nursery:
         metrics = await _open_metrics(options)
-        wired = partial(_wired, arrivals, epoll, Backlogs(), Turns())
-        front_ends = _front_ends(options, hub, wired, admission(options, hub.feed.counts), _port(page))
+        front_ends = _front_ends(options, hub, wired, limits, ports)
         listening = [await listen(front_end, options.host) for front_end in front_ends]
-        opened = [("page", addresses_of(page)), ("metrics", addresses_of(metrics))]
+        opened = [("page", addresses_of(ports.page)), ("metrics", addresses_of(metrics))]
         opened += [(each.front_end.name, each.addresses()) for each in listening]
-        services: list[Service] = [_web(options, archive, page, listening, hub)] if page else []
-        if not page and options.web != NO_WEB:
+        opened += ports.opened(DIALECTS)
+        services: list[Service] = [_web(options, archive, ports, listening, hub)] if ports.page_port else []
+        if not services and options.web != NO_WEB:
             _say_that_there_is_no_page()
-        async with trio.open_nursery() as nursery:
-            thinker = Thinker(options.house_workers, terms)
-            if epoll is not None:
-                nursery.start_soon(epoll.run)
-            hub.engage(House(hub, nursery, thinker, options.house))
-            if isinstance(arrivals, TimedTurns):
-                services.append(_metrics(metrics, hub, arrivals, thinker, archive))
-            await run(hub, listening, partial(_announce, opened, place), stop, services)
-            nursery.cancel_scope.cancel()
+        listening += ports.listening(_serve_all(options, hub, ports), wired, limits)
+        thinker = Thinker(options.house_workers, _terms(options))
+        if epoll is not None:
+            nursery.start_soon(epoll.run)
+        hub.engage(House(hub, nursery, thinker, options.house))
+        if isinstance(arrivals, TimedTurns):
+            services.append(_metrics(metrics, hub, arrivals, thinker, archive))
+        place = "nowhere" if archive is None else archive.opened.label
+        started = partial(_announce, opened, place, tls_only=options.tls_only)
+        await run(hub, listening, started, stop, services)
+        nursery.cancel_scope.cancel()
 
 
 @asynccontextmanager
@@ -152,12 +174,28 @@ async def _kept(options: argparse.Namespace, writer: Child | None) -> AsyncItera
         yield kept
 
 
+@asynccontextmanager
+async def _ports(options: argparse.Namespace, counts: Counter[tuple[str, str]]) -> AsyncIterator[Ports]:
+    """Open the page's port and the one port, if they are wanted. Raises OSError."""
+    certificate = None if options.tls_cert is None else Certificate(options.tls_cert, options.tls_key)
+    entry = Entry(certificate, counts, tls_only=options.tls_only, proxied=options.proxy_protocol)
+    page = await _open_page(options)
+    shared = [] if options.port is None else await open_port(options.port, options.host)
+    if not (page and not entry.is_plain) and not (shared and options.web != NO_WEB):
+        yield Ports(page, shared, entry, None)
+        return
+    from adapters.web.passing import Passing  # noqa: PLC0415  as above
+
+    with closing(Passing()) as passing:
+        yield Ports(page, shared, entry, Page(passing, counts))
+
+
 async def _open_page(options: argparse.Namespace) -> list[trio.SocketListener]:
     """Open the page's port if it is wanted. If the usual port is in use, go without the page.
 
     Raises OSError if the system refuses the port.
     """
-    if options.web == NO_WEB:
+    if options.web == NO_WEB or (options.web is None and options.port is not None):
         return []
     if options.web is not None:
         return await open_port(options.web, options.host)
@@ -209,19 +247,14 @@ def _front_ends(
     hub: HubForPlayers,
     wired: Callable[[trio.SocketStream], Wire],
     limits: Admission,
-    page: int | None,
+    ports: Ports,
 ) -> list[FrontEnd]:
-    """Return the front ends for the given ports; `page` is the port of the page, if there is one."""
+    """Return the front ends for the given ports."""
     return [
         FrontEnd(
             each.name,
             getattr(options, each.option),
-            partial(
-                serve_connection,
-                each.name,
-                limits.guard(each.name, each.refusal, each.front_end(hub, options, page)),
-                wired,
-            ),
+            partial(serve_connection, each.name, _served(each, options, hub, limits, ports), wired),
             partial(limits.count, "limit_system", each.name),
         )
         for each in DIALECTS
@@ -229,10 +262,26 @@ def _front_ends(
     ]
 
 
+def _served(
+    each: Dialect, options: argparse.Namespace, hub: HubForPlayers, limits: Admission, ports: Ports
+) -> Serve:
+    """Return what serves a dialect's clients on a port of its own."""
+    front = each.front_end(hub, options, ports.page_port)
+    silence = FIRST_LIMIT if each.scheme else SILENCE
+    guard = partial(limits.guard, each.name, each.refusal)
+    return ports.entry.before(serving(front, options.trusted_proxy), silence, guard)
+
+
+def _serve_all(options: argparse.Namespace, hub: HubForPlayers, ports: Ports) -> Serve:
+    """Return what serves the clients of the one port."""
+    fronts = [(each, each.front_end(hub, options, ports.page_port)) for each in DIALECTS]
+    return sharing(fronts, options.trusted_proxy, None if ports.to_page is None else ports.to_page.take)
+
+
 def _web(
     options: argparse.Namespace,
     archive: "Archive | None",
-    listeners: Sequence[trio.SocketListener],
+    ports: Ports,
     listening: Sequence[Listening],
     hub: Hub,
 ) -> Service:
@@ -246,35 +295,28 @@ def _web(
         log_level=options.log_level,
         log_json=options.log_json,
         origins=options.allow_origin,
-        fronts=_fronts(listening),
+        fronts=ports.fronts(DIALECTS, listening),
         house=[name for name in sorted(HOUSE_PLAYERS) if is_installed(name)],
         limits=(options.max_per_address, options.connects_per_second),
         request=options.request_seconds,
         idle=options.idle,
+        hosts=ports.hosts,
     )
+    sockets: list[Opened] = [*ports.for_web]
+    if ports.to_page is not None:
+        sockets.append(ports.to_page.passing)
     queue, clear = (None, None) if archive is None else (archive.open_games, archive.clear)
-    return WebProcess(orders, listeners, queue, clear, hub)
+    return WebProcess(orders, sockets, queue, clear, hub)
 
 
-def _fronts(listening: Sequence[Listening]) -> list[tuple[str, str, str, str, int | None]]:
-    """Return the dialects for the page, as the fields of `adapters.web.site.Front`."""
-    ports = {each.front_end.name: _port(each.listeners) for each in listening}
-    return [(each.name, each.short, each.mark, each.scheme, ports.get(each.name)) for each in DIALECTS]
-
-
-def _port(listeners: Sequence[trio.SocketListener]) -> int | None:
-    """Return the port of the first listener, if there is one."""
-    port: int | None = listeners[0].socket.getsockname()[1] if listeners else None
-    return port
-
-
-def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str) -> None:
+def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str, *, tls_only: bool) -> None:
     """Print where to point a bot, one line for each address, and where results are kept.
 
     Raises OSError where stdout is closed.
     """
     addresses = [(name, address) for name, where in opened for address in where]
-    lines = [*(_line(name, address) for name, address in addresses), f"{'results':9} {place}"]
+    shown = [_line(name, address, tls_only=tls_only) for name, address in addresses]
+    lines = [*shown, f"{'results':9} {place}"]
     try:
         print("\n".join(lines), flush=True)
     except OSError:
@@ -283,7 +325,7 @@ def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str) -> None:
     log_start(addresses, place)
 
 
-def _line(name: str, address: str) -> str:
+def _line(name: str, address: str, *, tls_only: bool) -> str:
     """Return an address, and what to try there."""
     examples = {each.name: (each.scheme, each.example) for each in DIALECTS}
     examples |= {
@@ -291,6 +333,7 @@ def _line(name: str, address: str) -> str:
         "metrics": ("http", "/metrics, for Prometheus"),
     }
     scheme, example = examples[name]
-    host, _, port = address.rpartition(":")
+    host, _, port = address.rpartition(":")  # of a port with a path, which only URLs have, nothing is made
     shown = example.format(address=address, host=host.strip("[]"), port=port)
+    scheme = f"{scheme}s" if scheme and tls_only else scheme
     return f"{name:9} {f'{scheme}://{address}' if scheme else address:26} {shown}"

@@ -21,6 +21,7 @@ import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
 from adapters.connection import serve_connection
+from adapters.upgrade import serve_websocket
 from gateway.game.results import Finished
 from gateway.game.session import Terms
 from gateway.hub.hub import Hub
@@ -179,8 +180,8 @@ class Gateway:
         self.hub = Hub(terms, LobbyAndTables(random.Random(0)), Heard(self.finished.append))
         self._nursery = nursery
         self._serve = {
-            "nac4": partial(adapters.nac4.server.serve, hub=self.hub),
-            "arena": partial(adapters.arena.server.serve, hub=self.hub),
+            "nac4": partial(serve_websocket, endpoint=adapters.nac4.server.endpoint(self.hub)),
+            "arena": partial(serve_websocket, endpoint=adapters.arena.server.endpoint(self.hub)),
             "droidcon": partial(adapters.droidcon.server.serve, hub=self.hub, rounds=4),
         }
         nursery.start_soon(keep_time, self.hub)

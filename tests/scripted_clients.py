@@ -69,6 +69,8 @@ class DroidconClient(Client):
     def enter(self) -> None:
         address = ("127.0.0.1", self.gateway.port(self.dialect))
         self._socket = socket.create_connection(address, timeout=PATIENCE)
+        if self.gateway.tls is not None:
+            self._socket = self.gateway.tls.wrap_socket(self._socket, server_hostname="127.0.0.1")
         self._lines = self._socket.makefile("r", encoding="utf-8", newline="\n")
         self.say(f"NAME {self.name}")
         assert self.hear() == "SUCCESS"
@@ -108,7 +110,9 @@ class WebsocketClient(Client):
         target = "/" if self.table is None else f"/?table={quote(self.table, safe='')}"
         url = self.gateway.url(self.dialect, target)
         # It answers pings by itself, also while the test does something else.
-        connection = websockets.sync.client.connect(url, open_timeout=PATIENCE, proxy=None, compression=None)
+        connection = websockets.sync.client.connect(
+            url, open_timeout=PATIENCE, proxy=None, compression=None, ssl=self.gateway.tls
+        )
         self._websocket = self._life.enter_context(connection)
         self.say(self.greeting())
         assert self._websocket.ping().wait(PATIENCE), (

@@ -3,6 +3,7 @@
 import re
 import select
 import signal
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ PATIENCE = 30
 """Seconds after which a test has failed; nothing here takes long."""
 EVERY_PORT = ("--nac4", "0", "--arena", "0", "--tcp", "0")
 
-_ADDRESS = re.compile(r"(\w+) +(?:ws://|http://)?(\[[^]]+\]|[^:\s]+):(\d+)")
+_ADDRESS = re.compile(r"(\w+) +(?:wss?://|https?://)?(\[[^]]+\]|[^:\s]+):(\d+)(/\w*)?")
 
 
 class Served:
@@ -25,6 +26,10 @@ class Served:
         self.announced: list[str] = []
         self.addresses: list[tuple[str, str, int]] = []
         """Dialect, host, port."""
+        self.paths: dict[str, str] = {}
+        """By dialect, where ports are shared."""
+        self.tls: ssl.SSLContext | None = None
+        """What clients of the tests use for TLS, if they do."""
 
     def read_addresses(self, count: int) -> None:
         """Read as many lines of what the command prints."""
@@ -37,13 +42,16 @@ class Served:
             assert found is not None, line
             self.announced.append(line)
             self.addresses.append((found[1], found[2].strip("[]"), int(found[3])))
+            self.paths[found[1]] = found[4] or ""
 
     def port(self, dialect: str) -> int:
         """Return the first port of a dialect."""
         return next(port for name, _, port in self.addresses if name == dialect)
 
     def url(self, dialect: str, target: str = "/") -> str:
-        return f"ws://127.0.0.1:{self.port(dialect)}{target}"
+        scheme = "ws" if self.tls is None else "wss"
+        path = self.paths[dialect] + target.removeprefix("/") if self.paths[dialect] else target
+        return f"{scheme}://127.0.0.1:{self.port(dialect)}{path}"
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
         """Send a signal; return the exit status and what the command has said on stderr."""

@@ -403,6 +403,7 @@ WEB = [name for name in ALL if name == "adapters.web" or name.startswith("adapte
 def test_web_knows_the_store_and_no_dialect() -> None:
     always = {
         "adapters.admission",
+        "adapters.by_http",
         "adapters.cells",
         "adapters.connection",
         "adapters.hosts",
@@ -449,6 +450,7 @@ HUB_KNOWN = {"gateway.hub.feed", "gateway.hub.interfaces", "gateway.hub.seat"}
 SERVERS_END = {
     "adapters.web.process",
     "adapters.web.link",
+    "adapters.web.passing",
     "adapters.web.live.sender",
     "adapters.web.live.rows",
 }

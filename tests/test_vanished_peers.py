@@ -25,6 +25,7 @@ import adapters.nac4.server
 import gateway.server.accepting
 from adapters.connection import serve_connection
 from adapters.epoll import EpollReader
+from adapters.upgrade import serve_websocket
 from adapters.wire import Wire
 from gateway.game.session import Terms
 from gateway.hub.hub import Hub
@@ -121,8 +122,8 @@ class Server:
         self._nursery.start_soon(epoll.run)
         self._nursery.start_soon(keep_time, self.hub)
         services: dict[str, Callable[[Wire], Awaitable[None]]] = {
-            "nac4": partial(adapters.nac4.server.serve, hub=self.hub),
-            "arena": partial(adapters.arena.server.serve, hub=self.hub),
+            "nac4": partial(serve_websocket, endpoint=adapters.nac4.server.endpoint(self.hub)),
+            "arena": partial(serve_websocket, endpoint=adapters.arena.server.endpoint(self.hub)),
             "droidcon": partial(adapters.droidcon.server.serve, hub=self.hub, rounds=1),
         }
         for name, service in services.items():

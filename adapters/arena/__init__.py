@@ -1,20 +1,29 @@
 """c4-arena: bots that come by websocket and send maps, in JSON or EDN."""
 
 from argparse import Namespace
-from functools import partial
 from typing import TYPE_CHECKING
 
-from adapters.dialect import Dialect, Opening, Serve
+from adapters.dialect import Dialect, Opening
+
+_BLANKS = ", \t\r\n"
+"""What may stand before a map; to EDN a comma is a blank."""
+_MAP = ("{", "#")
+"""What a map begins with: in EDN a tag or a namespace may come first."""
 
 if TYPE_CHECKING:
     from adapters.bot.talk import Entry
+    from adapters.upgrade import Endpoint
     from gateway.hub.interfaces import HubForPlayers
 
 
-def _front_end(hub: "HubForPlayers", options: Namespace, page: int | None) -> Serve:
-    from adapters.arena.server import serve  # noqa: PLC0415  a bot needs no server
+def _front_end(hub: "HubForPlayers", options: Namespace, page: int | None) -> "Endpoint":
+    from adapters.arena.server import endpoint  # noqa: PLC0415  a bot needs no server
 
-    return partial(serve, hub=hub, page=page, accounts=options.accounts)
+    return endpoint(hub, page, options.accounts)
+
+
+def _begins(text: str) -> bool:
+    return text.lstrip(_BLANKS).startswith(_MAP)
 
 
 def _open_dialogue(entry: "Entry") -> Opening:
@@ -36,6 +45,7 @@ DIALECT = Dialect(
     encodings=("json", "edn"),
     allows_blanks=True,
     rules=frozenset({"rejoin"}),
+    begins=_begins,
     front_end=_front_end,
     open_dialogue=_open_dialogue,
 )

@@ -7,9 +7,8 @@ from adapters.arena.codec import BEFORE_TOKEN, ArenaCodec, TokenCodec
 from adapters.arena.translator import ArenaTranslator
 from adapters.connection import Connection
 from adapters.guard import Guard, token_of_handshake
-from adapters.upgrade import Endpoint, serve_websocket, wanted_place
+from adapters.upgrade import Endpoint, wanted_place
 from adapters.websocket import WebSocketTransport
-from adapters.wire import Wire
 from gateway.hub.interfaces import HubForPlayers
 from gateway.server.accounts import Accounts
 
@@ -20,10 +19,8 @@ TEXT = (
 )
 
 
-async def serve(
-    wire: Wire, hub: HubForPlayers, page: int | None = None, accounts: Accounts | None = None
-) -> None:
-    """Serve one connection.
+def endpoint(hub: HubForPlayers, page: int | None = None, accounts: Accounts | None = None) -> Endpoint:
+    """Return what serves clients.
 
     `page` is the port of the page for people, if there is one. `accounts` are the protected names, if any.
     """
@@ -38,4 +35,4 @@ async def serve(
         guard = Guard(translator, accounts, transport, BEFORE_TOKEN, given)
         await Connection(hub, transport, TokenCodec(), guard, hide=guard.hide).run()
 
-    await serve_websocket(wire, Endpoint(talk, TEXT, page))
+    return Endpoint(talk, TEXT, page)

@@ -1,13 +1,13 @@
 """nac4: bots that come by websocket, are shown boards, and play by the clock."""
 
 from argparse import Namespace, _ArgumentGroup
-from functools import partial
 from typing import TYPE_CHECKING
 
-from adapters.dialect import Dialect, Opening, Serve
+from adapters.dialect import Dialect, Opening
 
 if TYPE_CHECKING:
     from adapters.bot.talk import Entry
+    from adapters.upgrade import Endpoint
     from gateway.hub.interfaces import HubForPlayers
 
 
@@ -19,10 +19,10 @@ def _add_options(group: _ArgumentGroup) -> None:
     )
 
 
-def _front_end(hub: "HubForPlayers", options: Namespace, page: int | None) -> Serve:
-    from adapters.nac4.server import serve  # noqa: PLC0415  a bot needs no server
+def _front_end(hub: "HubForPlayers", options: Namespace, page: int | None) -> "Endpoint":
+    from adapters.nac4.server import endpoint  # noqa: PLC0415  a bot needs no server
 
-    return partial(serve, hub=hub, page=page, accounts=options.accounts, original=options.nac4_original)
+    return endpoint(hub, page, options.accounts, original=options.nac4_original)
 
 
 def _open_dialogue(entry: "Entry") -> Opening:

@@ -8,9 +8,8 @@ from adapters.connection import Connection
 from adapters.guard import Guard, token_of_handshake
 from adapters.nac4.codec import BEFORE_TOKEN, Nac4Codec, TokenCodec
 from adapters.nac4.translator import Nac4Translator
-from adapters.upgrade import Endpoint, serve_websocket, wanted_place
+from adapters.upgrade import Endpoint, wanted_place
 from adapters.websocket import WebSocketTransport
-from adapters.wire import Wire
 from gateway.game.commands import Wish, place_for
 from gateway.hub.interfaces import HubForPlayers
 from gateway.server.accounts import Accounts
@@ -21,15 +20,10 @@ TEXT = (
 )
 
 
-async def serve(
-    wire: Wire,
-    hub: HubForPlayers,
-    page: int | None = None,
-    accounts: Accounts | None = None,
-    *,
-    original: bool = False,
-) -> None:
-    """Serve one connection; `original` words endings for clients that know no ``Disconnected``.
+def endpoint(
+    hub: HubForPlayers, page: int | None = None, accounts: Accounts | None = None, *, original: bool = False
+) -> Endpoint:
+    """Return what serves clients; `original` words endings for those that know no ``Disconnected``.
 
     `page` is the port of the page for people, if there is one. `accounts` are the protected names, if any.
     """
@@ -45,4 +39,4 @@ async def serve(
         guard = Guard(translator, accounts, transport, BEFORE_TOKEN, given)
         await Connection(hub, transport, TokenCodec(), guard, hide=guard.hide).run()
 
-    await serve_websocket(wire, Endpoint(talk, TEXT, page))
+    return Endpoint(talk, TEXT, page)

@@ -45,6 +45,8 @@ class Orders:
     """As `seconds` in `adapters.web.server.Web`."""
     idle: float = 300.0
     """As in `adapters.web.site.Site`."""
+    hosts: Sequence[str] = ()
+    """The addresses at which the server accepts clients of the page and passes them on."""
 
 
 @dataclass(frozen=True, slots=True)

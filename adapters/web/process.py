@@ -11,6 +11,7 @@ does. The rules it keeps:
 """
 
 import logging
+import socket
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -47,13 +48,21 @@ class Queue(Protocol):
         """Whether one has waited so long that players were told its result unstored."""
 
 
+class Opened(Protocol):
+    """Something with a socket that the process serves: a listener, or what connections are passed on by."""
+
+    @property
+    def socket(self) -> "trio.socket.SocketType | socket.socket":
+        """The socket."""
+
+
 class WebProcess:
     """Keeps one process that serves the web."""
 
     def __init__(
         self,
         orders: Orders,
-        listeners: Sequence[trio.SocketListener],
+        listeners: Sequence[Opened],
         queue: Queue | None,
         clear: Callable[[], Request] | None,
         hub: HubForSubscribers,

@@ -24,8 +24,9 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ConnectionState, LifespanState
 from starlette.types import ASGIApp, Message, Scope
 
-from adapters.admission import by_http
+from adapters.by_http import by_http
 from adapters.connection import guarded
+from adapters.web.passing import PassedStream
 from gateway.store.errors import StoreError
 
 SEND_LIMIT = 30.0
@@ -43,6 +44,8 @@ PIECE = 1 << 14
 _VERSIONS = (b"1.0", b"1.1")
 _OFFERS = (b"upgrade", b"http2-settings")
 
+Stream: TypeAlias = trio.SocketStream | PassedStream
+"""A client's: of a connection that this process accepted, or that the server passed on."""
 _Send: TypeAlias = Callable[[Message | None], Awaitable[None]]
 
 logger = logging.getLogger(__name__)
@@ -55,12 +58,16 @@ class Web:
         """A client has so many seconds for the head of a request, and for its body; or `IDLE_LIMIT`."""
         self._application = application
         self._config = _config(seconds or IDLE_LIMIT)
+        self._config_for_one = _config(seconds or IDLE_LIMIT)
+        self._config_for_one.keep_alive_max_requests = 1
         self._context = WorkerContext(None)
         self._connections: dict[Connection, None] = {}
 
-    async def serve(self, stream: trio.SocketStream) -> None:
+    async def serve(self, stream: Stream) -> None:
         """Serve one connection until it ends. Raises nothing."""
-        connection = Connection(stream, self._application, self._config, self._context, self._bound)
+        is_single = isinstance(stream, PassedStream) and stream.is_single
+        config = self._config_for_one if is_single else self._config
+        connection = Connection(stream, self._application, config, self._context, self._bound)
         self._connections[connection] = None
         try:
             await guarded("web", connection.run)
@@ -88,7 +95,7 @@ class Connection:
 
     def __init__(
         self,
-        stream: trio.SocketStream,
+        stream: Stream,
         application: ASGIApp,
         config: Config,
         context: WorkerContext,
@@ -110,8 +117,9 @@ class Connection:
         self._sending = trio.Lock()
         self._answers: trio.Nursery
         state = ConnectionState(LifespanState())
+        is_secure = isinstance(stream, PassedStream) and stream.is_secure
         self._protocol = H11Protocol(
-            cast(Any, application), config, context, cast(Any, self), state, False, None, None, self._send
+            cast(Any, application), config, context, cast(Any, self), state, is_secure, None, None, self._send
         )
         self._protocol.connection = OnlyHttp11(h11.SERVER, config.h11_max_incomplete_size)
 
@@ -230,14 +238,14 @@ class Connection:
             await self._send_data(by_http("408 Request Timeout", "The request did not come in time."))
 
 
-async def refuse(stream: trio.SocketStream, text: str) -> None:
+async def refuse(stream: Stream, text: str) -> None:
     """Tell a client in a sentence why it is not served."""
     with trio.move_on_after(PARTING), suppress(trio.BrokenResourceError):
         await stream.send_all(by_http("503 Service Unavailable", text))
         await _part(stream)
 
 
-async def _part(stream: trio.SocketStream) -> None:
+async def _part(stream: Stream) -> None:
     """Close our half, then read on: unread data at a close would destroy the answer."""
     with trio.move_on_after(PARTING):
         try:

@@ -24,9 +24,10 @@ from adapters.web.health import Health
 from adapters.web.link import Answer, Link, LinkError, Orders, Stop, Told
 from adapters.web.live.live import Live
 from adapters.web.origins import Origins
+from adapters.web.passing import Passed, PassedStream
 from adapters.web.perfect import Perfect, Solver
 from adapters.web.remote import Remote
-from adapters.web.server import Web, refuse
+from adapters.web.server import Stream, Web, refuse
 from adapters.web.site import Front, Site
 from adapters.web.streaming import Threads
 from gateway.processes import give_way
@@ -63,7 +64,7 @@ async def _serve(link: Link, listeners: Sequence[socket.socket]) -> None:
         if isinstance(orders, Orders):
             set_up_logging(orders.log_level, as_json=orders.log_json)
             database = None if orders.where is None else open_again(Place(orders.where, orders.file))
-            await Serving(link, database, orders, is_local=_are_local(listeners)).run(listeners)
+            await Serving(link, database, orders, is_local=_is_local(orders, listeners)).run(listeners)
             if database is not None:
                 database.close()
     except* LinkError:
@@ -127,29 +128,33 @@ class Serving:
                     raise LinkError(f"{type(message).__name__} is not for the web")
         nursery.cancel_scope.cancel()
 
-    async def _serve_one(self, stream: trio.SocketStream) -> None:
+    async def _serve_one(self, stream: Stream) -> None:
         try:
-            origin = origin_at(address_of(stream.socket))
+            origin = origin_at(_address_of(stream))
             await self._admission.let_in("page", origin, stream, self._web.serve, refuse)
         finally:
             stream.socket.close()
             self._room.release()
 
 
-class Endpoint(trio.abc.Listener[trio.SocketStream]):
-    """A listening socket that accepts a client only when there is room for it.
+class Endpoint(trio.abc.Listener[Stream]):
+    """A listening socket, or one by which clients are passed on, that takes a client only if there is room.
 
     As in `gateway.server.accepting`, no error of accept() ends it, and a client that vanishes is detected.
     """
 
     def __init__(self, listener: socket.socket, room: trio.Semaphore, make_room: Callable[[], None]) -> None:
         """`make_room` hangs up on an idle client, if there is one."""
-        self._listener = trio.SocketListener(trio.socket.from_stdlib_socket(listener))
+        self._listener = (
+            Passed(listener)
+            if _passes_on(listener)
+            else trio.SocketListener(trio.socket.from_stdlib_socket(listener))
+        )
         self._room = room
         self._troubles = Troubles()
         self._make_room = make_room
 
-    async def accept(self) -> trio.SocketStream:
+    async def accept(self) -> Stream:
         """Return the next connection. Its room is to be released when it ends."""
         await self._take_room()
         try:
@@ -160,7 +165,7 @@ class Endpoint(trio.abc.Listener[trio.SocketStream]):
         watch(stream.socket)
         return stream
 
-    async def _next(self) -> trio.SocketStream:
+    async def _next(self) -> Stream:
         while True:
             try:
                 return await self._listener.accept()
@@ -189,8 +194,18 @@ class Endpoint(trio.abc.Listener[trio.SocketStream]):
         await self._listener.aclose()
 
 
-def _are_local(listeners: Sequence[socket.socket]) -> bool:
-    return all(ip_address(each.getsockname()[0].partition("%")[0]).is_loopback for each in listeners)
+def _is_local(orders: Orders, listeners: Sequence[socket.socket]) -> bool:
+    hosts = [each.getsockname()[0] for each in listeners if not _passes_on(each)]
+    return all(ip_address(each.partition("%")[0]).is_loopback for each in (*hosts, *orders.hosts))
+
+
+def _passes_on(sock: socket.socket) -> bool:
+    """Whether connections come by this socket that the server accepted."""
+    return sock.family == socket.AF_UNIX
+
+
+def _address_of(stream: Stream) -> str:
+    return stream.address if isinstance(stream, PassedStream) else address_of(stream.socket)
 
 
 def _stream(sock: socket.socket) -> trio.SocketStream:

@@ -21,6 +21,8 @@ class Front:
     """Of its URLs, such as ``ws``; empty if an address is only host and port."""
     port: int | None
     """The port on which the server listens for it, or None."""
+    is_shared: bool = False
+    """Whether that is the page's port, too: then URLs have a path, which is `name`."""
 
 
 @dataclass(frozen=True, slots=True)

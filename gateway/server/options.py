@@ -9,7 +9,7 @@ from gateway import __version__
 from gateway.engines import EngineUnavailable
 from gateway.engines.catalogue import engine_named
 from gateway.game.commands import HOUSE_PLAYERS
-from gateway.server import accounts, limits, metrics, settings
+from gateway.server import accounts, certificates, limits, metrics, proxies, settings
 from gateway.server.arguments import Description, Parser, listed, number
 from gateway.server.settings import Settings
 
@@ -55,6 +55,8 @@ WEB_PORT = 8000
 """The port of the page where none is given."""
 NO_WEB = -1
 """What stands for a port where no page is wanted."""
+ANY_PORT = "env"
+"""What stands for the port that the environment names, as hosting services do it."""
 ALL_ORIGINS = "*"
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9.+_-]*")
@@ -87,11 +89,12 @@ def in_force(arguments: Sequence[str], dialects: Sequence[Description]) -> Itera
 def _settled(parser: Parser, arguments: Sequence[str], dialects: Sequence[Description]) -> Settings:
     settled = settings.settle(parser, arguments, os.environ)
     options = settled.options
-    if all(getattr(options, each.option) is None for each in dialects):
+    if options.port is None and all(getattr(options, each.option) is None for each in dialects):
         for each in dialects:
             setattr(options, each.option, each.port)
     options.host = options.host or [HOST]
     _settle_web(parser, settled)
+    certificates.settle(parser, options)
     accounts.settle_options(parser, options)
     return settled
 
@@ -127,6 +130,8 @@ def _parser(dialects: Sequence[Description]) -> Parser:
         allow_abbrev=False,
     )
     _add_addresses(parser.add_argument_group("where to listen"), dialects)
+    certificates.add_options(parser.add_argument_group("TLS"))
+    proxies.add_options(parser.add_argument_group("behind a proxy"))
     _add_rules(parser.add_argument_group("how to play"), dialects)
     _add_house(parser.add_argument_group("players of the server's own"))
     results = parser.add_argument_group("where to keep results")
@@ -159,6 +164,13 @@ def _parser(dialects: Sequence[Description]) -> Parser:
 def _add_addresses(group: argparse._ArgumentGroup, dialects: Sequence[Description]) -> None:
     for each in dialects:
         group.add_argument(f"--{each.option}", type=number(int, 0, 65_535), metavar="PORT", help=each.bots)
+    group.add_argument(
+        "--port",
+        type=_port,
+        metavar=f"PORT|{ANY_PORT}",
+        help="one port for all bots and the page; others open only if they are given, too;"
+        f" {ANY_PORT}: the one that the environment variable PORT names",
+    )
     group.add_argument(
         "--host",
         action="append",
@@ -266,6 +278,15 @@ def database(text: str) -> str:
 
 def _database_or_none(text: str) -> str | None:
     return None if text == NOWHERE else database(text)
+
+
+def _port(text: str) -> float:
+    if text != ANY_PORT:
+        return number(int, 0, 65_535)(text)
+    named = os.environ.get("PORT")
+    if named is None:
+        raise argparse.ArgumentTypeError("the environment variable PORT is not set")
+    return number(int, 0, 65_535)(named)
 
 
 def _origin(text: str) -> str:

@@ -12,7 +12,7 @@ import trio.testing
 from shell_fakes import FakeTransport, ToyCodec, at_an_endpoint, send
 
 import adapters.dial
-from adapters.admission import by_http
+from adapters.by_http import by_http
 from adapters.contract import Farewell, PeerGone, WireError
 from adapters.dial import Client, open_lines, open_websocket
 from adapters.transports import received

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.hosts import host_in, is_domain
+from adapters.hosts import host_in, is_domain, port_in
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,18 @@ def test_what_is_not_a_host_is_none(header: str) -> None:
 )
 def test_domain_is_a_name_that_somebody_else_gives(host: str, expected: bool) -> None:
     assert is_domain(host) == expected
+
+
+@pytest.mark.parametrize(
+    ("header", "port"),
+    [
+        ("c4.example:8000", 8000),
+        ("[::1]:80", 80),
+        ("c4.example", None),
+        ("[::1]", None),
+        ("a b:80", None),
+        ("", None),
+    ],
+)
+def test_port_is_what_stands_behind_the_host(header: str, port: int | None) -> None:
+    assert port_in(header) == port

@@ -1,10 +1,12 @@
 """Streams that send without waiting where they can."""
 
 import socket
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TypeAlias
 
+import certificates
 import pytest
 import trio
 import trio.testing
@@ -13,9 +15,11 @@ from wires import MemorySocket
 
 from adapters.epoll import EpollReader
 from adapters.sockets import DirectSocket, is_answered, origin_at
+from adapters.tls import Session, TlsSocket
 from adapters.wire import Wire
+from gateway.server.certificates import Certificate
 
-Either: TypeAlias = DirectSocket | MemorySocket
+Either: TypeAlias = DirectSocket | MemorySocket | TlsSocket
 
 pytestmark = pytest.mark.trio
 
@@ -34,19 +38,46 @@ async def direct_clogged_pair() -> tuple[DirectSocket, DirectSocket]:
     return pair
 
 
-@pytest.fixture(params=["looked at", "direct", "fake"])
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
+    files = certificates.make(tmp_path_factory.mktemp("certificate"))
+    return Certificate(files.certificate, files.key)
+
+
+def with_tls(
+    server: DirectSocket, client: DirectSocket, certificate: Certificate
+) -> tuple[TlsSocket, TlsSocket]:
+    """Return the ends, after their handshake."""
+    trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
+    theirs, ours = Session(trusting, is_server=False), Session(certificate.context)
+    done = False
+    while not done:
+        done = theirs.shake_hands()
+        ours.incoming.write(theirs.outgoing.read())
+        done = ours.shake_hands() and done
+        theirs.incoming.write(ours.outgoing.read())
+    return TlsSocket(server, ours), TlsSocket(client, theirs)
+
+
+TLS = [pytest.param(name, marks=certificates.needs_openssl) for name in ("tls", "tls looked at")]
+
+
+@pytest.fixture(params=["looked at", "direct", "fake", *TLS])
 async def pair(request: pytest.FixtureRequest, nursery: trio.Nursery) -> AsyncIterator[tuple[Either, Either]]:
     """The same rules hold for all kinds, and for what stands in for a socket in other tests."""
     epoll = None
-    if request.param == "looked at":
+    if request.param.endswith("looked at"):
         epoll = EpollReader()
         nursery.start_soon(epoll.run)
     async with sockets() as (server, client):
-        ends = (
-            (MemorySocket(server), MemorySocket(client))
-            if request.param == "fake"
-            else (DirectSocket(server, epoll), DirectSocket(client, epoll))
-        )
+        ends: tuple[Either, Either]
+        if request.param == "fake":
+            ends = MemorySocket(server), MemorySocket(client)
+        else:
+            ends = DirectSocket(server, epoll), DirectSocket(client, epoll)
+        if request.param.startswith("tls"):
+            ends = with_tls(*ends, request.getfixturevalue("certificate"))
         async with closing(*ends):
             yield ends
 
@@ -249,3 +280,76 @@ async def test_client_that_has_gone_already_has_no_origin() -> None:
         stream = DirectSocket(server)
         async with closing(stream):
             assert stream.address in ("", "127.0.0.1")
+
+
+# With TLS.
+
+
+@pytest.fixture
+async def secure_pair(certificate: Certificate) -> AsyncIterator[tuple[TlsSocket, TlsSocket]]:
+    async with sockets() as (server, client):
+        ends = with_tls(DirectSocket(server), DirectSocket(client), certificate)
+        async with closing(*ends):
+            yield ends
+
+
+@certificates.needs_openssl
+async def test_text_counts_as_sent_when_all_of_it_has_left(secure_pair: tuple[TlsSocket, TlsSocket]) -> None:
+    server, client = secure_pair
+    sent, waiting = b"", b"x" * 1000
+    while server.send_some(waiting):
+        sent += waiting
+    assert server.send_some(waiting) == 0  # the same again is not sent twice
+    received = b""
+
+    async def read_all() -> None:
+        nonlocal received
+        while len(received) < len(sent) + len(waiting) + 4:
+            received += await read(client, 65_536)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(read_all)
+        left = waiting + b"last"
+        while left:
+            left = left[await server.send_more(left) :]
+    assert received == sent + waiting + b"last"
+
+
+@certificates.needs_openssl
+async def test_end_that_is_told_by_tls_alone_ends_the_stream(
+    secure_pair: tuple[TlsSocket, TlsSocket],
+) -> None:
+    server, client = secure_pair
+    client.send_some(b"NAME ann")
+    with pytest.raises(ssl.SSLWantReadError):
+        client._session.tls.unwrap()
+    client._flush()  # and nothing of TCP's own
+    data: list[bytes | None] = []
+
+    def ready() -> bool:
+        data.append(server.read(4096))
+        return data[-1] != b""
+
+    await server.listen(ready)
+    assert b"".join(each or b"" for each in data) == b"NAME ann"
+    assert await read(server, 10) == b""
+
+
+@certificates.needs_openssl
+@pytest.mark.parametrize("garbage", [b"NAME ann\n", b"\x17\x03\x03\x00\x05hello"])
+async def test_what_is_not_encrypted_breaks_the_stream(
+    secure_pair: tuple[TlsSocket, TlsSocket], garbage: bytes
+) -> None:
+    server, client = secure_pair
+    client._direct.send_some(garbage)
+    with pytest.raises(trio.BrokenResourceError):
+        await read(server, 10)
+
+
+@certificates.needs_openssl
+async def test_stream_of_which_the_end_comes_without_a_word_has_ended(
+    secure_pair: tuple[TlsSocket, TlsSocket],
+) -> None:
+    server, client = secure_pair
+    await client.aclose()
+    assert await read(server, 10) == b""

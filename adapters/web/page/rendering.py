@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import Response
 
-from adapters.hosts import host_in
+from adapters.hosts import host_in, port_in
 from adapters.web.page.assets import assets
 from adapters.web.page.words import FILTERS
 from adapters.web.site import Front, Site
@@ -65,16 +65,15 @@ class Renderer:
         of player. Everywhere, in macros too, there are `plays`, whether people can play here, and `keeps`,
         whether results are kept.
         """
-        host = host_of(request)
         fronts = [
-            {"name": each.name, "title": each.title, "url": _url(each, host)}
+            {"name": each.name, "title": each.title, "url": _url(each, request)}
             for each in self._site.fronts
             if each.port is not None
         ]
         known = {"tab": "", "fronts": fronts, "house": self._site.house, "kinds": self._kinds}
         text = self._environment.get_template(template).render(known | context)
         body = text.encode("utf-8", "replace")  # names may have halves of surrogate pairs
-        sockets = [each["url"] for each in fronts if each["url"].startswith("ws://")]
+        sockets = [each["url"] for each in fronts if each["url"].startswith(("ws://", "wss://"))]
         headers = HEADERS | {
             "Content-Security-Policy": _POLICY.format(connect=" ".join(["'self'", *sockets]))
         }
@@ -103,5 +102,13 @@ def host_of(request: Request) -> str:
     return host_in(request.headers.get("host", "")) or "localhost"
 
 
-def _url(front: Front, host: str) -> str:
-    return f"{front.scheme}://{host}:{front.port}" if front.scheme else f"{host}:{front.port}"
+def _url(front: Front, request: Request) -> str:
+    """Return where a bot finds the server: on the port of this page, if they share one."""
+    is_secure = request.url.scheme == "https"
+    host = host_of(request)
+    place, path = f"{host}:{front.port}", ""
+    if front.is_shared:  # at the address that the client knows, whatever proxies make of it
+        port = port_in(request.headers.get("host", "")) or (443 if is_secure else 80)
+        place, path = f"{host}:{port}", f"/{front.name}"
+    scheme = f"{front.scheme}s" if is_secure else front.scheme
+    return f"{scheme}://{place}{path}" if front.scheme else place

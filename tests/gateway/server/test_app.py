@@ -22,6 +22,7 @@ import gateway.server.accepting
 import gateway.server.app
 from adapters.connection import serve_connection
 from adapters.epoll import EpollReader
+from adapters.upgrade import serve_websocket
 from gateway.game.commands import AtTable, Enter, Play
 from gateway.game.events import Dismissed, Ended, Event, Reason, ToMove, Why
 from gateway.game.manners import Afterwards, Illegal, Manners
@@ -453,8 +454,8 @@ async def server(results: Results, clock: float) -> AsyncIterator[dict[str, int]
     """Give the ports of a gateway on real sockets, by dialect."""
     hub = Hub(Terms(clock=clock, idle=clock), LobbyAndTables(random.Random(0)), Heard(results.note))
     serve = {
-        "nac4": partial(adapters.nac4.server.serve, hub=hub),
-        "arena": partial(adapters.arena.server.serve, hub=hub),
+        "nac4": partial(serve_websocket, endpoint=adapters.nac4.server.endpoint(hub)),
+        "arena": partial(serve_websocket, endpoint=adapters.arena.server.endpoint(hub)),
         "droidcon": partial(adapters.droidcon.server.serve, hub=hub, rounds=4),
     }
     ports: dict[str, int] = {}

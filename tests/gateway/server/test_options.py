@@ -84,6 +84,8 @@ def test_two_readings_share_nothing() -> None:
         ("--rejoin", ["0", "x"]),
         ("--seed", ["x", "1.5", "9" * 5000]),
         ("--web", ["-1", "65536", "x", ""]),
+        ("--port", ["-1", "65536", "x", "", "ENV"]),
+        ("--trusted-proxy", ["10.0.0.1/8", "x", ""]),
         ("--log-level", ["loud", ""]),
     ],
 )
@@ -300,3 +302,42 @@ def test_path_or_url_of_postgresql_is_taken_as_it_is(where: str) -> None:
 
 def test_results_can_be_kept_nowhere() -> None:
     assert parse(["--db", "none"]).db is None
+
+
+# One port, TLS, proxies.
+
+
+def test_one_port_is_the_only_one_unless_others_are_given() -> None:
+    assert (parse(["--port", "9000"]).port, ports(parse(["--port", "9000"]))) == (9000, dict.fromkeys(PORTS))
+    assert ports(parse(["--port", "9000", "--tcp", "4242"])) == dict.fromkeys(PORTS) | {"tcp": 4242}
+    assert parse([]).port is None
+
+
+def test_one_port_may_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PORT", "5000")
+    assert parse(["--port", "env"]).port == 5000
+    assert parse([]).port is None
+
+
+@pytest.mark.parametrize(("value", "words"), [(None, "PORT is not set"), ("", "''"), ("http", "'http'")])
+def test_port_that_the_environment_does_not_name_is_refused(
+    value: str | None, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("PORT", raising=False)
+    if value is not None:
+        monkeypatch.setenv("PORT", value)
+    error = refused(["--port", "env"], capsys)
+    assert "--port" in error
+    assert words in error
+
+
+@pytest.mark.parametrize("option", [["--tls-only"], ["--tls-key", "key.pem"]])
+def test_option_of_tls_without_a_certificate_is_refused(
+    option: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert f"{option[0]} is of no use without --tls-cert" in refused(option, capsys)
+
+
+def test_trusted_proxies_are_all_that_are_given() -> None:
+    options = parse(["--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "::1"])
+    assert [str(each) for each in options.trusted_proxy] == ["10.0.0.0/8", "::1/128"]

@@ -1,0 +1,128 @@
+"""Taking a browser's connection to the process that serves the page.
+
+Knows wires; does not know that process, but how to give it a socket. A plain connection is given away, and
+costs this process nothing from then on. One with TLS stays: its bytes are relayed to a socket of which the
+process has the other end. The rules it keeps:
+
+- Relays are bounded, in number and in bytes, and a relay does its work in turns with clients that send much.
+- A relay ends when either end does, or does not take what it is sent.
+"""
+
+import resource
+import socket
+from collections import Counter
+from typing import Protocol
+
+import trio
+
+from adapters.entry import FIRST_LIMIT
+from adapters.upgrade import PlainRequest
+from adapters.wire import Wire
+
+MOST_RELAYS = 256
+"""Connections that are relayed at once."""
+FILES_PER_RELAY = 32
+"""Of so many files that the process may have open, one is for a relay: each takes one more than a client."""
+SEND_LIMIT = 30.0
+"""Seconds that either end has to take one piece."""
+_PIECE = 1 << 14
+
+_BUSY = (
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 39\r\n"
+    b"Retry-After: 5\r\nConnection: close\r\n\r\nThe page is busy, try again in a while\n"
+)
+
+
+class Passing(Protocol):
+    """The way of a socket to the process that serves the page."""
+
+    @property
+    def socket(self) -> socket.socket:
+        """The end for the process."""
+
+    async def give(
+        self, number: int, begun: bytes, address: str, *, is_secure: bool, is_single: bool
+    ) -> None:
+        """Give a copy of socket `number`, of which `begun` was read. Raises OSError if that fails.
+
+        Its client is at `address`. `is_secure` says that the client uses HTTPS, `is_single` that only one
+        request is to be answered.
+        """
+
+
+class Page:
+    """The way to the page, for connections that this process accepted."""
+
+    def __init__(self, passing: Passing, counts: Counter[tuple[str, str]]) -> None:
+        """Connections that `passing` does not take are counted into `counts`."""
+        self.passing = passing
+        self._counts = counts
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self._most = (
+            MOST_RELAYS if files == resource.RLIM_INFINITY else min(MOST_RELAYS, files // FILES_PER_RELAY)
+        )
+        self._relays = 0
+
+    async def serve(self, wire: Wire) -> None:
+        """Serve a connection to the page's own port."""
+        try:
+            data = b""
+            with trio.move_on_after(FIRST_LIMIT):
+                data = await wire.receive_some()
+            if data:
+                await self.take(wire, PlainRequest(data, wire.is_secure))
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            pass
+        finally:
+            await wire.linger()
+
+    async def take(self, wire: Wire, request: PlainRequest) -> None:
+        """Let the page's process answer a request, and all that follow. Raises what wires raise."""
+        try:
+            if wire.is_secure:
+                await self._relay(wire, request)
+            else:
+                await self._hand_over(wire.fileno(), wire, request)
+                await trio.aclose_forcefully(wire)  # without a word to the client, whom another serves now
+        except OSError:
+            self._counts["page_refused", ""] += 1
+            await wire.send_all(_BUSY)
+
+    async def _hand_over(self, number: int, wire: Wire, request: PlainRequest) -> None:
+        marks = {"is_secure": request.is_secure, "is_single": request.is_single}
+        await self.passing.give(number, request.begun, wire.address, **marks)
+
+    async def _relay(self, wire: Wire, request: PlainRequest) -> None:
+        if self._relays == self._most:
+            raise BlockingIOError
+        self._relays += 1
+        try:
+            ours, theirs = socket.socketpair()
+            async with trio.SocketStream(trio.socket.from_stdlib_socket(ours)) as stream:
+                with theirs:
+                    await self._hand_over(theirs.fileno(), wire, request)
+                await _exchange(wire, stream)
+        finally:
+            self._relays -= 1
+
+
+async def _exchange(wire: Wire, stream: trio.SocketStream) -> None:
+    """Relay both ways until the page's end has ended, or either is gone."""
+
+    async def to_page() -> None:
+        while data := await wire.receive_some():
+            await wire.turn()
+            with trio.fail_after(SEND_LIMIT):
+                await stream.send_all(data)
+        await stream.send_eof()
+
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(to_page)
+            while data := await stream.receive_some(_PIECE):
+                await wire.turn()
+                with trio.fail_after(SEND_LIMIT):
+                    await wire.send_all(data)
+            nursery.cancel_scope.cancel()
+    except* (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError):
+        pass

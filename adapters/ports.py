@@ -1,0 +1,95 @@
+"""The ports that no dialect has for itself: the page's, and the one port for everything.
+
+Knows what serves their clients, and which process accepts them. The web's process accepts on the page's port,
+unless clients may come by TLS or by way of a proxy: then this process does, and passes them on, as it does
+with those who ask for the page on the one port.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
+
+import trio
+
+from adapters.admission import Admission
+from adapters.connection import serve_connection
+from adapters.dialect import Dialect, Serve
+from adapters.entry import FIRST_LIMIT, SILENCE, Entry
+from adapters.page import Page
+from adapters.wire import Wire
+from gateway.server.app import FrontEnd, Listening, addresses_of
+
+Listeners: TypeAlias = Sequence[trio.SocketListener]
+Wired: TypeAlias = Callable[[trio.SocketStream], Wire]
+
+ONE_PORT = "port"
+"""The name of the one port's front end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The open sockets of these ports."""
+
+    page: Listeners
+    """The page's own."""
+    shared: Listeners
+    """The one port's."""
+    entry: Entry
+    to_page: Page | None
+    """The way to the page, for clients that this process accepts; None without a page, or without them."""
+
+    @property
+    def page_port(self) -> int | None:
+        """The port at which browsers find the page."""
+        return port_of(self.page or (self.shared if self.to_page else ()))
+
+    @property
+    def for_web(self) -> Listeners:
+        """What the web's process listens to itself."""
+        return self.page if self.entry.is_plain else ()
+
+    @property
+    def hosts(self) -> list[str]:
+        """The addresses at which this process accepts clients of the page."""
+        accepted = () if self.to_page is None else (*self.shared, *(() if self.for_web else self.page))
+        return [each.socket.getsockname()[0] for each in accepted]
+
+    def opened(self, dialects: Sequence[Dialect]) -> list[tuple[str, list[str]]]:
+        """Return what is where on the one port: each address with the path of a dialect."""
+        addresses = addresses_of(self.shared)
+        paths = {each.name: f"/{each.name}" if each.scheme else "" for each in dialects}
+        found = [(name, [f"{each}{path}" for each in addresses]) for name, path in paths.items()]
+        return [("page", addresses), *found] if self.to_page else found
+
+    def fronts(
+        self, dialects: Sequence[Dialect], own: Sequence[Listening]
+    ) -> list[tuple[str, str, str, str, int | None, bool]]:
+        """Return the dialects for the page, as the fields of its `Front`; `own` are their own ports."""
+        ports = {each.front_end.name: port_of(each.listeners) for each in own}
+        shared = port_of(self.shared)
+        return [
+            (each.name, each.short, each.mark, each.scheme, ports.get(each.name, shared), is_shared)
+            for each in dialects
+            for is_shared in [each.name not in ports]
+        ]
+
+    def listening(self, serve_all: Serve, wired: Wired, limits: Admission) -> list[Listening]:
+        """Return what this process accepts clients for; on the one port `serve_all` serves them."""
+
+        def found(name: str, serve: Serve, silence: float, listeners: Listeners) -> Listening:
+            guarded = self.entry.before(serve, silence, partial(limits.guard, name, b""))
+            paused = partial(limits.count, "limit_system", name)
+            served = partial(serve_connection, name, guarded, wired)
+            return Listening(FrontEnd(name, port_of(listeners) or 0, served, paused), [*listeners])
+
+        shared = [found(ONE_PORT, serve_all, SILENCE, self.shared)] if self.shared else []
+        if self.to_page is None or not self.page or self.for_web:
+            return shared
+        return [*shared, found("page", self.to_page.serve, FIRST_LIMIT, self.page)]
+
+
+def port_of(listeners: Listeners) -> int | None:
+    """Return the port of the first listener, if there is one."""
+    port: int | None = listeners[0].socket.getsockname()[1] if listeners else None
+    return port

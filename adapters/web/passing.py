@@ -1,0 +1,129 @@
+"""Sockets of clients, on their way from the server to the web's process.
+
+Knows both ends of the way, and what goes with a socket: what was read of it, and what is known of its client.
+Does not know HTTP. A socket goes with one datagram over a pair of sockets that outlives the process: those
+on their way when it dies wait for the next one.
+"""
+
+import socket
+from enum import IntFlag
+
+import trio
+
+LONGEST = 1 << 16
+"""Bytes that may go with a socket."""
+LIMIT = 15.0
+"""Seconds that the process has to take sockets when many are on their way."""
+PIECE = 1 << 14
+"""Bytes read at once where nobody says how many."""
+
+
+class _Marks(IntFlag):
+    SECURE = 1
+    SINGLE = 2
+
+
+class Passing:
+    """The server's end. `socket` is the end for the process."""
+
+    def __init__(self) -> None:
+        """Raises OSError."""
+        self._ours, self.socket = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2 * LONGEST)
+        self._ours.setblocking(False)
+        self._turn = trio.Lock()
+
+    async def give(
+        self, number: int, begun: bytes, address: str, *, is_secure: bool, is_single: bool
+    ) -> None:
+        """Give a copy of socket `number`, of which `begun` was read. Its client is at `address`.
+
+        Both have at most `LONGEST` bytes together. Raises OSError, also if the process takes none for `LIMIT`
+        seconds.
+        """
+        marks = (_Marks.SECURE if is_secure else 0) | (_Marks.SINGLE if is_single else 0)
+        with trio.move_on_after(LIMIT):
+            async with self._turn:
+                await self._send(bytes((marks, len(address))) + address.encode() + begun, number)
+                return
+        raise TimeoutError
+
+    def close(self) -> None:
+        """Give no more."""
+        self._ours.close()
+        self.socket.close()
+
+    async def _send(self, data: bytes, number: int) -> None:
+        while True:
+            try:
+                socket.send_fds(self._ours, [data], [number])
+            except BlockingIOError:
+                await trio.lowlevel.wait_writable(self._ours)
+            else:
+                return
+
+
+class PassedStream(trio.abc.HalfCloseableStream):
+    """A client's stream, of which something has been read already."""
+
+    def __init__(self, taken: socket.socket, data: bytes) -> None:
+        """`data` is what came with the socket."""
+        marks, end = data[0], 2 + data[1]
+        self._stream = trio.SocketStream(trio.socket.from_stdlib_socket(taken))
+        self._begun = data[end:]
+        self.socket = self._stream.socket
+        self.address = data[2:end].decode()
+        """The client's host, an IP address. Empty where nobody knows."""
+        self.is_secure = bool(marks & _Marks.SECURE)
+        """Whether the client uses HTTPS."""
+        self.is_single = bool(marks & _Marks.SINGLE)
+        """Whether only one request is to be answered."""
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        """Return what comes next, no bytes at the end of the stream."""
+        if self._begun:
+            data, self._begun = self._begun, b""
+            await trio.lowlevel.checkpoint()
+            return data
+        return bytes(await self._stream.receive_some(max_bytes or PIECE))
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        """Send all of `data`."""
+        await self._stream.send_all(data)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        """Wait until there may be room for more."""
+        await self._stream.wait_send_all_might_not_block()
+
+    async def send_eof(self) -> None:
+        """Let the client know that no more comes."""
+        await self._stream.send_eof()
+
+    async def aclose(self) -> None:
+        """Close both directions."""
+        await self._stream.aclose()
+
+
+class Passed(trio.abc.Listener[PassedStream]):
+    """The process's end: gives the streams as a listener does."""
+
+    def __init__(self, taken: socket.socket) -> None:
+        """Take the socket, which is closed at the end."""
+        self.socket = trio.socket.from_stdlib_socket(taken)
+        self._taken = taken
+
+    async def accept(self) -> PassedStream:
+        """Return the next stream. Raises OSError."""
+        while True:
+            await trio.lowlevel.wait_readable(self.socket)
+            try:
+                data, numbers, _, _ = socket.recv_fds(self._taken, LONGEST + 2, 1)
+            except BlockingIOError:
+                continue
+            if numbers:  # otherwise this process had too many files open to get it
+                return PassedStream(socket.socket(fileno=numbers[0]), data)
+
+    async def aclose(self) -> None:
+        """Take no more."""
+        self.socket.close()
+        await trio.lowlevel.checkpoint()

@@ -1,0 +1,141 @@
+"""Where a client is, when it comes by way of a proxy.
+
+Pure. Knows the PROXY header, in its versions 1 and 2, which a proxy sends before a client's first byte, and
+the header X-Forwarded-For, which it adds to a request by HTTP. The rule it keeps: nothing that a client can
+write itself is believed. So the PROXY header is mandatory or means nothing, and of X-Forwarded-For only what
+trusted proxies added counts.
+"""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import TypeAlias
+
+LONGEST = 4096
+"""Bytes that a PROXY header may have."""
+MOST_HOPS = 32
+"""Entries of X-Forwarded-For that are looked at, from the right."""
+
+_VERSION_1 = b"PROXY "
+_LONGEST_LINE = 107
+_VERSION_2 = b"\r\n\r\n\0\r\nQUIT\n"
+_FIXED = 16
+"""Bytes of version 2 before the addresses."""
+_SIZES = {0x10: 4, 0x20: 16}
+"""Bytes of an address, by family."""
+
+Network: TypeAlias = IPv4Network | IPv6Network
+
+
+@dataclass(frozen=True, slots=True)
+class Proxied:
+    """What a PROXY header says."""
+
+    address: str | None
+    """Where the client is; None where the proxy speaks for itself or does not know."""
+    rest: bytes
+    """What followed the header."""
+
+
+def add_options(group: argparse._ArgumentGroup) -> None:
+    """Add the options about proxies."""
+    group.add_argument(
+        "--proxy-protocol",
+        action="store_true",
+        help="every connection begins with the PROXY header (version 1 or 2) of a proxy, which says where the"
+        " client is; one without it is refused",
+    )
+    group.add_argument(
+        "--trusted-proxy",
+        type=_network,
+        action="append",
+        default=[],
+        metavar="CIDR",
+        help="take a websocket client's address from the X-Forwarded-For of proxies in this network;"
+        " may be given several times",
+    )
+
+
+def header_in(data: bytes) -> Proxied | None:
+    """Return the PROXY header that `data` begins with, None if more is needed. Raises ValueError."""
+    if data.startswith(_VERSION_2[: len(data)]):
+        return _version_2(data) if len(data) >= _FIXED else None
+    if data.startswith(_VERSION_1[: len(data)]):
+        line, end, rest = data.partition(b"\r\n")
+        if len(line) > _LONGEST_LINE - 2:
+            raise ValueError("the PROXY header has no end")
+        return _version_1(line, rest) if end else None
+    raise ValueError("there is no PROXY header")
+
+
+def client_behind(peer: str, forwarded: str, trusted: Sequence[Network]) -> str:
+    """Return where a client is: `peer`, or if that is a trusted proxy, the rightmost hop that is not.
+
+    `forwarded` is the value of X-Forwarded-For. A hop that is not an address is where trust ends.
+    """
+    found, hops = peer, forwarded.rsplit(",", MOST_HOPS)[-MOST_HOPS:]
+    while is_trusted(found, trusted) and hops:
+        try:
+            found = str(_address(_without_port(hops.pop().strip())))
+        except ValueError:
+            break
+    return found
+
+
+def is_trusted(peer: str, trusted: Sequence[Network]) -> bool:
+    """Whether `peer`, an address or nothing, is in one of these networks."""
+    if not peer or not trusted:
+        return False
+    address = _address(peer)
+    return any(address in network for network in trusted)
+
+
+def _version_1(line: bytes, rest: bytes) -> Proxied:
+    match line.decode("ascii", "replace").split(" "):
+        case ["PROXY", "UNKNOWN", *_]:
+            return Proxied(None, rest)
+        case ["PROXY", "TCP4" | "TCP6" as family, source, _, _, _]:
+            address = ip_address(source)
+            if address.version == int(family[-1]):
+                return Proxied(str(_plain(address)), rest)
+    raise ValueError("the PROXY header is not one of version 1")
+
+
+def _version_2(data: bytes) -> Proxied | None:
+    command, family, length = data[12], data[13], int.from_bytes(data[14:_FIXED])
+    end = _FIXED + length
+    if command not in (0x20, 0x21) or end > LONGEST:
+        raise ValueError("the PROXY header is not one of version 2, or is too long")
+    if len(data) < end:
+        return None
+    size = _SIZES.get(family & 0xF0)
+    if command == 0x20 or size is None:  # the proxy itself, or nothing that has an address
+        return Proxied(None, data[end:])
+    if length < 2 * size + 4:
+        raise ValueError("the PROXY header is too short")
+    return Proxied(str(_plain(ip_address(data[_FIXED : _FIXED + size]))), data[end:])
+
+
+def _address(text: str) -> IPv4Address | IPv6Address:
+    """Return an address. Raises ValueError."""
+    return _plain(ip_address(text.partition("%")[0]))
+
+
+def _plain(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    return (address.ipv4_mapped or address) if isinstance(address, IPv6Address) else address
+
+
+def _without_port(hop: str) -> str:
+    """Return a hop as some proxies write it, ``192.0.2.1:80`` or ``[2001:db8::1]:80``, without its port."""
+    if hop.startswith("["):
+        return hop[1:].partition("]")[0]
+    return hop.partition(":")[0] if hop.count(":") == 1 else hop
+
+
+def _network(text: str) -> Network:
+    try:
+        return ip_network(text)
+    except ValueError as error:
+        words = f"{text!r} is not an address, or a network such as 10.0.0.0/8"
+        raise argparse.ArgumentTypeError(words) from error

@@ -1,0 +1,53 @@
+"""Limits by address on the one port, behind proxies: they hold for the client, not for the proxy."""
+
+import socket
+
+import certificates
+import pytest
+from served import PATIENCE
+from shared_ports import everything, got_from, on_one_port, stopped, until
+
+
+def header(address: str) -> bytes:
+    return f"PROXY TCP4 {address} 192.0.2.1 12345 443\r\n".encode()
+
+
+def test_address_that_a_proxy_names_has_the_limit_and_not_the_proxy() -> None:
+    with on_one_port("--proxy-protocol", "--max-per-address", "1") as gateway:
+        where = "127.0.0.1", gateway.port("droidcon")
+        with socket.create_connection(where, PATIENCE) as first:
+            first.sendall(header("203.0.113.7") + b"NAME ann\n")
+            assert until(first, b"\n") == b"SUCCESS\n"
+            with socket.create_connection(where, PATIENCE) as second:
+                second.sendall(header("203.0.113.7"))
+                assert everything(second).startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+            with socket.create_connection(where, PATIENCE) as other:
+                other.sendall(header("203.0.113.8") + b"NAME bob\n")
+                assert until(other, b"\n") == b"SUCCESS\n"
+        err = stopped(gateway)
+    assert "--max-per-address" in err
+    assert "203.0.113.7" in err
+
+
+def test_clients_of_the_page_are_told_apart_by_the_address_that_a_proxy_names() -> None:
+    with on_one_port("--proxy-protocol", "--max-per-address", "1") as gateway:
+        port = gateway.port("page")
+        with socket.create_connection(("127.0.0.1", port), PATIENCE) as viewer:
+            viewer.sendall(
+                header("203.0.113.7") + b"GET /api/live/events HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            )
+            assert b" 200 " in until(viewer, b"\r\n")
+            assert got_from(port, "/healthz", header("203.0.113.7")).startswith("HTTP/1.1 503")
+            assert got_from(port, "/healthz", header("203.0.113.8")).startswith("HTTP/1.1 200")
+        stopped(gateway)
+
+
+@certificates.needs_openssl
+def test_client_by_tls_has_the_limit_before_its_handshake(tmp_path_factory: pytest.TempPathFactory) -> None:
+    files = certificates.make(tmp_path_factory.mktemp("certificate"))
+    with on_one_port("--max-per-address", "1", tls=files) as gateway:
+        where = "127.0.0.1", gateway.port("droidcon")
+        silent = socket.create_connection(where, PATIENCE)
+        with silent, socket.create_connection(where, PATIENCE) as second:
+            assert everything(second).startswith(b"HTTP/1.1 503")
+        stopped(gateway)
