@@ -7,8 +7,8 @@ import trio
 
 from conformance.dialects.frames import frame
 from conformance.frames import Opcode, encode
-from conformance.lab.attacks.ground import Attack, Ground, drained
-from conformance.lab.attacks.texts import NAMES
+from conformance.lab.abuse.ground import Attack, Ground, drained
+from conformance.lab.abuse.texts import NAMES
 from conformance.lab.client import Client
 
 _PORTS = ("droidcon", "nac4", "arena", "web")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from conformance.lab.attacks.figures import MB, Outcome, Report, Window
+from conformance.lab.abuse.figures import MB, Outcome, Report, Window
 from conformance.lab.figures import UNKNOWN, aligned, number
 from conformance.lab.speed import DISTURBED
 

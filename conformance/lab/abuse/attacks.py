@@ -1,11 +1,11 @@
 """All attacks, in the order in which they are let loose. A further one is a class, and a line here."""
 
-from conformance.lab.attacks.browsing import Exports, RapidResets, Readers, Upgrades
-from conformance.lab.attacks.flooding import Flood, LongNames, Names, Storm
-from conformance.lab.attacks.ground import Attack
-from conformance.lab.attacks.holding import Files, Sips, Slow, Unread
-from conformance.lab.attacks.parsing import Fragments, Junk, LongTexts, Pings, Texts
-from conformance.lab.attacks.playing import HouseHog, Impostors
+from conformance.lab.abuse.browsing import Exports, RapidResets, Readers, Upgrades
+from conformance.lab.abuse.flooding import Flood, LongNames, Names, Storm
+from conformance.lab.abuse.ground import Attack
+from conformance.lab.abuse.holding import Files, Sips, Slow, Unread
+from conformance.lab.abuse.parsing import Fragments, Junk, LongTexts, Pings, Texts
+from conformance.lab.abuse.playing import HouseHog, Impostors
 
 _ALL: tuple[Attack, ...] = (
     Texts(),

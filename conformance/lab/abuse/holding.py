@@ -4,8 +4,8 @@ import trio
 
 from conformance.dialects.frames import frame
 from conformance.frames import Handshake, Opcode
-from conformance.lab.attacks.ground import Attack, Ground
-from conformance.lab.attacks.texts import JSON, LONG
+from conformance.lab.abuse.ground import Attack, Ground
+from conformance.lab.abuse.texts import JSON, LONG
 from conformance.lab.client import Client
 
 _PORTS = ("arena", "nac4", "droidcon", "web")

@@ -7,8 +7,8 @@ import trio
 
 from conformance.dialects.frames import frame
 from conformance.frames import Opcode
-from conformance.lab.attacks.ground import Attack, Attacker, Ground, drained
-from conformance.lab.attacks.texts import EDN, JSON, LONG, SHORT, Family
+from conformance.lab.abuse.ground import Attack, Attacker, Ground, drained
+from conformance.lab.abuse.texts import EDN, JSON, LONG, SHORT, Family
 
 _WEBSOCKETS = ("arena", "nac4")
 _PORTS = ("arena", "nac4", "droidcon", "web")

@@ -6,11 +6,11 @@ import pytest
 import trio
 from runner_fakes import tcp_server
 
-from conformance.lab.attacks import ground as grounds
-from conformance.lab.attacks.attackers import attack
-from conformance.lab.attacks.attacks import ATTACKS
-from conformance.lab.attacks.browsing import RapidResets
-from conformance.lab.attacks.ground import Attack, Ground, drained
+from conformance.lab.abuse import ground as grounds
+from conformance.lab.abuse.attackers import attack
+from conformance.lab.abuse.attacks import ATTACKS
+from conformance.lab.abuse.browsing import RapidResets
+from conformance.lab.abuse.ground import Attack, Ground, drained
 from conformance.lab.client import Client, HungUp
 from conformance.targets import Address
 

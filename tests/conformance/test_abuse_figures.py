@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.lab.attacks.figures import (
+from conformance.lab.abuse.figures import (
     MB,
     MOST_GROWTH,
     MOST_HOUSE_MS,
@@ -21,7 +21,7 @@ from conformance.lab.attacks.figures import (
     typical,
     with_missed,
 )
-from conformance.lab.attacks.table import as_data, readable
+from conformance.lab.abuse.table import as_data, readable
 
 QUIET = Spread(1000, 0.5, 3.0, 9.0)
 WINDOW = Window(QUIET, [], Spread(9, 15.0, 20.0, 30.0), 0.1, 0.0, 0.0, 0.0)

@@ -10,11 +10,11 @@ import trio
 from runner_fakes import tcp_server
 
 from conformance.__main__ import main
-from conformance.lab.attacks import command, target, watched
-from conformance.lab.attacks.attacks import ATTACKS
-from conformance.lab.attacks.figures import Said
-from conformance.lab.attacks.target import Log, Target
-from conformance.lab.attacks.watched import Guest
+from conformance.lab.abuse import command, target, watched
+from conformance.lab.abuse.attacks import ATTACKS
+from conformance.lab.abuse.figures import Said
+from conformance.lab.abuse.target import Log, Target
+from conformance.lab.abuse.watched import Guest
 from conformance.lab.meters import rss_bytes
 from conformance.launch import Server
 from conformance.targets import Address, addresses_in, parse_target
@@ -28,7 +28,7 @@ def test_short_run_measures_all_that_is_asked_for(
     monkeypatch.setattr(command, "BEFORE_STOP", 0.2)
     file = tmp_path / "attacks.json"
     words = ["--only", "junk", "--games", "4", "--seconds", "0.4", "--rest", "0.4"]
-    status = main(["attacks", *words, "--json", str(file)])
+    status = main(["abuse", *words, "--json", str(file)])
     out = capsys.readouterr().out
     report = json.loads(file.read_text())
     assert [one["name"] for one in report["outcomes"]] == ["junk"]
@@ -45,18 +45,18 @@ def test_short_run_measures_all_that_is_asked_for(
 
 @pytest.mark.parametrize("words", [["--games", "0"], ["--only", "chess"], ["--seconds", "-1"], ["more"]])
 def test_bad_usage_is_status_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["attacks", *words]) == 2
+    assert main(["abuse", *words]) == 2
     assert capsys.readouterr().err.endswith("(--help tells more)\n")
 
 
 def test_attacks_are_told_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["attacks", "--only", "chess"]) == 2
+    assert main(["abuse", "--only", "chess"]) == 2
     err = capsys.readouterr().err
     assert all(name in err for name in ATTACKS)
 
 
 def test_server_that_does_not_start_is_status_1(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["attacks", "--only", "junk", "--server-options=--clock 0"]) == 1
+    assert main(["abuse", "--only", "junk", "--server-options=--clock 0"]) == 1
     assert "--clock" in capsys.readouterr().err
 
 

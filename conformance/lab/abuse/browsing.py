@@ -4,7 +4,7 @@ import struct
 
 import trio
 
-from conformance.lab.attacks.ground import Attack, Ground, drained
+from conformance.lab.abuse.ground import Attack, Ground, drained
 from conformance.lab.client import Client
 
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"

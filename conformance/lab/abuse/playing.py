@@ -3,7 +3,7 @@
 import trio
 
 from conformance.dialects.frames import frame
-from conformance.lab.attacks.ground import Attack, Ground, drained
+from conformance.lab.abuse.ground import Attack, Ground, drained
 from conformance.lab.client import HungUp
 from conformance.lab.house import HouseGames, Refusal
 

@@ -1,0 +1,76 @@
+"""A process that reads what was found once more, unwatched: what does it cost, and is any of it kept?
+
+Each line of stdin names a reader and a folder of inputs; what came of them goes out by stdout.
+"""
+
+import gc
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from time import thread_time
+from typing import Any
+
+from conformance.lab.fuzz.targets import TARGETS, Target
+from conformance.lab.meters import rss_bytes
+from conformance.lab.reading.meter import GOALS
+
+TIMES = 5
+"""How often what takes long is timed; the least counts."""
+ROUNDS = 3
+"""How often all is read after the memory was first looked at."""
+_MOST = 1_000
+"""Inputs that are read again and again."""
+
+
+def main() -> None:
+    """Judge what each line of stdin says."""
+    for line in sys.stdin:
+        words: Any = json.loads(line)
+        inputs = [path.read_bytes() for path in sorted(Path(words["folder"]).iterdir())]
+        print(json.dumps(judged(TARGETS[words["name"]], inputs)), flush=True)
+
+
+def judged(target: Target, inputs: Sequence[bytes]) -> dict[str, object]:
+    """Return the milliseconds of the worst input of each length, and the bytes that are kept of all."""
+    worst = {} if target.reads is None else dict(_worst(target.reads, inputs))
+    return {"worst": worst, "kept": _kept(target.try_, inputs[-_MOST:])}
+
+
+def _worst(reads: Callable[[bytes], object], inputs: Sequence[bytes]) -> Iterator[tuple[int, float]]:
+    least = -1
+    for most in sorted(GOALS):
+        timed = [(_once(reads, data), data) for data in inputs if least < len(data) <= most]
+        found = 0.0
+        for time, data in timed:
+            if time > found:
+                found = max(found, min(time, *(_once(reads, data) for _ in range(TIMES))))
+        yield most, found
+        least = most
+
+
+def _once(reads: Callable[[bytes], object], data: bytes) -> float:
+    began = thread_time()
+    reads(data)
+    return 1e3 * (thread_time() - began)
+
+
+def _kept(try_: Callable[[bytes], None], inputs: Sequence[bytes]) -> int:
+    _all(try_, inputs)
+    before = rss_bytes(os.getpid()) or 0
+    for _ in range(ROUNDS):
+        _all(try_, inputs)
+    return (rss_bytes(os.getpid()) or 0) - before
+
+
+def _all(try_: Callable[[bytes], None], inputs: Sequence[bytes]) -> None:
+    for data in inputs:
+        with suppress(Exception):  # which the hunter has told of
+            try_(data)
+    gc.collect()
+
+
+if __name__ == "__main__":
+    main()
