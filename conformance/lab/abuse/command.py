@@ -36,8 +36,6 @@ SETTLING = 2.0
 """Seconds that honest games have before they are watched."""
 TOGETHER = "together"
 """What all attacks at once are called."""
-MORE_TOGETHER = 100.0
-"""Milliseconds that all attacks together may cost."""
 BEFORE_STOP = 2.0
 """Seconds of attacks before the server is told to stop."""
 _PAGE = "/api/games?limit=1000"
@@ -171,10 +169,8 @@ async def _one(watched: Watched, names: Sequence[str], length: float) -> tuple[W
 
 
 def _outcome(seen: Attacked, quiet: Window) -> Outcome:
-    more = MORE_TOGETHER if seen.name == TOGETHER else ATTACKS[seen.name].more_ms
     return Outcome(
         name=seen.name,
-        more_ms=more,
         quiet=quiet.moves,
         quiet_share=quiet.server_share,
         window=seen.window,

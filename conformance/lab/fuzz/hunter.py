@@ -1,8 +1,8 @@
 """A process in which atheris looks for bytes that take new paths through a reader.
 
 Each line of stdin says what to do, in JSON, and each line of stdout what came of it. The inputs that took new
-paths are left in a folder, and with them those that took longest. Of faults the first one of each place in the
-code is kept, and the hunt goes on.
+paths are left in a folder, and with them those that took longest. Of faults the first one of each place in
+the code is kept, and the hunt goes on.
 """
 
 import json
