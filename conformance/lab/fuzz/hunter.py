@@ -78,9 +78,7 @@ def where(error: BaseException) -> str:
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     last = traceback.extract_tb(error.__traceback__)[-1]
-    return (
-        f"{type(error).__name__}: {ascii(str(error))[1:80]} ({Path(last.filename).name}, line {last.lineno})"
-    )
+    return f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
 
 
 def main() -> None:
