@@ -179,7 +179,7 @@ def typed_id(text: str) -> GameId:
 
 
 def moment(at: int) -> str:
-    """Return ``2026-11-21T12:00:00.250Z`` for milliseconds of Unix time. Raises OverflowError after `LATEST`."""
+    """Return ``2026-11-21T12:00:00.250Z`` for milliseconds of Unix time, at most `LATEST`."""
     return f"{(_EPOCH + at * _MILLISECOND).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 

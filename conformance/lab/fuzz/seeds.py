@@ -3,6 +3,7 @@
 Pure, but for the values that the gateway itself writes. From these atheris goes on.
 """
 
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import cycle, islice
 from json import dumps
@@ -129,7 +130,8 @@ def games(is_long: bool) -> Iterator[bytes]:
 def exchanges(is_long: bool) -> Iterator[bytes]:
     """Yield the evidence of games."""
     some = [(0.1, "in", "playmove 3", None), (0.2, "out", "\udcff" * 9, 41.5), (0.3, "note", "", "hung up")]
-    yield evidence.stored(evidence.recorded(some * (500 if is_long else 1)))  # type: ignore[arg-type]
+    packed = evidence.stored(evidence.recorded(some * (500 if is_long else 1)))  # type: ignore[arg-type]
+    yield from (packed, zlib.decompress(packed))
 
 
 def requests(is_long: bool) -> Iterator[bytes]:

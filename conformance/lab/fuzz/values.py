@@ -5,6 +5,7 @@ in.
 """
 
 import json
+import zlib
 from contextlib import suppress
 from typing import Any
 
@@ -66,8 +67,9 @@ def games(data: bytes) -> None:
 
 
 def exchanges(data: bytes) -> None:
-    """Read the evidence of one side, as the database has it."""
+    """Read the evidence of one side, as the database has it, and as it is before it is packed."""
     evidence.unpacked(data)
+    evidence.unpacked(zlib.compress(data, 1))
 
 
 def requests(data: bytes) -> None:
