@@ -19,6 +19,9 @@ from conformance.lab.meters import rss_bytes
 from conformance.launch import Server
 from conformance.targets import Address, addresses_in, parse_target
 
+SHORT = ("frames", "halves", "resets", "commands", "garbage", "million", "pages")
+"""Attacks that are quick to begin."""
+
 
 @pytest.mark.lab
 def test_short_run_measures_all_that_is_asked_for(
@@ -26,16 +29,19 @@ def test_short_run_measures_all_that_is_asked_for(
 ) -> None:
     monkeypatch.setattr(command, "SETTLING", 0.2)
     monkeypatch.setattr(command, "BEFORE_STOP", 0.2)
-    file = tmp_path / "attacks.json"
-    words = ["--only", "junk", "--games", "4", "--seconds", "0.4", "--rest", "0.4"]
-    status = main(["abuse", *words, "--json", str(file)])
+    file = tmp_path / "abuse.json"
+    words = ["--games", "8", "--seconds", "0.5", "--rest", "0.5", "--stored", "20"]
+    status = main(["abuse", "--only", ",".join(SHORT), *words, "--json", str(file)])
     out = capsys.readouterr().out
     report = json.loads(file.read_text())
-    assert [one["name"] for one in report["outcomes"]] == ["junk"]
+    assert [one["name"] for one in report["outcomes"]] == [*SHORT, "together"]
     for one in report["outcomes"]:
         assert one["window"]["moves"]["count"] > 0
         assert one["window"]["lost"] == []
-        assert one["counts"].keys() == {"junk"}
+        assert one["said"]["tracebacks"] == 0
+        assert all(counts["messages"] for counts in one["counts"].values())
+    assert report["outcomes"][-1]["counts"].keys() == {*SHORT}
+    assert "honest games hurt: 0.\n" in out
     assert report["stop"]["status"] == 0
     assert report["page"] > 0
     assert max(map(len, out.splitlines())) <= 110

@@ -21,7 +21,7 @@ TIMES = 5
 """How often what takes long is timed; the least counts."""
 ROUNDS = 3
 """How often all is read after the memory was first looked at."""
-_MOST = 1_000
+_MOST = 200
 """Inputs that are read again and again."""
 
 
