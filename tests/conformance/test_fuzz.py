@@ -93,7 +93,7 @@ def test_judge_tells_the_worst_of_each_length_and_what_is_kept() -> None:
     [
         (Row("arena", 7, 1.0, {4096: 2.0, 65_536: 15.0}, MOST_KEPT), []),
         (Row("arena", 7, 1.0, {4096: 2.1, 65_536: 1.0}), ["4096 bytes took 2.1 ms"]),
-        (Row("arena", 7, 1.0, {}, 3 * 2**20), ["3.0 MB kept"]),
+        (Row("arena", 7, 1.0, {}, 2**20), ["1024 KB kept"]),
         (
             Row("arena", 7, 1.0, faults={"KeyError in maps.py, line 3": "00ff"}),
             ["KeyError in maps.py, line 3"],

@@ -29,8 +29,8 @@ SHORT, LONG = GOALS
 """Bytes of an input at most."""
 ONE_IN = 400
 """Of so many inputs one may be long."""
-MOST_KEPT = 2 * 2**20
-"""Bytes by which a process may be larger when it has read all that was found three times more."""
+MOST_KEPT = 256 * 1024
+"""Bytes by which a process may be larger each time that it has read what was found once more."""
 _FEWEST = 20
 _HUNTER = (sys.executable, "-m", "conformance.lab.fuzz.hunter")
 _JUDGE = (sys.executable, "-m", "conformance.lab.fuzz.judge")
@@ -57,7 +57,7 @@ class Row:
         slow = [
             f"{most} bytes took {found:.1f} ms" for most, found in self.worst.items() if found > GOALS[most]
         ]
-        kept = [f"{self.kept / 2**20:.1f} MB kept"] if self.kept > MOST_KEPT else []
+        kept = [f"{self.kept / 1024:.0f} KB kept"] if self.kept > MOST_KEPT else []
         return [*self.faults, *slow, *kept]
 
 

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from time import thread_time
 from typing import Any
@@ -20,7 +21,7 @@ from conformance.lab.reading.meter import GOALS
 TIMES = 5
 """How often what takes long is timed; the least counts."""
 ROUNDS = 3
-"""How often all is read after the memory was first looked at."""
+"""How often all is read after the first time."""
 _MOST = 200
 """Inputs that are read again and again."""
 
@@ -59,18 +60,17 @@ def _once(reads: Callable[[bytes], object], data: bytes) -> float:
 
 
 def _kept(try_: Callable[[bytes], None], inputs: Sequence[bytes]) -> int:
-    _all(try_, inputs)
-    before = rss_bytes(os.getpid()) or 0
-    for _ in range(ROUNDS):
-        _all(try_, inputs)
-    return (rss_bytes(os.getpid()) or 0) - before
+    """Return the least bytes that a round has added: what leaks does so in each of them."""
+    sizes = [_all(try_, inputs) for _ in range(1 + ROUNDS)]
+    return min(after - before for before, after in pairwise(sizes))
 
 
-def _all(try_: Callable[[bytes], None], inputs: Sequence[bytes]) -> None:
+def _all(try_: Callable[[bytes], None], inputs: Sequence[bytes]) -> int:
     for data in inputs:
         with suppress(Exception):  # which the hunter has told of
             try_(data)
     gc.collect()
+    return rss_bytes(os.getpid()) or 0
 
 
 if __name__ == "__main__":
