@@ -168,8 +168,8 @@ def test_short_hunt_of_all_readers_finds_nothing(capsys: pytest.CaptureFixture[s
     pytest.importorskip("atheris")
     file = tmp_path / "fuzz.json"
     # How fast it is here is no matter of this test, nor what a busy machine takes for 64 KB.
-    main(["fuzz", "--inputs", "100000", "--json", str(file)])
+    main(["fuzz", "--inputs", "60000", "--json", str(file)])
     rows = json.loads(file.read_text())["rows"]
-    assert sum(row["tried"] for row in rows) >= 100_000
+    assert sum(row["tried"] for row in rows) >= 60_000
     assert [row["faults"] for row in rows if row["faults"]] == []
     assert "faults: 0" in capsys.readouterr().out
