@@ -7,7 +7,7 @@ from conformance.lab.abuse.ground import Attack
 from conformance.lab.abuse.holding import Files, Sips, Slow, Unread
 from conformance.lab.abuse.parsing import Fragments, Junk, LongTexts, Pings, Texts
 from conformance.lab.abuse.playing import HouseHog, Impostors
-from conformance.lab.abuse.pouring import Commands, Garbage, Million
+from conformance.lab.abuse.pouring import Commands, Garbage, Maps, Million
 
 _ALL: tuple[Attack, ...] = (
     Texts(),
@@ -29,6 +29,7 @@ _ALL: tuple[Attack, ...] = (
     Flood(),
     Commands(),
     Garbage(),
+    Maps(),
     Million(),
     Storm(),
     Names(),

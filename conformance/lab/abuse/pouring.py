@@ -45,6 +45,17 @@ class Garbage(Attack):
         await _pour(ground, number, lambda _, turn: some[turn % _MANY])
 
 
+class Maps(Attack):
+    """Short maps of EDN that are all brackets, each of them another one: most work for a byte."""
+
+    name = "maps"
+    what = "12 clients that send short EDN maps, 64 in a packet, as fast as the server takes them"
+    clients = 12
+
+    async def live(self, ground: Ground, number: int) -> None:
+        await _pour(ground, _KINDS.index("arena"), lambda _, turn: b"{:a%d [%b]}" % (turn, b"[]" * 24))
+
+
 class Million(Attack):
     """Names, tables and wishes, each of them another one, by the million if the server takes them."""
 
