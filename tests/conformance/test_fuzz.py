@@ -163,6 +163,24 @@ def test_hunt_goes_on_behind_a_fault_and_tells_the_first_of_each_place(
     assert {path.read_bytes() for path in tmp_path.iterdir()} >= {b"ab", b"7", b"x", b"y"}
 
 
+@pytest.mark.parametrize(
+    ("left", "fault"),
+    [
+        ("crash-1", {"the process ended with status 77": "00ff"}),
+        ("1", {"the process ended with status 77 no room": ""}),
+    ],
+)
+def test_input_that_ends_the_process_is_the_fault(left: str, fault: dict[str, str], tmp_path: Path) -> None:
+    pytest.importorskip("atheris")
+    from conformance.lab.fuzz import hunter  # noqa: PLC0415  not where atheris is missing
+
+    folder = tmp_path / "inputs"
+    folder.mkdir()
+    (folder / left).write_bytes(b"\x00\xff")
+    (tmp_path / "inputs.log").write_text("no\nroom\n")
+    assert hunter.ended(folder, 77) == {"tried": 0, "seconds": 0.0, "faults": fault}
+
+
 @pytest.mark.lab
 def test_short_hunt_of_all_readers_finds_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     pytest.importorskip("atheris")

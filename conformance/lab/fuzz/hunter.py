@@ -92,7 +92,7 @@ def main() -> None:
             _hunt(TARGETS[words["name"]], words)
         _, status = os.waitpid(pid, 0)
         if status != 0:
-            print(json.dumps(_ended(words, os.waitstatus_to_exitcode(status))), flush=True)
+            print(json.dumps(ended(Path(words["folder"]), os.waitstatus_to_exitcode(status))), flush=True)
 
 
 def _hunt(target: "Target", words: Any) -> NoReturn:
@@ -117,12 +117,11 @@ def _hunt(target: "Target", words: Any) -> NoReturn:
     os._exit(1)  # it never returns
 
 
-def _ended(words: Any, status: int) -> dict[str, object]:
-    """Return what is told of a hunt that an input has ended: that input is the fault."""
-    folder = Path(words["folder"])
+def ended(folder: Path, status: int) -> dict[str, object]:
+    """Return what is told of a hunt that has ended too early: the input that did it is the fault."""
     inputs = [path.read_bytes() for path in folder.iterdir() if path.name.startswith(_LEFT)]
-    said = _log(folder).read_text(errors="replace").split()
-    what = f"the process ended with status {status}: {' '.join(said)[-300:]}"
+    said = "" if inputs else " ".join(_log(folder).read_text(errors="replace").split())[-300:]
+    what = f"the process ended with status {status} {said}".rstrip()
     return {"tried": 0, "seconds": 0.0, "faults": {what: b"".join(inputs[:1]).hex()}}
 
 
