@@ -28,17 +28,17 @@ class Target:
 
 _ALL = (
     Target(texts.nac4, seeds.of_texts("nac4"), 50, texts.read("nac4")),
-    Target(texts.arena, seeds.of_texts("arena"), 30, texts.read("arena")),
+    Target(texts.arena, seeds.of_texts("arena"), 24, texts.read("arena")),
     Target(texts.droidcon, seeds.of_texts("droidcon"), 40, texts.read("droidcon")),
-    Target(texts.lines, seeds.of_talks("droidcon"), 40, texts.lines),
-    Target(texts.frames, seeds.frames, 20, usual_frames),
+    Target(texts.lines, seeds.of_talks("droidcon"), 24, texts.lines),
+    Target(texts.frames, seeds.frames, 8, usual_frames),
     Target(values.events, seeds.events, 40, values.events),
     Target(values.facts, seeds.facts, 40),
     Target(values.messages, seeds.messages, 40),
     Target(values.games, seeds.games, 30),
-    Target(values.exchanges, seeds.exchanges, 50),
+    Target(values.exchanges, seeds.exchanges, 60),
     Target(values.requests, seeds.requests, 40),
-    Target(visits.heads, seeds.of_talks("nac4", "arena", "web"), 4),
+    Target(visits.heads, seeds.of_talks("nac4", "arena", "web"), 3),
     Target(visits.visits, seeds.visits, 1),
 )
 TARGETS: Mapping[str, Target] = {target.name: target for target in _ALL}
