@@ -17,9 +17,9 @@ hub from there. The boundary where our own mistakes end is here.
 """
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from itertools import count
+from itertools import accumulate, count
 from typing import Generic
 
 import trio
@@ -58,6 +58,8 @@ AT_FIRST = 4
 """Texts of one client that are carried out as soon as they arrive."""
 AT_ONCE = 64
 """Texts that are carried out in one turn of the loop, of all clients that sent more than `AT_FIRST`."""
+AT_LENGTH = 256
+"""Characters of one client's that are carried out in one turn, unless a single text has more."""
 
 logger = logging.getLogger(__name__)
 _ids = count(1)
@@ -277,6 +279,8 @@ class Connection(Generic[C, S]):
     def _heard(self, texts: list[str], limit: int = AT_FIRST) -> bool:
         """Carry out at most `limit` texts of the client; return whether these were all."""
         now, wire_log, pace = self._transport.read_at, self._wire_log, self._pace
+        if len(texts) > 1:
+            limit = _few(texts, limit)
         for index, text in enumerate(texts):
             if (
                 index == limit
@@ -395,6 +399,12 @@ class Connection(Generic[C, S]):
         if not self._scope.cancel_called:
             self._note(STOPPED_READING)
         self._scope.cancel()
+
+
+def _few(texts: Sequence[str], limit: int) -> int:
+    """Return how many texts may be carried out in one turn, `limit` at most."""
+    lengths = accumulate(map(len, texts[:limit]))
+    return max(1, sum(length <= AT_LENGTH for length in lengths))
 
 
 async def serve_connection(

@@ -13,9 +13,10 @@ from conformance import cli
 
 LAB = "conformance.lab"
 COMMANDS: Mapping[str, str] = {
-    "attacks": "attacks.command",
+    "abuse": "abuse.command",
     "bench": "bench.command",
     "fairness": "fairness.command",
+    "fuzz": "fuzz.command",
     "growth": "growth.command",
     "house-hog": "house_hog",
     "house-load": "house_load",

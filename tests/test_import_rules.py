@@ -64,6 +64,8 @@ CORE = [name for name in ALL if name.startswith(("gateway.game", "gateway.matchm
 """What is pure."""
 READING = "conformance.lab.reading.meter"
 """What measures the codecs, and so has to import them."""
+FUZZING = {f"conformance.lab.fuzz.{name}" for name in ("texts", "values", "visits", "seeds", "targets")}
+"""What hands bytes to every reader of the gateway, and so has to import them all."""
 IN_DIALECTS = [
     name
     for name in ALL
@@ -189,7 +191,10 @@ def test_core_knows_no_dialect_by_name() -> None:
 
 def test_cli_alone_imports_the_adapters_and_the_command_their_list() -> None:
     users = {name for name in ALL if any(found.startswith("adapters") for found in ours(name))}
-    assert {name for name in users if not name.startswith("adapters")} == {COMMAND, "gateway.cli", READING}
+    assert {name for name in users if not name.startswith("adapters")} == {
+        *(COMMAND, "gateway.cli", READING),
+        *FUZZING,
+    }
     assert {found for found in ours(COMMAND) if found.startswith("adapters")} == {LIST}
 
 
@@ -475,7 +480,7 @@ def test_process_in_which_games_are_played_loads_no_web_server_and_no_database()
 
 def test_nothing_but_the_cli_imports_the_web() -> None:
     users = {name for name in ALL if ours(name) & {*WEB}}
-    assert users <= {*WEB, "gateway.cli"}
+    assert users - FUZZING <= {*WEB, "gateway.cli"}
 
 
 @pytest.mark.parametrize("module", ["query", "nac4", "answers"])
@@ -515,7 +520,7 @@ CONFORMANCE = [name for name in ALL if name.startswith("conformance")]
 
 
 def test_conformance_imports_nothing_of_what_it_checks() -> None:
-    others = [name for name in CONFORMANCE if name != READING]
+    others = [name for name in CONFORMANCE if name not in {READING, *FUZZING}]
     assert offenders(others, lambda each: ours(each) - {*CONFORMANCE}) == {}
 
 
@@ -527,6 +532,15 @@ def test_runner_imports_nothing_of_the_laboratory() -> None:
 def test_what_measures_reading_imports_neither_sessions_nor_translators() -> None:
     roles = {"codec", "messages", "contract", "framing"}
     assert all(name.startswith("adapters.") and name.rpartition(".")[2] in roles for name in ours(READING))
+
+
+def test_nothing_but_the_hunter_imports_what_only_fuzzing_needs() -> None:
+    assert importers("atheris") == {"conformance.lab.fuzz.hunter"}
+    assert not [name for name in ALL if "conformance.lab.fuzz.hunter" in imports(name)]
+
+
+def test_nothing_but_fuzzing_stands_on_what_the_tests_stand_on() -> None:
+    assert importers("tests") == {"conformance.lab.fuzz.visits"}
 
 
 def test_nothing_but_a_search_imports_what_only_tests_need() -> None:
@@ -558,7 +572,7 @@ def test_modules_of_the_standard_library_and_dependencies_are_all_that_is_import
         "prometheus_client",
     }
     imported = {library for name in ALL for library in theirs(name)}
-    assert imported - {"hypothesis"} <= dependencies | sys.stdlib_module_names
+    assert imported - {"hypothesis", "atheris", "tests"} <= dependencies | sys.stdlib_module_names
 
 
 @pytest.mark.parametrize("library", ["trio-websocket", "edn-format"])

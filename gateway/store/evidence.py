@@ -104,7 +104,7 @@ def unpack(data: bytes) -> Exchange:
         for number, (at, letter, length) in enumerate(zip(times, letters, lengths, strict=True)):
             lines.append(Line(at, _WAYS[letter], texts[start : start + length], verdicts.get(number, "")))
             start += length
-    except (zlib.error, TypeError, KeyError) as error:
+    except (zlib.error, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise ValueError("no exchange") from error
     return tuple(lines)
 

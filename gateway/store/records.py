@@ -28,6 +28,9 @@ WORDS = {
 """The word for each reason, in the database, in exports and in filters. Never to be changed."""
 REASONS = {word: reason for reason, word in WORDS.items()}
 
+LATEST = 253_402_300_799_999
+"""The last millisecond of the year 9999, beyond which a time has no date."""
+
 _NUMBER = re.compile("[1-9][0-9]{0,18}")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -176,7 +179,7 @@ def typed_id(text: str) -> GameId:
 
 
 def moment(at: int) -> str:
-    """Return ``2026-11-21T12:00:00.250Z`` for milliseconds of Unix time. Raises OverflowError after 9999."""
+    """Return ``2026-11-21T12:00:00.250Z`` for milliseconds of Unix time, at most `LATEST`."""
     return f"{(_EPOCH + at * _MILLISECOND).replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 

@@ -18,6 +18,7 @@ from wires import wired
 
 from adapters.connection import (
     AT_FIRST,
+    AT_LENGTH,
     AT_ONCE,
     BACKLOG_LIMIT,
     FULL,
@@ -264,6 +265,19 @@ async def test_much_in_one_packet_is_carried_out_a_part_at_a_time_in_order() -> 
         assert [text.split()[-1] for text in ann.sent if "Refused" in text] == [
             f"a{number}" for number in range(10 * AT_ONCE)
         ]
+
+
+async def test_texts_that_are_long_together_are_carried_out_in_several_turns() -> None:
+    """As 64 short maps of EDN in one packet once were in one turn: 20 ms."""
+    async with house() as home:
+        ann = home.visit(FakeTransport())
+        tally = Tally([ann])
+        trio.lowlevel.add_instrument(tally)
+        ann.arrives(*("x" * (AT_LENGTH // 2) for _ in range(10)), "x" * 3 * AT_LENGTH, "x")
+        await quiet()
+        trio.lowlevel.remove_instrument(tally)
+        assert tally.told[-1] == [12]
+        assert all(after[0] - before[0] <= 2 for before, after in pairwise(tally.told))
 
 
 class Tally(trio.abc.Instrument):

@@ -4,53 +4,19 @@ from frame_strategies import streams
 from hypothesis import given
 from hypothesis import strategies as st
 from wsproto.connection import Connection, ConnectionType
-from wsproto.events import BytesMessage, CloseConnection, Event, Message, Ping, Pong, TextMessage
-from wsproto.utilities import RemoteProtocolError
+from wsproto.events import TextMessage
 
 from adapters.frames import text_frame, usual_frames
-
-
-def library(data: bytes, kind: ConnectionType = ConnectionType.SERVER) -> list[object]:
-    """Return what wsproto makes of `data`: messages, control frames, and at last an error if there is one."""
-    connection = Connection(kind)
-    seen: list[object] = []
-    try:
-        connection.receive_data(data)
-        seen.extend(_plain(event) for event in connection.events())
-    except RemoteProtocolError as error:
-        seen.append(type(error))
-    return seen
-
-
-def _plain(event: Event) -> object:
-    match event:
-        case Message(data, _, message_finished):
-            return type(event), bytes(data) if isinstance(event, BytesMessage) else data, message_finished
-        case Ping(payload) | Pong(payload):
-            return type(event), bytes(payload)
-        case CloseConnection(code, reason):
-            return type(event), code, reason
-    raise AssertionError(event)
+from conformance.lab.fuzz.texts import frames
 
 
 def masked(text: str) -> bytes:
     return bytes([0x81, 0x80 | len(text.encode()), 0, 0, 0, 0]) + text.encode()
 
 
-def is_control(event: object) -> bool:
-    return isinstance(event, tuple) and event[0] in (Ping, Pong)
-
-
 @given(streams)
 def test_texts_and_rest_are_to_the_library_what_the_whole_is(data: bytes) -> None:
-    texts, controls, rest = usual_frames(data)
-    told = [(TextMessage, text, True) for text in texts] + library(rest)
-    assert library(controls) + [event for event in library(rest) if is_control(event)] == [
-        event for event in library(data) if is_control(event)
-    ]
-    assert [event for event in told if not is_control(event)] == [
-        event for event in library(data) if not is_control(event)
-    ]
+    frames(data)
 
 
 @given(streams)

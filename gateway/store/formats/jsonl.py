@@ -14,7 +14,7 @@ from typing import Any
 from gateway.game.events import Reason
 from gateway.game.results import WITHOUT_RESULT
 from gateway.game.text import json_text
-from gateway.store.records import REASONS, WORDS, GameRecord, Participant, game_id, winner_of
+from gateway.store.records import LATEST, REASONS, WORDS, GameRecord, Participant, game_id, winner_of
 
 
 def write(games: Iterable[GameRecord]) -> Iterator[str]:
@@ -62,8 +62,8 @@ def from_object(found: object) -> GameRecord:
     thought = _pair(about["thought"])
     record = GameRecord(
         game=game_id(_text(about["id"])),
-        began=_number(about["began"]),
-        ended=_number(about["ended"]),
+        began=_number(about["began"], most=LATEST),
+        ended=_number(about["ended"], most=LATEST),
         players=(one, two),
         moves=_text(about["moves"]),
         winner=winner_of(_number(about["winner"])),

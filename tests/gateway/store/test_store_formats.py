@@ -13,7 +13,7 @@ from gateway.game.events import Reason
 from gateway.game.text import is_visible
 from gateway.store import commands
 from gateway.store.formats import jsonl, pgn, sheet
-from gateway.store.records import GameRecord, Participant, from_moment, moment
+from gateway.store.records import LATEST, GameRecord, Participant, from_moment, moment
 
 ALL = [jsonl.write, pgn.write, commands.arena_lines, sheet.write]
 NASTY = '"x\\" ]\r\n[White "eve"]\n\n\u2028\x85\x00,;\'=1+1\x7f\u202e\u200b\u3164\U000e0041'
@@ -84,6 +84,8 @@ def test_what_is_no_export_is_a_value_error(text: str) -> None:
         {"began": True},
         {"ended": -1},
         {"ended": 2**63},
+        {"began": LATEST + 1},
+        {"ended": LATEST + 1},
         {"players": []},
         {"players": [{"name": "alice", "kind": "nac4", "house": False}] * 3},
         {"players": [{"name": "\ud800", "kind": "nac4", "house": False}] * 2},
@@ -116,6 +118,12 @@ def test_what_is_no_export_is_a_value_error(text: str) -> None:
 def test_game_that_there_cannot_be_is_a_value_error(fault: dict[str, object]) -> None:
     with pytest.raises(ValueError):
         jsonl.from_object(json.loads(json.dumps(jsonl.as_object(game()) | fault)))
+
+
+def test_every_export_takes_the_latest_time_that_an_import_takes() -> None:
+    read = jsonl.read(json.dumps(jsonl.as_object(game(began=LATEST, ended=LATEST))))
+    for write in ALL:
+        assert "".join(write(read))
 
 
 def test_arena_line_is_the_winner_and_the_columns() -> None:

@@ -10,14 +10,17 @@ import trio
 from runner_fakes import tcp_server
 
 from conformance.__main__ import main
-from conformance.lab.attacks import command, target, watched
-from conformance.lab.attacks.attacks import ATTACKS
-from conformance.lab.attacks.figures import Said
-from conformance.lab.attacks.target import Log, Target
-from conformance.lab.attacks.watched import Guest
+from conformance.lab.abuse import command, target, watched
+from conformance.lab.abuse.attacks import ATTACKS
+from conformance.lab.abuse.figures import Said
+from conformance.lab.abuse.target import Log, Target
+from conformance.lab.abuse.watched import Guest
 from conformance.lab.meters import rss_bytes
 from conformance.launch import Server
 from conformance.targets import Address, addresses_in, parse_target
+
+SHORT = ("frames", "resets", "commands", "million", "pages")
+"""Attacks that are quick to begin."""
 
 
 @pytest.mark.lab
@@ -26,16 +29,19 @@ def test_short_run_measures_all_that_is_asked_for(
 ) -> None:
     monkeypatch.setattr(command, "SETTLING", 0.2)
     monkeypatch.setattr(command, "BEFORE_STOP", 0.2)
-    file = tmp_path / "attacks.json"
-    words = ["--only", "junk", "--games", "4", "--seconds", "0.4", "--rest", "0.4"]
-    status = main(["attacks", *words, "--json", str(file)])
+    file = tmp_path / "abuse.json"
+    words = ["--games", "8", "--seconds", "0.5", "--rest", "0.5", "--stored", "20"]
+    status = main(["abuse", "--only", ",".join(SHORT), *words, "--json", str(file)])
     out = capsys.readouterr().out
     report = json.loads(file.read_text())
-    assert [one["name"] for one in report["outcomes"]] == ["junk"]
+    assert [one["name"] for one in report["outcomes"]] == [*SHORT, "together"]
     for one in report["outcomes"]:
         assert one["window"]["moves"]["count"] > 0
         assert one["window"]["lost"] == []
-        assert one["counts"].keys() == {"junk"}
+        assert one["said"]["tracebacks"] == 0
+    assert report["outcomes"][-1]["counts"].keys() == {*SHORT}
+    assert any(counts.get("messages") for one in report["outcomes"] for counts in one["counts"].values())
+    assert "honest games hurt: 0.\n" in out
     assert report["stop"]["status"] == 0
     assert report["page"] > 0
     assert max(map(len, out.splitlines())) <= 110
@@ -45,18 +51,18 @@ def test_short_run_measures_all_that_is_asked_for(
 
 @pytest.mark.parametrize("words", [["--games", "0"], ["--only", "chess"], ["--seconds", "-1"], ["more"]])
 def test_bad_usage_is_status_2(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["attacks", *words]) == 2
+    assert main(["abuse", *words]) == 2
     assert capsys.readouterr().err.endswith("(--help tells more)\n")
 
 
 def test_attacks_are_told_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["attacks", "--only", "chess"]) == 2
+    assert main(["abuse", "--only", "chess"]) == 2
     err = capsys.readouterr().err
     assert all(name in err for name in ATTACKS)
 
 
 def test_server_that_does_not_start_is_status_1(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["attacks", "--only", "junk", "--server-options=--clock 0"]) == 1
+    assert main(["abuse", "--only", "junk", "--server-options=--clock 0"]) == 1
     assert "--clock" in capsys.readouterr().err
 
 

@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.lab.attacks.figures import (
+from conformance.lab.abuse.figures import (
     MB,
     MOST_GROWTH,
     MOST_HOUSE_MS,
-    MOST_KEPT,
     MOST_PAGE,
     MOST_STOP,
     Memory,
@@ -21,12 +20,12 @@ from conformance.lab.attacks.figures import (
     typical,
     with_missed,
 )
-from conformance.lab.attacks.table import as_data, readable
+from conformance.lab.abuse.table import as_data, readable
 
 QUIET = Spread(1000, 0.5, 3.0, 9.0)
 WINDOW = Window(QUIET, [], Spread(9, 15.0, 20.0, 30.0), 0.1, 0.0, 0.0, 0.0)
 MEMORY = Memory(100 * MB, 100 * MB, 100 * MB)
-GOOD = Outcome("pings", 2.0, QUIET, 0.1, WINDOW, MEMORY, Said(), {"pings": {"messages": 7}}, 0.5)
+GOOD = Outcome("pings", QUIET, 0.1, WINDOW, MEMORY, Said(), {"pings": {"messages": 7}}, 0.5)
 REPORT = Report([GOOD], WINDOW, [WINDOW, WINDOW], Stop(0.5, 0), MB, Said(), [])
 
 
@@ -49,7 +48,7 @@ def test_spread_is_in_milliseconds() -> None:
 
 @pytest.mark.parametrize(
     ("quiet", "most"),
-    [(3.0, 5.0), (4.0, 6.0), (10.0, 15.0)],
+    [(3.0, 8.0), (5.0, 10.0), (10.0, 20.0)],
 )
 def test_goal_is_a_factor_or_so_much_more_whichever_is_more(quiet: float, most: float) -> None:
     outcome = replace(GOOD, quiet=Spread(1000, 0.5, quiet, 20.0))
@@ -70,7 +69,7 @@ def test_no_moves_at_all_miss_the_goal() -> None:
         ({"said": Said(errors=1)}, "errors logged"),
         ({"said": Said(controls=1)}, "control characters logged"),
         ({"memory": Memory(0, MOST_GROWTH + 1, 0)}, "memory"),
-        ({"memory": Memory(0, MOST_KEPT + 1, MOST_KEPT + 1)}, "memory kept"),
+        ({"memory": Memory(100 * MB, 100 * MB, 111 * MB)}, "memory kept"),
         ({"window": replace(WINDOW, house=Spread(1, MOST_HOUSE_MS + 1, 0.0, 0.0))}, "house"),
         ({"counts": {"pings": {"messages": 7}, "junk": {}}}, "attackers idle"),
     ],
@@ -118,6 +117,17 @@ def test_run_is_missed_where_anything_is(change: dict[str, object], missed: str)
     assert replace(REPORT, **change).missed == [missed]  # type: ignore[arg-type]
 
 
+def test_memory_is_back_within_a_tenth() -> None:
+    assert replace(GOOD, memory=Memory(100 * MB, 200 * MB, 110 * MB)).missed == []
+
+
+def test_counts_of_all_attackers_and_of_hurt_games_are_told() -> None:
+    counts = {"pings": {"connections": 2, "messages": 7, "bytes": 3 * MB}, "junk": {"messages": 1}}
+    window = replace(WINDOW, lost=["cut off"])
+    report = replace(REPORT, outcomes=[replace(GOOD, counts=counts), GOOD], quiets=[window])
+    assert "2 attacks, 2 connections, 15 inputs, 3 MB; honest games hurt: 1.\n" in readable(report)
+
+
 def test_table_says_what_was_lost_logged_and_missed() -> None:
     window = replace(WINDOW, lost=["nac4 bot x was hung up on"], house=Spread.of([]), server_share=None)
     bad = replace(GOOD, name="long-texts", window=window, memory=Memory(None, None, None))
@@ -134,4 +144,4 @@ def test_table_says_what_was_lost_logged_and_missed() -> None:
 def test_data_has_the_verdicts_too() -> None:
     data = as_data(REPORT)
     assert data["missed"] == []
-    assert [(one["most_p99"], one["missed"]) for one in data["outcomes"]] == [(5.0, [])]  # type: ignore[attr-defined]
+    assert [(one["most_p99"], one["missed"]) for one in data["outcomes"]] == [(8.0, [])]  # type: ignore[attr-defined]

@@ -7,8 +7,8 @@ import trio
 
 from conformance.dialects.frames import frame
 from conformance.frames import Opcode
-from conformance.lab.attacks.ground import Attack, Attacker, Ground, drained
-from conformance.lab.attacks.texts import EDN, JSON, LONG, SHORT, Family
+from conformance.lab.abuse.ground import Attack, Attacker, Ground, drained
+from conformance.lab.abuse.texts import EDN, JSON, LONG, SHORT, Family
 
 _WEBSOCKETS = ("arena", "nac4")
 _PORTS = ("arena", "nac4", "droidcon", "web")
@@ -27,7 +27,6 @@ class Texts(Attack):
     name = "texts"
     what = "4 KB of the worst EDN, 100 texts a second"
     clients = 20
-    more_ms = 5.0  # one such text may take 2 ms, and two can come together
     length = SHORT
     families = tuple(EDN.values())
     every = 0.2
@@ -54,7 +53,6 @@ class LongTexts(Texts):
     name = "long-texts"
     what = "64 KB of the worst JSON, 10 texts a second"
     clients = 5
-    more_ms = 18.0  # one such text may take 15 ms
     length = LONG
     families = tuple(JSON.values())
     every = 0.5
@@ -66,7 +64,6 @@ class Fragments(Attack):
     name = "fragments"
     what = "messages in fragments that never end, without payload or of a byte"
     clients = 20
-    more_ms = 8.0
 
     async def live(self, ground: Ground, number: int) -> None:
         kind = _WEBSOCKETS[number % 2]
@@ -82,7 +79,6 @@ class Pings(Attack):
     name = "pings"
     what = "floods of pings, pongs and pings between fragments"
     clients = 20
-    more_ms = 4.0
 
     async def live(self, ground: Ground, number: int) -> None:
         kind = _WEBSOCKETS[number % 2]
@@ -100,7 +96,6 @@ class Junk(Attack):
     name = "junk"
     what = "random bytes on all ports, before, within and behind a handshake"
     clients = 20
-    more_ms = 4.0
 
     async def live(self, ground: Ground, number: int) -> None:
         kind, lot = _PORTS[number % 4], ground.lot

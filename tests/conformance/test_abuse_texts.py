@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from conformance.lab.attacks.texts import EDN, JSON, LONG, NAMES, SHORT
+from conformance.lab.abuse.texts import EDN, JSON, LONG, NAMES, SHORT
 
 FAMILIES = [*EDN.items(), *JSON.items()]
 

@@ -6,11 +6,13 @@ import pytest
 import trio
 from runner_fakes import tcp_server
 
-from conformance.lab.attacks import ground as grounds
-from conformance.lab.attacks.attackers import attack
-from conformance.lab.attacks.attacks import ATTACKS
-from conformance.lab.attacks.browsing import RapidResets
-from conformance.lab.attacks.ground import Attack, Ground, drained
+from adapters.frames import usual_frames
+from conformance.lab.abuse import ground as grounds
+from conformance.lab.abuse.attackers import attack
+from conformance.lab.abuse.attacks import ATTACKS
+from conformance.lab.abuse.breaking import FRAMES
+from conformance.lab.abuse.browsing import RapidResets
+from conformance.lab.abuse.ground import Attack, Ground, drained
 from conformance.lab.client import Client, HungUp
 from conformance.targets import Address
 
@@ -144,6 +146,11 @@ async def test_attack_ends_in_time_and_says_what_was_done() -> None:
         ports = dict.fromkeys(FRONT_ENDS, address.port)
         found = await attack({"names": ["storm"], "ports": ports, "token": "z", "seconds": 0.05})
     assert {*found} == {"storm"}
+
+
+@pytest.mark.parametrize("data", FRAMES)
+def test_no_broken_frame_is_taken_for_a_usual_one(data: bytes) -> None:
+    assert usual_frames(data) == ([], b"", data)
 
 
 def test_attacks_are_told_apart_by_name_and_say_what_they_do() -> None:

@@ -1,6 +1,6 @@
 """The process of honest games: pairs that play on whatever happens, and say how long their moves took.
 
-`python -m conformance.lab.attacks.honest` takes its plan as a line on stdin, then `begin` and `end`, each a
+`python -m conformance.lab.abuse.honest` takes its plan as a line on stdin, then `begin` and `end`, each a
 line; after `end` it says what happened in between. Unlike the benchmark's load it goes on when a bot is out
 of step: that pair is noted, and another one takes its place when the next `begin` comes.
 """
@@ -15,7 +15,7 @@ from time import perf_counter, time_ns
 from typing import Any
 
 from conformance.dialects.script import OutOfStep, Wish
-from conformance.lab.attacks.figures import with_missed
+from conformance.lab.abuse.figures import with_missed
 from conformance.lab.book import Book
 from conformance.lab.bots import script_of
 from conformance.lab.figures import percentile

@@ -9,8 +9,8 @@ import pytest
 import trio
 from runner_fakes import tcp_server
 
-from conformance.lab.attacks import honest
-from conformance.lab.attacks.honest import Games
+from conformance.lab.abuse import honest
+from conformance.lab.abuse.honest import Games
 from conformance.launch import running
 from conformance.targets import Address
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from conformance.lab.attacks.figures import MB, Outcome, Report, Window
+from conformance.lab.abuse.figures import MB, Outcome, Report, Window
 from conformance.lab.figures import UNKNOWN, aligned, number
 from conformance.lab.speed import DISTURBED
 
@@ -63,7 +63,11 @@ def _row(name: str, window: Window, about: Sequence[str], end: Sequence[str], *,
 
 
 def _notes(report: Report) -> Iterator[str]:
-    stop = report.stop
+    stop, did = report.stop, report.done
+    yield (
+        f"{len(report.outcomes)} attacks, {did['connections']} connections, {did['messages']} inputs, "
+        f"{did['bytes'] / MB:.0f} MB; honest games hurt: {report.hurt}."
+    )
     yield f"A stop under attack took {stop.seconds:.1f} s and ended with status {stop.status}."
     grown = ", ".join(
         f"{one.stored / MB:.0f} MB beside {one.name}" for one in report.outcomes if one.stored > _NOTABLE

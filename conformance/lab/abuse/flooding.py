@@ -7,8 +7,8 @@ import trio
 
 from conformance.dialects.frames import frame
 from conformance.frames import Opcode, encode
-from conformance.lab.attacks.ground import Attack, Ground, drained
-from conformance.lab.attacks.texts import NAMES
+from conformance.lab.abuse.ground import Attack, Ground, drained
+from conformance.lab.abuse.texts import NAMES
 from conformance.lab.client import Client
 
 _PORTS = ("droidcon", "nac4", "arena", "web")
@@ -23,7 +23,6 @@ class Flood(Attack):
     name = "flood"
     what = "64 clients that send line ends as fast as the server takes them"
     clients = 64
-    more_ms = 25.0  # the server's core is theirs for as long as nothing else waits
 
     async def live(self, ground: Ground, number: int) -> None:
         async with ground.connected("droidcon") as client, drained(client):
@@ -37,7 +36,6 @@ class Storm(Attack):
     name = "storm"
     what = "clients that connect and go, on all ports, some 2,000 a second"
     clients = 40
-    more_ms = 4.0
     pause = 0.02
 
     async def live(self, ground: Ground, number: int) -> None:
@@ -54,7 +52,6 @@ class Names(Attack):
     name = "names"
     what = "names taken, changed and left, the same ones by many, wishes for nobody"
     clients = 30
-    more_ms = 4.0
     pause = 0.05
 
     async def live(self, ground: Ground, number: int) -> None:
@@ -87,7 +84,6 @@ class LongNames(Attack):
     name = "long-names"
     what = "names and tables of up to 64 KB, and ones that look like something else, wherever names go"
     clients = 24
-    more_ms = 5.0
 
     async def live(self, ground: Ground, number: int) -> None:
         lives = (self._droidcon, self._nac4, self._arena)

@@ -9,7 +9,7 @@ import time
 
 import trio
 
-from conformance.lab.attacks.figures import Said
+from conformance.lab.abuse.figures import Said
 from conformance.lab.meters import NoSuchProcess, Used, children_of, rss_bytes, used_by
 from conformance.launch import Server
 

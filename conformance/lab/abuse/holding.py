@@ -4,8 +4,8 @@ import trio
 
 from conformance.dialects.frames import frame
 from conformance.frames import Handshake, Opcode
-from conformance.lab.attacks.ground import Attack, Ground
-from conformance.lab.attacks.texts import JSON, LONG
+from conformance.lab.abuse.ground import Attack, Ground
+from conformance.lab.abuse.texts import JSON, LONG
 from conformance.lab.client import Client
 
 _PORTS = ("arena", "nac4", "droidcon", "web")
@@ -21,7 +21,6 @@ class Unread(Attack):
     name = "unread"
     what = "40 clients that are answered at length and never read"
     clients = 40
-    more_ms = 50.0  # they send as fast as the server takes it
     pause = 1.0
 
     async def live(self, ground: Ground, number: int) -> None:
@@ -40,7 +39,6 @@ class Sips(Attack):
     name = "sips"
     what = "clients that are answered at length and read 1 KB a second"
     clients = 20
-    more_ms = 18.0  # 40 texts of 64 KB a second
     pause = 1.0
 
     async def live(self, ground: Ground, number: int) -> None:
@@ -56,8 +54,8 @@ class Slow(Attack):
     """Clients that say nothing, half of something, or a byte a second."""
 
     name = "slow"
-    what = "200 clients, on all ports: silent, half a handshake, a byte a second"
-    clients = 200
+    what = "160 clients, on all ports: silent, half a handshake, a byte a second"
+    clients = 160
 
     async def live(self, ground: Ground, number: int) -> None:
         kind = _PORTS[number % 4]
@@ -83,7 +81,6 @@ class Files(Attack):
     name = "files"
     what = "1,200 silent clients, where the server may have 1,024 files open"
     clients = 1_200
-    more_ms = 10.0  # 400 come in a second
     coming = 3.0
     pause = 1.0
     may_log = True

@@ -3,7 +3,7 @@
 import trio
 
 from conformance.dialects.frames import frame
-from conformance.lab.attacks.ground import Attack, Ground, drained
+from conformance.lab.abuse.ground import Attack, Ground, drained
 from conformance.lab.client import HungUp
 from conformance.lab.house import HouseGames, Refusal
 
@@ -28,7 +28,6 @@ class HouseHog(Attack):
     name = "house"
     what = "200 wishes for @aima10, each of whose moves is answered at once"
     clients = 200
-    more_ms = 4.0
 
     async def live(self, ground: Ground, number: int) -> None:
         async with ground.connected("droidcon") as client:
@@ -46,8 +45,7 @@ class Impostors(Attack):
 
     name = "impostors"
     what = "illegal moves, moves out of turn, house names, games left at the first move: 200 a second"
-    clients = 60
-    more_ms = 4.0
+    clients = 48
 
     async def live(self, ground: Ground, number: int) -> None:
         lives = (self._droidcon, self._nac4, self._arena)

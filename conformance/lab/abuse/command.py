@@ -1,4 +1,4 @@
-"""`python -m conformance attacks`: what do all known attackers cost those who play?
+"""`python -m conformance abuse`: what do all known attackers cost those who play?
 
 Starts a gateway with a database and a web port, lets honest games of all dialects be played there, and then
 one attack after the other, all of them at once, and at last a stop in the midst of them. Between two attacks
@@ -16,11 +16,11 @@ import trio
 
 from conformance.arguments import Parser, guarded, write_json
 from conformance.lab import meters
-from conformance.lab.attacks.attacks import ATTACKS
-from conformance.lab.attacks.figures import Memory, Outcome, Report, Said, Stop, Window, typical
-from conformance.lab.attacks.table import as_data, readable
-from conformance.lab.attacks.target import Log, Target
-from conformance.lab.attacks.watched import HONEST, Guest, Watched, honest_plan, process
+from conformance.lab.abuse.attacks import ATTACKS
+from conformance.lab.abuse.figures import Memory, Outcome, Report, Said, Stop, Window, typical
+from conformance.lab.abuse.table import as_data, readable
+from conformance.lab.abuse.target import Log, Target
+from conformance.lab.abuse.watched import HONEST, Guest, Watched, honest_plan, process
 from conformance.lab.client import connected
 from conformance.lab.jobs import LoadError, many_files, say
 from conformance.lab.short_games import fill
@@ -36,8 +36,6 @@ SETTLING = 2.0
 """Seconds that honest games have before they are watched."""
 TOGETHER = "together"
 """What all attacks at once are called."""
-MORE_TOGETHER = 100.0
-"""Milliseconds that all attacks together may cost."""
 BEFORE_STOP = 2.0
 """Seconds of attacks before the server is told to stop."""
 _PAGE = "/api/games?limit=1000"
@@ -68,7 +66,7 @@ def _main(argv: Sequence[str]) -> int:
     options = _parse(argv)
     if not meters.has_proc():
         print("There is no /proc here: the server's CPU and memory are not known.")
-    with TemporaryDirectory(prefix="attacks-") as folder:
+    with TemporaryDirectory(prefix="abuse-") as folder:
         report = trio.run(attack, options, str(Path(folder) / "attacked.db"))
     print(readable(report), end="")
     write_json(options.json, as_data(report))
@@ -76,7 +74,7 @@ def _main(argv: Sequence[str]) -> int:
 
 
 def _parse(argv: Sequence[str]) -> Namespace:
-    parser = Parser.of("attacks", __doc__)
+    parser = Parser.of("abuse", __doc__)
     parser.count("--games", 50, "honest games at once")
     parser.seconds("--seconds", 6.0, "how long each attack takes")
     parser.seconds("--rest", REST, "and the rest behind it")
@@ -171,10 +169,8 @@ async def _one(watched: Watched, names: Sequence[str], length: float) -> tuple[W
 
 
 def _outcome(seen: Attacked, quiet: Window) -> Outcome:
-    more = MORE_TOGETHER if seen.name == TOGETHER else ATTACKS[seen.name].more_ms
     return Outcome(
         name=seen.name,
-        more_ms=more,
         quiet=quiet.moves,
         quiet_share=quiet.server_share,
         window=seen.window,

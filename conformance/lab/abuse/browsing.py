@@ -4,7 +4,7 @@ import struct
 
 import trio
 
-from conformance.lab.attacks.ground import Attack, Ground, drained
+from conformance.lab.abuse.ground import Attack, Ground, drained
 from conformance.lab.client import Client
 
 _PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -25,6 +25,28 @@ _PATHS = (
     "/api/standings",
     "/api/games-vg",
 )
+_EVERY = (
+    *_PATHS,
+    "/",
+    "/board",
+    "/standings",
+    "/standings/plots",
+    "/board/standings",
+    "/play",
+    "/search?name=a",
+    "/player/nobody",
+    "/api/players/nobody",
+    "/game/1",
+    "/game/1.pgn",
+    "/api/games/1",
+    "/api/games/1/perfect",
+    "/api/export.jsonl",
+    "/api/openapi.json",
+    "/api/live",
+    "/api/live/events",
+    "/healthz",
+)
+_BODY = b"POST /api/clear HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
 
 
 class RapidResets(Attack):
@@ -92,6 +114,34 @@ class Exports(Attack):
             if number % 5 == 0:
                 await _read_a_little(client)
             await client.drain()
+
+
+class Pages(Attack):
+    """Clients that ask for every page there is, of which some read all, some a little, and some nothing."""
+
+    name = "pages"
+    what = "60 web clients at every page and export: greedy, slow, deaf, or slow to say what they want"
+    clients = 60
+    reads = True
+
+    async def live(self, ground: Ground, number: int) -> None:
+        path = _EVERY[(number // 4 + ground.counts["connections"]) % len(_EVERY)]
+        async with ground.connected("web") as client:
+            match number % 4:
+                case 0:
+                    await client.say(_request(path))
+                    await client.drain()
+                case 1:
+                    await client.say(_request(path))
+                    await _read_a_little(client)
+                case 2:
+                    await client.say(_request(path) * 50)
+                    await trio.sleep(2)
+                case _:
+                    await client.say(_BODY)
+                    for byte in b"token=" * 20:
+                        await client.say(bytes([byte]))
+                        await trio.sleep(1)
 
 
 async def _read_a_little(client: Client) -> None:

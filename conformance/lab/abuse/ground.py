@@ -86,8 +86,6 @@ class Attack(ABC):
     what: ClassVar[str]
     """One line for the reader of a report."""
     clients: ClassVar[int]
-    more_ms: ClassVar[float] = 2.0
-    """Milliseconds by which it may make 99 of 100 moves slower."""
     pause: ClassVar[float] = PAUSE
     """Seconds after which a client that was hung up on comes back."""
     coming: ClassVar[float] = 1.0

@@ -14,9 +14,9 @@ from typing import Any
 import trio
 
 from conformance.lab import house
-from conformance.lab.attacks.attackers import order
-from conformance.lab.attacks.figures import Spread, Window
-from conformance.lab.attacks.target import Target
+from conformance.lab.abuse.attackers import order
+from conformance.lab.abuse.figures import Spread, Window
+from conformance.lab.abuse.target import Target
 from conformance.lab.bots import KINDS
 from conformance.lab.client import connected
 from conformance.lab.house import HouseGames
@@ -25,8 +25,8 @@ from conformance.lab.meters import Used
 from conformance.launch import Server
 from conformance.targets import Address
 
-HONEST = (sys.executable, "-m", "conformance.lab.attacks.honest")
-ATTACKERS = (sys.executable, "-m", "conformance.lab.attacks.attackers")
+HONEST = (sys.executable, "-m", "conformance.lab.abuse.honest")
+ATTACKERS = (sys.executable, "-m", "conformance.lab.abuse.attackers")
 PLAYER = "aimafast"
 """Whom the guest plays."""
 PAUSE = 0.2

@@ -13,8 +13,8 @@ from typing import Any
 
 import trio
 
-from conformance.lab.attacks.attacks import ATTACKS
-from conformance.lab.attacks.ground import ELSEWHERE, Ground
+from conformance.lab.abuse.attacks import ATTACKS
+from conformance.lab.abuse.ground import ELSEWHERE, Ground
 from conformance.lab.jobs import many_files
 
 

@@ -1,0 +1,197 @@
+"""What a reader is given first: what it should be able to read, and what others have found hard.
+
+Pure, but for the values that the gateway itself writes. From these atheris goes on.
+"""
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import cycle, islice
+from json import dumps
+from random import Random
+
+from adapters.web.link import Ask, Told, Watch
+from adapters.web.link import encode as framed
+from adapters.web.live import rows
+from conformance.dialects.frames import frame
+from conformance.frames import Handshake
+from conformance.lab.abuse.texts import LONG
+from conformance.lab.fuzz.visits import KINDS, Piece, script
+from conformance.lab.junk.texts import frame as odd_frame
+from conformance.lab.junk.texts import talk_for
+from conformance.lab.reading import families
+from gateway.game.board import Board
+from gateway.game.commands import AtTable, Enter, InLobby, Introduce, Leave, Play, Wish
+from gateway.game.encoding import encode
+from gateway.game.events import Dismissed, Ended, Moved, Objection, Reason, Refused, Started, ToMove, Why
+from gateway.game.facts import Came, Fact, GameStarted, Left, MoveMade, Standing, Waits
+from gateway.store import evidence
+from gateway.store.formats import jsonl
+from gateway.store.records import GameRecord, Participant
+
+_GAME = "00007-00000a"
+_FOUR = "0101010"
+_TALKS = 60
+_MESSAGES: Mapping[str, Sequence[str]] = {
+    "nac4": (
+        f"genmove {'.' * 42} R PlayR 42.0\r\n",
+        "newgame ann bob\r\n",
+        f"endgame {'R' * 42} Y Tie Ok\r\n",
+        "not-connected no\r\n",
+    ),
+    "arena": (
+        dumps({"type": "state", "turn": 1, "moves": [3], "state": [0] * 42, "you": 1, "last-move": 3}),
+        '{:msg {:a 1}, :type "ignored", :reason "x"}',
+        '{"type":"end"}',
+    ),
+    "droidcon": ("PUT 3\n", "Error INVALID_COMMAND\n", "YOUR_MOVE\n", "NAME a b\nJOIN x y\r\n"),
+}
+"""What a server says."""
+
+
+def of_texts(dialect: str) -> Callable[[bool], Iterator[bytes]]:
+    """Return what yields texts of a dialect: short ones, or some as long as may be."""
+
+    def seeds(is_long: bool) -> Iterator[bytes]:
+        if is_long:
+            texts: Iterable[str] = islice(families.texts(dialect, LONG), 0, None, 29)
+        else:
+            framed = zip(families.PIECES[dialect], cycle(families.FRAMES[dialect]), strict=False)
+            some = (before + piece + behind for piece, (before, behind) in framed)
+            texts = (*_MESSAGES[dialect], *some)
+        for text in texts:
+            yield text.encode("utf-8", "surrogateescape")
+
+    return seeds
+
+
+def of_talks(*ports: str) -> Callable[[bool], Iterator[bytes]]:
+    """Return what yields all that one connection sends to one of these ports."""
+
+    def seeds(is_long: bool) -> Iterator[bytes]:
+        lot = Random(7)
+        for port in ports:
+            for _ in range(_TALKS):
+                yield b"".join(talk_for(port, lot)) * (20 if is_long else 1)
+
+    return seeds
+
+
+def frames(is_long: bool) -> Iterator[bytes]:
+    """Yield frames of all kinds."""
+    lot = Random(7)
+    for payload in (b"", b"playmove 3", b"\xc3\x28", b"x" * 126, b"{}" * 60):
+        for _ in range(20):
+            yield odd_frame(payload, lot) * (400 if is_long else 2)
+
+
+def events(is_long: bool) -> Iterator[bytes]:
+    """Yield events and commands."""
+    board = Board().drop(3).drop(3)
+    name = "\U0001f600" * 250 if is_long else "ann"
+    yield from [
+        encode(each)
+        for each in (
+            Started(_GAME, 0, (name, "bob")),
+            ToMove(_GAME, 3, board, 41.5),
+            Moved(_GAME, 1, 3, board),
+            Refused(Objection.OUTSIDE | Objection.NOT_YOUR_TURN, 3, _GAME),
+            Ended(_GAME, board, 1, Reason.LEFT, None, 0),
+            Dismissed(Why.SERIES_OVER),
+            Introduce(name),
+            Enter(AtTable(name), name, 1),
+            Enter(InLobby(Wish(name, True))),
+            Play(3, 1),
+            Leave(),
+        )
+    ]
+
+
+def facts(is_long: bool) -> Iterator[bytes]:
+    """Yield rows of facts."""
+    yield f"[{','.join(_rows() * (100 if is_long else 1))}]".encode()
+    yield from (f"[{row}]".encode() for row in _rows())
+
+
+def messages(is_long: bool) -> Iterator[bytes]:
+    """Yield messages between the server and the web's process."""
+    told = framed(Told([["l", 7]] * (1_000 if is_long else 1)))
+    yield from (message[4:] for message in (told, framed(Ask(1, "queue")), framed(Watch(1))))
+    yield f'{{"kind": "told", "rows": [{",".join(_rows())}]}}'.encode()
+
+
+def games(is_long: bool) -> Iterator[bytes]:
+    """Yield lines of an export."""
+    record = _record("ann")
+    for line in jsonl.write([record, _record("=x\u202e\\"), _record("a" * (30_000 if is_long else 3))]):
+        yield line.encode()
+    yield f"[{','.join(jsonl.write([record] * 2))}]".encode()
+
+
+def exchanges(is_long: bool) -> Iterator[bytes]:
+    """Yield the evidence of games."""
+    some = [(0.1, "in", "playmove 3", None), (0.2, "out", "\udcff" * 9, 41.5), (0.3, "note", "", "hung up")]
+    packed = evidence.stored(evidence.recorded(some * (500 if is_long else 1)))  # type: ignore[arg-type]
+    yield from (packed, zlib.decompress(packed))
+
+
+def requests(is_long: bool) -> Iterator[bytes]:
+    """Yield queries, and hosts behind them."""
+    yield b"limit=5&after=0\nexample.org:80"
+    yield b"player=%F0%9F%98%80&opponent=b&reason=four\n[::1]:9"
+    yield b"since=2026-11-21&until=2026-11-21T12:00:00Z&before=00007-00000a\n127.0.0.1"
+    yield b"player=" + b"%20" * (20_000 if is_long else 5) + b"\n" + b"a." * 20
+
+
+def visits(is_long: bool) -> Iterator[bytes]:
+    """Yield games, and what no client should send in one."""
+    for first in range(len(KINDS)):
+        for second in range(len(KINDS)):
+            yield script(first, second, _played(first, second) * (40 if is_long else 1))
+    lot = Random(7)
+    for number in range(_TALKS):
+        kind = number % len(KINDS)
+        talk = [(0, piece) for piece in talk_for(KINDS[kind], lot)]
+        yield script(kind, 0, talk, shaken=False)
+    for kind in (1, 2):
+        yield script(
+            kind, kind, [(0, Handshake("x", "/?against=bob").request), *_played(kind, kind)], shaken=False
+        )
+
+
+def _played(first: int, second: int) -> list[Piece]:
+    moves = [(number % 2, int(column)) for number, column in enumerate(_FOUR)]
+    kinds = (first, second)
+    enters = [(who, _enters(kinds[who], b"ab"[who : who + 1])) for who in (0, 1)]
+    return enters + [(who, _moves(kinds[who], column)) for who, column in moves]
+
+
+def _enters(kind: int, name: bytes) -> bytes:
+    droidcon = b"NAME %b\nJOIN t\n" % name
+    return (droidcon, frame(b"connect %b\r\n" % name), frame(b'{"type":"start","id":"%b"}' % name))[kind]
+
+
+def _moves(kind: int, column: int) -> bytes:
+    move = b"%d" % column
+    return (b"PUT %b\n" % move, frame(b"playmove %b\r\n" % move), frame(b'{"type":"move","move":%b}' % move))[
+        kind
+    ]
+
+
+def _rows() -> list[str]:
+    game = GameStarted(_GAME, (6, 7), ("ann", "bob"), ("one", "two"), None, 1, 42.0)
+    some: Sequence[Fact | tuple[GameStarted, Standing]] = (
+        Came(7, "ann", "one"),
+        Waits(7, "round", 1.5),
+        game,
+        MoveMade(_GAME, 0, 3, 0.5, 41.5),
+        (game, Standing((3, 3), (0.0, 0.0), (40.5, 41.0), 2.25)),
+        Left(7),
+    )
+    return [rows.begun(1), *map(rows.written, some), f'["e","{_GAME}",1,"left",10,20]', rows.COMPLETE]
+
+
+def _record(name: str) -> GameRecord:
+    players = (Participant(name, "nac4"), Participant("bob", "arena"))
+    return GameRecord(
+        _GAME, 1_700_000_000_000, 1_700_000_001_500, players, _FOUR, 0, Reason.FOUR, (120, 340), "t"
+    )
