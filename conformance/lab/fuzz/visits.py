@@ -34,8 +34,8 @@ KINDS = ("droidcon", "nac4", "arena")
 LONGEST_PIECE = 127
 _SERVE: Sequence[Serve] = (
     partial(adapters.droidcon.server.serve, rounds=2),
-    adapters.nac4.server.serve,
-    adapters.arena.server.serve,
+    lambda wire, hub: serve_websocket(wire, adapters.nac4.server.endpoint(hub)),
+    lambda wire, hub: serve_websocket(wire, adapters.arena.server.endpoint(hub)),
 )
 _SHAKEN = 9
 """What the first byte of a script has more where both have opened their websockets already."""
