@@ -236,7 +236,6 @@ async def test_a_successor_is_no_run_of_its_own(database: Database) -> None:
     assert (database.next_run() - opened.run) % RUNS == 1
 
 
-@pytest.mark.usefixtures("in_threads")
 async def test_what_cannot_be_opened_is_refused_in_one_line_and_the_process_ends(tmp_path: Path) -> None:
     process, begun = StoreProcess(str(tmp_path / "none" / "games.db")), begun_in_thread()
     with pytest.raises(OSError, match=r"games\.db: No such file or directory$"):
