@@ -11,15 +11,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
-from threading import Thread
-from typing import cast
 
 import pytest
 import trio
 from game_records import game
 from sqlalchemy import select
+from store_in_thread import begun_in_thread
 from store_world import child_environment, enclosure
 
 from gateway.game.ids import RUNS
@@ -47,36 +46,6 @@ async def process_for(
         yield process
     finally:
         await process.close(LIMIT)
-
-
-class InThread:
-    """The program of the process in a thread, which looks like a process."""
-
-    pid = 0
-
-    def __init__(self, server: socket.socket) -> None:
-        self._server = server
-        self._status = 0
-        self._thread = Thread(target=serve, args=[server])
-        self._thread.start()
-
-    def kill(self) -> None:
-        """Let it hear and say nothing more."""
-        self._status = -signal.SIGKILL
-        with suppress(OSError):  # it has ended
-            self._server.shutdown(socket.SHUT_RDWR)
-
-    def wait(self, limit: float | None = None) -> int:
-        self._thread.join(limit)
-        if self._thread.is_alive():
-            raise subprocess.TimeoutExpired("", limit or 0.0)
-        return self._status
-
-
-def begun_in_thread(_module: str = PROGRAM) -> Child:
-    """Start the program as `started` does, in a thread."""
-    ours, theirs = socket.socketpair()
-    return Child(cast("subprocess.Popen[bytes]", InThread(theirs)), ours)
 
 
 @pytest.fixture
