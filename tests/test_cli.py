@@ -315,6 +315,14 @@ def test_nothing_outlives_the_stop_though_the_store_hangs_and_signals_come_again
 # The page.
 
 
+def send_clients_of_the_web(gateway: Served, stack: ExitStack) -> None:
+    """Send the page clients that do not finish what they ask, and one that never reads an answer."""
+    for asked in (b"", b"GET / HT", b"POST /api/clear HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"):
+        stack.enter_context(dialled(gateway, "page")).sendall(asked)
+    deaf = stack.enter_context(dialled(gateway, "page"))
+    ask_and_ask(deaf, b"GET /api/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
+
+
 def test_page_serves_a_game_that_was_told_of_and_its_clients_do_not_hold_up_the_stop(tmp_path: Path) -> None:
     options = (*EVERY_PORT, "--rounds", "1", "--web", "0", "--db", str(tmp_path / "games.db"))
     with served(*options, addresses=4) as gateway, ExitStack() as stack:
@@ -338,10 +346,7 @@ def test_page_serves_a_game_that_was_told_of_and_its_clients_do_not_hold_up_the_
             [game] = json.loads(everything(client).partition(b"\r\n\r\n")[2])["games"]
         assert [player["name"] for player in game["players"]] == ["ann", "bob"]
         assert (game["winner"], game["reason"], game["table"]) == (2, "illegal", "x")
-        for begun in (b"", b"GET / HT", b"POST /api/clear HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"):
-            stack.enter_context(dialled(gateway, "page")).sendall(begun)
-        deaf = stack.enter_context(dialled(gateway, "page"))  # asks and asks, and never reads
-        ask_and_ask(deaf, b"GET /api/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n" * 100)
+        send_clients_of_the_web(gateway, stack)
         err = stopped_in_time(gateway)
     assert "Traceback" not in err
     assert "ERROR" not in err
