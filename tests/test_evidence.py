@@ -16,8 +16,9 @@ from typing import TypeAlias
 import pytest
 import websockets.exceptions
 import websockets.sync.client
-from served import EVERY_PORT, PATIENCE, Served, ran, served
+from served import EVERY_PORT, PATIENCE, Served, served
 
+from gateway.__main__ import main
 from gateway.store import commands
 from gateway.store.database import open_to_read
 from gateway.store.evidence import Exchange
@@ -282,14 +283,15 @@ def evening(tmp_path_factory: pytest.TempPathFactory) -> Evening:
     return Evening(tmp_path_factory.mktemp("evening") / "results.db")
 
 
-def test_game_lost_by_an_illegal_move(evening: Evening) -> None:
+def test_game_lost_by_an_illegal_move(evening: Evening, capsys: pytest.CaptureFixture[str]) -> None:
     kept = evening.kept(illegal_move)
     for number, record in enumerate(evening.records(illegal_move)):
         assert kept.said(number) == from_the_start(record, "NEW_GAME")
     assert kept.verdicts(0) == {"": "won: the opponent's move was illegal"}
     assert kept.verdicts(1) == {"PUT 9": "refused: outside the board", "": "lost by an illegal move"}
     assert re.search(r"\n +(\d+)  ->  PUT 9\n +\1  --  refused: outside the board\n", kept.shown)
-    assert ran("show", kept.game, "--db", kept.where) == (0, kept.shown, "")
+    assert main(["show", kept.game, "--db", kept.where]) == 0
+    assert capsys.readouterr() == (kept.shown, "")
 
 
 def test_game_lost_on_time(place: Path) -> None:

@@ -1,9 +1,11 @@
 """The command ``c4bot``: against a running gateway, and against nobody.
 
-Of two bots that meet, one is a process of its own and the other runs in the process of the tests.
+Of two bots that meet, one runs in the process of the tests and the other elsewhere: in a process where one
+bot plays after the other, or in one of its own where that hears signals, or somebody types.
 """
 
 import io
+import json
 import os
 import pty
 import signal
@@ -22,7 +24,7 @@ from adapters.bot.cli import main
 
 @pytest.fixture(scope="module")
 def gateway() -> Iterator[Served]:
-    with served(*EVERY_PORT) as running:
+    with served(*EVERY_PORT, "--rounds", "2") as running:
         yield running
 
 
@@ -41,6 +43,63 @@ def botted(*arguments: str, stdin: int = subprocess.DEVNULL) -> Iterator[subproc
         finally:
             if process.poll() is None:
                 process.kill()
+
+
+OTHERS = """
+import json, socket, sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from adapters.bot.cli import main
+with socket.socket(fileno=int(sys.argv[1])) as tests:
+    for line in tests.makefile():
+        with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:
+            status = main(json.loads(line))
+        tests.sendall(json.dumps([status, out.getvalue(), err.getvalue()]).encode() + b"\\n")
+"""
+
+
+class Other:
+    """A process where one bot plays after the other; nobody types there."""
+
+    def __init__(self, tests: socket.socket) -> None:
+        self._tests = tests
+        self._answers = tests.makefile()
+
+    def begin(self, *arguments: str) -> None:
+        """Let a bot play, once those before have ended."""
+        self._tests.sendall(f"{json.dumps(arguments)}\n".encode())
+
+    def ended(self) -> tuple[int, str, str]:
+        """Wait for the next end of a bot; return exit status, stdout, stderr."""
+        status, out, err = json.loads(self._answers.readline())
+        return status, out, err
+
+
+@pytest.fixture(scope="module")
+def other() -> Iterator[Other]:
+    ours, theirs = socket.socketpair()
+    with subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", OTHERS, str(theirs.fileno())],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        pass_fds=[theirs.fileno()],
+    ) as process:
+        theirs.close()
+        ours.settimeout(PATIENCE)
+        try:
+            yield Other(ours)
+        finally:
+            process.kill()
+            ours.close()
+
+
+class Interrupting(io.StringIO):
+    """Takes what a bot prints, and interrupts the bot when that begins."""
+
+    def write(self, text: str) -> int:
+        if not self.tell():
+            signal.raise_signal(signal.SIGINT)
+        return super().write(text)
 
 
 EARLY = (
@@ -63,9 +122,9 @@ def ended(process: subprocess.Popen[str], typed: str | None = None) -> tuple[int
     return process.returncode, out, err
 
 
-def ran(*arguments: str) -> tuple[int, str, str]:
+def ran(*arguments: str, out: io.StringIO | None = None) -> tuple[int, str, str]:
     """Run a bot to its end here; return exit status, stdout, stderr."""
-    out, err, status = io.StringIO(), io.StringIO(), 2
+    out, err, status = out or io.StringIO(), io.StringIO(), 2
     with redirect_stdout(out), redirect_stderr(err), suppress(SystemExit):  # because of a wrong option
         status = main(arguments)
     return status, out.getvalue(), err.getvalue()
@@ -81,7 +140,7 @@ def where(gateway: Served, dialect: str) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("one", "two"),
     [
         (("nac4", "--engine", "mc:50"), ("nac4", "--engine", "random")),
         (("nac4", "--engine", "mc:50"), ("arena", "--engine", "random", "--encoding", "edn")),
@@ -90,12 +149,11 @@ def where(gateway: Served, dialect: str) -> tuple[str, str]:
     ],
 )
 def test_engines_play_each_other_over_any_two_dialects(
-    gateway: Served, one: tuple[str, ...], other: tuple[str, ...]
+    gateway: Served, other: Other, one: tuple[str, ...], two: tuple[str, ...]
 ) -> None:
-    table = f"{one[0]}-{other[0]}"
-    rest = ("--games", "2", "--table", table)
-    with botted(*where(gateway, other[0]), *other[1:], *rest) as second:
-        results = [ran(*where(gateway, one[0]), *one[1:], *rest, "--verbose"), ended(second)]
+    rest = ("--games", "2", "--table", f"{one[0]}-{two[0]}")
+    other.begin(*where(gateway, two[0]), *two[1:], *rest)
+    results = [ran(*where(gateway, one[0]), *one[1:], *rest, "--verbose"), other.ended()]
     assert [(status, complaints(err)) for status, _, err in results] == [(0, "")] * 2
     shown, quiet = (out for _, out, _ in results)
     assert "2 games: " in shown
@@ -106,22 +164,20 @@ def test_engines_play_each_other_over_any_two_dialects(
     assert "moving second, 1 game: " in quiet
 
 
-def test_droidcon_bot_plays_more_games_than_a_series_has() -> None:
-    with served("--tcp", "0", "--rounds", "1", addresses=1) as gateway:
-        arguments = (*where(gateway, "droidcon"), "--engine", "random", "--games", "3", "--channel", "x")
-        with botted(*arguments) as other:
-            for status, out, err in (ran(*arguments), ended(other)):
-                assert (status, complaints(err)) == (0, "")
-                assert out.startswith("3 games: ")
+def test_droidcon_bot_plays_more_games_than_a_series_has(gateway: Served, other: Other) -> None:
+    arguments = (*where(gateway, "droidcon"), "--engine", "random", "--games", "5", "--channel", "x")
+    other.begin(*arguments)
+    for status, out, err in (ran(*arguments), other.ended()):
+        assert (status, complaints(err)) == (0, "")
+        assert out.startswith("5 games: ")
 
 
-def test_opponent_is_named_in_every_dialect(gateway: Served) -> None:
+def test_opponent_is_named_in_every_dialect(gateway: Served, other: Other) -> None:
     ann = ("--engine", "random", "--name", "ann", "--against", "bob")
     bob = ("--engine", "random", "--name", "bob", "--against", "ann")
-    with botted(*where(gateway, "droidcon"), *ann) as other:
-        assert [ran(*where(gateway, "arena"), *bob)[0], ended(other)[0]] == [0, 0]
-    with botted(*where(gateway, "nac4"), *ann) as other:
-        assert [ran(*where(gateway, "nac4"), *bob)[0], ended(other)[0]] == [0, 0]
+    for dialect_of_ann, dialect_of_bob in (("droidcon", "arena"), ("nac4", "nac4")):
+        other.begin(*where(gateway, dialect_of_ann), *ann)
+        assert [ran(*where(gateway, dialect_of_bob), *bob)[0], other.ended()[0]] == [0, 0]
 
 
 def test_person_plays_at_the_prompt(gateway: Served) -> None:
@@ -137,16 +193,16 @@ def test_person_plays_at_the_prompt(gateway: Served) -> None:
     assert "1 game: " in out
 
 
-def test_person_whose_input_ends_leaves(gateway: Served) -> None:
+def test_person_whose_input_ends_leaves(gateway: Served, other: Other) -> None:
     arguments = (*where(gateway, "nac4"), "--table", "e", "--engine")
-    with botted(*arguments, "manual") as person:
-        status, out, _ = ran(*arguments, "random")
-        assert status == 0
-        assert "1 game: 1 won" in out
-        status, out, err = ended(person)
-        assert status == 0
-        assert err in ("", EARLY)  # the game may not have begun yet
-        assert "0 games: " in out
+    other.begin(*arguments, "manual")
+    status, out, _ = ran(*arguments, "random")
+    assert status == 0
+    assert "1 game: 1 won" in out
+    status, out, err = other.ended()
+    assert status == 0
+    assert err in ("", EARLY)  # the game may not have begun yet
+    assert "0 games: " in out
 
 
 def test_person_may_leave_while_nothing_is_typed(gateway: Served) -> None:
@@ -169,12 +225,9 @@ def test_person_may_leave_while_nothing_is_typed(gateway: Served) -> None:
 
 @pytest.mark.parametrize("dialect", ["nac4", "arena", "droidcon"])
 def test_bot_that_is_interrupted_says_what_it_has_done(gateway: Served, dialect: str) -> None:
-    with botted(*where(gateway, dialect), "--verbose", "--table", f"i-{dialect}", "--games", "0") as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        process.send_signal(signal.SIGINT)
-        status, out, err = ended(process)
-    assert (status, out, err) == (130, "0 games: 0 won, 0 lost, 0 drawn\n", "")
+    options = ("--verbose", "--table", f"i-{dialect}", "--games", "0")
+    status, out, err = ran(*where(gateway, dialect), *options, out=Interrupting())
+    assert (status, out.splitlines()[1:], err) == (130, ["0 games: 0 won, 0 lost, 0 drawn"], "")
 
 
 def test_name_in_use_is_told_in_the_servers_words(gateway: Served) -> None:

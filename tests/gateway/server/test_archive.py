@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import trio
 from game_records import stored
+from store_in_thread import begun_in_thread
 
 from gateway.game.board import Board
 from gateway.game.events import Reason
@@ -55,7 +56,7 @@ async def test_times_are_the_wall_clocks_at_the_end_of_the_game(
 ) -> None:
     clock = WallClock()
     monkeypatch.setattr(archive, "time", clock)
-    async with archive.keeping(str(tmp_path / "c4.db"), 0) as kept:
+    async with archive.keeping(str(tmp_path / "c4.db"), 0, begun_in_thread()) as kept:
         clock.set_later(3600)
         over = finished(lasted=90)
         kept.results.keep(over)
@@ -72,6 +73,6 @@ async def test_times_are_the_wall_clocks_at_the_end_of_the_game(
 async def test_each_run_of_a_server_has_a_number_of_its_own(tmp_path: Path) -> None:
     runs = []
     for _ in range(2):
-        async with archive.keeping(str(tmp_path / "c4.db"), 0) as kept:
+        async with archive.keeping(str(tmp_path / "c4.db"), 0, begun_in_thread()) as kept:
             runs.append(kept.opened.run)
     assert [(run - runs[0]) % RUNS for run in runs] == [0, 1]

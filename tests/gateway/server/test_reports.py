@@ -50,7 +50,7 @@ def started(*arguments: str, out: Path) -> tuple[int, str]:
 
 
 def test_database_that_is_not_there_is_one_line_and_status_one(tmp_path: Path) -> None:
-    status, said = started("standings", "--db", str(tmp_path / "none.db"), out=tmp_path / "out")
+    status, said = reading("standings", "--db", str(tmp_path / "none.db"), out=tmp_path / "out")
     assert (status, said.count("\n")) == (1, 1)
     assert said.startswith("c4gateway: error: ")
     assert said.endswith("none.db: No such file or directory; --db says which database\n")

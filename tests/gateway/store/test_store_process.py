@@ -1,4 +1,8 @@
-"""The store process: it stores games, dies, hangs, and ends with its server. With real processes."""
+"""The store process: it stores games, dies, hangs, and ends with its server.
+
+What it answers is tried with its program in a thread. Processes are real where they end, die or hang: those
+that hang run a program that starts sooner.
+"""
 
 import marshal
 import os
@@ -14,10 +18,12 @@ import pytest
 import trio
 from game_records import game
 from sqlalchemy import select
+from store_in_thread import begun_in_thread
 from store_world import child_environment, enclosure
 
 from gateway.game.ids import RUNS
-from gateway.processes import framed, started
+from gateway.processes import Child, framed, started
+from gateway.store import process as store_process
 from gateway.store.batcher import Batch, Batcher, Pace
 from gateway.store.database import Database, open_again, open_to_write
 from gateway.store.errors import StoreError
@@ -32,14 +38,25 @@ READY = ("done", None)
 
 @asynccontextmanager
 async def process_for(
-    database: Database, keep_wire: float | None = 1, patience: float = LIMIT
+    database: Database, begun: Child | None = None, patience: float = LIMIT
 ) -> AsyncIterator[StoreProcess]:
-    process = StoreProcess(database.place.where, keep_wire, patience=patience)
+    process = StoreProcess(database.place.where, 1, patience=patience)
     try:
-        await process.open()
+        await process.open(begun)
         yield process
     finally:
         await process.close(LIMIT)
+
+
+@pytest.fixture
+def in_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the program always run in a thread."""
+    monkeypatch.setattr(store_process, "started", begun_in_thread)
+
+
+def begun_mute() -> Child:
+    """Start a process that opens any database, and then answers nothing."""
+    return started("store_mute")
 
 
 def batch(*numbers: int) -> Batch:
@@ -56,6 +73,7 @@ def pid_of(process: StoreProcess) -> int:
     return process.pid
 
 
+@pytest.mark.usefixtures("in_threads")
 async def test_what_the_process_has_written_is_there_until_it_is_cleared(database: Database) -> None:
     async with process_for(database) as process:
         await process.write(Batch(batch(1, 2).games, [enclosure(1)]))
@@ -73,6 +91,7 @@ async def test_the_process_gives_way_to_play(database: Database) -> None:
         assert os.getpriority(os.PRIO_PROCESS, pid_of(process)) == min(19, own + NICENESS)
 
 
+@pytest.mark.usefixtures("in_threads")
 async def test_the_process_tidies_up_what_is_older_than_it_was_told(database: Database) -> None:
     async with process_for(database) as process:
         await process.write(Batch([game(ended=DAY)], [enclosure(1)]))
@@ -82,6 +101,7 @@ async def test_the_process_tidies_up_what_is_older_than_it_was_told(database: Da
             assert connection.execute(select(exchanges)).all() == []
 
 
+@pytest.mark.usefixtures("in_threads")
 async def test_a_game_at_fault_is_told_from_a_database_that_fails(database: Database) -> None:
     async with process_for(database) as process:
         for fault in ({"series": 2**70}, {"table": object()}):
@@ -108,9 +128,7 @@ async def test_a_process_that_died_has_a_successor_and_nothing_is_stored_twice(d
 
 
 async def test_a_process_that_dies_at_its_work_leaves_nobody_waiting(database: Database) -> None:
-    async with process_for(database) as process, trio.open_nursery() as nursery:
-        await process.write(batch(1))
-        os.kill(pid_of(process), signal.SIGSTOP)
+    async with process_for(database, begun_mute()) as process, trio.open_nursery() as nursery:
 
         async def ask() -> None:
             with pytest.raises(StoreError):
@@ -122,14 +140,14 @@ async def test_a_process_that_dies_at_its_work_leaves_nobody_waiting(database: D
 
 
 async def test_a_process_that_hangs_is_killed_and_has_a_successor(database: Database) -> None:
-    async with process_for(database, patience=0.2) as process:
+    async with process_for(database, begun_mute(), patience=0.2) as process:
         first = pid_of(process)
         os.kill(first, signal.SIGSTOP)
         with pytest.raises(StoreError, match="has not answered"):
             await process.write(batch(1))
         with pytest.raises(ProcessLookupError):
             os.kill(first, 0)
-    async with process_for(database) as process:
+    async with process_for(database, begun_in_thread()) as process:
         await process.write(batch(1))
     assert stored(database) == [1]
 
@@ -137,8 +155,8 @@ async def test_a_process_that_hangs_is_killed_and_has_a_successor(database: Data
 async def test_a_process_that_cannot_be_replaced_is_missed_until_it_can(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with process_for(database) as process:
-        os.kill(pid_of(process), signal.SIGKILL)
+    async with process_for(database, begun := begun_in_thread()) as process:
+        begun.process.kill()
         with pytest.raises(StoreError):
             await process.write(batch(1))
         with monkeypatch.context() as patch:
@@ -146,6 +164,7 @@ async def test_a_process_that_cannot_be_replaced_is_missed_until_it_can(
             for _ in range(2):
                 with pytest.raises(StoreError, match=r"cannot be started: .*/no/such/python"):
                     await process.write(batch(1))
+        monkeypatch.setattr(store_process, "started", begun_in_thread)
         await process.write(batch(1))
     assert stored(database) == [1]
 
@@ -158,9 +177,10 @@ async def test_a_server_that_gets_no_process_does_not_start(
         await StoreProcess(database.place.where).open()
 
 
+@pytest.mark.usefixtures("in_threads")
 async def test_each_opening_is_a_run_with_the_next_number(database: Database) -> None:
     runs = []
-    for begun in (None, started(PROGRAM)):
+    for begun in (None, begun_in_thread()):
         process = StoreProcess(database.place.where)
         opened = await process.open(begun)
         await process.close(LIMIT)
@@ -173,10 +193,11 @@ async def test_each_opening_is_a_run_with_the_next_number(database: Database) ->
     assert (runs[1] - runs[0]) % RUNS == 1
 
 
+@pytest.mark.usefixtures("in_threads")
 async def test_a_successor_is_no_run_of_its_own(database: Database) -> None:
-    process = StoreProcess(database.place.where)
-    opened = await process.open()
-    os.kill(pid_of(process), signal.SIGKILL)
+    process, begun = StoreProcess(database.place.where), begun_in_thread()
+    opened = await process.open(begun)
+    begun.process.kill()
     with pytest.raises(StoreError):
         await process.write(batch(1))
     await process.write(batch(1))
@@ -185,13 +206,11 @@ async def test_a_successor_is_no_run_of_its_own(database: Database) -> None:
 
 
 async def test_what_cannot_be_opened_is_refused_in_one_line_and_the_process_ends(tmp_path: Path) -> None:
-    process = StoreProcess(str(tmp_path / "none" / "games.db"))
+    process, begun = StoreProcess(str(tmp_path / "none" / "games.db")), begun_in_thread()
     with pytest.raises(OSError, match=r"games\.db: No such file or directory$"):
-        await process.open()
-    pid = pid_of(process)
+        await process.open(begun)
+    assert begun.process.wait(LIMIT) == 0
     await process.close(LIMIT)
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
 
 
 async def test_a_process_that_dies_while_it_opens_the_database_is_an_error(database: Database) -> None:
@@ -201,35 +220,33 @@ async def test_a_process_that_dies_while_it_opens_the_database_is_an_error(datab
         await process.open(begun)
 
 
+@pytest.mark.usefixtures("in_threads")
 async def test_games_that_a_process_was_given_that_died_are_stored_by_the_next(database: Database) -> None:
-    async with process_for(database) as process, trio.open_nursery() as nursery:
+    begun = begun_in_thread()
+    async with process_for(database, begun) as process, trio.open_nursery() as nursery:
         batcher = Batcher(process, pace=Pace(retry=0.01))
         nursery.start_soon(batcher.run)
-        os.kill(pid_of(process), signal.SIGKILL)
+        begun.process.kill()
         batcher.put(batch(1).games[0])
         await batcher.close(LIMIT)
     assert stored(database) == [1]
 
 
-async def test_signals_that_stop_a_server_leave_its_process_to_finish(database: Database) -> None:
+async def test_a_process_ends_when_it_is_closed_and_not_on_the_signals_that_stop_a_server(
+    database: Database,
+) -> None:
     async with process_for(database) as process:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            os.kill(pid_of(process), number)
-        await process.write(batch(1))
-    assert stored(database) == [1]
-
-
-async def test_a_process_that_is_closed_has_ended(database: Database) -> None:
-    async with process_for(database) as process:
-        await process.write(batch(*range(200)))
         pid = pid_of(process)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            os.kill(pid, number)
+        await process.write(batch(*range(200)))
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
     assert len(stored(database)) == 200
 
 
 async def test_a_process_that_hangs_is_not_waited_for_at_the_end(database: Database) -> None:
-    async with process_for(database) as process:
+    async with process_for(database, begun_mute()) as process:
         pid = pid_of(process)
         os.kill(pid, signal.SIGSTOP)
         with trio.move_on_after(0.01):
@@ -322,21 +339,7 @@ def test_what_is_not_a_question_is_refused(database: Database) -> None:
     ]
 
 
-def test_signals_stop_a_server_as_before() -> None:
-    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == set()
-
-
-async def test_whatever_is_printed_in_the_process_is_no_answer(
-    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program = "import logging\nprint('Initialising')\nlogging.error('on stderr')\n"
-    (tmp_path / "sitecustomize.py").write_text(program)
-    monkeypatch.syspath_prepend(tmp_path)
-    async with process_for(database) as process:
-        await process.write(batch(1))
-    assert stored(database) == [1]
-
-
+@pytest.mark.usefixtures("in_threads")
 @pytest.mark.parametrize("answer", [framed("what"), framed(("done",)), b"\0\0\0\1?", b""])
 async def test_a_process_that_cannot_be_understood_has_a_successor(database: Database, answer: bytes) -> None:
     process = StoreProcess(database.place.where)
@@ -354,37 +357,16 @@ async def test_a_process_that_cannot_be_understood_has_a_successor(database: Dat
     assert stored(database) == [1]
 
 
-async def test_a_process_imports_what_its_server_would(
-    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Not a module behind the standard library's of the same name."""
-    (tmp_path / "secrets.py").write_text("raise SystemExit('not this one')")
-    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
-    async with process_for(database) as process:
-        await process.write(batch(1))
-    assert stored(database) == [1]
-
-
-async def test_a_process_needs_nothing_of_where_its_server_was_started(
-    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "gateway.py").write_text("raise SystemExit('not this one')")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    async with process_for(database) as process:
-        await process.write(batch(1))
-    assert stored(database) == [1]
-
-
+@pytest.mark.usefixtures("in_threads")
 async def test_a_file_that_took_the_place_of_the_database_is_left_alone(tmp_path: Path) -> None:
     path, other = tmp_path / "games.db", tmp_path / "other.db"
     database = open_to_write(str(path))
     open_to_write(str(other)).close()
     before = other.read_bytes()
-    async with process_for(database) as process:
+    async with process_for(database, begun := begun_in_thread()) as process:
         path.rename(tmp_path / "elsewhere.db")
         other.rename(path)
-        os.kill(pid_of(process), signal.SIGKILL)
+        begun.process.kill()
         with pytest.raises(StoreError, match="has ended"):
             await process.write(batch(1))
         with pytest.raises(StoreError, match="was moved, removed or replaced"):

@@ -1,0 +1,13 @@
+"""A program in place of the store process's, for tests: it opens any database, and then answers nothing."""
+
+import socket
+import sys
+
+from gateway.processes import framed
+
+if __name__ == "__main__":
+    with socket.socket(fileno=int(sys.argv[1])) as server:
+        server.recv(65_536)
+        server.sendall(framed(("done", ("a database", "nowhere", None, 1))))
+        while server.recv(65_536):
+            pass
