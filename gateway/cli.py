@@ -40,6 +40,7 @@ from gateway.server.app import (
     PortInUseError,
     Service,
     addresses_of,
+    adopt,
     listen,
     open_port,
     run,
@@ -48,7 +49,9 @@ from gateway.server.app import (
 from gateway.server.arguments import in_one_line, let_output_take_any_text
 from gateway.server.arrivals import ArrivalTimes
 from gateway.server.logs import log_fault, log_games, log_start, set_up_logging
-from gateway.server.options import NO_WEB, WEB_PORT
+from gateway.server.notifying import READY, keep_alive, notify
+from gateway.server.options import NO_WEB, PAGE, WEB_PORT
+from gateway.server.reloading import Reloads, reload_on_hangup
 
 if TYPE_CHECKING:
     from gateway.server.archive import Archive
@@ -97,6 +100,7 @@ async def _serve(options: argparse.Namespace) -> None:
     terms = Terms(options.clock, options.penalty, options.idle, options.rejoin)
     lot = random.Random(options.seed)
     matchmaker = LobbyAndTables(lot, options.games_per_pair, options.house_after)
+    reloads = Reloads()
     arrivals = ArrivalTimes()
     trio.lowlevel.add_instrument(arrivals)
     epoll = EpollReader() if hasattr(select, "epoll") else None
@@ -113,8 +117,8 @@ async def _serve(options: argparse.Namespace) -> None:
         page = await _open_page(options)
         wired = partial(_wired, arrivals, epoll, Backlogs(), Turns())
         front_ends = _front_ends(options, hub, wired, _port(page))
-        listening = [await listen(front_end, options.host) for front_end in front_ends]
-        opened = [("page", addresses_of(page))]
+        listening = [await _listening(front_end, options) for front_end in front_ends]
+        opened = [(PAGE, addresses_of(page))]
         opened += [(each.front_end.name, each.addresses()) for each in listening]
         services: list[Service] = [_web(options, archive, page, listening, hub)] if page else []
         if not page and options.web != NO_WEB:
@@ -124,7 +128,9 @@ async def _serve(options: argparse.Namespace) -> None:
             if epoll is not None:
                 nursery.start_soon(epoll.run)
             hub.engage(House(hub, nursery, thinker, options.house))
-            stop = await until_all_is_stored.enter_async_context(stop_asked_for())
+            nursery.start_soon(keep_alive)
+            nursery.start_soon(reload_on_hangup, reloads)
+            stop = await until_all_is_stored.enter_async_context(stop_asked_for(options.drain))
             await run(hub, listening, partial(_announce, opened, place), stop, services)
             nursery.cancel_scope.cancel()
 
@@ -148,12 +154,21 @@ async def _open_page(options: argparse.Namespace) -> list[trio.SocketListener]:
     """
     if options.web == NO_WEB:
         return []
+    if PAGE in options.sockets:
+        return adopt(options.sockets[PAGE])
     if options.web is not None:
         return await open_port(options.web, options.host)
     try:
         return await open_port(WEB_PORT, options.host)
     except PortInUseError:
         return []
+
+
+async def _listening(front_end: FrontEnd, options: argparse.Namespace) -> Listening:
+    """Open the port of a front end, unless sockets for it were handed over. Raises OSError."""
+    if front_end.name in options.sockets:
+        return Listening(front_end, adopt(options.sockets[front_end.name]))
+    return await listen(front_end, options.host)
 
 
 def _say_that_there_is_no_page() -> None:
@@ -242,12 +257,13 @@ def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str) -> None:
         sys.stdout = None  # the interpreter would try once more at its end
         raise
     log_start(addresses, place)
+    notify(READY)
 
 
 def _line(name: str, address: str) -> str:
     """Return an address, and what to try there."""
     examples = {each.name: (each.scheme, each.example) for each in DIALECTS}
-    examples["page"] = "http", "games live, standings, play"
+    examples[PAGE] = "http", "games live, standings, play"
     scheme, example = examples[name]
     host, _, port = address.rpartition(":")
     shown = example.format(address=address, host=host.strip("[]"), port=port)

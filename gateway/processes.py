@@ -10,15 +10,15 @@ import sys
 from collections.abc import Iterable
 from contextlib import suppress
 
-_DEAF_TO = {signal.SIGINT, signal.SIGTERM}
+_DEAF_TO = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 """Signals that a terminal or a supervisor sends to all processes of the server at once."""
 
 
 def started(module: str, given: Iterable[int], stdin: int = subprocess.DEVNULL) -> "subprocess.Popen[bytes]":
     """Start a process that runs `module`, with the inherited file descriptors `given` as its arguments.
 
-    It uses the server's import path, writes to the server's stderr, and ignores SIGINT and SIGTERM. Raises
-    OSError if the system cannot start it.
+    It uses the server's import path, writes to the server's stderr, and ignores SIGINT, SIGTERM and SIGHUP.
+    Raises OSError if the system cannot start it.
     """
     numbers = [*given]
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _DEAF_TO)  # a new process inherits the mask

@@ -9,6 +9,7 @@ from gateway import __version__
 from gateway.engines import EngineUnavailable
 from gateway.engines.catalogue import engine_named
 from gateway.game.commands import HOUSE_PLAYERS
+from gateway.server.activation import handed_over
 from gateway.server.arguments import Description, Parser, listed, number
 from gateway.server.logs import LEVELS
 
@@ -38,6 +39,8 @@ DATABASE = "c4gateway.db"
 NOWHERE = "none"
 WEB_PORT = 8000
 """The port of the page where none is given."""
+PAGE = "page"
+"""What its port is called."""
 NO_WEB = -1
 """What stands for a port where no page is wanted."""
 ALL_ORIGINS = "*"
@@ -60,12 +63,26 @@ def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> argparse
     """
     parser = _parser(dialects)
     options = parser.parse_args(arguments)
+    _take_sockets(parser, options, dialects)
     if all(getattr(options, each.option) is None for each in dialects):
         for each in dialects:
             setattr(options, each.option, each.port)
     options.host = options.host or [HOST]
     _settle_web(parser, options)
     return options
+
+
+def _take_sockets(parser: Parser, options: argparse.Namespace, dialects: Sequence[Description]) -> None:
+    """Note the sockets that were handed over; each stands for the option of its port."""
+    ports = {each.name: each.option for each in dialects} | {PAGE: "web"}
+    try:
+        options.sockets = handed_over([*ports])
+    except ValueError as error:
+        parser.error(str(error))
+    for name in options.sockets:
+        if getattr(options, ports[name]) is not None:
+            parser.error(f"a socket for {name} is handed over; give no --{ports[name]}, or no socket")
+        setattr(options, ports[name], 0)
 
 
 def _settle_web(parser: Parser, options: argparse.Namespace) -> None:
@@ -118,6 +135,7 @@ def _parser(dialects: Sequence[Description]) -> Parser:
         help="how long to keep what was said and heard on either side of a game; 0: not at all (%(default)s)",
     )
     _add_web(parser.add_argument_group("the page"))
+    _add_stop(parser.add_argument_group("how to stop"))
     log = parser.add_argument_group("what to say on stderr")
     log.add_argument("--log-level", choices=LEVELS, default="info", help="least level to log (%(default)s)")
     log.add_argument("--log-json", action="store_true", help="log one JSON object a line")
@@ -188,6 +206,16 @@ def _add_house(group: argparse._ArgumentGroup) -> None:
         default=workers,
         metavar="N",
         help=f"moves of a kind that all of them think about at once ({workers} on this machine)",
+    )
+
+
+def _add_stop(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--drain",
+        type=number(float, 0, 1e6),
+        default=0.0,
+        metavar="SECONDS",
+        help="on SIGTERM let the games that are on be finished first, for so long at most (%(default)g)",
     )
 
 
