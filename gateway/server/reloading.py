@@ -43,12 +43,12 @@ class Reloads:
             except (OSError, ValueError) as error:
                 words = in_one_line(error)
                 logger.warning(
-                    "%s not reloaded, the old ones stay: %s",
+                    "%s: not reloaded, what was read before stays: %s",
                     *(name, words),
                     extra={"event": "not_reloaded", "what": name, "error": words},
                 )
             except Exception:  # a mistake of ours; it costs no game
-                logger.exception("%s not reloaded", name, extra={"event": "reload_failed", "what": name})
+                logger.exception("%s: not reloaded", name, extra={"event": "reload_failed", "what": name})
         logger.info("reloaded: %s", ", ".join(done) or "nothing", extra={"event": "reloaded", "what": done})
 
 
