@@ -15,6 +15,7 @@ LAB = "conformance.lab"
 COMMANDS: Mapping[str, str] = {
     "attacks": "attacks.command",
     "bench": "bench.command",
+    "drains": "drains",
     "fairness": "fairness.command",
     "growth": "growth.command",
     "house-hog": "house_hog",

@@ -11,7 +11,7 @@ from itertools import combinations_with_replacement
 
 import trio
 
-from conformance.dialects.script import Cut, Game, OutOfStep, Step, Wish
+from conformance.dialects.script import Cut, Game, OutOfStep, Phase, Step, Wish
 from conformance.lab.book import shown
 from conformance.lab.bots import PLAIN, script_of
 from conformance.lab.client import Client, HungUp, connected
@@ -46,6 +46,11 @@ class Player:
     def has_all(self) -> bool:
         """Whether it was told of the last game. Nothing comes after that."""
         return len(self.results) == len(self._games)
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether it was told of a game, and not of its result."""
+        return self._place.phase is Phase.PLAYING
 
     @property
     def resource(self) -> str | None:
