@@ -1,6 +1,7 @@
 """What deploys the server: files that name its options, ports and commands; the commands of the manual."""
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -10,6 +11,7 @@ import sys
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import yaml
@@ -24,6 +26,7 @@ IMAGE = (ROOT / "Dockerfile").read_text()
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text())
 MANUAL = (ROOT / "docs" / "operation.md").read_text()
 PORTS = [*(each.port for each in DIALECTS), WEB_PORT]
+POSTGRES = os.environ.get("C4GATEWAY_TEST_POSTGRES")
 MOST_EXPOSED = 30
 """Tenths, on the scale of `systemd-analyze security`, which ends at 10."""
 
@@ -185,3 +188,27 @@ def test_export_carries_games_to_another_database(tmp_path: Path) -> None:
         assert gateway.stop()[0] == 0
     shell(manual("import"), tmp_path)
     assert (tmp_path / "games.jsonl").read_text() == shell("c4gateway export --db other.db", tmp_path)
+
+
+@pytest.mark.skipif(
+    not POSTGRES or None in map(shutil.which, ("psql", "pg_dump", "pg_restore")), reason="no PostgreSQL here"
+)
+def test_backup_of_postgresql_is_what_was_there_and_can_be_restored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert POSTGRES is not None
+    name = f"backup_{os.getpid()}"
+    monkeypatch.setenv("DB", urlsplit(POSTGRES)._replace(path=f"/{name}").geturl())
+    shell(f"psql --quiet {shlex.quote(POSTGRES)} --command 'CREATE DATABASE {name}'", tmp_path)
+    try:
+        with begun([*running(tmp_path)[:-1], os.environ["DB"]], 1) as gateway:
+            play(gateway, "ann")
+            shell(manual("pg_dump"), tmp_path)
+            before = shell('c4gateway export --db "$DB"', tmp_path)
+            play(gateway, "bob")
+            assert gateway.stop()[0] == 0
+        shell(manual("pg_restore"), tmp_path)
+        assert shell('c4gateway export --db "$DB"', tmp_path) == before
+        assert before.count('"ann"') == 1
+    finally:
+        shell(f"psql --quiet {shlex.quote(POSTGRES)} --command 'DROP DATABASE {name}'", tmp_path)

@@ -1,9 +1,9 @@
 """`python -m conformance drains`: is every game that is on at a SIGTERM finished, told and stored?
 
 Knows a gateway as a subprocess with `--drain`, started again and again on one database, and when to stop it:
-in the middle of the games of many pairs of all dialects. The rule it keeps: a client that was told of a game, and
-not of its result, and did not leave it, was hurt, whatever the server says. A good server ends with status 0
-and has nothing to warn of.
+in the middle of the games of many pairs of all dialects. The rule it keeps: a client that was told of a game,
+and not of its result, and did not leave it, was hurt, whatever the server says. A good server ends with
+status 0 and has nothing to warn of.
 """
 
 import os
