@@ -129,7 +129,7 @@ async def _serve(options: argparse.Namespace) -> None:
                 nursery.start_soon(epoll.run)
             hub.engage(House(hub, nursery, thinker, options.house))
             nursery.start_soon(keep_alive)
-            nursery.start_soon(reload_on_hangup, reloads)
+            await nursery.start(reload_on_hangup, reloads)
             stop = await until_all_is_stored.enter_async_context(stop_asked_for(options.drain))
             await run(hub, listening, partial(_announce, opened, place), stop, services)
             nursery.cancel_scope.cancel()

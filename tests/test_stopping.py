@@ -26,11 +26,11 @@ LONG = "600"
 
 
 class Line:
-    """A Droidcon client that reads line by line."""
+    """A Droidcon client, which reads line by line."""
 
     def __init__(self, gateway: Served, name: str, table: str) -> None:
         self.sock = socket.create_connection(("127.0.0.1", gateway.port("droidcon")), timeout=PATIENCE)
-        self._lines = self.sock.makefile("r", encoding="ascii", newline="\n")
+        self._rest = b""
         self.say(f"NAME {name}", f"JOIN {table}")
         self.hears("SUCCESS", "SUCCESS")
 
@@ -39,10 +39,15 @@ class Line:
 
     def hears(self, *lines: str) -> None:
         for line in lines:
-            assert self._lines.readline() == f"{line}\n"
+            while b"\n" not in self._rest:
+                data = self.sock.recv(4096)
+                assert data, f"hung up before {line}"
+                self._rest += data
+            heard, _, self._rest = self._rest.partition(b"\n")
+            assert heard.decode() == line
 
     def hears_the_end(self) -> None:
-        assert self._lines.readline() == ""
+        assert self._rest + self.sock.recv(4096) == b""
         self.sock.close()
 
 
@@ -57,12 +62,30 @@ def play_out(first: Line, second: Line) -> None:
     second.hears("PUT 0")
 
 
-def begin_game(gateway: Served, table: str = "x") -> tuple[Line, Line]:
-    """Return two players in a game, the one first who is to move."""
-    ann, bob = Line(gateway, "ann", table), Line(gateway, "bob", table)
-    ann.hears("NEW_GAME", "YOUR_MOVE")
-    bob.hears("NEW_GAME")
-    return ann, bob
+class Clients:
+    """Droidcon clients, who hang up at the end of a test."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+
+    def line(self, gateway: Served, name: str, table: str) -> Line:
+        """Return a client who waits at a table."""
+        line = Line(gateway, name, table)
+        self._stack.callback(line.sock.close)
+        return line
+
+    def game(self, gateway: Served) -> tuple[Line, Line]:
+        """Return two clients in a game, the one first who is to move."""
+        ann, bob = self.line(gateway, "ann", "x"), self.line(gateway, "bob", "x")
+        ann.hears("NEW_GAME", "YOUR_MOVE")
+        bob.hears("NEW_GAME")
+        return ann, bob
+
+
+@pytest.fixture
+def clients() -> Iterator[Clients]:
+    with ExitStack() as stack:
+        yield Clients(stack)
 
 
 def hear_log(gateway: Served, event: str) -> dict[str, object]:
@@ -89,11 +112,11 @@ def refuses(port: int) -> bool:
 # Draining.
 
 
-def test_game_that_is_on_is_finished_and_stored_and_no_other_begins(tmp_path: Path) -> None:
+def test_game_that_is_on_is_finished_and_stored_and_no_other_begins(tmp_path: Path, clients: Clients) -> None:
     database = str(tmp_path / "games.db")
     with served(*EVERY_PORT, "--db", database, "--drain", LONG, "--log-json") as gateway:
-        ann, bob = begin_game(gateway)
-        waiting, silent = Line(gateway, "cid", "y"), Line(gateway, "dan", "z")
+        ann, bob = clients.game(gateway)
+        waiting, silent = clients.line(gateway, "cid", "y"), clients.line(gateway, "dan", "z")
         gateway.process.send_signal(signal.SIGTERM)
         assert hear_log(gateway, "draining")["seconds"] == 600
         for client in (waiting, silent):
@@ -161,9 +184,9 @@ def closed_with(client: websocket.WebSocket) -> int:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_second_signal_ends_the_games_at_once(number: signal.Signals) -> None:
+def test_second_signal_ends_the_games_at_once(number: signal.Signals, clients: Clients) -> None:
     with served(*EVERY_PORT, "--drain", LONG, "--log-json") as gateway:
-        ann, bob = begin_game(gateway)
+        ann, bob = clients.game(gateway)
         gateway.process.send_signal(signal.SIGTERM)
         hear_log(gateway, "draining")
         begin = time.monotonic()
@@ -177,9 +200,9 @@ def test_second_signal_ends_the_games_at_once(number: signal.Signals) -> None:
     assert events == ["stopping", "drained", "game_over"]
 
 
-def test_interrupt_ends_the_games_at_once_though_a_stop_would_wait() -> None:
+def test_interrupt_ends_the_games_at_once_though_a_stop_would_wait(clients: Clients) -> None:
     with served(*EVERY_PORT, "--drain", LONG) as gateway:
-        ann, bob = begin_game(gateway)
+        ann, bob = clients.game(gateway)
         begin = time.monotonic()
         gateway.process.send_signal(signal.SIGINT)
         for client in (ann, bob):
@@ -188,9 +211,9 @@ def test_interrupt_ends_the_games_at_once_though_a_stop_would_wait() -> None:
         assert time.monotonic() - begin < LIMIT
 
 
-def test_game_that_takes_longer_than_the_drain_is_cut_off() -> None:
+def test_game_that_takes_longer_than_the_drain_is_cut_off(clients: Clients) -> None:
     with served(*EVERY_PORT, "--drain", "0.2", "--log-json") as gateway:
-        ann, bob = begin_game(gateway)
+        ann, bob = clients.game(gateway)
         gateway.process.send_signal(signal.SIGTERM)
         for client in (ann, bob):
             client.hears_the_end()
@@ -212,9 +235,9 @@ def test_with_nobody_there_a_drain_is_over_at_once() -> None:
 # SIGHUP.
 
 
-def test_reload_costs_no_player_anything() -> None:
+def test_reload_costs_no_player_anything(clients: Clients) -> None:
     with served(*EVERY_PORT, "--log-json") as gateway:
-        ann, bob = begin_game(gateway)
+        ann, bob = clients.game(gateway)
         gateway.process.send_signal(signal.SIGHUP)
         assert hear_log(gateway, "reloaded")["what"] == []
         play_out(ann, bob)
@@ -275,11 +298,11 @@ def test_manager_hears_of_the_start_a_reload_and_the_stop(
 
 
 def test_manager_hears_that_the_server_is_alive_until_it_stops(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clients: Clients
 ) -> None:
     monkeypatch.setenv("WATCHDOG_USEC", "20000")
     with manager(tmp_path, monkeypatch) as state, served(*EVERY_PORT, "--drain", LONG) as gateway:
-        begin_game(gateway)
+        clients.game(gateway)
         alive = 0
         while alive < 10:
             alive += state() == "WATCHDOG=1"
@@ -324,13 +347,15 @@ def activated(sockets: list[socket.socket], names: str, *options: str) -> Iterat
 
 
 @pytest.mark.parametrize("names", ["nac4:droidcon:page", "page:nac4:droidcon"])
-def test_sockets_that_are_handed_over_are_used_by_name_and_no_other_is_opened(names: str) -> None:
+def test_sockets_that_are_handed_over_are_used_by_name_and_no_other_is_opened(
+    names: str, clients: Clients
+) -> None:
     with opened(3) as sockets, activated(sockets, names) as gateway:
         ports = [sock.getsockname()[1] for sock in sockets]
         assert {name: port for name, _, port in gateway.addresses} == dict(
             zip(names.split(":"), ports, strict=True)
         )
-        begin_game(gateway)
+        clients.game(gateway)
         assert gateway.stop()[0] == 0
 
 

@@ -52,11 +52,14 @@ class Reloads:
         logger.info("reloaded: %s", ", ".join(done) or "nothing", extra={"event": "reloaded", "what": done})
 
 
-async def reload_on_hangup(reloads: Reloads) -> None:
+async def reload_on_hangup(
+    reloads: Reloads, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+) -> None:
     """Reload at each SIGHUP, until cancelled; once the terminal is gone ask the server to stop."""
     had_terminal = _has_terminal()
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # once this has ended
     with trio.open_signal_receiver(signal.SIGHUP) as signals:
+        task_status.started()
         async for _ in signals:
             if had_terminal and not _has_terminal():
                 logger.warning("the terminal is gone", extra={"event": "terminal_gone"})
