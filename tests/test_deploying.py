@@ -171,8 +171,8 @@ def test_backup_of_a_running_server_is_what_was_there_and_can_be_restored(tmp_pa
         shell(manual("VACUUM"), tmp_path)
         before = shell("c4gateway export --format jsonl", tmp_path)
         play(gateway, "bob")
-        gateway.process.kill()  # so that a journal is left
-    assert (tmp_path / "c4gateway.db-wal").exists()
+        assert gateway.stop()[0] == 0
+    (tmp_path / "c4gateway.db-wal").write_bytes(b"what a crash left")
     shell(manual("rm -f"), tmp_path)
     assert shell("c4gateway export --format jsonl", tmp_path) == before
     assert before.count('"ann"') == 1
@@ -186,7 +186,7 @@ def test_export_carries_games_to_another_database(tmp_path: Path) -> None:
     with begun(running(tmp_path), 1) as gateway:
         play(gateway, "ann")
         assert gateway.stop()[0] == 0
-    shell(manual("import"), tmp_path)
+    shell(manual("c4gateway import"), tmp_path)
     assert (tmp_path / "games.jsonl").read_text() == shell("c4gateway export --db other.db", tmp_path)
 
 

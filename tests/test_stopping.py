@@ -130,8 +130,9 @@ def test_game_that_is_on_is_finished_and_stored_and_no_other_begins(tmp_path: Pa
             client.hears_the_end()
         status, err = gateway.end()
     assert status == 0
-    drained = [json.loads(line) for line in err.splitlines()][-1]
-    assert (drained["event"], drained["players"]) == ("drained", 0)
+    told = {record["event"]: record for record in map(json.loads, err.splitlines())}
+    assert told["drained"]["players"] == 0
+    assert told["game_over"]["reason"] == "four"
     exported = subprocess.run(
         [sys.executable, "-m", "gateway", "export", "--db", database],
         cwd=ROOT,
