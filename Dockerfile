@@ -11,7 +11,8 @@ COPY conformance /source/conformance
 RUN python3 -m venv /opt/c4gateway && /opt/c4gateway/bin/pip install --no-cache-dir '/source[postgres]'
 
 FROM ${PYTHON}
-RUN useradd --system --user-group --uid 4242 --home-dir /data --create-home --shell /usr/sbin/nologin c4gateway
+RUN useradd --user-group --uid 4242 --no-create-home --home-dir /data --shell /usr/sbin/nologin c4gateway \
+    && install --directory --owner c4gateway --group c4gateway --mode 700 /data
 COPY --from=build /opt/c4gateway /opt/c4gateway
 ENV PATH=/opt/c4gateway/bin:$PATH
 USER c4gateway
