@@ -42,7 +42,7 @@ from gateway.hub.hub import Hub
 from gateway.hub.interfaces import HubForPlayers
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.processes import Child
-from gateway.server.accounts import open_accounts
+from gateway.server.accounts import open_accounts, reload_players
 from gateway.server.app import (
     FrontEnd,
     Listening,
@@ -50,6 +50,7 @@ from gateway.server.app import (
     Service,
     Stop,
     addresses_of,
+    adopt,
     listen,
     open_port,
     run,
@@ -61,7 +62,9 @@ from gateway.server.certificates import Certificate
 from gateway.server.logs import log_fault, log_games, log_start, set_up_logging
 from gateway.server.metrics.tally import Tally
 from gateway.server.metrics.turns import TimedTurns
-from gateway.server.options import NO_WEB, WEB_PORT
+from gateway.server.notifying import READY, keep_alive, notify
+from gateway.server.options import NO_WEB, PAGE, WEB_PORT
+from gateway.server.reloading import Reloads, reload_on_hangup
 
 if TYPE_CHECKING:
     from adapters.web.process import Opened
@@ -115,7 +118,7 @@ async def _serve(options: argparse.Namespace, writer: Child | None) -> None:
     matchmaker = LobbyAndTables(lot, options.games_per_pair, options.house_after)
     arrivals = ArrivalTimes() if options.metrics is None else TimedTurns()
     trio.lowlevel.add_instrument(arrivals)
-    async with stop_asked_for() as stop, _kept(options, writer) as archive:
+    async with stop_asked_for(options.drain) as stop, _kept(options, writer) as archive:
         hub = Hub(
             _terms(options),
             matchmaker,
@@ -142,8 +145,8 @@ async def _play(
     async with _ports(options, hub.feed.counts) as ports, trio.open_nursery() as nursery:
         metrics = await _open_metrics(options)
         front_ends = _front_ends(options, hub, wired, limits, ports)
-        listening = [await listen(front_end, options.host) for front_end in front_ends]
-        opened = [("page", addresses_of(ports.page)), ("metrics", addresses_of(metrics))]
+        listening = [await _listening(front_end, options) for front_end in front_ends]
+        opened = [(PAGE, addresses_of(ports.page)), ("metrics", addresses_of(metrics))]
         opened += [(each.front_end.name, each.addresses()) for each in listening]
         opened += ports.opened(DIALECTS)
         services: list[Service] = [_web(options, archive, ports, listening, hub)] if ports.page_port else []
@@ -154,12 +157,24 @@ async def _play(
         if epoll is not None:
             nursery.start_soon(epoll.run)
         hub.engage(House(hub, nursery, thinker, options.house))
+        nursery.start_soon(keep_alive)
+        await nursery.start(reload_on_hangup, _reloads(options, hub, ports))
         if isinstance(arrivals, TimedTurns):
             services.append(_metrics(metrics, hub, arrivals, thinker, archive))
         place = "nowhere" if archive is None else archive.opened.label
         started = partial(_announce, opened, place, tls_only=options.tls_only)
         await run(hub, listening, started, stop, services)
         nursery.cancel_scope.cancel()
+
+
+def _reloads(options: argparse.Namespace, hub: Hub, ports: Ports) -> Reloads:
+    """Return what SIGHUP reads again."""
+    reloads = Reloads()
+    if options.accounts is not None:
+        reloads.add("the players", partial(reload_players, options.accounts, hub, trio.current_time))
+    if ports.entry.certificate is not None:
+        reloads.add("the certificate", ports.entry.certificate.reload)
+    return reloads
 
 
 @asynccontextmanager
@@ -197,6 +212,8 @@ async def _open_page(options: argparse.Namespace) -> list[trio.SocketListener]:
     """
     if options.web == NO_WEB or (options.web is None and options.port is not None):
         return []
+    if PAGE in options.sockets:
+        return adopt(options.sockets[PAGE])
     if options.web is not None:
         return await open_port(options.web, options.host)
     try:
@@ -222,6 +239,13 @@ def _metrics(
 
     sources = Sources(hub.feed.counts, Tally(hub.feed), turns, hub, thinker.waiting, archive)
     return MetricsService(listeners, partial(texts, sources), CONTENT_TYPE)
+
+
+async def _listening(front_end: FrontEnd, options: argparse.Namespace) -> Listening:
+    """Open the port of a front end, unless sockets for it were handed over. Raises OSError."""
+    if front_end.name in options.sockets:
+        return Listening(front_end, adopt(options.sockets[front_end.name]))
+    return await listen(front_end, options.host)
 
 
 def _say_that_there_is_no_page() -> None:
@@ -323,13 +347,14 @@ def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str, *, tls_on
         sys.stdout = None  # the interpreter would try once more at its end
         raise
     log_start(addresses, place)
+    notify(READY)
 
 
 def _line(name: str, address: str, *, tls_only: bool) -> str:
     """Return an address, and what to try there."""
     examples = {each.name: (each.scheme, each.example) for each in DIALECTS}
     examples |= {
-        "page": ("http", "games live, standings, play"),
+        PAGE: ("http", "games live, standings, play"),
         "metrics": ("http", "/metrics, for Prometheus"),
     }
     scheme, example = examples[name]

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-_DEAF_TO = {signal.SIGINT, signal.SIGTERM}
+_DEAF_TO = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 """Signals that a terminal or a supervisor sends to all processes of the server at once."""
 
 
@@ -28,8 +28,8 @@ def started(module: str, given: Iterable[int] = ()) -> Child:
     """Start a process that runs `module`.
 
     Its arguments are the file descriptors of its end of the socket and of those `given`. It uses the server's
-    import path, writes to the server's stderr, and ignores SIGINT and SIGTERM. Raises OSError if the system
-    cannot start it.
+    import path, writes to the server's stderr, and ignores SIGINT, SIGTERM and SIGHUP. Raises OSError if the
+    system cannot start it.
     """
     ours, theirs = socket.socketpair()
     numbers = [theirs.fileno(), *given]

@@ -73,8 +73,8 @@ def served(*options: str, addresses: int = 3) -> Iterator[Served]:
 
 
 @contextmanager
-def begun(command: Sequence[str], addresses: int) -> Iterator[Served]:
-    """Run a command, which prints so many addresses, while the context lasts."""
+def begun(command: Sequence[str], addresses: int, pass_fds: Sequence[int] = ()) -> Iterator[Served]:
+    """Run a command, which prints so many addresses, while the context lasts. It inherits `pass_fds`."""
     process = subprocess.Popen(
         command,
         cwd=ROOT,
@@ -82,6 +82,7 @@ def begun(command: Sequence[str], addresses: int) -> Iterator[Served]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         bufsize=0,
+        pass_fds=pass_fds,
     )
     with process:
         gateway = Served(process)

@@ -7,7 +7,7 @@ write it; whatever else comes raises.
 
 import struct
 
-from conformance.dialects.script import Cut, OutOfStep
+from conformance.dialects.script import Closed, Cut, OutOfStep
 from conformance.frames import Opcode
 
 _MASK = b"\0\0\0\0"
@@ -36,7 +36,9 @@ def cut_frames(data: bytes) -> Cut:
             case 0x8A:
                 pass
             case 0x88:
-                raise OutOfStep(f"closed the websocket: {_reason(payload)}")
+                if messages:
+                    break  # which come first; the next call is about the close
+                raise Closed(f"closed the websocket: {_reason(payload)}")
             case first:
                 raise OutOfStep(f"sent a frame that begins with the byte {first:#04x}")
         at = end[1]

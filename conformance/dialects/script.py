@@ -21,6 +21,10 @@ class OutOfStep(Exception):
     """A server, or the load, did what does not belong here; says what."""
 
 
+class Closed(OutOfStep):
+    """A server said good-bye, where its transport has a word for that."""
+
+
 class Phase(Enum):
     """How far a bot is."""
 

@@ -28,7 +28,7 @@ from gateway.hub.boundary import Boundary, OnFault, contained, reraise
 from gateway.hub.feed import Feed, snapshot
 from gateway.hub.interfaces import House, Outgoing
 from gateway.hub.pairing import ABSENCE
-from gateway.hub.seat import Mailbox, Owed, Seat, Seated, Series
+from gateway.hub.seat import Gone, Mailbox, Owed, Seat, Seated, Series
 from gateway.hub.series import SeriesRunner
 from gateway.hub.timers import Timers
 from gateway.matchmaking.matchmaker import Matchmaker
@@ -161,6 +161,19 @@ class Hub:
         times = self._timers.next_due(), self._matchmaker.next_due()
         return min((when for when in times if when is not None), default=None)
 
+    def drain(self) -> None:
+        """Begin no further game, and let nobody in any more. Games that are on go on."""
+        self._closed = self._runner.is_closed = True
+
+    def let_go(self, seat: Seat, now: float) -> bool:
+        """Say good-bye to a seat, unless it plays or is gone; return whether that was done."""
+        situation = seat.situation
+        if isinstance(situation, Gone) or (isinstance(situation, Seated) and situation.series.is_playing):
+            return False
+        self._send_off(seat, None, now)
+        self._pass_on(now)
+        return True
+
     def close(self, now: float) -> None:
         """Say good-bye to everybody, those who come later too. A game that is on ends without a winner."""
         self._closed = True
@@ -206,6 +219,10 @@ class Hub:
     @contained
     def _denial_is_due(self, seat: Seat, _: None, now: float) -> None:
         self._actions.deny(seat, now)
+
+    @contained
+    def _send_off(self, seat: Seat, _: None, now: float) -> None:
+        self._actions.leave(seat, Dismissed(Why.STOPPED), now)
 
     @contained
     def _stop(self, _: Seat, series: Series, now: float) -> None:

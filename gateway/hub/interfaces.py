@@ -75,6 +75,15 @@ class HubForTime(Protocol):
     def next_alarm(self) -> float | None:
         """Return a time before which `tick` has nothing to do; None if nothing is due at all."""
 
+    def seats(self) -> tuple[Seat, ...]:
+        """Return the seats of all players who are here."""
+
+    def drain(self) -> None:
+        """Begin no further game, and let nobody in any more. Games that are on go on."""
+
+    def let_go(self, seat: Seat, now: float) -> bool:
+        """Say good-bye to a seat, unless it plays or is gone; return whether that was done."""
+
     def close(self, now: float) -> None:
         """Say good-bye to everybody, those who come later too. A game that is on ends without a winner."""
 

@@ -89,7 +89,12 @@ class Pairing:
                     assert_never(answer)
 
     def _ready(self, turns: Sequence[Turn], now: float) -> list[Seat] | None:
-        """Return the seats of a match; None if one of them cannot play. Then the others wait on."""
+        """Return the seats of a match; None if one of them cannot play. Then the others wait on.
+
+        Where no further game begins it is None, and nobody waits on.
+        """
+        if self._runner.is_closed:
+            return None
         seats, present = list[Seat](), list[Seat]()
         for turn in turns:
             seat = self._seats.get(turn.seat)

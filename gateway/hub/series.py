@@ -53,6 +53,8 @@ class SeriesRunner:
         self._timers = timers
         self._games = games
         self.feed = feed
+        self.is_closed = False
+        """Whether no further game begins."""
         self._numbers = count(1)
 
     def start(self, series: Series, now: float) -> None:
@@ -65,9 +67,9 @@ class SeriesRunner:
         self.go_on(series, now)
 
     def go_on(self, series: Series, now: float) -> None:
-        """Begin the next round, if both are ready for it."""
+        """Begin the next round, if both are ready for it and rounds still begin."""
         one, two = series.seats
-        if _is_ready(one) and _is_ready(two):
+        if _is_ready(one) and _is_ready(two) and not self.is_closed:
             notes = series.session.begin(next(self._games), now)
             self._matchmaker.began(series.match, series.session.round)
             self.feed.publish(started(series))

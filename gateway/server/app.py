@@ -1,12 +1,14 @@
 """The one nursery: listeners, timekeeper, connections, shutdown.
 
 Knows trio and the hub. Does not know dialects: a front end is a name, a port and a function that serves a
-stream. All tasks run in the nursery of `run`, and none outlives it. At the stop, the listeners and the
-timekeeper end first; then the connections, which get a moment to say good-bye.
+stream. All tasks run in the nursery of `run`, and none outlives it. At the stop the listeners end first; then
+the games, where they may be finished; then the timekeeper; then the connections, which get a moment to say
+good-bye.
 """
 
 import errno
 import logging
+import math
 import signal
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -19,9 +21,13 @@ import trio
 from gateway.hub.interfaces import HubForTime
 from gateway.hub.seat import Seat
 from gateway.server.accepting import accept, room_for_connections
+from gateway.server.activation import adopted
+from gateway.server.draining import drain
+from gateway.server.notifying import notify, stopping
 
-Stop: TypeAlias = Callable[[], Awaitable[None]]
-"""Returns when the server is to stop."""
+Stop: TypeAlias = Callable[[], Awaitable[float]]
+"""Returns, when the server is to stop, for how many seconds games may still go on. Called again, it returns
+when they may not any more."""
 
 TICK = 0.05
 """The longest time between two ticks of the hub, in seconds."""
@@ -95,40 +101,64 @@ async def open_port(port: int, hosts: Sequence[str]) -> list[trio.SocketListener
     return listeners
 
 
+def adopt(numbers: Sequence[int]) -> list[trio.SocketListener]:
+    """Return the listeners of sockets that were handed over. Raises OSError if one does not listen."""
+    return [trio.SocketListener(trio.socket.from_stdlib_socket(adopted(number))) for number in numbers]
+
+
 def addresses_of(listeners: Sequence[trio.SocketListener]) -> list[str]:
     """Return where they listen, as ``127.0.0.1:8080`` or ``[::1]:8080``."""
     return [_address(listener.socket) for listener in listeners]
 
 
 @asynccontextmanager
-async def stop_asked_for() -> AsyncIterator[Stop]:
-    """Cancel the block on SIGINT or SIGTERM; once the function that it gives is called, that returns instead.
+async def stop_asked_for(seconds: float = 0.0) -> AsyncIterator[Stop]:
+    """Give a function that waits for SIGINT or SIGTERM. At the first SIGTERM games may go on for `seconds`.
 
-    Further signals have no effect, not even after the block.
+    A signal that comes before the function is called for the first time cancels the block.
+
+    Signals that nobody waits for have no effect, not even after the block.
     """
     early: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: early.append(number))  # while there is no receiver
-    asked, is_waited_for = trio.Event(), False
+    asked, next_asked = trio.open_memory_channel[int](math.inf)
+    is_served = False
 
-    async def stop() -> None:
-        nonlocal is_waited_for
-        is_waited_for = True
-        await asked.wait()
+    async def stop() -> float:
+        nonlocal seconds, is_served
+        is_served = True
+        number = await next_asked.receive()
+        limit, seconds = seconds if number == signal.SIGTERM else 0.0, 0.0
+        _say_that_it_stops(number, limit)
+        return limit
 
     async def watch(signals: AsyncIterator[int]) -> None:
         number = early[0] if early else await anext(signals)
-        name = signal.Signals(number).name
-        logger.info("stopping on %s", name, extra={"event": "stopping", "signal": name})
-        asked.set()
-        if not is_waited_for:
-            nursery.cancel_scope.cancel()
+        while is_served:
+            asked.send_nowait(number)
+            number = await anext(signals)
+        _say_that_it_stops(number, 0.0)
+        nursery.cancel_scope.cancel()
 
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(watch, signals)
             yield stop
             nursery.cancel_scope.cancel()
+
+
+def _say_that_it_stops(number: int, limit: float) -> None:
+    name = signal.Signals(number).name
+    notify(stopping(limit))
+    if limit:
+        logger.info(
+            "stopping on %s; games that are on may be finished within %g s",
+            *(name, limit),
+            extra={"event": "draining", "signal": name, "seconds": limit},
+        )
+    else:
+        logger.info("stopping on %s", name, extra={"event": "stopping", "signal": name})
 
 
 async def run(
@@ -138,7 +168,7 @@ async def run(
     stop: Stop,
     services: Sequence[Service] = (),
 ) -> None:
-    """Serve until `stop` returns, then say good-bye to all clients and return.
+    """Serve until `stop` returns, and let games be finished if it says so. Then say good-bye to all clients.
 
     Call `started` once connections are accepted. Run `services` for the same time.
     """
@@ -146,12 +176,16 @@ async def run(
     async with trio.open_nursery() as nursery:
         async with trio.open_nursery() as until_stopped:
             until_stopped.start_soon(keep_time, hub)
-            for each in listening:
-                until_stopped.start_soon(_accept, each, nursery, room)
             for service in services:
                 nursery.start_soon(service.run)
-            started()
-            await stop()
+            async with trio.open_nursery() as accepting:
+                for each in listening:
+                    accepting.start_soon(_accept, each, nursery, room)
+                started()
+                seconds = await stop()
+                accepting.cancel_scope.cancel()
+            if seconds:
+                await drain(hub, seconds, stop)
             until_stopped.cancel_scope.cancel()
         hub.close(trio.current_time())
         for service in services:

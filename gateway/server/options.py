@@ -10,6 +10,7 @@ from gateway.engines import EngineUnavailable
 from gateway.engines.catalogue import engine_named
 from gateway.game.commands import HOUSE_PLAYERS
 from gateway.server import accounts, certificates, limits, metrics, proxies, settings
+from gateway.server.activation import handed_over
 from gateway.server.arguments import Description, Parser, listed, number
 from gateway.server.settings import Settings
 
@@ -53,6 +54,8 @@ DATABASE = "c4gateway.db"
 NOWHERE = "none"
 WEB_PORT = 8000
 """The port of the page where none is given."""
+PAGE = "page"
+"""What its port is called."""
 NO_WEB = -1
 """What stands for a port where no page is wanted."""
 ANY_PORT = "env"
@@ -89,6 +92,7 @@ def in_force(arguments: Sequence[str], dialects: Sequence[Description]) -> Itera
 def _settled(parser: Parser, arguments: Sequence[str], dialects: Sequence[Description]) -> Settings:
     settled = settings.settle(parser, arguments, os.environ)
     options = settled.options
+    _take_sockets(parser, options, dialects)
     if options.port is None and all(getattr(options, each.option) is None for each in dialects):
         for each in dialects:
             setattr(options, each.option, each.port)
@@ -97,6 +101,19 @@ def _settled(parser: Parser, arguments: Sequence[str], dialects: Sequence[Descri
     certificates.settle(parser, options)
     accounts.settle_options(parser, options)
     return settled
+
+
+def _take_sockets(parser: Parser, options: argparse.Namespace, dialects: Sequence[Description]) -> None:
+    """Note the sockets that were handed over; each stands for the option of its port."""
+    ports = {each.name: each.option for each in dialects} | {PAGE: "web"}
+    try:
+        options.sockets = handed_over([*ports])
+    except ValueError as error:
+        parser.error(str(error))
+    for name in options.sockets:
+        if getattr(options, ports[name]) is not None:
+            parser.error(f"a socket for {name} is handed over; give no --{ports[name]}, or no socket")
+        setattr(options, ports[name], 0)
 
 
 def _settle_web(parser: Parser, settled: Settings) -> None:
@@ -152,6 +169,7 @@ def _parser(dialects: Sequence[Description]) -> Parser:
     accounts.add_options(parser.add_argument_group("players"))
     _add_web(parser.add_argument_group("the page"))
     limits.add_options(parser.add_argument_group("what a client may take"))
+    _add_stop(parser.add_argument_group("how to stop"))
     log = parser.add_argument_group("what to say on stderr")
     log.add_argument("--log-level", choices=LEVELS, default="info", help="least level to log (%(default)s)")
     log.add_argument("--log-json", action="store_true", help="log one JSON object a line")
@@ -231,6 +249,16 @@ def _add_house(group: argparse._ArgumentGroup) -> None:
         default=workers,
         metavar="N",
         help=f"moves of a kind that all of them think about at once ({workers} on this machine)",
+    )
+
+
+def _add_stop(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--drain",
+        type=number(float, 0, 1e6),
+        default=0.0,
+        metavar="SECONDS",
+        help="on SIGTERM let the games that are on be finished first, for so long at most (%(default)g)",
     )
 
 

@@ -11,7 +11,7 @@ from itertools import combinations_with_replacement
 
 import trio
 
-from conformance.dialects.script import Cut, Game, OutOfStep, Step, Wish
+from conformance.dialects.script import Closed, Cut, Game, OutOfStep, Phase, Step, Wish
 from conformance.lab.book import shown
 from conformance.lab.bots import PLAIN, script_of
 from conformance.lab.client import Client, HungUp, connected
@@ -46,6 +46,11 @@ class Player:
     def has_all(self) -> bool:
         """Whether it was told of the last game. Nothing comes after that."""
         return len(self.results) == len(self._games)
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether it was told of a game, and not of its result."""
+        return self._place.phase is Phase.PLAYING
 
     @property
     def resource(self) -> str | None:
@@ -134,12 +139,12 @@ class Load:
         try:
             async with connected(address) as client:
                 await self._converse(player, address, client)
-        except HungUp as error:
+        except (HungUp, Closed) as error:
             if not (self.is_over or player.is_leaving):
                 raise OutOfStep(f"{player}: {error}") from None
 
     async def _converse(self, player: Player, address: Address, client: Client) -> None:
-        """Say and hear what there is. Raises HungUp at an end, OutOfStep."""
+        """Say and hear what there is. Raises HungUp or Closed at an end, OutOfStep."""
         resource, rest = player.resource, b""
         if resource is not None:
             rest = await client.shake(address.authority, address.resource(resource))
@@ -155,6 +160,7 @@ class Load:
             rest = cut.rest
             answer = b"".join([cut.answer, *map(player.hear, cut.messages)])
             self._note()
+            player.cut(rest)  # a good-bye may have come with the last message
 
     def _note(self) -> None:
         """Look whether enough results were told, as long as they were not."""

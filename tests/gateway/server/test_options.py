@@ -1,7 +1,9 @@
 """The options of the command, read without running it."""
 
 import argparse
+import os
 import sys
+from collections.abc import Callable
 
 import pytest
 
@@ -140,7 +142,7 @@ def test_help_names_every_option_and_what_it_is_without_it(
     assert stop.value.code == 0
     out, err = capsys.readouterr()
     assert err == ""
-    for name in vars(parse([])):
+    for name in vars(parse([])).keys() - {"sockets"}:  # which are no option, but handed over
         assert f"--{name.replace('_', '-')}" in out
     assert "(42.0)" in out
 
@@ -341,3 +343,57 @@ def test_option_of_tls_without_a_certificate_is_refused(
 def test_trusted_proxies_are_all_that_are_given() -> None:
     options = parse(["--trusted-proxy", "10.0.0.0/8", "--trusted-proxy", "::1"])
     assert [str(each) for each in options.trusted_proxy] == ["10.0.0.0/8", "::1/128"]
+
+
+# Sockets that were handed over.
+
+
+@pytest.fixture
+def hand_over(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Give what hands over sockets of these names."""
+
+    def hand_over(names: str) -> None:
+        monkeypatch.setenv("LISTEN_PID", str(os.getpid()))
+        monkeypatch.setenv("LISTEN_FDS", str(names.count(":") + 1))
+        monkeypatch.setenv("LISTEN_FDNAMES", names)
+
+    return hand_over
+
+
+def test_dialect_whose_socket_is_handed_over_starts_alone(hand_over: Callable[[str], None]) -> None:
+    hand_over("arena:page")
+    options = parse([])
+    assert ports(options) == {"nac4": None, "arena": 0, "tcp": None}
+    assert options.web == 0
+    assert options.sockets == {"arena": [3], "page": [4]}
+
+
+def test_dialect_that_is_asked_for_starts_beside_one_whose_socket_is_handed_over(
+    hand_over: Callable[[str], None],
+) -> None:
+    hand_over("arena")
+    assert ports(parse(["--tcp", "5555"])) == {"nac4": None, "arena": 0, "tcp": 5555}
+
+
+@pytest.mark.parametrize(
+    ("names", "arguments", "words"),
+    [
+        ("page:oops", [], "a socket that is handed over is called 'oops', none of "),
+        ("droidcon", ["--tcp", "0"], "a socket for droidcon is handed over; give no --tcp, or no socket"),
+        ("page", ["--no-web"], "a socket for page is handed over; give no --web, or no socket"),
+    ],
+)
+def test_socket_that_contradicts_an_option_is_refused(
+    names: str,
+    arguments: list[str],
+    words: str,
+    hand_over: Callable[[str], None],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    hand_over(names)
+    assert words in refused(arguments, capsys)
+
+
+def test_games_are_finished_before_a_stop_only_where_that_is_asked_for() -> None:
+    assert parse([]).drain == 0
+    assert parse(["--drain", "1.5"]).drain == 1.5

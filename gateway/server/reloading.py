@@ -1,0 +1,75 @@
+"""Reading files again while the server runs, when SIGHUP asks for it.
+
+Knows a list of things that can be reloaded, each a name and a function, and the signal. Does not know what is
+in a file. The rule it keeps: a file that cannot be used costs one line of the log; what was read before stays
+in force, and all others are reloaded.
+
+SIGHUP comes, too, when the terminal is closed in which the server was started. Then the server stops.
+"""
+
+import logging
+import os
+import signal
+from collections.abc import Callable
+
+import trio
+
+from gateway.server.arguments import in_one_line
+from gateway.server.notifying import READY, notify, reloading
+
+logger = logging.getLogger(__name__)
+
+
+class Reloads:
+    """All that can be reloaded."""
+
+    def __init__(self) -> None:
+        self._all: list[tuple[str, Callable[[], None]]] = []
+
+    def add(self, name: str, reload: Callable[[], None]) -> None:
+        """Reload what people call `name`, as `the players`, by `reload`.
+
+        That raises OSError or ValueError, with one line, where it keeps what was before.
+        """
+        self._all.append((name, reload))
+
+    def run(self) -> None:
+        """Reload everything, in order, and log what was reloaded and what was not."""
+        done = []
+        for name, reload in self._all:
+            try:
+                reload()
+                done.append(name)
+            except (OSError, ValueError) as error:
+                words = in_one_line(error)
+                logger.warning(
+                    "%s: not reloaded, what was read before stays: %s",
+                    *(name, words),
+                    extra={"event": "not_reloaded", "what": name, "error": words},
+                )
+            except Exception:  # a mistake of ours; it costs no game
+                logger.exception("%s: not reloaded", name, extra={"event": "reload_failed", "what": name})
+        logger.info("reloaded: %s", ", ".join(done) or "nothing", extra={"event": "reloaded", "what": done})
+
+
+async def reload_on_hangup(
+    reloads: Reloads, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+) -> None:
+    """Reload at each SIGHUP, until cancelled; once the terminal is gone ask the server to stop."""
+    had_terminal = _has_terminal()
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # once this has ended
+    with trio.open_signal_receiver(signal.SIGHUP) as signals:
+        task_status.started()
+        async for _ in signals:
+            if had_terminal and not _has_terminal():
+                logger.warning("the terminal is gone", extra={"event": "terminal_gone"})
+                signal.raise_signal(signal.SIGTERM)
+                return
+            notify(reloading())
+            reloads.run()
+            notify(READY)
+
+
+def _has_terminal() -> bool:
+    """Whether standard error is a terminal; one that has been closed is none any more."""
+    return os.isatty(2)

@@ -1,0 +1,380 @@
+"""The command, from outside: how it lets games be finished, reloads, and gets on with a service manager."""
+
+import fcntl
+import json
+import os
+import pty
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+import websocket
+from served import EVERY_PORT, PATIENCE, ROOT, Served, begun, served
+
+from conformance.lab.meters import children_of, has_proc
+
+LIMIT = 5
+"""Seconds within which the command ends once nothing keeps it."""
+LONG = "600"
+"""Seconds that no test waits for."""
+
+
+class Line:
+    """A Droidcon client, which reads line by line."""
+
+    def __init__(self, gateway: Served, name: str, table: str) -> None:
+        self.sock = socket.create_connection(("127.0.0.1", gateway.port("droidcon")), timeout=PATIENCE)
+        self._rest = b""
+        self.say(f"NAME {name}", f"JOIN {table}")
+        self.hears("SUCCESS", "SUCCESS")
+
+    def say(self, *lines: str) -> None:
+        self.sock.sendall("".join(f"{line}\n" for line in lines).encode())
+
+    def hears(self, *lines: str) -> None:
+        for line in lines:
+            while b"\n" not in self._rest:
+                data = self.sock.recv(4096)
+                assert data, f"hung up before {line}"
+                self._rest += data
+            heard, _, self._rest = self._rest.partition(b"\n")
+            assert heard.decode() == line
+
+    def hears_the_end(self) -> None:
+        assert self._rest + self.sock.recv(4096) == b""
+        self.sock.close()
+
+
+def play_out(first: Line, second: Line) -> None:
+    """Let the first of two in a game win it in the column 0."""
+    for number in range(4):
+        first.say("PUT 0")
+        if number < 3:
+            second.hears("PUT 0", "YOUR_MOVE")
+            second.say("PUT 1")
+            first.hears("PUT 1", "YOUR_MOVE")
+    second.hears("PUT 0")
+
+
+class Clients:
+    """Droidcon clients, who hang up at the end of a test."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self._stack = stack
+
+    def line(self, gateway: Served, name: str, table: str) -> Line:
+        """Return a client who waits at a table."""
+        line = Line(gateway, name, table)
+        self._stack.callback(line.sock.close)
+        return line
+
+    def game(self, gateway: Served) -> tuple[Line, Line]:
+        """Return two clients in a game, the one first who is to move."""
+        ann, bob = self.line(gateway, "ann", "x"), self.line(gateway, "bob", "x")
+        ann.hears("NEW_GAME", "YOUR_MOVE")
+        bob.hears("NEW_GAME")
+        return ann, bob
+
+
+@pytest.fixture
+def clients() -> Iterator[Clients]:
+    with ExitStack() as stack:
+        yield Clients(stack)
+
+
+def hear_log(gateway: Served, event: str) -> dict[str, object]:
+    """Read the log up to a record of this event."""
+    assert gateway.process.stderr is not None
+    while True:
+        record = json.loads(gateway.process.stderr.readline())
+        if record.get("event") == event:
+            return dict(record)
+
+
+def refuses(port: int) -> bool:
+    """Whether nobody listens on a port any more; one that was accepted meanwhile is hung up on."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as late:
+            assert late.recv(1) == b""
+    except ConnectionRefusedError:
+        return True
+    except ConnectionResetError:
+        pass
+    return False
+
+
+# Draining.
+
+
+def test_game_that_is_on_is_finished_and_stored_and_no_other_begins(tmp_path: Path, clients: Clients) -> None:
+    database = str(tmp_path / "games.db")
+    with served(*EVERY_PORT, "--db", database, "--drain", LONG, "--log-json") as gateway:
+        ann, bob = clients.game(gateway)
+        waiting, silent = clients.line(gateway, "cid", "y"), clients.line(gateway, "dan", "z")
+        gateway.process.send_signal(signal.SIGTERM)
+        assert hear_log(gateway, "draining")["seconds"] == 600
+        for client in (waiting, silent):
+            client.hears_the_end()
+        while not refuses(gateway.port("droidcon")):
+            pass
+        play_out(ann, bob)
+        ann.hears("YOU_WON")
+        bob.hears("YOU_LOST")
+        for client in (ann, bob):
+            client.hears_the_end()
+        status, err = gateway.end()
+    assert status == 0
+    told = {record["event"]: record for record in map(json.loads, err.splitlines())}
+    assert told["drained"]["players"] == 0
+    assert told["game_over"]["reason"] == "four"
+    exported = subprocess.run(
+        [sys.executable, "-m", "gateway", "export", "--db", database],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+        timeout=PATIENCE,
+    )
+    (game,) = map(json.loads, exported.stdout.splitlines())
+    assert (game["winner"], game["reason"]) == (1, "four")
+
+
+def test_players_of_every_dialect_finish_their_game_and_hear_good_bye() -> None:
+    with served(*EVERY_PORT, "--drain", LONG, "--log-json") as gateway, ExitStack() as stack:
+        nac4 = websocket.create_connection(gateway.url("nac4", "/?table=x"), timeout=PATIENCE)
+        stack.callback(nac4.shutdown)
+        nac4.send("connect ann\n")
+        assert "hello ann" in nac4.recv()
+        arena = websocket.create_connection(gateway.url("arena", "/?table=x"), timeout=PATIENCE)
+        stack.callback(arena.shutdown)
+        arena.send(json.dumps({"type": "start", "id": "bob"}))
+        heard = [nac4.recv() for _ in range(2)]
+        assert heard[-1].startswith("genmove")
+        gateway.process.send_signal(signal.SIGTERM)
+        hear_log(gateway, "draining")
+        for number in range(4):
+            nac4.send("playmove 0\n")
+            state: dict[str, object] = {}
+            while state.get("turn") != state.get("you", 0) and state.get("type") != "end":
+                state = json.loads(arena.recv())
+            if number < 3:
+                arena.send(json.dumps({"type": "move", "move": 1}))
+                while not nac4.recv().startswith("genmove"):
+                    pass
+        arena.send(json.dumps({"type": "start", "id": "bob"}))
+        while not nac4.recv().startswith("endgame"):
+            pass
+        for client in (nac4, arena):
+            assert closed_with(client) == 1001
+        status, err = gateway.end()
+    assert status == 0
+    assert '"reason": "four"' in err
+
+
+def closed_with(client: websocket.WebSocket) -> int:
+    """Return the code with which the server closed a websocket."""
+    while True:
+        opcode, data = client.recv_data(control_frame=True)
+        if opcode == websocket.ABNF.OPCODE_CLOSE:
+            return int.from_bytes(data[:2])
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_second_signal_ends_the_games_at_once(number: signal.Signals, clients: Clients) -> None:
+    with served(*EVERY_PORT, "--drain", LONG, "--log-json") as gateway:
+        ann, bob = clients.game(gateway)
+        gateway.process.send_signal(signal.SIGTERM)
+        hear_log(gateway, "draining")
+        begin = time.monotonic()
+        gateway.process.send_signal(number)
+        for client in (ann, bob):
+            client.hears_the_end()
+        status, err = gateway.end()
+        assert time.monotonic() - begin < LIMIT
+    assert status == 0
+    events = [json.loads(line)["event"] for line in err.splitlines()]
+    assert events == ["stopping", "drained", "game_over"]
+
+
+def test_interrupt_ends_the_games_at_once_though_a_stop_would_wait(clients: Clients) -> None:
+    with served(*EVERY_PORT, "--drain", LONG) as gateway:
+        ann, bob = clients.game(gateway)
+        begin = time.monotonic()
+        gateway.process.send_signal(signal.SIGINT)
+        for client in (ann, bob):
+            client.hears_the_end()
+        assert gateway.end()[0] == 0
+        assert time.monotonic() - begin < LIMIT
+
+
+def test_game_that_takes_longer_than_the_drain_is_cut_off(clients: Clients) -> None:
+    with served(*EVERY_PORT, "--drain", "0.2", "--log-json") as gateway:
+        ann, bob = clients.game(gateway)
+        gateway.process.send_signal(signal.SIGTERM)
+        for client in (ann, bob):
+            client.hears_the_end()
+        status, err = gateway.end()
+    assert status == 0
+    told = [json.loads(line) for line in err.splitlines()]
+    assert [each["event"] for each in told] == ["started", "draining", "drained", "game_over"]
+    assert told[2]["players"] == 2
+    assert told[3]["reason"] == "stopped"
+
+
+def test_with_nobody_there_a_drain_is_over_at_once() -> None:
+    with served(*EVERY_PORT, "--drain", LONG) as gateway:
+        begin = time.monotonic()
+        assert gateway.stop()[0] == 0
+        assert time.monotonic() - begin < LIMIT
+
+
+# SIGHUP.
+
+
+def test_reload_costs_no_player_anything(clients: Clients) -> None:
+    with served(*EVERY_PORT, "--log-json") as gateway:
+        ann, bob = clients.game(gateway)
+        gateway.process.send_signal(signal.SIGHUP)
+        assert hear_log(gateway, "reloaded")["what"] == []
+        play_out(ann, bob)
+        ann.hears("YOU_WON")
+        assert gateway.stop()[0] == 0
+
+
+@pytest.mark.skipif(not has_proc(), reason="no /proc here")
+def test_signal_for_all_processes_of_a_terminal_costs_no_worker(tmp_path: Path) -> None:
+    with served(*EVERY_PORT, "--db", str(tmp_path / "games.db"), "--log-json") as gateway:
+        workers = children_of(gateway.process.pid)
+        for process in (*workers, gateway.process.pid):
+            os.kill(process, signal.SIGHUP)
+        hear_log(gateway, "reloaded")
+        assert children_of(gateway.process.pid) == workers
+        assert gateway.stop()[0] == 0
+
+
+def test_server_whose_terminal_is_closed_stops() -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "gateway", "--no-web", "--db", "none", *EVERY_PORT]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs, text=True
+    )
+    with process:
+        assert process.stdout is not None
+        for _ in range(3):
+            process.stdout.readline()
+        os.close(theirs)
+        os.close(ours)
+        process.send_signal(signal.SIGHUP)
+        assert process.wait(timeout=LIMIT) == 0
+
+
+# A service manager.
+
+
+@contextmanager
+def manager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], str]]:
+    """Give what returns the next state that the server tells its manager."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind(str(tmp_path / "notify"))
+        listening.settimeout(PATIENCE)
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        yield lambda: listening.recv(1024).decode()
+
+
+def test_manager_hears_of_the_start_a_reload_and_the_stop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with manager(tmp_path, monkeypatch) as state, served(*EVERY_PORT, "--drain", "30") as gateway:
+        assert state() == "READY=1"
+        gateway.process.send_signal(signal.SIGHUP)
+        assert state().startswith("RELOADING=1\nMONOTONIC_USEC=")
+        assert state() == "READY=1"
+        assert gateway.stop()[0] == 0
+        assert state() == "STOPPING=1\nEXTEND_TIMEOUT_USEC=60000000"
+
+
+def test_manager_hears_that_the_server_is_alive_until_it_stops(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clients: Clients
+) -> None:
+    monkeypatch.setenv("WATCHDOG_USEC", "20000")
+    with manager(tmp_path, monkeypatch) as state, served(*EVERY_PORT, "--drain", LONG) as gateway:
+        clients.game(gateway)
+        alive = 0
+        while alive < 10:
+            alive += state() == "WATCHDOG=1"
+        gateway.process.send_signal(signal.SIGTERM)
+        while not state().startswith("STOPPING=1"):
+            pass
+        assert [state() for _ in range(3)] == ["WATCHDOG=1"] * 3
+        assert gateway.stop()[0] == 0
+
+
+HANDING_OVER = """
+import os, sys
+numbers, names, *command = sys.argv[1:]
+for place, number in enumerate(numbers.split()):
+    os.dup2(int(number), 3 + place)
+os.environ |= {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": str(place + 1), "LISTEN_FDNAMES": names}
+os.execv(command[0], command)
+"""
+"""Becomes a command to which it hands over sockets."""
+
+
+@contextmanager
+def opened(count: int) -> Iterator[list[socket.socket]]:
+    """Give sockets that listen, as a service manager has them."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        yield sockets
+
+
+@contextmanager
+def activated(sockets: list[socket.socket], names: str, *options: str) -> Iterator[Served]:
+    """Run a gateway to which sockets are handed over."""
+    high = [fcntl.fcntl(sock, fcntl.F_DUPFD, 100) for sock in sockets]
+    command = [sys.executable, "-c", HANDING_OVER, " ".join(map(str, high)), names]
+    command += [sys.executable, "-m", "gateway", "--db", "none", *options]
+    try:
+        with begun(command, len(sockets), pass_fds=high) as gateway:
+            yield gateway
+    finally:
+        for number in high:
+            os.close(number)
+
+
+@pytest.mark.parametrize("names", ["nac4:droidcon:page", "page:nac4:droidcon"])
+def test_sockets_that_are_handed_over_are_used_by_name_and_no_other_is_opened(
+    names: str, clients: Clients
+) -> None:
+    with opened(3) as sockets, activated(sockets, names) as gateway:
+        ports = [sock.getsockname()[1] for sock in sockets]
+        assert {name: port for name, _, port in gateway.addresses} == dict(
+            zip(names.split(":"), ports, strict=True)
+        )
+        clients.game(gateway)
+        assert gateway.stop()[0] == 0
+
+
+def test_sockets_without_a_name_are_used_in_the_order_of_the_ports() -> None:
+    with opened(4) as sockets, activated(sockets, "c4gateway.socket:" * 3 + "c4gateway.socket") as gateway:
+        found = {name: port for name, _, port in gateway.addresses}
+        assert [found[name] for name in ("nac4", "arena", "droidcon", "page")] == [
+            sock.getsockname()[1] for sock in sockets
+        ]
+        assert gateway.stop()[0] == 0
+
+
+def test_client_that_comes_between_two_servers_is_served_by_the_second() -> None:
+    with opened(1) as sockets:
+        with activated(sockets, "droidcon", "--no-web") as gateway:
+            assert gateway.stop()[0] == 0
+        with socket.create_connection(sockets[0].getsockname(), timeout=PATIENCE) as early:
+            early.sendall(b"NAME ann\n")
+            with activated(sockets, "droidcon", "--no-web") as gateway:
+                assert early.recv(100) == b"SUCCESS\n"
+                assert gateway.stop()[0] == 0
