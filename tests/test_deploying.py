@@ -54,7 +54,8 @@ def commands() -> dict[str, Sequence[str]]:
 
 
 @pytest.mark.parametrize("name", commands())
-def test_command_line_is_one_that_the_server_takes(name: str) -> None:
+def test_command_line_is_one_that_the_server_takes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PORT", "5000")
     program, *arguments = commands()[name]
     assert Path(program).name == "c4gateway"
     options = parse(arguments, DIALECTS)
