@@ -18,6 +18,7 @@ import websocket
 from served import EVERY_PORT, PATIENCE, ROOT, Served, begun, served
 
 from conformance.lab.meters import children_of, has_proc
+from gateway.server.accounts import Account, digest_of, new_token
 
 LIMIT = 5
 """Seconds within which the command ends once nothing keeps it."""
@@ -243,6 +244,22 @@ def test_reload_costs_no_player_anything(clients: Clients) -> None:
         assert hear_log(gateway, "reloaded")["what"] == []
         play_out(ann, bob)
         ann.hears("YOU_WON")
+        assert gateway.stop()[0] == 0
+
+
+def test_protected_names_are_read_again_and_stay_where_their_file_is_broken(tmp_path: Path) -> None:
+    file = tmp_path / "players"
+    file.touch()
+    with served(*EVERY_PORT, "--players", str(file), "--log-json") as gateway:
+        file.write_text(f"{Account('ann', digest_of(new_token())).line}\n")
+        gateway.process.send_signal(signal.SIGHUP)
+        assert hear_log(gateway, "reloaded")["what"] == ["the players"]
+        file.write_text("no account\n")
+        gateway.process.send_signal(signal.SIGHUP)
+        assert "line 1" in hear_log(gateway, "not_reloaded")["error"]
+        with socket.create_connection(("127.0.0.1", gateway.port("droidcon")), timeout=PATIENCE) as ann:
+            ann.sendall(b"NAME ann\n")
+            assert ann.makefile("r").readline() == "Error INVALID_COMMAND\n"
         assert gateway.stop()[0] == 0
 
 
