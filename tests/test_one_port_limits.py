@@ -5,7 +5,7 @@ import socket
 import certificates
 import pytest
 from served import PATIENCE
-from shared_ports import everything, got_from, on_one_port, stopped, until
+from shared_ports import dialled, everything, got_from, on_one_port, stopped, until
 
 
 def header(address: str) -> bytes:
@@ -46,8 +46,10 @@ def test_clients_of_the_page_are_told_apart_by_the_address_that_a_proxy_names() 
 def test_client_by_tls_has_the_limit_before_its_handshake(tmp_path_factory: pytest.TempPathFactory) -> None:
     files = certificates.make(tmp_path_factory.mktemp("certificate"))
     with on_one_port("--max-per-address", "1", tls=files) as gateway:
-        where = "127.0.0.1", gateway.port("droidcon")
-        silent = socket.create_connection(where, PATIENCE)
-        with silent, socket.create_connection(where, PATIENCE) as second:
-            assert everything(second).startswith(b"HTTP/1.1 503")
+        with dialled(gateway) as first:
+            first.sendall(b"NAME ann\n")
+            until(first, b"SUCCESS\n")
+            where = "127.0.0.1", gateway.port("droidcon")
+            with socket.create_connection(where, PATIENCE) as second:
+                assert everything(second).startswith(b"HTTP/1.1 503")
         stopped(gateway)
