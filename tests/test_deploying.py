@@ -20,6 +20,8 @@ from served import PATIENCE, ROOT, Served, begun
 from adapters.front_ends import DIALECTS
 from gateway.server.options import WEB_PORT, parse
 
+pytestmark = pytest.mark.operation
+
 UNIT = (ROOT / "deploy" / "c4gateway.service").read_text()
 SOCKETS = (ROOT / "deploy" / "c4gateway.socket").read_text()
 IMAGE = (ROOT / "Dockerfile").read_text()

@@ -14,6 +14,8 @@ from shared_ports import MOVES, asked, dialled, everything, got, got_from, on_on
 
 from conformance.lab.meters import children_of, has_proc
 
+pytestmark = pytest.mark.operation
+
 FIRST = {
     "nac4": ("connect ann", "connected hello ann"),
     "arena": ('{"type": "start", "id": ""}', "You need to include an id"),

@@ -7,6 +7,8 @@ import pytest
 from served import PATIENCE
 from shared_ports import dialled, everything, got_from, on_one_port, stopped, until
 
+pytestmark = pytest.mark.operation
+
 
 def header(address: str) -> bytes:
     return f"PROXY TCP4 {address} 192.0.2.1 12345 443\r\n".encode()

@@ -4,8 +4,11 @@ from contextlib import closing
 from pathlib import Path
 
 import certificates
+import pytest
 from served import ran
 from shared_ports import dialled, on_one_port, opened, stopped, until
+
+pytestmark = pytest.mark.operation
 
 START = '{"type": "start", "id": "ann"%s}'
 

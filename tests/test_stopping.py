@@ -20,6 +20,8 @@ from served import EVERY_PORT, PATIENCE, ROOT, Served, begun, served
 from conformance.lab.meters import children_of, has_proc
 from gateway.server.accounts import Account, digest_of, new_token
 
+pytestmark = pytest.mark.operation
+
 LIMIT = 5
 """Seconds within which the command ends once nothing keeps it."""
 LONG = "600"

@@ -14,7 +14,7 @@ from scripted_clients import KINDS, connected, play_out
 from served import PATIENCE, Served, ran, served
 from shared_ports import MOVES, dialled, everything, got, got_from, on_one_port, stopped, until
 
-pytestmark = certificates.needs_openssl
+pytestmark = [certificates.needs_openssl, pytest.mark.operation]
 
 
 @pytest.fixture(scope="module")
