@@ -126,6 +126,17 @@ def test_broken_file_is_left_alone(file: Path, capsys: pytest.CaptureFixture[str
     assert file.read_text() == "broken\n"
 
 
+def test_file_is_the_one_in_the_environment_as_for_the_server(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(file.parent)
+    monkeypatch.setenv("C4GATEWAY_PLAYERS", str(file))
+    assert main(["player", "add", "ann"]) == 0
+    assert main(["player", "list"]) == 0
+    assert capsys.readouterr().out.endswith("ann\n")
+    assert "ann" in read_accounts(str(file))
+
+
 # Bans, and the log of all changes.
 
 
