@@ -117,6 +117,8 @@ def _ban(options: argparse.Namespace) -> None:
             raise ValueError(f"{quoted(who[1])} is banned already")
         with audited(options.audit, "ban", *who):
             rewrite(path, _BANS, lambda lines: [*lines, f"{line}\n"])
+            if not os.path.exists(options.players):  # without which the server does not look for bans
+                rewrite(os.path.realpath(options.players), _PLAYERS, list)
     _hint(file)
 
 

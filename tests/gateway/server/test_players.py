@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gateway.__main__ import main
-from gateway.server.accounts import is_right, read_accounts
+from gateway.server.accounts import Accounts, is_right, read_accounts
 
 
 @pytest.fixture
@@ -138,6 +138,12 @@ def test_file_is_the_one_in_the_environment_as_for_the_server(
 
 
 # Bans, and the log of all changes.
+
+
+def test_server_can_have_bans_and_no_protected_names(file: Path) -> None:
+    assert ban(file, "ban", "eve") == 0
+    accounts = Accounts(str(file))
+    assert (len(accounts), accounts.bans.names) == (0, {"eve"})
 
 
 def test_ban_is_written_once_and_taken_back(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
