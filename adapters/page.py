@@ -16,7 +16,6 @@ from typing import Protocol
 import trio
 
 from adapters.by_http import by_http
-from adapters.entry import FIRST_LIMIT
 from adapters.upgrade import PlainRequest
 from adapters.wire import Wire
 
@@ -65,7 +64,7 @@ class Page:
         """Serve a connection to the page's own port."""
         try:
             data = b""
-            with trio.move_on_after(FIRST_LIMIT):
+            with trio.move_on_after(wire.limits.request):
                 data = await wire.receive_some()
             if data:
                 await self.take(wire, PlainRequest(data, wire.is_secure))

@@ -15,7 +15,7 @@ import trio
 from adapters.admission import Admission
 from adapters.connection import serve_connection
 from adapters.dialect import Dialect, Serve
-from adapters.entry import FIRST_LIMIT, SILENCE, Entry
+from adapters.entry import SILENCE, Entry
 from adapters.page import Page
 from adapters.wire import Wire
 from gateway.server.app import FrontEnd, Listening, addresses_of
@@ -86,7 +86,7 @@ class Ports:
         shared = [found(ONE_PORT, serve_all, SILENCE, self.shared)] if self.shared else []
         if self.to_page is None or not self.page or self.for_web:
             return shared
-        return [*shared, found("page", self.to_page.serve, FIRST_LIMIT, self.page)]
+        return [*shared, found("page", self.to_page.serve, limits.limits.request, self.page)]
 
 
 def port_of(listeners: Listeners) -> int | None:
