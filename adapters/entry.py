@@ -28,8 +28,6 @@ from gateway.server.proxies import LONGEST, header_in
 
 SILENCE = 300.0
 """Seconds until the first byte of a client that may write lines: as long as people may take."""
-FIRST_LIMIT = 60.0
-"""Seconds until the first byte of any other client."""
 PROXY_LIMIT = 5.0
 """Seconds that a proxy has for its header."""
 HANDSHAKE_LIMIT = 10.0

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import trio
 
-from adapters.entry import FIRST_LIMIT
+from adapters.by_http import by_http
 from adapters.upgrade import PlainRequest
 from adapters.wire import Wire
 
@@ -27,10 +27,7 @@ SEND_LIMIT = 30.0
 """Seconds that either end has to take one piece."""
 _PIECE = 1 << 14
 
-_BUSY = (
-    b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 39\r\n"
-    b"Retry-After: 5\r\nConnection: close\r\n\r\nThe page is busy, try again in a while\n"
-)
+_BUSY = by_http("503 Service Unavailable", "The page is busy. Try again in a while.")
 
 
 class Passing(Protocol):
@@ -67,7 +64,7 @@ class Page:
         """Serve a connection to the page's own port."""
         try:
             data = b""
-            with trio.move_on_after(FIRST_LIMIT):
+            with trio.move_on_after(wire.limits.request):
                 data = await wire.receive_some()
             if data:
                 await self.take(wire, PlainRequest(data, wire.is_secure))

@@ -15,7 +15,7 @@ import trio
 from adapters.admission import Admission
 from adapters.connection import serve_connection
 from adapters.dialect import Dialect, Serve
-from adapters.entry import FIRST_LIMIT, SILENCE, Entry
+from adapters.entry import SILENCE, Entry
 from adapters.page import Page
 from adapters.wire import Wire
 from gateway.server.app import FrontEnd, Listening, addresses_of
@@ -77,16 +77,19 @@ class Ports:
     def listening(self, serve_all: Serve, wired: Wired, limits: Admission) -> list[Listening]:
         """Return what this process accepts clients for; on the one port `serve_all` serves them."""
 
-        def found(name: str, serve: Serve, silence: float, listeners: Listeners) -> Listening:
+        def found(
+            name: str, serve: Serve, silence: float, listeners: Listeners, *, stays: bool = False
+        ) -> Listening:
             guarded = self.entry.before(serve, silence, partial(limits.guard, name, b""))
             paused = partial(limits.count, "limit_system", name)
             served = partial(serve_connection, name, guarded, wired)
-            return Listening(FrontEnd(name, port_of(listeners) or 0, served, paused), [*listeners])
+            return Listening(FrontEnd(name, port_of(listeners) or 0, served, paused, stays), [*listeners])
 
         shared = [found(ONE_PORT, serve_all, SILENCE, self.shared)] if self.shared else []
         if self.to_page is None or not self.page or self.for_web:
             return shared
-        return [*shared, found("page", self.to_page.serve, FIRST_LIMIT, self.page)]
+        page = found("page", self.to_page.serve, limits.limits.request, self.page, stays=True)
+        return [*shared, page]
 
 
 def port_of(listeners: Listeners) -> int | None:

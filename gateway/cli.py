@@ -24,7 +24,7 @@ import trio
 from adapters.admission import Admission, admission
 from adapters.connection import serve_connection
 from adapters.dialect import Dialect, Serve
-from adapters.entry import FIRST_LIMIT, SILENCE, Entry
+from adapters.entry import SILENCE, Entry
 from adapters.epoll import EpollReader
 from adapters.front_ends import DIALECTS
 from adapters.house.server import House, is_installed
@@ -291,7 +291,7 @@ def _served(
 ) -> Serve:
     """Return what serves a dialect's clients on a port of its own."""
     front = each.front_end(hub, options, ports.page_port)
-    silence = FIRST_LIMIT if each.scheme else SILENCE
+    silence = limits.limits.request if each.scheme else SILENCE
     guard = partial(limits.guard, each.name, each.refusal)
     return ports.entry.before(serving(front, options.trusted_proxy), silence, guard)
 

@@ -41,6 +41,16 @@ def test_port_with_tls_takes_clients_without_it_too(secure: Served) -> None:
     assert got_from(secure.port("page"), "/healthz").startswith("HTTP/1.1 200")
 
 
+def test_silent_client_has_the_seconds_of_a_request_also_where_it_may_begin_with_tls(
+    files: certificates.Files,
+) -> None:
+    with (
+        served("--nac4", "0", "--request-seconds", "0.2", *files.options, addresses=1) as gateway,
+        socket.create_connection(("127.0.0.1", gateway.port("nac4")), PATIENCE) as sock,
+    ):
+        assert sock.recv(1) == b""
+
+
 def test_openssl_s_client_serves_as_telnet(secure: Served, files: certificates.Files) -> None:
     where = f"127.0.0.1:{secure.port('droidcon')}"
     command = ["openssl", "s_client", "-quiet", "-verify_return_error", "-CAfile", files.certificate]

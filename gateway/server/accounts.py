@@ -24,6 +24,7 @@ from ipaddress import ip_address
 from gateway.game.commands import LONGEST_NAME, folded, is_house_name
 from gateway.game.events import Objection
 from gateway.game.text import only_visible, quoted
+from gateway.server.activation import hosts_of
 from gateway.server.arguments import Parser
 from gateway.server.bans import Bans, HubForBans, hang_up, read_bans
 
@@ -110,7 +111,7 @@ class Accounts:
         file: str,
         *,
         registered_only: bool = False,
-        counts: "Counter[tuple[str, str]] | None" = None,
+        counts: Counter[tuple[str, str]] | None = None,
     ) -> None:
         """Read `file`. Raises OSError or ValueError, each with one line that says what is wrong with it.
 
@@ -261,7 +262,7 @@ def settle_options(parser: Parser, options: argparse.Namespace) -> None:
         parser.error("--registered-only needs --players FILE")
 
 
-def open_accounts(options: argparse.Namespace, counts: "Counter[tuple[str, str]]") -> Accounts | None:
+def open_accounts(options: argparse.Namespace, counts: Counter[tuple[str, str]]) -> Accounts | None:
     """Return the accounts that the options ask for, None if no names are protected. Raises OSError."""
     if options.players is None:
         return None
@@ -272,7 +273,7 @@ def open_accounts(options: argparse.Namespace, counts: "Counter[tuple[str, str]]
         raise OSError(f"{options.players}: there is no such file; {hint}") from error
     except ValueError as error:
         raise OSError(str(error)) from error
-    if getattr(options, "tls_cert", None) is None and _beyond_loopback(options.host):
+    if options.tls_cert is None and _beyond_loopback([*options.host, *hosts_of(options.sockets)]):
         logger.warning(
             "tokens of players cross the network in the clear: the server listens beyond this machine"
             " without TLS",

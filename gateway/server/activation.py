@@ -57,6 +57,16 @@ def adopted(number: int) -> socket.socket:
     return adoptive
 
 
+def hosts_of(sockets: Sockets) -> list[str]:
+    """Return the addresses at which sockets listen that are still to be adopted. Raises OSError."""
+    hosts = []
+    for number in (number for several in sockets.values() for number in several):
+        adoptive = adopted(number)
+        hosts.append(adoptive.getsockname()[0])
+        adoptive.detach()
+    return hosts
+
+
 def _listens(adoptive: socket.socket) -> bool:
     if adoptive.type != socket.SOCK_STREAM:
         return False

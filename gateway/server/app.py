@@ -54,6 +54,8 @@ class FrontEnd:
     """Serves one connection. Returns when it is over and raises nothing."""
     paused: Callable[[], None] = lambda: None
     """Is called when the system has no room for a further connection, and accepting pauses."""
+    stays: bool = False
+    """Whether it takes connections also while the last games are finished."""
 
 
 class Service(Protocol):
@@ -180,7 +182,8 @@ async def run(
                 nursery.start_soon(service.run)
             async with trio.open_nursery() as accepting:
                 for each in listening:
-                    accepting.start_soon(_accept, each, nursery, room)
+                    tasks = until_stopped if each.front_end.stays else accepting
+                    tasks.start_soon(_accept, each, nursery, room)
                 started()
                 seconds = await stop()
                 accepting.cancel_scope.cancel()

@@ -19,8 +19,8 @@ A Connect-Four server for bots. It speaks several dialects at once, and bots of 
 each other: {titles}.
 """
 EPILOG = """\
-Without {all_options} all of these start, on the ports {ports}; with some of
-them only those start. Stop the server with Ctrl-C.
+Without {all_options} and --port all dialects start, on the ports {ports}; with some
+of these options only what they name. Stop the server with Ctrl-C.
 
 examples:
   c4gateway
@@ -36,7 +36,7 @@ Results are kept in a database. Other commands read it, also while the server ru
   c4gateway void GAME          keep a game, but let it count no more
   c4gateway rename OLD NEW     give a player another name in all stored games
 
-Names of players can be protected (--players FILE):
+Names of players can be protected, and players banned (--players FILE):
   c4gateway player add NAME    protect a name, and print the token that its player has to send
   c4gateway player list        which names are protected
   c4gateway player remove NAME
@@ -139,7 +139,7 @@ def _parser(dialects: Sequence[Description]) -> Parser:
         prog="c4gateway",
         description=DESCRIPTION.format(titles=listed([each.title for each in dialects], "and")),
         epilog=EPILOG.format(
-            all_options=listed([f"--{each.option}" for each in dialects], "and"),
+            all_options=", ".join(f"--{each.option}" for each in dialects),
             ports=listed([str(each.port) for each in dialects], "and"),
             example=" ".join(f"--{each.option} {each.port}" for each in dialects),
         ),

@@ -5,6 +5,7 @@ Knows their options, and the files that they change. What a line of these means 
 """
 
 import argparse
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -15,9 +16,10 @@ from gateway.server.accounts import Account, bans_beside, digest_of, fault_of, n
 from gateway.server.arguments import Parser, in_one_line, let_output_take_any_text
 from gateway.server.bans import read_bans, target
 from gateway.server.linefile import AUDIT, audited, locked, rewrite
+from gateway.server.settings import variable
 
 FILE = "c4gateway.players"
-"""Where the protected names are, unless something else is given."""
+"""Where the protected names are, unless an option or the environment says otherwise."""
 LONGEST_NOTES = 1000
 _PLAYERS = "# Protected names of c4gateway: name, hash of the token, notes, with tabs between them.\n"
 _BANS = "# Bans of c4gateway: `name` or `address`, which, notes, with tabs between them.\n"
@@ -43,6 +45,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _parser() -> Parser:
     parser = Parser(prog="c4gateway", allow_abbrev=False)
+    file = os.environ.get(variable("players"), FILE)
     words = parser.add_subparsers(required=True, metavar="COMMAND")
     text = "names that only a player with the right token may bear"
     player = words.add_parser("player", help=text, description=text, allow_abbrev=False)
@@ -64,7 +67,7 @@ def _parser() -> Parser:
             command.add_argument("--notes", default="", metavar="TEXT", help="for the operator")
         command.add_argument(
             "--players",
-            default=FILE,
+            default=file,
             metavar="FILE",
             help=f"the file of protected names ({FILE}); bans are in FILE.bans",
         )
@@ -114,6 +117,8 @@ def _ban(options: argparse.Namespace) -> None:
             raise ValueError(f"{quoted(who[1])} is banned already")
         with audited(options.audit, "ban", *who):
             rewrite(path, _BANS, lambda lines: [*lines, f"{line}\n"])
+            if not os.path.exists(options.players):  # without which the server does not look for bans
+                rewrite(os.path.realpath(options.players), _PLAYERS, list)
     _hint(file)
 
 

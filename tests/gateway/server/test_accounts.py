@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+import socket
 from collections import Counter
 from pathlib import Path
 
@@ -277,6 +278,18 @@ def test_tokens_in_the_clear_are_warned_of(
     file: Path, hosts: list[str], warned: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     opened("--players", str(file), *(f"--host={host}" for host in hosts))
+    assert ["in the clear" in record.getMessage() for record in caplog.records] == [True] * warned
+
+
+@pytest.mark.parametrize(("host", "warned"), [("127.0.0.1", False), ("0.0.0.0", True)])
+def test_tokens_that_come_by_a_socket_that_was_handed_over_are_warned_of(
+    file: Path, host: str, warned: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    options = given_options.parse(["--players", str(file)], DIALECTS)
+    with socket.create_server((host, 0)) as listening:
+        options.sockets = {"nac4": [listening.fileno()]}
+        open_accounts(options, Counter())
+        assert listening.getsockname()[0] == host
     assert ["in the clear" in record.getMessage() for record in caplog.records] == [True] * warned
 
 

@@ -356,6 +356,30 @@ async def test_one_stream_that_settles_slowly_holds_up_no_other_flag(
         assert ended[1] - begin >= 15
 
 
+async def test_page_takes_clients_while_the_last_games_are_finished() -> None:
+    ports = [
+        await listen(FrontEnd(name, 0, greet, stays=name == "page"), ["127.0.0.1"]) for name in ("x", "page")
+    ]
+    other, page = (each.listeners[0].socket.getsockname()[1] for each in ports)
+    hub = Hub(Terms(), LobbyAndTables(random.Random(0)))
+    for name in ("ann", "bob"):
+        Box(hub, name)
+    asked = 0
+
+    async def stop() -> float:
+        nonlocal asked
+        asked += 1
+        if asked == 2:
+            with pytest.raises(OSError):
+                await trio.open_tcp_stream("127.0.0.1", other)
+            async with await trio.open_tcp_stream("127.0.0.1", page) as stream:
+                assert await stream.receive_some() == b"hello\n"
+        return PATIENCE
+
+    await run(hub, ports, lambda: None, stop)
+    assert asked == 2
+
+
 class Unsettled(Box):
     """A mailbox whose stream cannot be read empty, by a mistake of ours."""
 

@@ -345,6 +345,14 @@ def test_trusted_proxies_are_all_that_are_given() -> None:
     assert [str(each) for each in options.trusted_proxy] == ["10.0.0.0/8", "::1/128"]
 
 
+def test_help_says_that_the_one_port_takes_the_place_of_the_others(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        parse(["--help"])
+    assert "Without --nac4, --arena, --tcp and --port all dialects start" in capsys.readouterr().out
+
+
 # Sockets that were handed over.
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gateway.__main__ import main
-from gateway.server.accounts import is_right, read_accounts
+from gateway.server.accounts import Accounts, is_right, read_accounts
 
 
 @pytest.fixture
@@ -126,7 +126,24 @@ def test_broken_file_is_left_alone(file: Path, capsys: pytest.CaptureFixture[str
     assert file.read_text() == "broken\n"
 
 
+def test_file_is_the_one_in_the_environment_as_for_the_server(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(file.parent)
+    monkeypatch.setenv("C4GATEWAY_PLAYERS", str(file))
+    assert main(["player", "add", "ann"]) == 0
+    assert main(["player", "list"]) == 0
+    assert capsys.readouterr().out.endswith("ann\n")
+    assert "ann" in read_accounts(str(file))
+
+
 # Bans, and the log of all changes.
+
+
+def test_server_can_have_bans_and_no_protected_names(file: Path) -> None:
+    assert ban(file, "ban", "eve") == 0
+    accounts = Accounts(str(file))
+    assert (len(accounts), accounts.bans.names) == (0, {"eve"})
 
 
 def test_ban_is_written_once_and_taken_back(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,62 @@
+"""The documents name what there is: options, events of the log, refusals, and each other's chapters."""
+
+import re
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from served import ROOT
+
+from adapters.front_ends import DIALECTS
+from gateway.game.events import Objection
+from gateway.server.options import in_force
+
+DOCS = ROOT / "docs"
+OPTIONS = (DOCS / "options.md").read_text()
+OPERATION = (DOCS / "operation.md").read_text()
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *DOCS.glob("*.md"), *ROOT.glob("adapters/*/*.md"), *ROOT.glob("*/README.md")]
+)
+
+
+def first_cells(text: str) -> set[str]:
+    """Return the words in code of the first column of all tables in a text."""
+    cells = re.findall(r"^\| (`[^|]*`) \|", text, re.MULTILINE)
+    return set(chain.from_iterable(re.findall(r"`([^`]+)`", cell) for cell in cells))
+
+
+def chapters(page: Path) -> set[str]:
+    """Return the anchors of a page's headings, as GitHub makes them."""
+    titles = re.findall(
+        r"^#+ (.*)$", re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL), re.MULTILINE
+    )
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_each_event_of_the_log_is_in_the_table_and_no_other() -> None:
+    sources = [
+        path.read_text() for folder in ("gateway", "adapters") for path in (ROOT / folder).rglob("*.py")
+    ]
+    events = set(chain.from_iterable(re.findall(r'"event": "(\w+)"', source) for source in sources))
+    assert first_cells(OPTIONS.partition("## The log")[2]) == events
+
+
+def test_each_option_is_in_the_table() -> None:
+    keys = {line.removeprefix("# ").partition(" =")[0] for line in in_force([], DIALECTS)}
+    named = {word.partition(" ")[0].removeprefix("--") for word in first_cells(OPTIONS.partition("\n## ")[0])}
+    assert keys <= named
+
+
+def test_each_kind_of_refusal_is_among_the_metrics() -> None:
+    (row,) = re.findall(r"^\| `c4gateway_refused_total` .*$", OPERATION, re.MULTILINE)
+    assert set(re.findall(r"`(\w+)`", row)) >= {str(each.name).lower() for each in Objection}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_each_link_leads_to_a_file_and_a_chapter_of_it(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        if not link.startswith("http"):
+            name, _, chapter = link.partition("#")
+            place = page.parent / name if name else page
+            assert place.exists(), link
+            assert not chapter or chapter in chapters(place), link
