@@ -42,9 +42,10 @@ class Passing:
         seconds.
         """
         marks = (_Marks.SECURE if is_secure else 0) | (_Marks.SINGLE if is_single else 0)
+        place = address.encode()
         with trio.move_on_after(LIMIT):
             async with self._turn:
-                await self._send(bytes((marks, len(address))) + address.encode() + begun, number)
+                await self._send(bytes((marks, len(place))) + place + begun, number)
                 return
         raise TimeoutError
 

@@ -96,9 +96,8 @@ def _version_1(line: bytes, rest: bytes) -> Proxied:
         case ["PROXY", "UNKNOWN", *_]:
             return Proxied(None, rest)
         case ["PROXY", "TCP4" | "TCP6" as family, source, _, _, _]:
-            address = ip_address(source)
-            if address.version == int(family[-1]):
-                return Proxied(str(_plain(address)), rest)
+            if ip_address(source).version == int(family[-1]):
+                return Proxied(str(_address(source)), rest)
     raise ValueError("the PROXY header is not one of version 1")
 
 
@@ -118,7 +117,7 @@ def _version_2(data: bytes) -> Proxied | None:
 
 
 def _address(text: str) -> IPv4Address | IPv6Address:
-    """Return an address. Raises ValueError."""
+    """Return an address without its zone, which may be any text. Raises ValueError."""
     return _plain(ip_address(text.partition("%")[0]))
 
 

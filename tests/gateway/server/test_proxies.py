@@ -33,6 +33,7 @@ HEADERS = [
     (b"PROXY TCP4 203.0.113.7 192.0.2.1 12345 443\r\n", "203.0.113.7"),
     (b"PROXY TCP6 2001:db8::7 2001:db8::1 12345 443\r\n", "2001:db8::7"),
     (b"PROXY TCP6 ::ffff:203.0.113.7 ::1 12345 443\r\n", "203.0.113.7"),
+    (b"PROXY TCP6 fe80::7%\xff\xfe ::1 12345 443\r\n", "fe80::7"),
     (b"PROXY UNKNOWN\r\n", None),
     (b"PROXY UNKNOWN 203.0.113.7 and more\r\n", None),
     (IPV4, "203.0.113.7"),
