@@ -19,6 +19,8 @@ NAME, ADDRESS = "name", "address"
 """What a line of the file is about."""
 PREFIX = 64
 """Bits of an IPv6 address that clients are told apart by: a ban of fewer addresses is one of this network."""
+_MAPPED = 96
+"""Bits of an IPv6 address before the IPv4 address that it stands for."""
 
 Network: TypeAlias = IPv4Network | IPv6Network
 
@@ -76,11 +78,17 @@ def target(text: str) -> tuple[str, str]:
 
 
 def network_in(text: str) -> Network | None:
-    """Return the network that `text` is, such as 192.0.2.0/24 or an address; None if it is none."""
+    """Return the network that `text` is, such as 192.0.2.0/24 or an address; None if it is none.
+
+    An IPv4 address in the form of an IPv6 one is the IPv4 address, as it is where clients are told apart.
+    """
     try:
         network = ip_network(text, strict=False)
     except ValueError:
         return None
+    mapped = network.network_address.ipv4_mapped if isinstance(network, IPv6Network) else None
+    if mapped is not None and network.prefixlen >= _MAPPED:
+        return IPv4Network((mapped, network.prefixlen - _MAPPED))
     if isinstance(network, IPv6Network) and network.prefixlen > PREFIX:
         return network.supernet(new_prefix=PREFIX)
     return network

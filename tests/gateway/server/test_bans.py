@@ -37,6 +37,9 @@ def bans(*who: str) -> Bans:
         ("2001:db8::/32", "2001:db8:0:9::/64", True),
         ("2001:db8::/32", "2001:db9::/64", False),
         ("192.0.2.7", "", False),
+        ("::ffff:192.0.2.7", "192.0.2.7", True),
+        ("::ffff:192.0.2.0/120", "192.0.2.8", True),
+        ("::ffff:192.0.2.7", "::/64", False),
     ],
 )
 def test_address_is_banned_with_its_network(who: str, origin: str, banned: bool) -> None:
