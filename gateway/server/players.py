@@ -119,6 +119,7 @@ def _ban(options: argparse.Namespace) -> None:
             rewrite(path, _BANS, lambda lines: [*lines, f"{line}\n"])
             if not os.path.exists(options.players):  # without which the server does not look for bans
                 rewrite(os.path.realpath(options.players), _PLAYERS, list)
+    print(f"the {who[0]} {quoted(who[1])} is banned", file=sys.stderr)  # an address with a slip is a name
     _hint(file)
 
 

@@ -173,6 +173,17 @@ def test_what_cannot_be_banned_is_refused(file: Path, who: str, capsys: pytest.C
     assert not Path(f"{file}.bans").exists()
 
 
+@pytest.mark.parametrize(
+    ("who", "what"),
+    [("192.0.2.7/24", "the address '192.0.2.0/24'"), ("192.0.2.300", "the name '192.0.2.300'")],
+)
+def test_operator_is_told_what_is_banned(
+    file: Path, who: str, what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ban(file, "ban", who) == 0
+    assert capsys.readouterr().err.splitlines()[0] == f"{what} is banned"
+
+
 def test_every_change_is_in_the_log_of_changes_and_no_token(
     file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
