@@ -87,6 +87,10 @@ def test_image_is_built_of_all_that_the_package_needs() -> None:
     assert {line.removeprefix("!") for line in sent if line.startswith("!")} == needed
 
 
+def test_image_has_what_options_of_the_server_need() -> None:
+    assert any("'/source[postgres,metrics]'" in line for line in image("RUN"))
+
+
 def test_image_does_not_run_as_root() -> None:
     assert image("USER") == ["c4gateway"]
 
