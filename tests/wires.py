@@ -1,5 +1,7 @@
 """Wires for tests: on sockets as in the server, on memory streams by a socket that only looks like one."""
 
+from typing import cast
+
 import trio
 
 from adapters.epoll import EpollReader, Ready
@@ -17,8 +19,9 @@ def wired(
     backlogs: Backlogs | None = None,
 ) -> Wire:
     """Return a wire over a stream of any kind."""
-    direct = isinstance(stream, trio.SocketStream)
-    return Wire(DirectSocket(stream, epoll) if direct else MemorySocket(stream), arrivals, backlogs)
+    if isinstance(stream, trio.SocketStream):
+        return Wire(DirectSocket(stream, epoll), arrivals, backlogs)
+    return Wire(cast("DirectSocket", MemorySocket(stream)), arrivals, backlogs)
 
 
 class MemorySocket:
