@@ -23,6 +23,7 @@ from adapters.dialect import Serve
 from adapters.pacing import UNLIMITED, ClientLimits
 from adapters.wire import Wire
 from gateway.server.limits import Doors, Refusal, doors
+from gateway.throttle import Throttle
 
 PARTING = 32
 """Clients that hear at once why they are not let in; each has a second for it. Others are hung up on."""
@@ -47,8 +48,8 @@ class Admission:
     """
     limits: ClientLimits = UNLIMITED
     _parting: int = 0
-    _logged: dict[str, float] = field(default_factory=dict)
-    """When each limit was logged, by option."""
+    _log: Throttle = field(default_factory=lambda: Throttle(LOG_PERIOD))
+    """Passes each limit, by option, when it is to be logged."""
 
     def guard(self, name: str, refusal: bytes, serve: Serve) -> Serve:
         """Return what serves a client of a front end if it may come in.
@@ -105,9 +106,7 @@ class Admission:
     def _reached(self, name: str, option: str, origin: str) -> None:
         """Count that a client reached a limit, and say so once in a while."""
         self.count(f"limit_{option}", name)
-        now = trio.current_time()
-        if now >= self._logged.get(option, -inf) + LOG_PERIOD:
-            self._logged[option] = now
+        if self._log.passes(trio.current_time(), option):
             logger.info(
                 "a client reached the limit --%s: %s, from %s",
                 option,

@@ -14,7 +14,6 @@ import ssl
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from functools import partial
-from math import inf
 from typing import TypeAlias
 
 import trio
@@ -25,6 +24,7 @@ from adapters.tls import Session
 from adapters.wire import Wire
 from gateway.server.certificates import Certificate
 from gateway.server.proxies import LONGEST, header_in
+from gateway.throttle import Throttle
 
 SILENCE = 300.0
 """Seconds until the first byte of a client that may write lines: as long as people may take."""
@@ -75,7 +75,7 @@ class Entry:
         self._tls_only = tls_only
         self._proxied = proxied
         self._thread = trio.CapacityLimiter(1)
-        self._logged = -inf
+        self._log = Throttle(LOG_PERIOD)
 
     @property
     def is_plain(self) -> bool:
@@ -123,9 +123,7 @@ class Entry:
         return False
 
     def _log_missing(self, address: str, why: str) -> None:
-        now = trio.current_time()
-        if now >= self._logged + LOG_PERIOD:
-            self._logged = now
+        if self._log.passes(trio.current_time()):
             logger.warning(
                 "a connection from %s was refused: %s",
                 *(address or "nowhere", why),

@@ -9,7 +9,6 @@ The rule it keeps: no token gets further than here. What is recorded of a client
 is without.
 """
 
-import logging
 import re
 from collections.abc import Iterable
 from typing import Generic, Protocol
@@ -26,8 +25,6 @@ HIDDEN = "..."
 
 _LIKE_TOKEN = re.compile(r"[A-Za-z0-9_-]{20,}")
 """What may be a token in a text that is no message, such as one with a slip of the pen."""
-
-logger = logging.getLogger(__name__)
 
 
 class Handshaken(Transport, Protocol):
@@ -101,19 +98,11 @@ def without_tokens(behind: re.Pattern[str], text: str) -> str:
     return _LIKE_TOKEN.sub(HIDDEN, text)
 
 
-def token_of_handshake(transport: Handshaken, target: str) -> str | None:
-    """Return the token that a websocket's handshake has in a header, or in its target as ``?token=``.
-
-    What is in a target stands in the logs of proxies, so the log says so, once for each connection.
-    """
+def token_of_handshake(accounts: Accounts, transport: Handshaken, target: str) -> str | None:
+    """Return the token that a websocket's handshake has in a header, or in its target as ``?token=``."""
     if transport.token is not None:
         return transport.token
     token = parse_qs(target.partition("?")[2]).get("token", [None])[0]
     if token is not None:
-        logger.warning(
-            "a client at %s sends its token in the URL, which proxies log;"
-            " a header (Authorization: Bearer) or the first message is safer",
-            transport.origin or "an unknown address",
-            extra={"event": "token_in_url", "origin": transport.origin},
-        )
+        accounts.note_in_url(transport.origin, transport.read_at)
     return token

@@ -31,7 +31,7 @@ def endpoint(hub: HubForPlayers, page: int | None = None, accounts: Accounts | N
         if accounts is None:
             await Connection(hub, transport, ArenaCodec(), translator).run()
             return
-        given = token_of_handshake(transport, target)
+        given = token_of_handshake(accounts, transport, target)
         guard = Guard(translator, accounts, transport, BEFORE_TOKEN, given)
         await Connection(hub, transport, TokenCodec(), guard, hide=guard.hide).run()
 

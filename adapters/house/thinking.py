@@ -24,6 +24,7 @@ from gateway.engines.catalogue import SECONDS, engine_named
 from gateway.game.board import Board
 from gateway.game.session import Terms
 from gateway.matchmaking.matchmaker import Opponent
+from gateway.throttle import Throttle
 
 INSTANT = frozenset({"random"})
 """Engines that are too fast to need a worker."""
@@ -81,7 +82,7 @@ class Thinker:
         self._terms = terms
         self._pools = {kind: WorkerPool(workers) for kind in Kind}
         self._lost = 0
-        self._log_at = -math.inf
+        self._words = Throttle(LOG_PERIOD)
 
     def fits(self, engine: str, opponent: Opponent) -> bool:
         """Whether `engine`, in one more game, would find the time to think."""
@@ -134,9 +135,7 @@ class Thinker:
     def _log(self, engine: str, error: Exception) -> None:
         """Log now and then that a worker was lost: where none can be started, each move loses one."""
         self._lost += 1
-        now = trio.current_time()
-        if now >= self._log_at:
-            self._log_at = now + LOG_PERIOD
+        if self._words.passes(trio.current_time()):
             logger.warning(
                 "a worker was lost while %s thought, %d times so far: %s",
                 *(engine, self._lost, error),

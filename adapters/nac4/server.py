@@ -35,7 +35,7 @@ def endpoint(
         if accounts is None:
             await Connection(hub, transport, Nac4Codec(), translator).run()
             return
-        given = token_of_handshake(transport, target)
+        given = token_of_handshake(accounts, transport, target)
         guard = Guard(translator, accounts, transport, BEFORE_TOKEN, given)
         await Connection(hub, transport, TokenCodec(), guard, hide=guard.hide).run()
 

@@ -25,7 +25,7 @@ from adapters.web.page.rendering import Renderer, reads_html
 from adapters.web.query import BadRequestError
 from adapters.web.site import Site
 from gateway.store.errors import NotKeptError, StoreError
-from gateway.store.outage import Throttle
+from gateway.throttle import Throttle
 
 BODY_LIMIT = 1_024
 """Bytes of a request's body. No path needs one."""

@@ -22,10 +22,11 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from math import inf
 from typing import TypeAlias
 
 import trio
+
+from gateway.throttle import Throttle
 
 AT_ONCE = 8
 """Connections accepted in one turn of the loop."""
@@ -149,16 +150,13 @@ class Troubles:
     """Errors of one listener, each kind of which is logged at most once in `LOG_PERIOD`."""
 
     def __init__(self) -> None:
-        self._logged: dict[int | None, float] = {}
-        """When, by errno."""
+        self._log = Throttle(LOG_PERIOD)
 
     def log(self, error: OSError | MemoryError) -> None:
         """Log an error, unless one of its kind was logged within `LOG_PERIOD`."""
         if isinstance(error, MemoryError):
             error = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
-        now = trio.current_time()
-        if now >= self._logged.get(error.errno, -inf) + LOG_PERIOD:
-            self._logged[error.errno] = now
+        if self._log.passes(trio.current_time(), error.errno):
             words = error.strerror or str(error)
             logger.error(
                 "cannot accept connections: %s", words, extra={"event": "cannot_accept", "error": words}

@@ -27,6 +27,7 @@ from gateway.game.text import only_visible, quoted
 from gateway.server.activation import hosts_of
 from gateway.server.arguments import Parser
 from gateway.server.bans import Bans, HubForBans, hang_up, read_bans
+from gateway.throttle import Throttle
 
 LONGEST_FILE = 16 * 1024 * 1024
 """Bytes that a file of players may have."""
@@ -38,6 +39,8 @@ FIRST_PAUSE = 0.25
 LONGEST_PAUSE = 8.0
 FORGOTTEN = 600.0
 """Seconds without a wrong token after which the pauses begin anew."""
+LOG_PERIOD = 60.0
+"""Seconds between two lines of the log about tokens in URLs."""
 REMEMBERED = 4096
 """Pairs of an address and a name whose wrong tokens are counted."""
 
@@ -121,6 +124,7 @@ class Accounts:
         self._file = file
         self._registered_only = registered_only
         self._pauses = Pauses()
+        self._in_url = Throttle(LOG_PERIOD)
         self._accounts: Mapping[str, Account] = {}
         self.bans = Bans()
         self.reload()
@@ -168,6 +172,16 @@ class Accounts:
                 *(quoted(name), origin or "an unknown address"),
                 words,
                 extra={"event": "name_refused", "player": name, "kind": kind, "origin": origin},
+            )
+
+    def note_in_url(self, origin: str, now: float) -> None:
+        """Log now and then that a client sends its token in the URL, which stands in the logs of proxies."""
+        if self._in_url.passes(now):
+            logger.warning(
+                "a client at %s sends its token in the URL, which proxies log;"
+                " a header (Authorization: Bearer) or the first message is safer",
+                origin or "an unknown address",
+                extra={"event": "token_in_url", "origin": origin},
             )
 
 

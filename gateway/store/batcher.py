@@ -26,8 +26,9 @@ import trio
 from gateway.histogram import Histogram
 from gateway.store.errors import StoreError
 from gateway.store.open_games import OpenGames
-from gateway.store.outage import Count, Outage, Throttle, log_unstored
+from gateway.store.outage import Count, Outage, log_unstored
 from gateway.store.records import Cleared, Enclosure, GameRecord
+from gateway.throttle import Throttle
 
 logger = logging.getLogger("gateway.store")
 

@@ -10,25 +10,11 @@ from collections.abc import Callable, Sequence
 from gateway.game.text import json_text
 from gateway.store.formats.jsonl import as_object
 from gateway.store.records import GameRecord
+from gateway.throttle import Throttle
 
 logger = logging.getLogger("gateway.store")
 _CAUSES = 10
 """So many different ones are told at once; an error with numbers in it may be new each time."""
-
-
-class Throttle:
-    """Lets one in `interval` seconds pass, the first at once."""
-
-    def __init__(self, interval: float) -> None:
-        self._interval = interval
-        self._next = 0.0
-
-    def passes(self, now: float) -> bool:
-        """Whether something that happens at `now` may pass."""
-        if now < self._next:
-            return False
-        self._next = now + self._interval
-        return True
 
 
 class Count:

@@ -7,7 +7,7 @@ from game_records import game
 
 from gateway.store.errors import StoreError
 from gateway.store.formats.jsonl import from_object
-from gateway.store.outage import Count, Outage, Throttle, log_unstored
+from gateway.store.outage import Count, Outage, log_unstored
 from gateway.store.records import GameRecord
 
 
@@ -53,18 +53,6 @@ def test_second_cause_of_an_outage_is_told_at_once(caplog: pytest.LogCaptureFixt
     assert [line.rpartition(": ")[2] for line in messages(caplog)] == [
         "the process has ended",
         "disk was moved",
-    ]
-
-
-def test_throttle_lets_one_pass_in_an_interval() -> None:
-    throttle = Throttle(10)
-    assert [throttle.passes(now) for now in (5, 6, 14.9, 15, 24, 25)] == [
-        True,
-        False,
-        False,
-        True,
-        False,
-        True,
     ]
 
 
