@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from adapters.upgrade import Endpoint
     from adapters.wire import Wire
     from gateway.hub.interfaces import HubForPlayers
+    from gateway.server.accounts import Accounts
 
 Serve: TypeAlias = "Callable[[Wire], Awaitable[None]]"
 """Serves one client's connection."""
+Front: TypeAlias = "Serve | Endpoint"
+"""What serves a dialect's clients; by websocket that is an endpoint."""
 Opening: TypeAlias = "AbstractAsyncContextManager[AnyDialogue]"
 """Connects to a server. Raises OSError, UnicodeError, PeerGone."""
 
@@ -45,10 +48,10 @@ class Dialect(Description):
     """Whether a player's name may have blanks in it."""
     begins: Callable[[str], bool] | None = None
     """Whether a first message is of this dialect and of no other that comes by websocket, too."""
-    front_end: "Callable[[HubForPlayers, Namespace, int | None], Serve | Endpoint]"
-    """Returns what serves a client, by the server's options and the port of the page for people, if any.
+    front_end: "Callable[[HubForPlayers, Namespace, int | None, Accounts | None], Front]"
+    """Returns what serves a client, by the server's options.
 
-    By websocket that is an endpoint.
+    These are followed by the port of the page for people, and the protected names, if there are any.
     """
     open_dialogue: "Callable[[Entry], Opening]"
     """Opens a player's connection to a server."""

@@ -12,7 +12,7 @@ from functools import partial
 import trio
 
 from adapters.contract import Farewell
-from adapters.dialect import Dialect, Serve
+from adapters.dialect import Dialect, Front, Serve
 from adapters.entry import SILENCE
 from adapters.first_bytes import is_http
 from adapters.transports import received
@@ -48,7 +48,7 @@ async def _begins_with_http(wire: Wire) -> bool:
     return bool(found)
 
 
-def serving(front: "Serve | Endpoint", trusted: Sequence[Network]) -> Serve:
+def serving(front: Front, trusted: Sequence[Network]) -> Serve:
     """Return what serves a dialect's clients on a port of its own, also behind `trusted` proxies."""
     if isinstance(front, Endpoint):
         return partial(serve_websocket, endpoint=replace(front, trusted=trusted))
@@ -56,7 +56,7 @@ def serving(front: "Serve | Endpoint", trusted: Sequence[Network]) -> Serve:
 
 
 def sharing(
-    fronts: "Sequence[tuple[Dialect, Serve | Endpoint]]", trusted: Sequence[Network], pass_on: PassOn | None
+    fronts: Sequence[tuple[Dialect, Front]], trusted: Sequence[Network], pass_on: PassOn | None
 ) -> Serve:
     """Return what serves the clients of all dialects on one port, of which one at most has lines.
 

@@ -17,13 +17,13 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, closing
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import trio
 
 from adapters.admission import Admission, admission
 from adapters.connection import serve_connection
-from adapters.dialect import Dialect, Serve
+from adapters.dialect import Dialect, Front, Serve
 from adapters.entry import SILENCE, Entry
 from adapters.epoll import EpollReader
 from adapters.front_ends import DIALECTS
@@ -39,10 +39,9 @@ from gateway.game.ids import RUNS, game_ids
 from gateway.game.results import NoResults
 from gateway.game.session import Terms
 from gateway.hub.hub import Hub
-from gateway.hub.interfaces import HubForPlayers
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.processes import Child
-from gateway.server.accounts import open_accounts, reload_players
+from gateway.server.accounts import Accounts, open_accounts, reload_players
 from gateway.server.app import (
     FrontEnd,
     Listening,
@@ -69,6 +68,9 @@ from gateway.server.reloading import Reloads, reload_on_hangup
 if TYPE_CHECKING:
     from adapters.web.process import Opened
     from gateway.server.archive import Archive
+
+Fronts: TypeAlias = Sequence[tuple[Dialect, Front]]
+"""The dialects, each with what serves its clients."""
 
 logger = logging.getLogger("gateway.server")
 
@@ -126,7 +128,6 @@ async def _serve(options: argparse.Namespace, writer: Child | None) -> None:
             log_fault,
             game_ids(secrets.randbelow(RUNS) if archive is None else archive.opened.run),
         )
-        options.accounts = open_accounts(options, hub.feed.counts)
         log_games(hub.feed, arrivals.delay_since)
         await _play(options, hub, archive, arrivals, stop)
 
@@ -139,12 +140,14 @@ async def _play(
     options: argparse.Namespace, hub: Hub, archive: "Archive | None", arrivals: ArrivalTimes, stop: Stop
 ) -> None:
     """Listen on all ports, and serve until `stop` returns. Raises OSError if the system refuses a port."""
+    accounts = open_accounts(options, hub.feed.counts)
     epoll = EpollReader() if hasattr(select, "epoll") else None
     wired = partial(_wired, arrivals, epoll, Backlogs(), Turns())
     limits = admission(options, hub.feed.counts)
     async with _ports(options, hub.feed.counts) as ports, trio.open_nursery() as nursery:
         metrics = await _open_metrics(options)
-        front_ends = _front_ends(options, hub, wired, limits, ports)
+        fronts = [(each, each.front_end(hub, options, ports.page_port, accounts)) for each in DIALECTS]
+        front_ends = _front_ends(options, fronts, wired, limits, ports)
         listening = [await _listening(front_end, options) for front_end in front_ends]
         opened = [(PAGE, addresses_of(ports.page)), ("metrics", addresses_of(metrics))]
         opened += [(each.front_end.name, each.addresses()) for each in listening]
@@ -152,13 +155,13 @@ async def _play(
         services: list[Service] = [_web(options, archive, ports, listening, hub)] if ports.page_port else []
         if not services and options.web != NO_WEB:
             _say_that_there_is_no_page()
-        listening += ports.listening(_serve_all(options, hub, ports), wired, limits)
+        listening += ports.listening(_serve_all(options, fronts, ports), wired, limits)
         thinker = Thinker(options.house_workers, _terms(options))
         if epoll is not None:
             nursery.start_soon(epoll.run)
         hub.engage(House(hub, nursery, thinker, options.house))
         nursery.start_soon(keep_alive)
-        await nursery.start(reload_on_hangup, _reloads(options, hub, ports))
+        await nursery.start(reload_on_hangup, _reloads(accounts, hub, ports))
         if isinstance(arrivals, TimedTurns):
             services.append(_metrics(metrics, hub, arrivals, thinker, archive))
         place = "nowhere" if archive is None else archive.opened.label
@@ -167,11 +170,11 @@ async def _play(
         nursery.cancel_scope.cancel()
 
 
-def _reloads(options: argparse.Namespace, hub: Hub, ports: Ports) -> Reloads:
+def _reloads(accounts: Accounts | None, hub: Hub, ports: Ports) -> Reloads:
     """Return what SIGHUP reads again."""
     reloads = Reloads()
-    if options.accounts is not None:
-        reloads.add("the players", partial(reload_players, options.accounts, hub, trio.current_time))
+    if accounts is not None:
+        reloads.add("the players", partial(reload_players, accounts, hub, trio.current_time))
     if ports.entry.certificate is not None:
         reloads.add("the certificate", ports.entry.certificate.reload)
     return reloads
@@ -268,7 +271,7 @@ def _wired(
 
 def _front_ends(
     options: argparse.Namespace,
-    hub: HubForPlayers,
+    fronts: Fronts,
     wired: Callable[[trio.SocketStream], Wire],
     limits: Admission,
     ports: Ports,
@@ -278,27 +281,25 @@ def _front_ends(
         FrontEnd(
             each.name,
             getattr(options, each.option),
-            partial(serve_connection, each.name, _served(each, options, hub, limits, ports), wired),
+            partial(serve_connection, each.name, _served(each, front, options, limits, ports), wired),
             partial(limits.count, "limit_system", each.name),
         )
-        for each in DIALECTS
+        for each, front in fronts
         if getattr(options, each.option) is not None
     ]
 
 
 def _served(
-    each: Dialect, options: argparse.Namespace, hub: HubForPlayers, limits: Admission, ports: Ports
+    each: Dialect, front: Front, options: argparse.Namespace, limits: Admission, ports: Ports
 ) -> Serve:
     """Return what serves a dialect's clients on a port of its own."""
-    front = each.front_end(hub, options, ports.page_port)
     silence = limits.limits.request if each.scheme else SILENCE
     guard = partial(limits.guard, each.name, each.refusal)
     return ports.entry.before(serving(front, options.trusted_proxy), silence, guard)
 
 
-def _serve_all(options: argparse.Namespace, hub: HubForPlayers, ports: Ports) -> Serve:
+def _serve_all(options: argparse.Namespace, fronts: Fronts, ports: Ports) -> Serve:
     """Return what serves the clients of the one port."""
-    fronts = [(each, each.front_end(hub, options, ports.page_port)) for each in DIALECTS]
     return sharing(fronts, options.trusted_proxy, None if ports.to_page is None else ports.to_page.take)
 
 

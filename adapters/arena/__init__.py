@@ -14,12 +14,15 @@ if TYPE_CHECKING:
     from adapters.bot.talk import Entry
     from adapters.upgrade import Endpoint
     from gateway.hub.interfaces import HubForPlayers
+    from gateway.server.accounts import Accounts
 
 
-def _front_end(hub: "HubForPlayers", options: Namespace, page: int | None) -> "Endpoint":
+def _front_end(
+    hub: "HubForPlayers", options: Namespace, page: int | None, accounts: "Accounts | None"
+) -> "Endpoint":
     from adapters.arena.server import endpoint  # noqa: PLC0415  a bot needs no server
 
-    return endpoint(hub, page, options.accounts)
+    return endpoint(hub, page, accounts)
 
 
 def _begins(text: str) -> bool:

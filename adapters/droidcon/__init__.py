@@ -10,6 +10,7 @@ from gateway.server.arguments import number
 if TYPE_CHECKING:
     from adapters.bot.talk import Entry
     from gateway.hub.interfaces import HubForPlayers
+    from gateway.server.accounts import Accounts
 
 
 def _add_options(group: _ArgumentGroup) -> None:
@@ -22,10 +23,10 @@ def _add_options(group: _ArgumentGroup) -> None:
     )
 
 
-def _front_end(hub: "HubForPlayers", options: Namespace, _: int | None) -> Serve:
+def _front_end(hub: "HubForPlayers", options: Namespace, _: int | None, accounts: "Accounts | None") -> Serve:
     from adapters.droidcon.server import serve  # noqa: PLC0415  a bot needs no server
 
-    return partial(serve, hub=hub, rounds=options.rounds, accounts=options.accounts)
+    return partial(serve, hub=hub, rounds=options.rounds, accounts=accounts)
 
 
 def _open_dialogue(entry: "Entry") -> Opening:

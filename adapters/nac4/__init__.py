@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from adapters.bot.talk import Entry
     from adapters.upgrade import Endpoint
     from gateway.hub.interfaces import HubForPlayers
+    from gateway.server.accounts import Accounts
 
 
 def _add_options(group: _ArgumentGroup) -> None:
@@ -19,10 +20,12 @@ def _add_options(group: _ArgumentGroup) -> None:
     )
 
 
-def _front_end(hub: "HubForPlayers", options: Namespace, page: int | None) -> "Endpoint":
+def _front_end(
+    hub: "HubForPlayers", options: Namespace, page: int | None, accounts: "Accounts | None"
+) -> "Endpoint":
     from adapters.nac4.server import endpoint  # noqa: PLC0415  a bot needs no server
 
-    return endpoint(hub, page, options.accounts, original=options.nac4_original)
+    return endpoint(hub, page, accounts, original=options.nac4_original)
 
 
 def _open_dialogue(entry: "Entry") -> Opening:
