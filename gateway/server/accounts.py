@@ -27,10 +27,9 @@ from gateway.game.text import only_visible, quoted
 from gateway.server.activation import hosts_of
 from gateway.server.arguments import Parser
 from gateway.server.bans import Bans, HubForBans, hang_up, read_bans
+from gateway.server.linefile import entries
 from gateway.throttle import Throttle
 
-LONGEST_FILE = 16 * 1024 * 1024
-"""Bytes that a file of players may have."""
 LONGEST_TOKEN = 256
 """Characters of a token from a client; a longer one is wrong."""
 TOKEN_BYTES = 16
@@ -227,18 +226,9 @@ def read_accounts(file: str) -> dict[str, Account]:
 
     Raises OSError where it cannot be read, ValueError where a line is wrong.
     """
-    with open(file, "rb") as source:
-        data = source.read(LONGEST_FILE + 1)
-    if len(data) > LONGEST_FILE:
-        raise ValueError(f"{file}: larger than {LONGEST_FILE} bytes")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{file}: not UTF-8") from error
     accounts: dict[str, Account] = {}
-    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
-        if line.strip() and not line.startswith("#"):
-            _add(accounts, line, f"{file}, line {number}")
+    for where, line in entries(file):
+        _add(accounts, line, where)
     return accounts
 
 

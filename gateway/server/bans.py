@@ -5,12 +5,13 @@ looked up when it gives a name, while others wait for their moves, so the search
 many are banned: a look for the name, and one for each length of a network's prefix.
 """
 
-from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from gateway.game.commands import LONGEST_NAME, Command, Leave, folded
+from gateway.server.linefile import entries
 
 if TYPE_CHECKING:
     from gateway.hub.seat import Seat
@@ -97,28 +98,17 @@ def network_in(text: str) -> Network | None:
 def read_bans(file: str) -> Bans:
     """Return the bans in a file, none where there is no file. Raises OSError, ValueError."""
     bans = Bans()
-    try:
-        with open(file, encoding="utf-8-sig") as lines:
-            _read(bans, lines, file)
-    except FileNotFoundError:
-        pass
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{file}: not UTF-8") from error
+    with suppress(FileNotFoundError):
+        for where, line in entries(file):
+            kind, who = [*line.split("\t"), ""][:2]
+            network = network_in(who) if kind == ADDRESS else None
+            if network is not None:
+                bans.add(network)
+            elif kind == NAME and folded(who[:LONGEST_NAME]):
+                bans.names.add(folded(who[:LONGEST_NAME]))
+            else:
+                raise ValueError(f"{where}: not `name` or `address`, a tab, and which")
     return bans
-
-
-def _read(bans: Bans, lines: Iterable[str], file: str) -> None:
-    for number, line in enumerate(lines, start=1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        kind, who = [*line.rstrip("\n").split("\t"), ""][:2]
-        network = network_in(who) if kind == ADDRESS else None
-        if network is not None:
-            bans.add(network)
-        elif kind == NAME and folded(who[:LONGEST_NAME]):
-            bans.names.add(folded(who[:LONGEST_NAME]))
-        else:
-            raise ValueError(f"{file}, line {number}: not `name` or `address`, a tab, and which")
 
 
 def hang_up(hub: HubForBans, bans: Bans, now: float) -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+import os
 import socket
 from collections import Counter
 from pathlib import Path
@@ -201,6 +202,13 @@ def test_wrong_line_is_named_with_what_is_wrong(file: Path, line: str, fault: st
     with pytest.raises(ValueError, match=fault) as refusal:
         read_accounts(str(file))
     assert str(refusal.value).startswith(f"{file}, line 5: ")
+
+
+def test_pipe_is_no_file_of_players_and_nobody_waits_for_it(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match="not a regular file"):
+        read_accounts(str(pipe))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from gateway.game.commands import folded
 from gateway.game.events import Dismissed, Ended, Objection, Reason, Why
 from gateway.server.accounts import Accounts, Denial, reload_players
 from gateway.server.bans import Bans, network_in, read_bans, target
+from gateway.server.linefile import LONGEST
 
 
 def bans(*who: str) -> Bans:
@@ -116,3 +117,10 @@ def test_broken_bans_leave_names_and_bans_as_they_were(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"players\.bans, line 1"):
         accounts.reload()
     assert accounts.bans == bans("eve")
+
+
+def test_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    file = tmp_path / "bans"
+    file.write_bytes(b"#" * (LONGEST + 1))
+    with pytest.raises(ValueError, match="larger than"):
+        read_bans(str(file))
