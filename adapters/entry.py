@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 import trio
 
+from adapters.by_http import by_http
 from adapters.dialect import Serve
 from adapters.first_bytes import TLS, is_http
 from adapters.tls import Session
@@ -37,10 +38,10 @@ HANDSHAKE_BYTES = 64 * 1024
 LOG_PERIOD = 60.0
 """Seconds between two lines of the log about headers that are missing."""
 
-_BY_HTTP = (
-    b"HTTP/1.1 426 Upgrade Required\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 55\r\n"
-    b"Upgrade: TLS/1.2, HTTP/1.1\r\nConnection: Upgrade, close\r\n\r\n"
-    b"This server wants TLS: use https:// or wss:// instead.\n"
+_BY_HTTP = by_http(
+    "426 Upgrade Required",
+    "This server wants TLS: use https:// or wss:// instead.",
+    "Upgrade: TLS/1.2, HTTP/1.1\r\nConnection: Upgrade, close",
 )
 _BY_LINE = b"Error TLS_REQUIRED\n"
 
