@@ -3,6 +3,7 @@
 import re
 import select
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -93,6 +94,24 @@ def begun(command: Sequence[str], addresses: int, pass_fds: Sequence[int] = ()) 
             if process.poll() is None:
                 process.kill()
                 process.communicate(timeout=PATIENCE)
+
+
+def until(sock: socket.socket, end: bytes) -> bytes:
+    """Return what comes up to some bytes, and what came with them."""
+    data = b""
+    while end not in data:
+        chunk = sock.recv(65_536)
+        assert chunk, data
+        data += chunk
+    return data
+
+
+def everything(sock: socket.socket) -> bytes:
+    """Return what comes until the other end hangs up."""
+    data = b""
+    while chunk := sock.recv(65_536):
+        data += chunk
+    return data
 
 
 def ran(*options: str) -> tuple[int, str, str]:

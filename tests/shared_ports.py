@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 
 import certificates
 import websocket as websocket_client
-from served import PATIENCE, Served, begun
+from served import PATIENCE, Served, begun, everything
 
 MOVES = (3, 0, 3, 0, 3, 0, 3)
 """The first mover wins."""
@@ -37,22 +37,6 @@ def dialled(gateway: Served, name: str = "droidcon") -> socket.socket:
     """Connect, with TLS if that is what clients use."""
     sock = socket.create_connection(("127.0.0.1", gateway.port(name)), PATIENCE)
     return sock if gateway.tls is None else gateway.tls.wrap_socket(sock, server_hostname="127.0.0.1")
-
-
-def until(sock: socket.socket, end: bytes) -> bytes:
-    data = b""
-    while end not in data:
-        chunk = sock.recv(65_536)
-        assert chunk, data
-        data += chunk
-    return data
-
-
-def everything(sock: socket.socket) -> bytes:
-    data = b""
-    while chunk := sock.recv(65_536):
-        data += chunk
-    return data
 
 
 @contextmanager

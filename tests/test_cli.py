@@ -13,7 +13,7 @@ from itertools import cycle
 from pathlib import Path
 
 import pytest
-from served import EVERY_PORT, PATIENCE, ROOT, Served, begun, ran, served
+from served import EVERY_PORT, PATIENCE, ROOT, Served, begun, everything, ran, served, until
 
 from conformance.lab.meters import children_of, has_proc
 
@@ -31,22 +31,6 @@ def dialled(gateway: Served, dialect: str) -> socket.socket:
     sock = socket.create_connection(("127.0.0.1", gateway.port(dialect)), timeout=PATIENCE)
     sock.settimeout(PATIENCE)
     return sock
-
-
-def until(sock: socket.socket, end: bytes) -> bytes:
-    data = b""
-    while end not in data:
-        chunk = sock.recv(65_536)
-        assert chunk, data
-        data += chunk
-    return data
-
-
-def everything(sock: socket.socket) -> bytes:
-    data = b""
-    while chunk := sock.recv(65_536):
-        data += chunk
-    return data
 
 
 def ask_and_ask(sock: socket.socket, noise: bytes) -> None:

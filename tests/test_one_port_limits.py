@@ -4,8 +4,8 @@ import socket
 
 import certificates
 import pytest
-from served import PATIENCE
-from shared_ports import dialled, everything, got_from, on_one_port, stopped, until
+from served import PATIENCE, everything, until
+from shared_ports import dialled, got_from, on_one_port, stopped
 
 pytestmark = pytest.mark.operation
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import certificates
 import pytest
-from served import ran
-from shared_ports import dialled, on_one_port, opened, stopped, until
+from served import ran, until
+from shared_ports import dialled, on_one_port, opened, stopped
 
 pytestmark = pytest.mark.operation
 
