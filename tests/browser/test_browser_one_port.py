@@ -28,11 +28,11 @@ def one_port(tmp_path_factory: pytest.TempPathFactory, browser: "Browser") -> It
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_person_plays_on_the_page_of_the_one_port(scheme: str, browser: "Browser", one_port: Served) -> None:
     windows = Windows(browser, f"{scheme}://127.0.0.1:{one_port.port('page')}")
-    page = windows.open("/play", ignore_https_errors=True)
+    page = windows.open("/play")
     page.locator(".choose button[data-name=random]").click()
     for left in (6, 5):
         expect(page.locator("#turn")).to_have_text("Your move")
         page.get_by_role("button", name=re.compile(f"column 3, [1-{left}] free")).click()
-    viewer = windows.open("/", ignore_https_errors=True)
+    viewer = windows.open("/")
     expect(viewer.get_by_text("random").first).to_be_visible()
     windows.close()
