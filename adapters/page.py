@@ -11,11 +11,11 @@ process has the other end. The rules it keeps:
 import resource
 import socket
 from collections import Counter
-from typing import Protocol
 
 import trio
 
 from adapters.by_http import by_http
+from adapters.passing import Passing
 from adapters.upgrade import PlainRequest
 from adapters.wire import Wire
 
@@ -28,23 +28,6 @@ SEND_LIMIT = 30.0
 _PIECE = 1 << 14
 
 _BUSY = by_http("503 Service Unavailable", "The page is busy. Try again in a while.")
-
-
-class Passing(Protocol):
-    """The way of a socket to the process that serves the page."""
-
-    @property
-    def socket(self) -> socket.socket:
-        """The end for the process."""
-
-    async def give(
-        self, number: int, begun: bytes, address: str, *, is_secure: bool, is_single: bool
-    ) -> None:
-        """Give a copy of socket `number`, of which `begun` was read. Raises OSError if that fails.
-
-        Its client is at `address`. `is_secure` says that the client uses HTTPS, `is_single` that only one
-        request is to be answered.
-        """
 
 
 class Page:

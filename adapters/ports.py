@@ -1,11 +1,15 @@
-"""The ports that no dialect has for itself: the page's, and the one port for everything.
+"""The ports, and above all those that no dialect has for itself: the page's, and the one for everything.
 
 Knows what serves their clients, and which process accepts them. The web's process accepts on the page's port,
 unless clients may come by TLS or by way of a proxy: then this process does, and passes them on, as it does
 with those who ask for the page on the one port.
 """
 
-from collections.abc import Callable, Sequence
+import argparse
+import logging
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
@@ -17,14 +21,27 @@ from adapters.connection import serve_connection
 from adapters.dialect import Dialect, Serve
 from adapters.entry import SILENCE, Entry
 from adapters.page import Page
+from adapters.passing import Passing
 from adapters.wire import Wire
-from gateway.server.app import FrontEnd, Listening, addresses_of
+from gateway.server.app import (
+    FrontEnd,
+    Listening,
+    PortInUseError,
+    addresses_of,
+    adopt,
+    listen,
+    open_port,
+)
+from gateway.server.certificates import Certificate
+from gateway.server.options import NO_WEB, PAGE, WEB_PORT
 
 Listeners: TypeAlias = Sequence[trio.SocketListener]
 Wired: TypeAlias = Callable[[trio.SocketStream], Wire]
 
 ONE_PORT = "port"
 """The name of the one port's front end."""
+
+logger = logging.getLogger("gateway.server")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +77,7 @@ class Ports:
         addresses = addresses_of(self.shared)
         paths = {each.name: f"/{each.name}" if each.scheme else "" for each in dialects}
         found = [(name, [f"{each}{path}" for each in addresses]) for name, path in paths.items()]
-        return [("page", addresses), *found] if self.to_page else found
+        return [(PAGE, addresses), *found] if self.to_page else found
 
     def fronts(
         self, dialects: Sequence[Dialect], own: Sequence[Listening]
@@ -88,8 +105,57 @@ class Ports:
         shared = [found(ONE_PORT, serve_all, SILENCE, self.shared)] if self.shared else []
         if self.to_page is None or not self.page or self.for_web:
             return shared
-        page = found("page", self.to_page.serve, limits.limits.request, self.page, stays=True)
+        page = found(PAGE, self.to_page.serve, limits.limits.request, self.page, stays=True)
         return [*shared, page]
+
+
+@asynccontextmanager
+async def opened_ports(options: argparse.Namespace, counts: Counter[tuple[str, str]]) -> AsyncIterator[Ports]:
+    """Open the page's port and the one port, if they are wanted. Raises OSError."""
+    certificate = None if options.tls_cert is None else Certificate(options.tls_cert, options.tls_key)
+    entry = Entry(certificate, counts, tls_only=options.tls_only, proxied=options.proxy_protocol)
+    page = await _open_page(options)
+    shared = [] if options.port is None else await open_port(options.port, options.host)
+    if not (page and not entry.is_plain) and not (shared and options.web != NO_WEB):
+        yield Ports(page, shared, entry, None)
+        return
+    with closing(Passing()) as passing:
+        yield Ports(page, shared, entry, Page(passing, counts))
+
+
+async def _open_page(options: argparse.Namespace) -> Listeners:
+    """Open the page's port if it is wanted. If the usual port is in use, go without the page.
+
+    Raises OSError if the system refuses the port.
+    """
+    if options.web == NO_WEB or (options.web is None and options.port is not None):
+        return []
+    if PAGE in options.sockets:
+        return adopt(options.sockets[PAGE])
+    if options.web is not None:
+        return await open_port(options.web, options.host)
+    try:
+        return await open_port(WEB_PORT, options.host)
+    except PortInUseError:
+        logger.warning(
+            "the page is left out: port %d is in use; give it another with --web PORT, or start with"
+            " --no-web",
+            WEB_PORT,
+            extra={"event": "page_left_out", "port": WEB_PORT},
+        )
+        return []
+
+
+async def open_metrics(options: argparse.Namespace) -> Listeners:
+    """Open the port for metrics if they are wanted. Raises OSError if the system refuses it."""
+    return [] if options.metrics is None else await open_port(options.metrics.port, [options.metrics.host])
+
+
+async def listening_of(front_end: FrontEnd, options: argparse.Namespace) -> Listening:
+    """Open the port of a front end, unless sockets for it were handed over. Raises OSError."""
+    if front_end.name in options.sockets:
+        return Listening(front_end, adopt(options.sockets[front_end.name]))
+    return await listen(front_end, options.host)
 
 
 def port_of(listeners: Listeners) -> int | None:

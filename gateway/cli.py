@@ -6,32 +6,30 @@ the options, knows only the list of the dialects.
 
 import argparse
 import gc
-import logging
 import random
 import resource
 import secrets
 import select
 import signal
 import sys
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import trio
 
 from adapters.admission import Admission, admission
+from adapters.announcing import METRICS, announce
 from adapters.connection import serve_connection
 from adapters.dialect import Dialect, Front, Serve
-from adapters.entry import SILENCE, Entry
+from adapters.entry import SILENCE
 from adapters.epoll import EpollReader
 from adapters.front_ends import DIALECTS
 from adapters.house.server import House, is_installed
 from adapters.house.thinking import Thinker
 from adapters.one_port import serving, sharing
-from adapters.page import Page
-from adapters.ports import Ports
+from adapters.ports import Ports, listening_of, open_metrics, opened_ports
 from adapters.sockets import DirectSocket
 from adapters.wire import Backlogs, Turns, Wire
 from gateway.game.commands import HOUSE_PLAYERS
@@ -45,24 +43,19 @@ from gateway.server.accounts import Accounts, open_accounts, reload_players
 from gateway.server.app import (
     FrontEnd,
     Listening,
-    PortInUseError,
     Service,
     Stop,
     addresses_of,
-    adopt,
-    listen,
-    open_port,
     run,
     stop_asked_for,
 )
 from gateway.server.arguments import in_one_line, let_output_take_any_text
 from gateway.server.arrivals import ArrivalTimes
-from gateway.server.certificates import Certificate
-from gateway.server.logs import log_fault, log_games, log_start, set_up_logging
+from gateway.server.logs import log_fault, log_games, set_up_logging
 from gateway.server.metrics.tally import Tally
 from gateway.server.metrics.turns import TimedTurns
-from gateway.server.notifying import READY, keep_alive, notify
-from gateway.server.options import NO_WEB, PAGE, WEB_PORT
+from gateway.server.notifying import keep_alive
+from gateway.server.options import PAGE
 from gateway.server.reloading import Reloads, reload_on_hangup
 
 if TYPE_CHECKING:
@@ -71,8 +64,6 @@ if TYPE_CHECKING:
 
 Fronts: TypeAlias = Sequence[tuple[Dialect, Front]]
 """The dialects, each with what serves its clients."""
-
-logger = logging.getLogger("gateway.server")
 
 
 def main(options: argparse.Namespace, writer: Child | None = None) -> int:
@@ -144,17 +135,15 @@ async def _play(
     epoll = EpollReader() if hasattr(select, "epoll") else None
     wired = partial(_wired, arrivals, epoll, Backlogs(), Turns())
     limits = admission(options, hub.feed.counts)
-    async with _ports(options, hub.feed.counts) as ports, trio.open_nursery() as nursery:
-        metrics = await _open_metrics(options)
+    async with opened_ports(options, hub.feed.counts) as ports, trio.open_nursery() as nursery:
+        metrics = await open_metrics(options)
         fronts = [(each, each.front_end(hub, options, ports.page_port, accounts)) for each in DIALECTS]
         front_ends = _front_ends(options, fronts, wired, limits, ports)
-        listening = [await _listening(front_end, options) for front_end in front_ends]
-        opened = [(PAGE, addresses_of(ports.page)), ("metrics", addresses_of(metrics))]
+        listening = [await listening_of(front_end, options) for front_end in front_ends]
+        opened = [(PAGE, addresses_of(ports.page)), (METRICS, addresses_of(metrics))]
         opened += [(each.front_end.name, each.addresses()) for each in listening]
         opened += ports.opened(DIALECTS)
         services: list[Service] = [_web(options, archive, ports, listening, hub)] if ports.page_port else []
-        if not services and options.web != NO_WEB:
-            _say_that_there_is_no_page()
         listening += ports.listening(_serve_all(options, fronts, ports), wired, limits)
         thinker = Thinker(options.house_workers, _terms(options))
         if epoll is not None:
@@ -165,7 +154,7 @@ async def _play(
         if isinstance(arrivals, TimedTurns):
             services.append(_metrics(metrics, hub, arrivals, thinker, archive))
         place = "nowhere" if archive is None else archive.opened.label
-        started = partial(_announce, opened, place, tls_only=options.tls_only)
+        started = partial(announce, opened, place, tls_only=options.tls_only)
         await run(hub, listening, started, stop, services)
         nursery.cancel_scope.cancel()
 
@@ -192,44 +181,6 @@ async def _kept(options: argparse.Namespace, writer: Child | None) -> AsyncItera
         yield kept
 
 
-@asynccontextmanager
-async def _ports(options: argparse.Namespace, counts: Counter[tuple[str, str]]) -> AsyncIterator[Ports]:
-    """Open the page's port and the one port, if they are wanted. Raises OSError."""
-    certificate = None if options.tls_cert is None else Certificate(options.tls_cert, options.tls_key)
-    entry = Entry(certificate, counts, tls_only=options.tls_only, proxied=options.proxy_protocol)
-    page = await _open_page(options)
-    shared = [] if options.port is None else await open_port(options.port, options.host)
-    if not (page and not entry.is_plain) and not (shared and options.web != NO_WEB):
-        yield Ports(page, shared, entry, None)
-        return
-    from adapters.web.passing import Passing  # noqa: PLC0415  as above
-
-    with closing(Passing()) as passing:
-        yield Ports(page, shared, entry, Page(passing, counts))
-
-
-async def _open_page(options: argparse.Namespace) -> list[trio.SocketListener]:
-    """Open the page's port if it is wanted. If the usual port is in use, go without the page.
-
-    Raises OSError if the system refuses the port.
-    """
-    if options.web == NO_WEB or (options.web is None and options.port is not None):
-        return []
-    if PAGE in options.sockets:
-        return adopt(options.sockets[PAGE])
-    if options.web is not None:
-        return await open_port(options.web, options.host)
-    try:
-        return await open_port(WEB_PORT, options.host)
-    except PortInUseError:
-        return []
-
-
-async def _open_metrics(options: argparse.Namespace) -> list[trio.SocketListener]:
-    """Open the port for metrics if they are wanted. Raises OSError if the system refuses it."""
-    return [] if options.metrics is None else await open_port(options.metrics.port, [options.metrics.host])
-
-
 def _metrics(
     listeners: Sequence[trio.SocketListener],
     hub: Hub,
@@ -242,21 +193,6 @@ def _metrics(
 
     sources = Sources(hub.feed.counts, Tally(hub.feed), turns, hub, thinker.waiting, archive)
     return MetricsService(listeners, partial(texts, sources), CONTENT_TYPE)
-
-
-async def _listening(front_end: FrontEnd, options: argparse.Namespace) -> Listening:
-    """Open the port of a front end, unless sockets for it were handed over. Raises OSError."""
-    if front_end.name in options.sockets:
-        return Listening(front_end, adopt(options.sockets[front_end.name]))
-    return await listen(front_end, options.host)
-
-
-def _say_that_there_is_no_page() -> None:
-    logger.warning(
-        "the page is left out: port %d is in use; give it another with --web PORT, or start with --no-web",
-        WEB_PORT,
-        extra={"event": "page_left_out", "port": WEB_PORT},
-    )
 
 
 def _wired(
@@ -332,34 +268,3 @@ def _web(
         sockets.append(ports.to_page.passing)
     queue, clear = (None, None) if archive is None else (archive.open_games, archive.clear)
     return WebProcess(orders, sockets, queue, clear, hub)
-
-
-def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str, *, tls_only: bool) -> None:
-    """Print where to point a bot, one line for each address, and where results are kept.
-
-    Raises OSError where stdout is closed.
-    """
-    addresses = [(name, address) for name, where in opened for address in where]
-    shown = [_line(name, address, tls_only=tls_only) for name, address in addresses]
-    lines = [*shown, f"{'results':9} {place}"]
-    try:
-        print("\n".join(lines), flush=True)
-    except OSError:
-        sys.stdout = None  # the interpreter would try once more at its end
-        raise
-    log_start(addresses, place)
-    notify(READY)
-
-
-def _line(name: str, address: str, *, tls_only: bool) -> str:
-    """Return an address, and what to try there."""
-    examples = {each.name: (each.scheme, each.example) for each in DIALECTS}
-    examples |= {
-        PAGE: ("http", "games live, standings, play"),
-        "metrics": ("http", "/metrics, for Prometheus"),
-    }
-    scheme, example = examples[name]
-    host, _, port = address.rpartition(":")  # of a port with a path, which only URLs have, nothing is made
-    shown = example.format(address=address, host=host.strip("[]"), port=port)
-    scheme = f"{scheme}s" if scheme and tls_only else scheme
-    return f"{name:9} {f'{scheme}://{address}' if scheme else address:26} {shown}"

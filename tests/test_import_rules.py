@@ -412,6 +412,7 @@ def test_web_knows_the_store_and_no_dialect() -> None:
         "adapters.cells",
         "adapters.connection",
         "adapters.hosts",
+        "adapters.passing",
         "adapters.sockets",
         "gateway.server.accepting",
         "gateway.server.limits",
@@ -456,7 +457,6 @@ HUB_KNOWN = {"gateway.hub.feed", "gateway.hub.interfaces", "gateway.hub.seat"}
 SERVERS_END = {
     "adapters.web.process",
     "adapters.web.link",
-    "adapters.web.passing",
     "adapters.web.live.sender",
     "adapters.web.live.rows",
 }

@@ -26,7 +26,7 @@ from starlette.types import ASGIApp, Message, Scope
 
 from adapters.by_http import by_http
 from adapters.connection import guarded
-from adapters.web.passing import PassedStream
+from adapters.passing import PassedStream
 from gateway.store.errors import StoreError
 
 SEND_LIMIT = 30.0

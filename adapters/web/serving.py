@@ -17,6 +17,7 @@ from ipaddress import ip_address
 import trio
 
 from adapters.admission import Admission
+from adapters.passing import Passed, PassedStream
 from adapters.sockets import address_of, origin_at
 from adapters.web.api import Admin
 from adapters.web.application import Application
@@ -24,7 +25,6 @@ from adapters.web.health import Health
 from adapters.web.link import Answer, Link, LinkError, Orders, Stop, Told
 from adapters.web.live.live import Live
 from adapters.web.origins import Origins
-from adapters.web.passing import Passed, PassedStream
 from adapters.web.perfect import Perfect, Solver
 from adapters.web.remote import Remote
 from adapters.web.server import Stream, Web, refuse

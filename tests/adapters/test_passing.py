@@ -7,7 +7,7 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.web.passing import LIMIT, Passed, Passing
+from adapters.passing import LIMIT, Passed, Passing
 
 pytestmark = pytest.mark.trio
 

@@ -1,0 +1,46 @@
+"""What the server prints when it is ready: where to point a bot, and where results are kept.
+
+Knows how the list of the dialects says that each is tried.
+"""
+
+import sys
+from collections.abc import Sequence
+
+from adapters.front_ends import DIALECTS
+from gateway.server.logs import log_start
+from gateway.server.notifying import READY, notify
+from gateway.server.options import PAGE
+
+METRICS = "metrics"
+"""The name of the port for metrics."""
+
+
+def announce(opened: Sequence[tuple[str, Sequence[str]]], place: str, *, tls_only: bool) -> None:
+    """Print where to point a bot, one line for each address, and where results are kept.
+
+    Raises OSError where stdout is closed.
+    """
+    addresses = [(name, address) for name, where in opened for address in where]
+    shown = [_line(name, address, tls_only=tls_only) for name, address in addresses]
+    lines = [*shown, f"{'results':9} {place}"]
+    try:
+        print("\n".join(lines), flush=True)
+    except OSError:
+        sys.stdout = None  # the interpreter would try once more at its end
+        raise
+    log_start(addresses, place)
+    notify(READY)
+
+
+def _line(name: str, address: str, *, tls_only: bool) -> str:
+    """Return an address, and what to try there."""
+    examples = {each.name: (each.scheme, each.example) for each in DIALECTS}
+    examples |= {
+        PAGE: ("http", "games live, standings, play"),
+        METRICS: ("http", "/metrics, for Prometheus"),
+    }
+    scheme, example = examples[name]
+    host, _, port = address.rpartition(":")  # of a port with a path, which only URLs have, nothing is made
+    shown = example.format(address=address, host=host.strip("[]"), port=port)
+    scheme = f"{scheme}s" if scheme and tls_only else scheme
+    return f"{name:9} {f'{scheme}://{address}' if scheme else address:26} {shown}"
