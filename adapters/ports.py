@@ -112,7 +112,9 @@ class Ports:
 @asynccontextmanager
 async def opened_ports(options: argparse.Namespace, counts: Counter[tuple[str, str]]) -> AsyncIterator[Ports]:
     """Open the page's port and the one port, if they are wanted. Raises OSError."""
-    certificate = None if options.tls_cert is None else Certificate(options.tls_cert, options.tls_key)
+    certificate = None
+    if options.tls_cert is not None:
+        certificate = await trio.to_thread.run_sync(Certificate, options.tls_cert, options.tls_key)
     entry = Entry(certificate, counts, tls_only=options.tls_only, proxied=options.proxy_protocol)
     page = await _open_page(options)
     shared = [] if options.port is None else await open_port(options.port, options.host)

@@ -131,7 +131,7 @@ async def _play(
     options: argparse.Namespace, hub: Hub, archive: "Archive | None", arrivals: ArrivalTimes, stop: Stop
 ) -> None:
     """Listen on all ports, and serve until `stop` returns. Raises OSError if the system refuses a port."""
-    accounts = open_accounts(options, hub.feed.counts)
+    accounts = await trio.to_thread.run_sync(open_accounts, options, hub.feed.counts)
     epoll = EpollReader() if hasattr(select, "epoll") else None
     wired = partial(_wired, arrivals, epoll, Backlogs(), Turns())
     limits = admission(options, hub.feed.counts)

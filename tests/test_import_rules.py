@@ -333,6 +333,7 @@ BOT_KNOWS = {
     "adapters.dial",
     "gateway",
     "gateway.server.arguments",
+    "gateway.server.files",
     "gateway.game.board",
     "gateway.engines",
     "gateway.engines.catalogue",

@@ -255,10 +255,21 @@ def test_protected_names_are_read_again_and_stay_where_their_file_is_broken(tmp_
     with served(*EVERY_PORT, "--players", str(file), "--log-json") as gateway:
         file.write_text(f"{Account('ann', digest_of(new_token())).line}\n")
         gateway.process.send_signal(signal.SIGHUP)
+        told = hear_log(gateway, "names_read")
+        assert (told["names"], told["came"], told["went"]) == (1, 1, 0)
         assert hear_log(gateway, "reloaded")["what"] == ["the players"]
         file.write_text("no account\n")
         gateway.process.send_signal(signal.SIGHUP)
         assert "line 1" in hear_log(gateway, "not_reloaded")["error"]
+        file.write_text("")
+        gateway.process.send_signal(signal.SIGHUP)
+        told = hear_log(gateway, "not_reloaded")
+        assert told["level"] == "error"
+        assert "has no names, and 1 are protected; if no name is to be" in told["error"]
+        file.unlink()
+        os.mkfifo(file)
+        gateway.process.send_signal(signal.SIGHUP)
+        assert "not a regular file" in hear_log(gateway, "not_reloaded")["error"]
         with socket.create_connection(("127.0.0.1", gateway.port("droidcon")), timeout=PATIENCE) as ann:
             ann.sendall(b"NAME ann\n")
             assert ann.makefile("r").readline() == "Error INVALID_COMMAND\n"

@@ -18,6 +18,7 @@ from gateway import __version__
 from gateway.engines import EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import CATALOGUE, engine_named, limits_itself
 from gateway.server.arguments import Parser, in_one_line, listed, number
+from gateway.server.files import read_file
 
 DESCRIPTION = """\
 Puts an engine, or you, behind one of the dialects: a bot for c4gateway, or for the dialect's own server.
@@ -79,12 +80,12 @@ def _token(parser: Parser, found: argparse.Namespace) -> str | None:
     """Return the token in the file that was given, else the one in the environment, if there is one."""
     token, where = os.environ.get(TOKEN_VARIABLE) or None, TOKEN_VARIABLE
     if found.token_file is not None:
-        where = found.token_file
+        where = f"--token-file: {found.token_file}"
         try:
-            with open(where, encoding="utf-8") as file:
-                token = file.read(_LONGEST_FILE).strip()
-        except (OSError, UnicodeError) as error:
-            parser.error(f"argument --token-file: {in_one_line(error)}")
+            data = read_file(found.token_file, "--token-file", _LONGEST_FILE)
+        except OSError as error:
+            parser.error(in_one_line(error))
+        token = data.decode("ascii", "replace").strip()
     if token is not None and not _TOKEN.fullmatch(token):
         parser.error(f"{where} does not hold a token, one word as c4gateway player add prints it")
     return token

@@ -1,9 +1,9 @@
 """Protected names, and the tokens that let a player bear one.
 
 Knows the file of names, how a token is made and compared, and how long a wrong one waits for its answer. Does
-not know where a token stands in a message, nor what a client is told. Synchronous: a name is looked up and a
-token compared while others wait for their moves, so nothing here is slow, and the file is read only at the
-start and by `reload`.
+not know where a token stands in a message, nor what a client is told. A name is looked up and a token
+compared while others wait for their moves, so nothing of that is slow. The file is read by threads, at the
+start and by `reload`, which give way to the event loop after any line.
 
 The rules it keeps: a token is stored as its SHA-256 only, which is enough, since tokens are 128 random bits
 and nobody can guess one. A name is protected however it is written: letters of another case or width, blanks
@@ -16,33 +16,34 @@ import logging
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from hmac import compare_digest
 from ipaddress import ip_address
+from typing import TYPE_CHECKING, TypeVar
 
 from gateway.game.commands import LONGEST_NAME, folded, is_house_name
 from gateway.game.events import Objection
 from gateway.game.text import only_visible, quoted
 from gateway.server.activation import hosts_of
 from gateway.server.arguments import Parser
-from gateway.server.bans import Bans, HubForBans, hang_up, read_bans
+from gateway.server.bans import OPTION, Bans, HubForBans, hang_up, read_bans
 from gateway.server.linefile import entries
+from gateway.server.pauses import FIRST_PAUSE, Pauses
 from gateway.throttle import Throttle
 
+if TYPE_CHECKING:
+    from gateway.server.reloading import InLoop
+
+T = TypeVar("T")
 LONGEST_TOKEN = 256
 """Characters of a token from a client; a longer one is wrong."""
 TOKEN_BYTES = 16
-FIRST_PAUSE = 0.25
-"""Seconds until the first wrong token is answered; each further one takes twice as long."""
-LONGEST_PAUSE = 8.0
-FORGOTTEN = 600.0
-"""Seconds without a wrong token after which the pauses begin anew."""
 LOG_PERIOD = 60.0
 """Seconds between two lines of the log about tokens in URLs."""
-REMEMBERED = 4096
-"""Pairs of an address and a name whose wrong tokens are counted."""
 
+_IF_MEANT = "if no name is to be protected any more, restart the server, best without --players"
+_TWICE = "is there twice; letters of another case are the same name"
 _HASH = re.compile(r"sha256:([0-9a-f]{64})")
 _WORDS = {
     Objection.TOKEN_WRONG: ("token_wrong", "the token is missing or wrong"),
@@ -80,31 +81,6 @@ class Denial:
     """Seconds until the client is told."""
 
 
-class Pauses:
-    """How long clients wait for the answer to a wrong token, by address and name."""
-
-    def __init__(self) -> None:
-        self._wrong: dict[tuple[str, str], tuple[int, float]] = {}
-        """How many wrong ones came, and when the last did; the latest at the end."""
-
-    def __len__(self) -> int:
-        """Return for how many pairs of an address and a name wrong tokens are counted."""
-        return len(self._wrong)
-
-    def wrong(self, origin: str, key: str, now: float) -> float:
-        """Count a wrong token; return for how many seconds its answer is to wait."""
-        count, last = self._wrong.pop((origin, key), (0, now))
-        count = 0 if now > last + FORGOTTEN else count
-        self._wrong[origin, key] = count + 1, now
-        if len(self._wrong) > REMEMBERED:
-            del self._wrong[next(iter(self._wrong))]
-        return float(min(FIRST_PAUSE * 2 ** min(count, 16), LONGEST_PAUSE))
-
-    def right(self, origin: str, key: str) -> None:
-        """Let the pauses begin anew."""
-        self._wrong.pop((origin, key), None)
-
-
 class Accounts:
     """The protected names of a server."""
 
@@ -124,22 +100,36 @@ class Accounts:
         self._registered_only = registered_only
         self._pauses = Pauses()
         self._in_url = Throttle(LOG_PERIOD)
-        self._accounts: Mapping[str, Account] = {}
-        self.bans = Bans()
-        self.reload()
+        self._digests, self.bans = read_digests(file), read_bans(bans_beside(file))
 
     def __len__(self) -> int:
         """Return how many names are protected."""
-        return len(self._accounts)
+        return len(self._digests)
 
-    def reload(self) -> None:
-        """Read the file again, and that of the bans, for players who come from now on.
+    def reload(self, in_loop: "InLoop") -> None:
+        """Read the file again, and that of the bans, for players who come from now on. For a thread.
 
         Raises OSError or ValueError, with one line that says what is wrong with a file. Then all stays as it
-        was.
+        was, as it does where a file that had names has none: more often than not that is a mistake.
         """
-        accounts, bans = read_accounts(self._file), read_bans(bans_beside(self._file))
-        self._accounts, self.bans = accounts, bans
+        old, old_bans = self._digests, self.bans
+        digests, bans = read_digests(self._file), read_bans(bans_beside(self._file))
+        if old and not digests:
+            raise ValueError(f"{self._file} has no names, and {len(old)} are protected; {_IF_MEANT}")
+        came, went = sum(key not in old for key in digests), sum(key not in digests for key in old)
+        in_loop(lambda: self._take(digests, bans))
+        logger.log(
+            logging.WARNING if 2 * went > len(old) else logging.INFO,
+            "protected names now: %d; %d came, %d went",
+            *(len(digests), came, went),
+            extra={"event": "names_read", "names": len(digests), "came": came, "went": went},
+        )
+        while old:  # to free all of it at once would keep the event loop waiting
+            old.popitem()
+        old_bans.let_go()
+
+    def _take(self, digests: dict[str, bytes], bans: Bans) -> None:
+        self._digests, self.bans = digests, bans
 
     def denial(self, name: str, token: str | None, origin: str, now: float) -> Denial | None:
         """Return why a client at the address `origin` may not be called `name`; None if it may.
@@ -151,12 +141,12 @@ class Accounts:
         key = folded(name)
         if self.bans.hold(key, origin):
             return Denial(Objection.BANNED, self._pauses.wrong(origin, "", now))
-        account = self._accounts.get(key)
-        if account is None:
+        digest = self._digests.get(key)
+        if digest is None:
             if not self._registered_only:
                 return None
             return Denial(Objection.NOT_REGISTERED, self._pauses.wrong(origin, "", now))
-        if token is not None and is_right(token, account.digest):
+        if token is not None and is_right(token, digest):
             self._pauses.right(origin, key)
             return None
         return Denial(Objection.TOKEN_WRONG, self._pauses.wrong(origin, key, now))
@@ -184,10 +174,12 @@ class Accounts:
             )
 
 
-def reload_players(accounts: Accounts, hub: HubForBans, clock: Callable[[], float]) -> None:
-    """Read the files again, and hang up on players who are banned now. Raises as `Accounts.reload` does."""
-    accounts.reload()
-    hang_up(hub, accounts.bans, clock())
+def reload_players(
+    accounts: Accounts, hub: HubForBans, clock: Callable[[], float], in_loop: "InLoop"
+) -> None:
+    """Read the files again, as `Accounts.reload` does; then hang up on players who are banned now."""
+    accounts.reload(in_loop)
+    hang_up(hub, accounts.bans, clock, in_loop)
 
 
 def new_token() -> str:
@@ -226,13 +218,26 @@ def read_accounts(file: str) -> dict[str, Account]:
 
     Raises OSError where it cannot be read, ValueError where a line is wrong.
     """
-    accounts: dict[str, Account] = {}
-    for where, line in entries(file):
-        _add(accounts, line, where)
-    return accounts
+    return _read(file, lambda account: account)
 
 
-def _add(accounts: dict[str, Account], line: str, where: str) -> None:
+def read_digests(file: str) -> dict[str, bytes]:
+    """Return what the server needs of a file: the digests by the folded names. Raises as `read_accounts`."""
+    return _read(file, lambda account: account.digest)
+
+
+def _read(file: str, kept: Callable[[Account], T]) -> dict[str, T]:
+    found: dict[str, T] = {}
+    for where, line in entries(file, OPTION):
+        account = _account(line, where)
+        key = folded(account.name)
+        if key in found:
+            raise ValueError(f"{where}: {quoted(account.name)} {_TWICE}")
+        found[key] = kept(account)
+    return found
+
+
+def _account(line: str, where: str) -> Account:
     name, _, rest = line.partition("\t")
     digits, _, notes = rest.partition("\t")
     found = _HASH.fullmatch(digits)
@@ -241,10 +246,7 @@ def _add(accounts: dict[str, Account], line: str, where: str) -> None:
     fault = fault_of(name)
     if fault is not None:
         raise ValueError(f"{where}: {fault}")
-    key = folded(name)
-    if key in accounts:
-        raise ValueError(f"{where}: {quoted(name)} is there twice; letters of another case are the same name")
-    accounts[key] = Account(name, bytes.fromhex(found[1]), notes)
+    return Account(name, bytes.fromhex(found[1]), notes)
 
 
 def add_options(group: argparse._ArgumentGroup) -> None:

@@ -5,21 +5,28 @@ looked up when it gives a name, while others wait for their moves, so the search
 many are banned: a look for the name, and one for each length of a network's prefix.
 """
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from ipaddress import IPv4Network, IPv6Network, ip_network
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from gateway.game.commands import LONGEST_NAME, Command, Leave, folded
 from gateway.server.linefile import entries
 
 if TYPE_CHECKING:
     from gateway.hub.seat import Seat
+    from gateway.server.reloading import InLoop
 
+OPTION = "--players"
+"""The option beside whose file the bans are."""
 NAME, ADDRESS = "name", "address"
 """What a line of the file is about."""
 PREFIX = 64
 """Bits of an IPv6 address that clients are told apart by: a ban of fewer addresses is one of this network."""
+AT_ONCE = 50
+"""Players whom one turn of the event loop looks at after a reload."""
 _MAPPED = 96
 """Bits of an IPv6 address before the IPv4 address that it stands for."""
 
@@ -49,6 +56,13 @@ class Bans:
         """Ban a network."""
         bits = int(network.network_address) >> (network.max_prefixlen - network.prefixlen)
         self.networks.setdefault((network.version, network.prefixlen), set()).add(bits)
+
+    def let_go(self) -> None:
+        """Ban nobody any more. A thread that does it lets others run between any two entries."""
+        every: list[set[Any]] = [self.names, *self.networks.values()]
+        for found in every:
+            while found:
+                found.pop()
 
     def hold(self, name: str, origin: str) -> bool:
         """Whether a client is banned: its folded name, empty if it has none, or its address."""
@@ -99,7 +113,7 @@ def read_bans(file: str) -> Bans:
     """Return the bans in a file, none where there is no file. Raises OSError, ValueError."""
     bans = Bans()
     with suppress(FileNotFoundError):
-        for where, line in entries(file):
+        for where, line in entries(file, OPTION):
             kind, who = [*line.split("\t"), ""][:2]
             network = network_in(who) if kind == ADDRESS else None
             if network is not None:
@@ -111,8 +125,14 @@ def read_bans(file: str) -> Bans:
     return bans
 
 
-def hang_up(hub: HubForBans, bans: Bans, now: float) -> None:
-    """Hang up on all who are here and banned; they leave their games."""
-    for seat in hub.seats():
+def hang_up(hub: HubForBans, bans: Bans, clock: Callable[[], float], in_loop: "InLoop") -> None:
+    """Hang up on all who are here and banned; they leave their games. For a thread."""
+    seats = in_loop(hub.seats)
+    for start in range(0, len(seats), AT_ONCE):
+        in_loop(partial(_hang_up, hub, bans, seats[start : start + AT_ONCE], clock))
+
+
+def _hang_up(hub: HubForBans, bans: Bans, seats: "Sequence[Seat]", clock: Callable[[], float]) -> None:
+    for seat in seats:
         if not seat.manners.house and bans.hold(folded(seat.name or ""), seat.origin):
-            hub.submit(seat, Leave(), now)
+            hub.submit(seat, Leave(), clock())

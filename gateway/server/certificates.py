@@ -8,9 +8,15 @@ import argparse
 from typing import TYPE_CHECKING
 
 from gateway.server.arguments import Parser
+from gateway.server.files import read_file
 
 if TYPE_CHECKING:
     import ssl
+
+    from gateway.server.reloading import InLoop
+
+LONGEST_FILE = 1024 * 1024
+"""Bytes that a file may have."""
 
 
 def add_options(group: argparse._ArgumentGroup) -> None:
@@ -36,22 +42,22 @@ class Certificate:
 
     def __init__(self, certificate: str, key: str | None = None) -> None:
         """Read the files; `key` is None where it is in `certificate`, too. Raises OSError."""
-        self._files = certificate, key or certificate
+        self._files = certificate, key
         self.context = _context(*self._files)
         """What new connections use."""
 
-    def reload(self) -> None:
-        """Read the files again. Raises OSError, and then everything stays as it is."""
+    def reload(self, _: "InLoop") -> None:
+        """Read the files again. For a thread. Raises OSError, and then everything stays as it is."""
         self.context = _context(*self._files)
 
 
-def _context(certificate: str, key: str) -> "ssl.SSLContext":
+def _context(certificate: str, key: str | None) -> "ssl.SSLContext":
     """Return what serves TLS, 1.2 or newer. Raises OSError with one line that says what is wrong."""
     import ssl  # noqa: PLC0415  who only reads the options need not wait for it
 
-    for file in (certificate, key):
-        with open(file, "rb"):  # which says, unlike `ssl`, which file it is that cannot be read
-            pass
+    for option, file in (("--tls-cert", certificate), ("--tls-key", key)):
+        if file is not None:  # `ssl` says of no file what is wrong with it, and waits for a pipe
+            read_file(file, option, LONGEST_FILE)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.options |= ssl.OP_NO_RENEGOTIATION
@@ -60,7 +66,8 @@ def _context(certificate: str, key: str) -> "ssl.SSLContext":
     except (ssl.SSLError, ValueError) as error:
         reason = error.reason if isinstance(error, ssl.SSLError) else str(error)
         words = f" ({reason.replace('_', ' ').lower()})" if reason else ""
-        raise OSError(f"{certificate} and {key} are not a certificate and its key, in PEM{words}") from error
+        both = f"{certificate} and {key or certificate}"
+        raise OSError(f"{both} are not a certificate and its key, in PEM{words}") from error
     return context
 
 

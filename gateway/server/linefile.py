@@ -7,13 +7,15 @@ commands that change a file at the same time, one waits for the other.
 import fcntl
 import getpass
 import os
-import stat
 import tempfile
 import time
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from io import BytesIO
 
 from gateway.game.text import printable
+from gateway.server.files import read_file
 
 LONGEST = 16 * 1024 * 1024
 """Bytes that a file may have."""
@@ -21,31 +23,21 @@ AUDIT = "c4gateway.audit"
 """Where changes are logged, unless something else is given."""
 
 
-def entries(file: str) -> Iterator[tuple[str, str]]:
+def entries(file: str, option: str) -> Iterator[tuple[str, str]]:
     """Yield the lines of a file that are neither empty nor comments, each behind words that say where it is.
 
-    Raises OSError where it cannot be read, or is no file, such as a pipe, for which nobody could wait; and
-    ValueError where it is too large, or not UTF-8.
+    `option` names the file. A thread that reads it lets others run between any two lines. Raises OSError
+    where the file cannot be read, ValueError where a line is not UTF-8.
     """
-    with open(file, "rb", opener=_at_once) as source:
-        data = source.read(LONGEST + 1)
-    if len(data) > LONGEST:
-        raise ValueError(f"{file}: larger than {LONGEST} bytes")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{file}: not UTF-8") from error
-    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), start=1):
+    data = read_file(file, option, LONGEST).removeprefix(BOM_UTF8)
+    for number, raw in enumerate(BytesIO(data), start=1):
+        where = f"{file}, line {number}"
+        try:
+            line = raw.rstrip(b"\r\n").decode()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{where}: not UTF-8") from error
         if line.strip() and not line.startswith("#"):
-            yield f"{file}, line {number}", line
-
-
-def _at_once(path: str, flags: int) -> int:
-    descriptor = os.open(path, flags | os.O_NONBLOCK)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise OSError(f"{path}: not a regular file")
-    return descriptor
+            yield where, line
 
 
 @contextmanager

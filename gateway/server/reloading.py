@@ -1,8 +1,8 @@
 """Reading files again while the server runs, when SIGHUP asks for it.
 
 Knows a list of things that can be reloaded, each a name and a function, and the signal. Does not know what is
-in a file. The rule it keeps: a file that cannot be used costs one line of the log; what was read before stays
-in force, and all others are reloaded.
+in a file. The rules it keeps: a file that cannot be used costs one line of the log; what was read before
+stays in force, and all others are reloaded. A thread does the work, so that no move waits for it.
 
 SIGHUP comes, too, when the terminal is closed in which the server was started. Then the server stops.
 """
@@ -11,11 +11,24 @@ import logging
 import os
 import signal
 from collections.abc import Callable
+from typing import Protocol, TypeAlias, TypeVar
 
 import trio
 
 from gateway.server.arguments import in_one_line
 from gateway.server.notifying import READY, notify, reloading
+
+T = TypeVar("T")
+
+
+class InLoop(Protocol):
+    """Calls a function in the event loop, for a thread."""
+
+    def __call__(self, do: Callable[[], T], /) -> T:
+        """Return what it returns, once it is done."""
+
+
+Reload: TypeAlias = Callable[[InLoop], None]
 
 logger = logging.getLogger(__name__)
 
@@ -24,25 +37,25 @@ class Reloads:
     """All that can be reloaded."""
 
     def __init__(self) -> None:
-        self._all: list[tuple[str, Callable[[], None]]] = []
+        self._all: list[tuple[str, Reload]] = []
 
-    def add(self, name: str, reload: Callable[[], None]) -> None:
-        """Reload what people call `name`, as `the players`, by `reload`.
+    def add(self, name: str, reload: Reload) -> None:
+        """Reload what people call `name`, as `the players`, by `reload`, in a thread.
 
         That raises OSError or ValueError, with one line, where it keeps what was before.
         """
         self._all.append((name, reload))
 
-    def run(self) -> None:
+    async def run(self) -> None:
         """Reload everything, in order, and log what was reloaded and what was not."""
         done = []
         for name, reload in self._all:
             try:
-                reload()
+                await trio.to_thread.run_sync(reload, trio.from_thread.run_sync, abandon_on_cancel=True)
                 done.append(name)
             except (OSError, ValueError) as error:
                 words = in_one_line(error)
-                logger.warning(
+                logger.error(
                     "%s: not reloaded, what was read before stays: %s",
                     *(name, words),
                     extra={"event": "not_reloaded", "what": name, "error": words},
@@ -66,7 +79,7 @@ async def reload_on_hangup(
                 signal.raise_signal(signal.SIGTERM)
                 return
             notify(reloading())
-            reloads.run()
+            await reloads.run()
             notify(READY)
 
 

@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 from gateway.game.text import visible
 from gateway.server.arguments import Parser, in_one_line, listed
+from gateway.server.files import read_file
 
 PREFIX = "C4GATEWAY_"
 """What the environment's variables with options begin with."""
@@ -26,6 +27,7 @@ CONFIG = "config"
 DEFAULT = "default"
 COMMAND_LINE = "command line"
 
+_LONGEST_FILE = 1024 * 1024
 _ON = ("true", "1", "yes", "on")
 _OFF = ("false", "0", "no", "off")
 _SECRET = re.compile(r"(^|-)(token|secret|password)$")
@@ -84,8 +86,8 @@ def settle(parser: Parser, arguments: Sequence[str], environment: Mapping[str, s
     typed = {name: value for name, value in typed.items() if value is not _UNSAID}
     try:
         variables = _variables(actions, environment)
-        path = typed.get(CONFIG, variables[CONFIG].value if CONFIG in variables else None)
-        file = {} if path is None else _file(actions, str(path))
+        named = Setting(typed[CONFIG], f"--{CONFIG}") if CONFIG in typed else variables.get(CONFIG)
+        file = {} if named is None else _file(actions, str(named.value), named.source)
         latest = file | variables
         given = _given(file, latest, actions) | _given(variables, latest, actions)
     except ValueError as error:
@@ -156,13 +158,12 @@ def _variables(actions: _Actions, environment: Mapping[str, str]) -> dict[str, S
     return said
 
 
-def _file(actions: _Actions, path: str) -> dict[str, Setting]:
+def _file(actions: _Actions, path: str, option: str) -> dict[str, Setting]:
     """Return what a file says, by option."""
     import tomllib  # noqa: PLC0415  most starts read no file
 
     try:
-        with open(path, "rb") as file:
-            table = tomllib.load(file)
+        table = tomllib.loads(read_file(path, option, _LONGEST_FILE).decode())
     except OSError as error:
         raise ValueError(in_one_line(error)) from error
     except (ValueError, RecursionError) as error:

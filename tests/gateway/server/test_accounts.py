@@ -5,7 +5,9 @@ import logging
 import os
 import socket
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from hypothesis import given
@@ -15,14 +17,9 @@ from adapters.front_ends import DIALECTS
 from gateway.game.events import Objection
 from gateway.server import options as given_options
 from gateway.server.accounts import (
-    FIRST_PAUSE,
-    FORGOTTEN,
-    LONGEST_PAUSE,
-    REMEMBERED,
     Account,
     Accounts,
     Denial,
-    Pauses,
     digest_of,
     fault_of,
     is_right,
@@ -30,9 +27,16 @@ from gateway.server.accounts import (
     open_accounts,
     read_accounts,
 )
+from gateway.server.pauses import FIRST_PAUSE, FORGOTTEN, LONGEST_PAUSE, REMEMBERED, Pauses
 
 HERE = "192.0.2.1"
 TOKEN, OTHER = new_token(), new_token()
+T = TypeVar("T")
+
+
+def at_once(do: Callable[[], T], /) -> T:
+    """Stand in for the event loop."""
+    return do()
 
 
 @pytest.fixture
@@ -216,7 +220,7 @@ def test_pipe_is_no_file_of_players_and_nobody_waits_for_it(tmp_path: Path) -> N
 )
 def test_file_that_is_no_text_or_too_large_is_refused(file: Path, data: bytes, fault: str) -> None:
     file.write_bytes(data)
-    with pytest.raises(ValueError, match=fault):
+    with pytest.raises((OSError, ValueError), match=fault):
         read_accounts(str(file))
 
 
@@ -230,7 +234,7 @@ def test_what_can_be_protected_can_be_read_back(file: Path) -> None:
 def test_reload_takes_what_the_file_says_now(file: Path) -> None:
     accounts = Accounts(str(file))
     write(file, Account("cid", digest_of(TOKEN)))
-    accounts.reload()
+    accounts.reload(at_once)
     assert accounts.denial("ann", None, HERE, 0.0) is None
     assert accounts.denial("cid", None, HERE, 0.0) == wrong()
 
@@ -239,12 +243,41 @@ def test_broken_file_leaves_the_names_as_they_were(file: Path) -> None:
     accounts = Accounts(str(file))
     file.write_text("broken\n")
     with pytest.raises(ValueError, match="line 1"):
-        accounts.reload()
+        accounts.reload(at_once)
     file.unlink()
     with pytest.raises(OSError, match="No such file"):
-        accounts.reload()
+        accounts.reload(at_once)
     assert accounts.denial("ann", OTHER, HERE, 0.0) == wrong()
     assert len(accounts) == 2
+
+
+def test_file_that_has_lost_all_names_leaves_them_protected_and_says_what_to_do(file: Path) -> None:
+    accounts = Accounts(str(file))
+    for text in ("", "# names\n\n"):
+        file.write_text(text)
+        with pytest.raises(ValueError, match=r"has no names, and 2 are protected; .* restart the server"):
+            accounts.reload(at_once)
+    assert accounts.denial("ann", OTHER, HERE, 0.0) == wrong()
+
+
+def test_file_without_names_is_in_order_where_there_were_none(file: Path) -> None:
+    file.write_text("")
+    accounts = Accounts(str(file))
+    accounts.reload(at_once)
+    assert len(accounts) == 0
+
+
+def test_reload_tells_how_many_names_came_and_went(file: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    accounts = Accounts(str(file))
+    write(file, Account("ANN", digest_of(OTHER)), Account("cid", digest_of(TOKEN)))
+    accounts.reload(at_once)
+    write(file, Account("dan", digest_of(TOKEN)))
+    accounts.reload(at_once)
+    assert [(record.levelno, record.getMessage()) for record in caplog.records] == [
+        (logging.INFO, "protected names now: 2; 1 came, 1 went"),
+        (logging.WARNING, "protected names now: 1; 1 came, 2 went"),
+    ]
 
 
 # The options.

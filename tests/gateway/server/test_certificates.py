@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from typing import NoReturn
 
 import certificates
 import pytest
@@ -9,6 +10,10 @@ import pytest
 from gateway.server.certificates import Certificate
 
 pytestmark = certificates.needs_openssl
+
+
+def in_no_loop(_: object) -> NoReturn:
+    raise AssertionError("nothing of this is for the event loop")
 
 
 def test_certificate_is_read_with_its_key(tmp_path: Path) -> None:
@@ -49,8 +54,8 @@ def test_broken_file_leaves_the_certificate_as_it_was_and_a_whole_one_replaces_i
     before = certificate.context
     shutil.copy(other.certificate, files.certificate)  # and not yet the key
     with pytest.raises(OSError, match="key values mismatch"):
-        certificate.reload()
+        certificate.reload(in_no_loop)
     assert certificate.context is before
     shutil.copy(other.key, files.key)
-    certificate.reload()
+    certificate.reload(in_no_loop)
     assert certificate.context is not before

@@ -1,10 +1,11 @@
 """What is read again at SIGHUP."""
 
 import logging
+from threading import get_ident
 
 import pytest
 
-from gateway.server.reloading import Reloads
+from gateway.server.reloading import InLoop, Reloads
 
 
 @pytest.fixture
@@ -17,36 +18,36 @@ def told(caplog: pytest.LogCaptureFixture) -> list[tuple[int, str]]:
     return [(record.levelno, record.getMessage()) for record in caplog.records]
 
 
-def test_everything_is_reloaded_in_order(reloads: Reloads, caplog: pytest.LogCaptureFixture) -> None:
+async def test_everything_is_reloaded_in_order(reloads: Reloads, caplog: pytest.LogCaptureFixture) -> None:
     done: list[str] = []
-    reloads.add("the players", lambda: done.append("players"))
-    reloads.add("the bans", lambda: done.append("bans"))
-    reloads.run()
-    reloads.run()
+    reloads.add("the players", lambda _: done.append("players"))
+    reloads.add("the bans", lambda _: done.append("bans"))
+    await reloads.run()
+    await reloads.run()
     assert done == ["players", "bans"] * 2
     assert told(caplog) == [(logging.INFO, "reloaded: the players, the bans")] * 2
 
 
-def test_file_that_cannot_be_used_is_one_warning_and_all_others_are_reloaded(
+async def test_file_that_cannot_be_used_is_one_error_and_all_others_are_reloaded(
     reloads: Reloads, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken() -> None:
+    def broken(_: InLoop) -> None:
         raise ValueError("players.txt, line 3: no hash\nand more")
 
-    def missing() -> None:
+    def missing(_: InLoop) -> None:
         raise FileNotFoundError(2, "No such file or directory", "cert.pem")
 
     reloads.add("the players", broken)
     reloads.add("the certificate", missing)
-    reloads.add("the bans", lambda: None)
-    reloads.run()
+    reloads.add("the bans", lambda _: None)
+    await reloads.run()
     assert told(caplog) == [
         (
-            logging.WARNING,
+            logging.ERROR,
             "the players: not reloaded, what was read before stays: players.txt, line 3: no hash and more",
         ),
         (
-            logging.WARNING,
+            logging.ERROR,
             "the certificate: not reloaded, what was read before stays: cert.pem: No such file or directory",
         ),
         (logging.INFO, "reloaded: the bans"),
@@ -58,20 +59,32 @@ def test_file_that_cannot_be_used_is_one_warning_and_all_others_are_reloaded(
     ]
 
 
-def test_mistake_of_ours_ends_neither_the_reload_nor_the_server(
+async def test_mistake_of_ours_ends_neither_the_reload_nor_the_server(
     reloads: Reloads, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def mistaken() -> None:
+    def mistaken(_: InLoop) -> None:
         raise ZeroDivisionError
 
     reloads.add("the players", mistaken)
-    reloads.add("the bans", lambda: None)
-    reloads.run()
+    reloads.add("the bans", lambda _: None)
+    await reloads.run()
     assert [level for level, _ in told(caplog)] == [logging.ERROR, logging.INFO]
 
 
-def test_where_nothing_can_be_reloaded_the_log_says_so(
+async def test_thread_does_the_work_and_the_loop_what_it_is_given(reloads: Reloads) -> None:
+    threads: list[int] = []
+
+    def reload(in_loop: InLoop) -> None:
+        threads.append(get_ident())
+        threads.append(in_loop(get_ident))
+
+    reloads.add("the players", reload)
+    await reloads.run()
+    assert threads[0] != threads[1] == get_ident()
+
+
+async def test_where_nothing_can_be_reloaded_the_log_says_so(
     reloads: Reloads, caplog: pytest.LogCaptureFixture
 ) -> None:
-    reloads.run()
+    await reloads.run()
     assert told(caplog) == [(logging.INFO, "reloaded: nothing")]

@@ -219,7 +219,7 @@ def test_unknown_key_or_variable_is_one_line_that_names_it(
 
 
 def test_file_that_cannot_be_read_is_one_line(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert refused(capsys, f"--config={file}").startswith(f"{file}: No such file or directory")
+    assert refused(capsys, f"--config={file}").startswith(f"--config: {file}: No such file or directory")
     assert refused(capsys, written(file, "port = \nseed = 1")).startswith(f"{file}: not TOML: Invalid value")
     assert refused(capsys, written(file, "a = " + 9000 * "[")).startswith(f"{file}: not TOML: ")
     file.write_bytes(b"\xff")
