@@ -7,6 +7,7 @@ keeps: it can be put into a URL, and into the first line of a websocket's handsh
 
 import errno
 import os
+import ssl
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -19,11 +20,12 @@ import trio_websocket
 from adapters.contract import SEND_LIMIT, C_contra, Codec, Farewell, PeerGone, S_co
 from adapters.sockets import DirectSocket
 from adapters.transports import LineTransport
+from adapters.trust import secure, trusting
 from adapters.websocket import close, next_message
 from adapters.wire import Wire
 
 _HTTP = b"HTTP/"
-_WEB_PORT = 80
+_WEB_PORTS = {"ws": 80, "wss": 443}
 
 PATIENCE = 10.0
 """Seconds that a server has for letting a client in."""
@@ -37,6 +39,7 @@ class Address:
     port: int
     target: str = "/"
     """Path and query of a URL."""
+    is_tls: bool = False
 
     @property
     def place(self) -> str:
@@ -51,20 +54,22 @@ class Address:
         """Return the URL of a websocket, with what in `query` is not None added to the address's own."""
         more = urlencode({name: value for name, value in query.items() if value is not None})
         separator = "" if not more else "&" if "?" in self.target else "?"
-        return f"ws://{self.place}{self.target}{separator}{more}"
+        return f"{'wss' if self.is_tls else 'ws'}://{self.place}{self.target}{separator}{more}"
 
 
 def address_in(text: str, port: int, *, has_urls: bool) -> Address:
     """Return the address that `text` is: host and port, `port` by default, or the URL of a websocket.
 
-    Raises ValueError with what is wrong in one line.
+    With TLS that is ``wss://``, and ``tls://`` before host and port where there are no URLs. Raises
+    ValueError with what is wrong in one line.
     """
-    is_url = has_urls and text.startswith("ws://")
-    wanted = "ws://HOST:PORT or HOST:PORT" if has_urls else "HOST:PORT"
-    refusal = ValueError(f"{text!r} is no address, it has to be {wanted}")
-    if not text.isprintable() or " " in text or ("://" in text and not is_url):
+    schemes = ["ws", "wss"] if has_urls else ["tls"]
+    wanted = ", ".join(f"{scheme}://HOST:PORT" for scheme in schemes)
+    refusal = ValueError(f"{text!r} is no address, it has to be HOST:PORT or {wanted}")
+    scheme = text.partition("://")[0] if "://" in text else ""
+    if not text.isprintable() or " " in text or scheme not in ("", *schemes):
         raise refusal
-    parts = urlsplit(text if is_url else f"//{text}")
+    parts = urlsplit(text if scheme else f"//{text}")
     try:
         given = parts.port
     except ValueError:
@@ -75,7 +80,8 @@ def address_in(text: str, port: int, *, has_urls: bool) -> Address:
     target = quote(parts.path or "/", safe="/%")
     if parts.query:
         target += "?" + quote(parts.query, safe="=&%+")
-    return Address(parts.hostname, given or (_WEB_PORT if is_url else port), target)
+    is_tls = scheme == schemes[-1]
+    return Address(parts.hostname, given or _WEB_PORTS.get(scheme, port), target, is_tls)
 
 
 class Line(Protocol):
@@ -157,26 +163,38 @@ class Client(Generic[C_contra, S_co]):
 
 
 @asynccontextmanager
-async def open_lines(host: str, port: int) -> AsyncIterator[Line]:
-    """Open a line to a TCP server. Raises OSError where none is there."""
-    transport = LineTransport(Wire(DirectSocket(await _reached(host, port))))
+async def open_lines(host: str, port: int, tls: ssl.SSLContext | None = None) -> AsyncIterator[Line]:
+    """Open a line to a TCP server, with TLS if it is given.
+
+    Raises OSError where none is there, as `secure` does.
+    """
+    wire = Wire(DirectSocket(await _reached(host, port)))
+    transport = LineTransport(wire)
     try:
+        if tls is not None:
+            await secure(wire, host, tls, PATIENCE)
         yield transport
     finally:
         await transport.close(Farewell())
 
 
 @asynccontextmanager
-async def open_websocket(url: str, token: str | None = None) -> AsyncIterator[Line]:
+async def open_websocket(
+    url: str, token: str | None = None, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[Line]:
     """Open a websocket, such as ``ws://127.0.0.1:8080/``, with a token in its handshake if one is given.
 
-    Raises OSError where no server is there, or it says nothing or takes no more clients, PeerGone where it
-    does not speak websocket.
+    For ``wss://`` `tls` has who is trusted, by default whom the system trusts. Raises OSError where no server
+    is there, or it says nothing or takes no more clients, as `secure` does, PeerGone where it does not speak
+    websocket.
     """
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    wire = _ClientWire(await _reached(parts.hostname or "127.0.0.1", parts.port or 80))
+    host, port = parts.hostname or "127.0.0.1", parts.port or _WEB_PORTS[parts.scheme]
+    wire = _ClientWire(await _reached(host, port))
     try:
+        if parts.scheme == "wss":
+            await secure(wire, host, tls or trusting(None), PATIENCE)
         async with trio.open_nursery() as nursery:
             websocket = await _upgraded(nursery, wire, parts.netloc, target, token)
             try:
@@ -190,6 +208,8 @@ async def open_websocket(url: str, token: str | None = None) -> AsyncIterator[Li
         (error,) = group.exceptions
         if isinstance(error, trio_websocket.ConnectionRejected) and error.status_code == 503:
             raise OSError(errno.EAGAIN, "what answers there takes no further client now") from None
+        if isinstance(error, trio_websocket.ConnectionRejected) and error.status_code == 426:
+            raise OSError(errno.EPROTO, "what answers there wants TLS, by wss://") from None
         if isinstance(error, trio_websocket.HandshakeError):
             raise PeerGone from None
         raise error from error.__cause__

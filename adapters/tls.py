@@ -27,13 +27,14 @@ class Session:
     """One connection's end of TLS, and the bytes that go in and out of it."""
 
     context: ssl.SSLContext
-    is_server: bool = True
+    server: str | None = None
+    """Whom the client's end wants to find at the other; None at the server's end."""
     incoming: ssl.MemoryBIO = field(default_factory=ssl.MemoryBIO)
     outgoing: ssl.MemoryBIO = field(default_factory=ssl.MemoryBIO)
     tls: ssl.SSLObject = field(init=False)
 
     def __post_init__(self) -> None:
-        self.tls = self.context.wrap_bio(self.incoming, self.outgoing, self.is_server)
+        self.tls = self.context.wrap_bio(self.incoming, self.outgoing, self.server is None, self.server)
 
     def shake_hands(self) -> bool:
         """Go on with the handshake; return whether it is done. Takes milliseconds. Raises ssl.SSLError."""

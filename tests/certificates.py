@@ -27,6 +27,13 @@ class Files:
         return ssl.create_default_context(cafile=self.certificate)
 
 
+def signed(folder: Path) -> tuple[Files, str]:
+    """Make a certificate that an authority of its own has signed; return that one's, too."""
+    authority = make(folder, "authority")
+    how = ("-nodes", "-CA", authority.certificate, "-CAkey", authority.key)
+    return make(folder, "signed", *how), authority.certificate
+
+
 def make(folder: Path, name: str = "server", *more: str) -> Files:
     """Make a certificate in a folder."""
     files = Files(str(folder / f"{name}.pem"), str(folder / f"{name}.key"))

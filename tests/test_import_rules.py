@@ -331,6 +331,7 @@ BOT_KNOWS = {
     "adapters.dialect",
     "adapters.contract",
     "adapters.dial",
+    "adapters.trust",
     "gateway",
     "gateway.server.arguments",
     "gateway.server.files",

@@ -9,6 +9,7 @@ shows by a `state` out of turn before `disconnected`: then another connection is
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
+from ssl import SSLContext
 from typing import TypeAlias, assert_never
 
 from adapters.arena.codec import ArenaClientCodec
@@ -43,9 +44,11 @@ _SAID = Said("{}")
 
 
 @asynccontextmanager
-async def open_client(url: str, encoding: Encoding, token: str | None = None) -> AsyncIterator[ArenaClient]:
+async def open_client(
+    url: str, encoding: Encoding, token: str | None = None, tls: SSLContext | None = None
+) -> AsyncIterator[ArenaClient]:
     """Connect to a server, such as ``ws://127.0.0.1:8001``. Raises OSError, PeerGone."""
-    async with open_websocket(url, token) as line:
+    async with open_websocket(url, token, tls) as line:
         yield Client(line, ArenaClientCodec(encoding))
 
 
@@ -53,7 +56,7 @@ async def open_client(url: str, encoding: Encoding, token: str | None = None) ->
 async def open_dialogue(entry: Entry) -> AsyncIterator[Dialogue[ClientMessage, ServerMessage]]:
     """Connect to a server as a player. Raises OSError, PeerGone."""
     encoding = Encoding(entry.encoding or Encoding.JSON)
-    async with open_client(entry.address.url(), encoding, entry.token) as client:
+    async with open_client(entry.address.url(), encoding, entry.token, entry.tls) as client:
         yield Dialogue(client, ArenaTalk(entry))
 
 

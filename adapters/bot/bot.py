@@ -17,6 +17,7 @@ from adapters.bot.screen import Phase, Screen, Waiting, Words
 from adapters.bot.talk import AnyDialogue
 from adapters.bot.totals import Totals
 from adapters.contract import PeerGone
+from adapters.trust import Untrusted
 
 LONGEST_PAUSE = 30.0
 """Seconds at most between two tries to reach a server."""
@@ -104,6 +105,8 @@ class Bot:
         async with AsyncExitStack() as stack:
             try:
                 dialogue = await stack.enter_async_context(self._server.dial())
+            except Untrusted as error:
+                return Ending(Kind.REFUSED, distrust(self._server.place, error))
             except (OSError, UnicodeError, PeerGone) as error:
                 return Ending(Kind.LOST, f"no server at {self._server.place}: {reason(error)}")
             self._screen.connected(self._server.place, self._server.name)
@@ -123,6 +126,14 @@ def _pauses() -> Iterator[float]:
     while True:
         yield pause
         pause = min(2 * pause, LONGEST_PAUSE)
+
+
+def distrust(place: str, error: Untrusted) -> str:
+    """Return why a server is not trusted, and what to do where somebody else may be."""
+    why = error.strerror
+    if error.lacks_authority:
+        why = "no known authority has signed it. If that is in order, trust its authority by --ca FILE"
+    return f"the certificate of {place} is not trusted: {why}"
 
 
 def reason(error: OSError | UnicodeError | PeerGone) -> str:

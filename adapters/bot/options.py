@@ -8,12 +8,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
+from ssl import SSLContext
 
 from adapters.bot.choosers import THINK, EngineChooser
 from adapters.bot.talk import Entry
-from adapters.dial import address_in
+from adapters.dial import Address, address_in
 from adapters.dialect import Dialect
 from adapters.front_ends import DIALECTS
+from adapters.trust import trusting
 from gateway import __version__
 from gateway.engines import EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import CATALOGUE, engine_named, limits_itself
@@ -66,9 +68,10 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
         address = address_in(found.address, dialect.port, has_urls=dialect.scheme != "")
     except ValueError as error:
         parser.error(f"argument ADDRESS: {error}")
+    token, tls = _token(parser, found), _tls(parser, found.ca, address)
     return Options(
         dialect=dialect,
-        entry=Entry(address, found.name, found.against, found.table, found.encoding, _token(parser, found)),
+        entry=Entry(address, found.name, found.against, found.table, found.encoding, token, tls),
         engine=_engine_chooser(found.engine, found.think),
         games=found.games,
         reconnect=found.reconnect,
@@ -91,6 +94,18 @@ def _token(parser: Parser, found: argparse.Namespace) -> str | None:
     return token
 
 
+def _tls(parser: Parser, ca: str | None, address: Address) -> SSLContext | None:
+    """Return who is trusted, where the address asks for TLS."""
+    if not address.is_tls:
+        if ca is not None:
+            parser.error("--ca is of no use without an address that begins with wss:// or tls://")
+        return None
+    try:
+        return trusting(ca, "--ca")
+    except OSError as error:
+        parser.error(in_one_line(error))
+
+
 def _writers() -> str:
     """Return which dialects let a player choose how to write."""
     return listed([each.name for each in DIALECTS if each.encodings], "or")
@@ -110,7 +125,19 @@ def _parser() -> Parser:
         "dialect", choices=[*names, *others], metavar="DIALECT", help=listed([*names, *others], "or")
     )
     with_urls = listed([each.name for each in DIALECTS if each.scheme], "and")
-    parser.add_argument("address", metavar="ADDRESS", help=f"HOST:PORT, or ws://HOST:PORT for {with_urls}")
+    without = listed([each.name for each in DIALECTS if not each.scheme], "and")
+    parser.add_argument(
+        "address",
+        metavar="ADDRESS",
+        help=f"HOST:PORT, or ws://HOST:PORT for {with_urls}; with TLS wss://HOST:PORT, tls://HOST:PORT for"
+        f" {without}",
+    )
+    parser.add_argument(
+        "--ca",
+        metavar="FILE",
+        help="with TLS trust the authorities whose certificates, in PEM, are in this file, and no others"
+        " (those that the system trusts)",
+    )
     _add_player(parser.add_argument_group("who plays"))
     _add_opponent(parser.add_argument_group("against whom"))
     _add_run(parser.add_argument_group("how long, and what is seen of it"))

@@ -43,7 +43,7 @@ class Kind(Enum):
     LOST = auto()
     """The server is not there, or there no more."""
     REFUSED = auto()
-    """The server refused this player, or speaks another dialect."""
+    """The server refused this player, speaks another dialect, or is not to be trusted."""
     FAILED = auto()
     """The engine is not fit for play."""
 

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from ssl import SSLContext
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import trio
@@ -42,6 +43,8 @@ class Entry:
     """How to write, where the dialect gives a choice."""
     token: str | None = field(default=None, repr=False)
     """What lets the player bear a protected name."""
+    tls: SSLContext | None = field(default=None, repr=False)
+    """Who is trusted, where the connection is to be with TLS."""
 
 
 class Result(Enum):

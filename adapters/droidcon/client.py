@@ -7,6 +7,7 @@ nothing when the opponent leaves, and only sends the next `NEW_GAME` (4.8).
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
+from ssl import SSLContext
 from typing import TypeAlias, assert_never
 
 from adapters.bot.talk import Asked, Began, Dialogue, Entry, News, Over, Refused, Result, Talk
@@ -24,9 +25,9 @@ _RESULTS = {Word.YOU_WON: Result.WON, Word.YOU_LOST: Result.LOST, Word.DRAW: Res
 
 
 @asynccontextmanager
-async def open_client(host: str, port: int) -> AsyncIterator[DroidconClient]:
+async def open_client(host: str, port: int, tls: SSLContext | None = None) -> AsyncIterator[DroidconClient]:
     """Connect to a server, such as 127.0.0.1 and 4242. Raises OSError."""
-    async with open_lines(host, port) as line:
+    async with open_lines(host, port, tls) as line:
         yield Client(line, DroidconClientCodec())
 
 
@@ -34,7 +35,7 @@ async def open_client(host: str, port: int) -> AsyncIterator[DroidconClient]:
 async def open_dialogue(entry: Entry) -> AsyncIterator[Dialogue[ClientMessage, ServerMessage]]:
     """Connect to a server as a player. Raises OSError."""
     channel = entry.table or LOBBY if entry.against is None else f"@{entry.against}"
-    async with open_client(entry.address.host, entry.address.port) as client:
+    async with open_client(entry.address.host, entry.address.port, entry.tls) as client:
         yield Dialogue(client, DroidconTalk(entry.name, channel, entry.token))
 
 

@@ -6,6 +6,7 @@ tell that an opponent left: it only sends the next `newgame` (PROTOCOL.md 5.10).
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from ssl import SSLContext
 from typing import TypeAlias, assert_never
 
 from adapters.bot.talk import Asked, Began, Dialogue, Entry, News, Over, Refused, Result, Talk
@@ -32,9 +33,11 @@ _REASONS = {"Ok": "", "Timeout": "out of time", "Disconnected": "disconnected"}
 
 
 @asynccontextmanager
-async def open_client(url: str, token: str | None = None) -> AsyncIterator[Nac4Client]:
+async def open_client(
+    url: str, token: str | None = None, tls: SSLContext | None = None
+) -> AsyncIterator[Nac4Client]:
     """Connect to a server, such as ``ws://127.0.0.1:8080``. Raises OSError, PeerGone."""
-    async with open_websocket(url, token) as line:
+    async with open_websocket(url, token, tls) as line:
         yield Client(line, Nac4ClientCodec())
 
 
@@ -42,7 +45,7 @@ async def open_client(url: str, token: str | None = None) -> AsyncIterator[Nac4C
 async def open_dialogue(entry: Entry) -> AsyncIterator[Dialogue[ClientMessage, ServerMessage]]:
     """Connect to a server as a player. Raises OSError, PeerGone."""
     url = entry.address.url(table=entry.table, against=entry.against)
-    async with open_client(url, entry.token) as client:
+    async with open_client(url, entry.token, entry.tls) as client:
         yield Dialogue(client, Nac4Talk(entry.name))
 
 

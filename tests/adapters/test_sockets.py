@@ -50,7 +50,7 @@ def with_tls(
     """Return the ends, after their handshake."""
     trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
-    theirs, ours = Session(trusting, is_server=False), Session(certificate.context)
+    theirs, ours = Session(trusting, "server"), Session(certificate.context)
     done = False
     while not done:
         done = theirs.shake_hands()

@@ -140,7 +140,13 @@ def test_games_are_complete_at_their_number_and_never_without_one() -> None:
         ("ws://host:1/é?x=ü", True, Address("host", 1, "/%C3%A9?x=%C3%BC")),
         ("ws://host:1", False, None),
         ("host:1/x", False, None),
-        ("wss://host:1", True, None),
+        ("wss://host:1/?table=x", True, Address("host", 1, "/?table=x", is_tls=True)),
+        ("wss://host", True, Address("host", 443, is_tls=True)),
+        ("tls://host:1", False, Address("host", 1, is_tls=True)),
+        ("tls://[::1]", False, Address("::1", 4242, is_tls=True)),
+        ("wss://host:1", False, None),
+        ("tls://host:1", True, None),
+        ("tls://host:1/x", False, None),
         ("http://host:1", True, None),
         ("ws://", True, None),
         ("ws://me@host:1", True, None),
@@ -165,6 +171,7 @@ def test_what_is_asked_for_is_added_to_the_url() -> None:
     assert Address("h", 1).url(table=None, against="a b&c") == "ws://h:1/?against=a+b%26c"
     assert Address("h", 1, "/x?y=z").url(table="t") == "ws://h:1/x?y=z&table=t"
     assert Address("::1", 1).url() == "ws://[::1]:1/"
+    assert Address("h", 1, is_tls=True).url() == "wss://h:1/"
 
 
 # Options.
