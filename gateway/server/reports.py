@@ -98,8 +98,8 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
 def _add_export(parser: argparse.ArgumentParser) -> None:
     formats = sorted(commands.FORMATS)
     parser.add_argument("--format", choices=formats, default="jsonl", help="which format (jsonl)")
-    parser.add_argument("--player", metavar="NAME", help="games of this player")
-    parser.add_argument("--opponent", metavar="NAME", help="of these, games against this one")
+    parser.add_argument("--player", type=_name, metavar="NAME", help="games of this player")
+    parser.add_argument("--opponent", type=_name, metavar="NAME", help="of these, games against this one")
     parser.add_argument(
         "--since", type=_moment, metavar="TIME", help="that ended at this time (UTC) or later"
     )
@@ -123,7 +123,7 @@ def _add_void(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_rename(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("old", metavar="OLD", help="the name in stored games, letter by letter")
+    parser.add_argument("old", type=_name, metavar="OLD", help="the name in stored games, letter by letter")
     parser.add_argument("new", metavar="NEW", help="a name that no stored game has")
     _add_correction(
         parser, lambda database, given: corrections.rename(database, given.old, given.new), ["old", "new"]
@@ -188,6 +188,12 @@ def _add_correction(
         yield text
 
     parser.set_defaults(text=corrected)
+
+
+def _name(text: str) -> str:
+    if not text.isascii() and any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not UTF-8, as names are")
+    return text
 
 
 def _game(text: str) -> GameId:

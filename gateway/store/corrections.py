@@ -49,7 +49,8 @@ def rename(database: Database, old: str, new: str) -> str:
         if house:
             raise StoreError(f"{quoted(old)} is one of the server's own players")
         if connection.scalar(select(players.c.id).where(players.c.name == new)) is not None:
-            raise StoreError(f"{quoted(new)} has stored games; two players cannot be made one")
+            taken = f"{quoted(new)} has stored games of its own, and two players cannot be made one"
+            raise StoreError(f"{taken}; take another name, or rename {quoted(new)} first")
         connection.execute(update(players).where(players.c.name == old).values(name=new))
     return f"{printable(old)} is called {printable(new)} in all stored games\n"
 

@@ -1,15 +1,22 @@
 """What an operator corrects in stored games."""
 
+import sys
+from pathlib import Path
+
 import pytest
-from game_records import drawn, game, numbered
+from game_records import BEGAN, drawn, game, numbered
 from store_world import keep
 
-from gateway.store import commands, games, statistics, storing
+from gateway.__main__ import main
+from gateway.game.events import Reason
+from gateway.store import commands, comparing, games, statistics, storing
+from gateway.store.comparing import Choice
 from gateway.store.corrections import rename, void
-from gateway.store.database import Database
+from gateway.store.database import Database, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.games import Filter
 from gateway.store.records import Participant
+from gateway.store.statistics import Score
 
 
 def standings(database: Database) -> list[tuple[str, int]]:
@@ -62,7 +69,7 @@ def test_player_has_the_new_name_in_all_games(database: Database) -> None:
     [
         ("eve", "ann", "no stored game has a player called 'eve'"),
         ("ALICE", "ann", "no stored game has a player called 'ALICE'"),
-        ("alice", "bob", "'bob' has stored games; two players cannot be made one"),
+        ("alice", "bob", "two players cannot be made one; take another name, or rename 'bob' first"),
         ("alice", "alice", "'alice' has stored games"),
         ("aima", "ann", "'aima' is one of the server's own players"),
         ("alice", "AIMA", "'AIMA': this is a name of the server's own players"),
@@ -78,3 +85,43 @@ def test_name_that_cannot_be_given_is_refused(database: Database, old: str, new:
     with pytest.raises(StoreError, match=words):
         rename(database, old, new)
     assert ratings(database) == before
+
+
+CHOICES = [Choice(), Choice(since=BEGAN), Choice(table="a")]
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_comparison_knows_the_new_name_and_not_the_void_game(database: Database, choice: Choice) -> None:
+    old = game(table="b", began=BEGAN - 10_000, ended=BEGAN - 9_000)  # so that `since` leaves something out
+    keep(database, numbered([old, game(table="a"), drawn("bob", "alice", table="a"), game(table="a")]))
+    void(database, "4")
+    rename(database, "alice", "Alice \u5c0f")
+    lost = 2 if choice == Choice() else 1
+    with database.reading() as connection:
+        found = comparing.compare(connection, choice, by_reason=True)
+        assert {each.name for each in found.standings} == {"Alice \u5c0f", "bob"}
+        assert found.endings["Alice \u5c0f", Reason.FOUR] == Score(lost, lost, 0)
+        score = comparing.scores(connection, choice, ["bob"], ["Alice \u5c0f", "alice"])
+        assert score == {("bob", "Alice \u5c0f"): Score(lost + 1, 0, 1)}
+
+
+def test_commands_correct_every_kind_of_database(
+    where: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    database = open_to_write(where)
+    keep(database, numbered([game(), game("carol", "alice")]))
+    for words, status, said in (
+        (["void", "1"], 0, "game 1 is kept and counts no more; totals and ratings are computed again"),
+        (["void", "1"], 1, "c4gateway: error: game 1 does not count already"),
+        (["rename", "alice", "ann"], 0, "alice is called ann in all stored games"),
+        (["rename", "ann", "bob"], 1, "rename 'bob' first"),
+        (["rename", "x\udc80", "eve"], 2, "is not UTF-8, as names are"),
+    ):
+        with pytest.raises(SystemExit) as stop:
+            sys.exit(main([*words, "--db", where, "--audit", str(tmp_path / "audit")]))
+        assert stop.value.code == status
+        assert said in "".join(capsys.readouterr())
+    assert standings(database) == [("carol", 1), ("ann", 1)]
+    database.close()
+    changes = [line.split("\t")[2:] for line in (tmp_path / "audit").read_text().splitlines()]
+    assert changes == [["void", "1"], ["rename", "alice", "ann"]]
