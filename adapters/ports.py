@@ -5,7 +5,6 @@ unless clients may come by TLS or by way of a proxy: then this process does, and
 with those who ask for the page on the one port.
 """
 
-import argparse
 import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -32,6 +31,7 @@ from gateway.server.app import (
     listen,
     open_port,
 )
+from gateway.server.arguments import Options
 from gateway.server.certificates import Certificate
 from gateway.server.options import NO_WEB, PAGE, WEB_PORT
 
@@ -110,7 +110,7 @@ class Ports:
 
 
 @asynccontextmanager
-async def opened_ports(options: argparse.Namespace, counts: Counter[tuple[str, str]]) -> AsyncIterator[Ports]:
+async def opened_ports(options: Options, counts: Counter[tuple[str, str]]) -> AsyncIterator[Ports]:
     """Open the page's port and the one port, if they are wanted. Raises OSError."""
     certificate = None
     if options.tls_cert is not None:
@@ -125,7 +125,7 @@ async def opened_ports(options: argparse.Namespace, counts: Counter[tuple[str, s
         yield Ports(page, shared, entry, Page(passing, counts))
 
 
-async def _open_page(options: argparse.Namespace) -> Listeners:
+async def _open_page(options: Options) -> Listeners:
     """Open the page's port if it is wanted. If the usual port is in use, go without the page.
 
     Raises OSError if the system refuses the port.
@@ -148,12 +148,12 @@ async def _open_page(options: argparse.Namespace) -> Listeners:
         return []
 
 
-async def open_metrics(options: argparse.Namespace) -> Listeners:
+async def open_metrics(options: Options) -> Listeners:
     """Open the port for metrics if they are wanted. Raises OSError if the system refuses it."""
     return [] if options.metrics is None else await open_port(options.metrics.port, [options.metrics.host])
 
 
-async def listening_of(front_end: FrontEnd, options: argparse.Namespace) -> Listening:
+async def listening_of(front_end: FrontEnd, options: Options) -> Listening:
     """Open the port of a front end, unless sockets for it were handed over. Raises OSError."""
     if front_end.name in options.sockets:
         return Listening(front_end, adopt(options.sockets[front_end.name]))

@@ -4,7 +4,6 @@ The composition root: the only module that knows both the gateway and its adapte
 the options, knows only the list of the dialects.
 """
 
-import argparse
 import gc
 import random
 import resource
@@ -49,7 +48,7 @@ from gateway.server.app import (
     run,
     stop_asked_for,
 )
-from gateway.server.arguments import in_one_line, let_output_take_any_text
+from gateway.server.arguments import Options, in_one_line, let_output_take_any_text
 from gateway.server.arrivals import ArrivalTimes
 from gateway.server.logs import log_fault, log_games, set_up_logging
 from gateway.server.metrics.tally import Tally
@@ -66,7 +65,7 @@ Fronts: TypeAlias = Sequence[tuple[Dialect, Front]]
 """The dialects, each with what serves its clients."""
 
 
-def main(options: argparse.Namespace, writer: Child | None = None) -> int:
+def main(options: Options, writer: Child | None = None) -> int:
     """Run the server; return the exit status: 0 when it was stopped, 1 when the system refused something.
 
     `writer` is the process that writes, where it has been started already.
@@ -106,7 +105,7 @@ def _wait_for_no_thread() -> None:
     sys.setswitchinterval(1e-4)
 
 
-async def _serve(options: argparse.Namespace, writer: Child | None) -> None:
+async def _serve(options: Options, writer: Child | None) -> None:
     lot = random.Random(options.seed)
     matchmaker = LobbyAndTables(lot, options.games_per_pair, options.house_after)
     arrivals = ArrivalTimes() if options.metrics is None else TimedTurns()
@@ -123,12 +122,12 @@ async def _serve(options: argparse.Namespace, writer: Child | None) -> None:
         await _play(options, hub, archive, arrivals, stop)
 
 
-def _terms(options: argparse.Namespace) -> Terms:
+def _terms(options: Options) -> Terms:
     return Terms(options.clock, options.penalty, options.idle, options.rejoin)
 
 
 async def _play(
-    options: argparse.Namespace, hub: Hub, archive: "Archive | None", arrivals: ArrivalTimes, stop: Stop
+    options: Options, hub: Hub, archive: "Archive | None", arrivals: ArrivalTimes, stop: Stop
 ) -> None:
     """Listen on all ports, and serve until `stop` returns. Raises OSError if the system refuses a port."""
     accounts = await trio.to_thread.run_sync(open_accounts, options, hub.feed.counts)
@@ -170,7 +169,7 @@ def _reloads(accounts: Accounts | None, hub: Hub, ports: Ports) -> Reloads:
 
 
 @asynccontextmanager
-async def _kept(options: argparse.Namespace, writer: Child | None) -> AsyncIterator["Archive | None"]:
+async def _kept(options: Options, writer: Child | None) -> AsyncIterator["Archive | None"]:
     """Give the archive, or None if results are not kept. Raises OSError if they cannot be kept."""
     if options.db is None:
         yield None
@@ -206,7 +205,7 @@ def _wired(
 
 
 def _front_ends(
-    options: argparse.Namespace,
+    options: Options,
     fronts: Fronts,
     wired: Callable[[trio.SocketStream], Wire],
     limits: Admission,
@@ -225,22 +224,20 @@ def _front_ends(
     ]
 
 
-def _served(
-    each: Dialect, front: Front, options: argparse.Namespace, limits: Admission, ports: Ports
-) -> Serve:
+def _served(each: Dialect, front: Front, options: Options, limits: Admission, ports: Ports) -> Serve:
     """Return what serves a dialect's clients on a port of its own."""
     silence = limits.limits.request if each.scheme else SILENCE
     guard = partial(limits.guard, each.name, each.refusal)
     return ports.entry.before(serving(front, options.trusted_proxy), silence, guard)
 
 
-def _serve_all(options: argparse.Namespace, fronts: Fronts, ports: Ports) -> Serve:
+def _serve_all(options: Options, fronts: Fronts, ports: Ports) -> Serve:
     """Return what serves the clients of the one port."""
     return sharing(fronts, options.trusted_proxy, None if ports.to_page is None else ports.to_page.take)
 
 
 def _web(
-    options: argparse.Namespace,
+    options: Options,
     archive: "Archive | None",
     ports: Ports,
     listening: Sequence[Listening],

@@ -26,7 +26,7 @@ from gateway.game.commands import LONGEST_NAME, folded, is_house_name
 from gateway.game.events import Objection
 from gateway.game.text import only_visible, quoted
 from gateway.server.activation import hosts_of
-from gateway.server.arguments import Parser
+from gateway.server.arguments import Options, Parser
 from gateway.server.bans import OPTION, Bans, HubForBans, hang_up, read_bans
 from gateway.server.linefile import entries
 from gateway.server.pauses import FIRST_PAUSE, Pauses
@@ -268,7 +268,7 @@ def settle_options(parser: Parser, options: argparse.Namespace) -> None:
         parser.error("--registered-only needs --players FILE")
 
 
-def open_accounts(options: argparse.Namespace, counts: Counter[tuple[str, str]]) -> Accounts | None:
+def open_accounts(options: Options, counts: Counter[tuple[str, str]]) -> Accounts | None:
     """Return the accounts that the options ask for, None if no names are protected. Raises OSError."""
     if options.players is None:
         return None

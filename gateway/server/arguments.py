@@ -6,7 +6,17 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from gateway.server.activation import Sockets
+
+
+class Options(argparse.Namespace):
+    """The options of a server, as argparse has them, and what it is given besides."""
+
+    sockets: "Sockets"
+    """Those that another program handed over."""
 
 
 class Parser(argparse.ArgumentParser):

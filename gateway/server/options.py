@@ -11,7 +11,7 @@ from gateway.engines.catalogue import engine_named
 from gateway.game.commands import HOUSE_PLAYERS
 from gateway.server import accounts, certificates, limits, metrics, proxies, settings
 from gateway.server.activation import handed_over
-from gateway.server.arguments import Description, Parser, listed, number
+from gateway.server.arguments import Description, Options, Parser, listed, number
 from gateway.server.settings import Settings
 
 DESCRIPTION = """\
@@ -74,7 +74,7 @@ SHOWING = "config"
 """The command that shows the options."""
 
 
-def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> argparse.Namespace:
+def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> Options:
     """Return the options of a server that can speak `dialects`; each has its port under its option's name.
 
     The port of the page is None where nobody asked for one, and `NO_WEB` where nobody wants a page.
@@ -103,7 +103,7 @@ def _settled(parser: Parser, arguments: Sequence[str], dialects: Sequence[Descri
     return settled
 
 
-def _take_sockets(parser: Parser, options: argparse.Namespace, dialects: Sequence[Description]) -> None:
+def _take_sockets(parser: Parser, options: Options, dialects: Sequence[Description]) -> None:
     """Note the sockets that were handed over; each stands for the option of its port."""
     ports = {each.name: each.option for each in dialects} | {PAGE: "web"}
     try:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from gateway.game.text import visible
-from gateway.server.arguments import Parser, in_one_line, listed
+from gateway.server.arguments import Options, Parser, in_one_line, listed
 from gateway.server.files import read_file
 
 PREFIX = "C4GATEWAY_"
@@ -57,7 +57,7 @@ class Setting:
 class Settings:
     """All options of a command, and where each comes from, by the names of their attributes."""
 
-    options: argparse.Namespace
+    options: Options
     sources: Mapping[str, str]
 
     def is_typed(self, name: str) -> bool:
@@ -94,7 +94,7 @@ def settle(parser: Parser, arguments: Sequence[str], environment: Mapping[str, s
         parser.error(str(error))
     given |= {name: Setting(value, COMMAND_LINE) for name, value in typed.items()}
     defaults = vars(parser.parse_args([]))
-    options = argparse.Namespace(**defaults | {name: each.value for name, each in given.items()})
+    options = Options(**defaults | {name: each.value for name, each in given.items()})
     sources = dict.fromkeys(defaults, DEFAULT) | {name: each.source for name, each in given.items()}
     return Settings(options, sources)
 
