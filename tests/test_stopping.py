@@ -4,8 +4,10 @@ import fcntl
 import json
 import os
 import pty
+import shutil
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -13,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import certificates
 import pytest
 import websocket
 from served import EVERY_PORT, PATIENCE, ROOT, Served, begun, served
@@ -273,6 +276,30 @@ def test_protected_names_are_read_again_and_stay_where_their_file_is_broken(tmp_
         with socket.create_connection(("127.0.0.1", gateway.port("droidcon")), timeout=PATIENCE) as ann:
             ann.sendall(b"NAME ann\n")
             assert ann.makefile("r").readline() == "Error INVALID_COMMAND\n"
+        assert gateway.stop()[0] == 0
+
+
+@certificates.needs_openssl
+def test_certificate_is_read_again_for_new_clients_and_stays_where_a_file_is_none(tmp_path: Path) -> None:
+    files, other = certificates.make(tmp_path), certificates.make(tmp_path, "other")
+
+    def dialled(trusted: certificates.Files) -> ssl.SSLSocket:
+        sock = socket.create_connection(("127.0.0.1", gateway.port("droidcon")), PATIENCE)
+        return trusted.client().wrap_socket(sock, server_hostname="127.0.0.1")
+
+    with served(*EVERY_PORT, *files.options, "--log-json") as gateway, dialled(files) as before:
+        for part in ("certificate", "key"):
+            shutil.copy(getattr(other, part), getattr(files, part))
+        gateway.process.send_signal(signal.SIGHUP)
+        assert hear_log(gateway, "reloaded")["what"] == ["the certificate"]
+        dialled(other).close()
+        os.unlink(files.key)
+        os.mkfifo(files.key)
+        gateway.process.send_signal(signal.SIGHUP)
+        assert f"--tls-key: {files.key} is a pipe" in str(hear_log(gateway, "not_reloaded")["error"])
+        dialled(other).close()
+        before.sendall(b"NAME ann\n")
+        assert before.recv(100) == b"SUCCESS\n"
         assert gateway.stop()[0] == 0
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gateway.game.commands import folded
 from gateway.game.events import Dismissed, Ended, Objection, Reason, Why
 from gateway.server.accounts import Accounts, Denial, reload_players
-from gateway.server.bans import Bans, network_in, read_bans, target
+from gateway.server.bans import AT_ONCE, Bans, network_in, read_bans, target
 from gateway.server.linefile import LONGEST
 
 T = TypeVar("T")
@@ -115,6 +115,23 @@ def test_reload_hangs_up_on_who_is_banned_now_and_on_nobody_else(tmp_path: Path)
     ended = ann.last(Ended)
     assert (ended.reason, ended.winner) == (Reason.LEFT, 0)
     assert not ann.gone
+
+
+def test_search_among_those_who_are_here_takes_many_short_turns(tmp_path: Path) -> None:
+    file, world, turns = tmp_path / "players", World(), list[object]()
+    file.write_text("")
+    accounts = Accounts(str(file))
+    clients = [world.client(STEPPING_OUT, "198.51.100.1") for _ in range(2 * AT_ONCE + 1)]
+    (tmp_path / "players.bans").write_text("address\t198.51.100.1\n")
+
+    def in_loop(do: Callable[[], T], /) -> T:
+        gone = sum(client.gone for client in clients)
+        done = do()
+        turns.append(sum(client.gone for client in clients) - gone)
+        return done
+
+    reload_players(accounts, world.hub, lambda: world.now, in_loop)
+    assert turns == [0, 0, AT_ONCE, AT_ONCE, 1]
 
 
 def test_broken_bans_leave_names_and_bans_as_they_were(tmp_path: Path) -> None:
