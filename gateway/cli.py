@@ -163,8 +163,9 @@ def _reloads(accounts: Accounts | None, hub: Hub, ports: Ports) -> Reloads:
     reloads = Reloads()
     if accounts is not None:
         reloads.add("the players", partial(reload_players, accounts, hub, trio.current_time))
-    if ports.entry.certificate is not None:
-        reloads.add("the certificate", ports.entry.certificate.reload)
+    certificate = ports.entry.certificate
+    if certificate is not None:
+        reloads.add("the certificate", lambda _: certificate.reload())
     return reloads
 
 

@@ -13,8 +13,6 @@ from gateway.server.files import read_file
 if TYPE_CHECKING:
     import ssl
 
-    from gateway.server.reloading import InLoop
-
 LONGEST_FILE = 1024 * 1024
 """Bytes that a file may have."""
 
@@ -46,8 +44,8 @@ class Certificate:
         self.context = _context(*self._files)
         """What new connections use."""
 
-    def reload(self, _: "InLoop") -> None:
-        """Read the files again. For a thread. Raises OSError, and then everything stays as it is."""
+    def reload(self) -> None:
+        """Read the files again. A thread may do it. Raises OSError, and then everything stays as it is."""
         self.context = _context(*self._files)
 
 

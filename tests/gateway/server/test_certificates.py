@@ -2,7 +2,6 @@
 
 import shutil
 from pathlib import Path
-from typing import NoReturn
 
 import certificates
 import pytest
@@ -10,10 +9,6 @@ import pytest
 from gateway.server.certificates import Certificate
 
 pytestmark = certificates.needs_openssl
-
-
-def in_no_loop(_: object) -> NoReturn:
-    raise AssertionError("nothing of this is for the event loop")
 
 
 def test_certificate_is_read_with_its_key(tmp_path: Path) -> None:
@@ -54,8 +49,8 @@ def test_broken_file_leaves_the_certificate_as_it_was_and_a_whole_one_replaces_i
     before = certificate.context
     shutil.copy(other.certificate, files.certificate)  # and not yet the key
     with pytest.raises(OSError, match="key values mismatch"):
-        certificate.reload(in_no_loop)
+        certificate.reload()
     assert certificate.context is before
     shutil.copy(other.key, files.key)
-    certificate.reload(in_no_loop)
+    certificate.reload()
     assert certificate.context is not before
