@@ -99,11 +99,15 @@ def _list(options: argparse.Namespace) -> None:
 def _remove(options: argparse.Namespace) -> None:
     key, file = folded(options.who), options.players
     with locked(file) as path:
-        if key not in read_accounts(path):
+        known = read_accounts(path)
+        if key not in known:
             raise ValueError(f"{quoted(options.who)} is not protected in {file}")
         with audited(options.audit, "player remove", options.who):
             rewrite(path, _PLAYERS, lambda lines: [line for line in lines if _key(line) != key])
-    _hint(file)
+    if len(known) == 1:
+        print(f"{file} has no names now; a running server keeps the old one until a restart", file=sys.stderr)
+    else:
+        _hint(file)
 
 
 def _ban(options: argparse.Namespace) -> None:

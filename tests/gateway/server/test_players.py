@@ -80,6 +80,15 @@ def test_removed_name_is_gone_and_all_else_stays(file: Path, capsys: pytest.Capt
     assert "'ann' is not protected in " in capsys.readouterr().err
 
 
+def test_operator_hears_that_a_running_server_keeps_the_last_name(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    added(file, capsys, "ann")
+    assert run(file, "remove", "ann") == 0
+    told = f"{file} has no names now; a running server keeps the old one until a restart\n"
+    assert capsys.readouterr().err == told
+
+
 def test_file_without_an_end_of_its_last_line_is_added_to(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
