@@ -103,6 +103,8 @@ def test_bot_without_tls_hears_that_it_is_wanted(world: World) -> None:
         status, err = botted(dialect, f"127.0.0.1:{world.gateway.port(dialect)}")
         assert status == 1
         assert err.endswith(": what answers there wants TLS, by wss://\n")
+    status, err = botted("droidcon", f"127.0.0.1:{world.gateway.port('droidcon')}")
+    assert (status, err) == (1, "c4bot: error: the server refused: TLS_REQUIRED\n")
 
 
 def test_server_without_tls_is_one_line(world: World) -> None:

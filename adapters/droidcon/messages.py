@@ -59,6 +59,7 @@ class Error(Enum):
     COLUMN_IS_FULL = "COLUMN_IS_FULL"
     NOT_YOUR_TURN = "NOT_YOUR_TURN"
     PLAYER_NOT_AVAILABLE = "PLAYER_NOT_AVAILABLE"
+    TLS_REQUIRED = "TLS_REQUIRED"
 
 
 ServerMessage: TypeAlias = Word | Error | Put
