@@ -19,6 +19,7 @@ from adapters.web.link import (
     LinkError,
     Message,
     Orders,
+    Reached,
     Stop,
     Told,
     Watch,
@@ -42,7 +43,7 @@ def links() -> tuple[Link, Link]:
     return Link(one), Link(other)
 
 
-@pytest.mark.parametrize("message", [*EACH, *LIVE, Answer(1, (2, 3)), Answer(1, error="no")])
+@pytest.mark.parametrize("message", [*EACH, *LIVE, Answer(1, (2, 3)), Answer(1, error="no"), Reached("x", 2)])
 async def test_message_arrives_as_it_was_sent_however_it_is_cut(message: Message) -> None:
     one, other = trio.testing.memory_stream_pair()
     link = Link(other)
@@ -214,6 +215,17 @@ async def test_server_tells_what_happens_while_it_is_asked_to_and_the_link_lasts
         assert world.hub.feed.moves
         await there.aclose()
     assert not world.hub.feed.moves
+
+
+async def test_server_counts_the_limits_that_the_process_tells_of_and_nothing_else() -> None:
+    world, (here, there) = World(), links()
+    service = WebProcess(ORDERS, (), Store(), Store().clear, world.hub)  # type: ignore[arg-type]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(service._serve, here)
+        remote = Remote(there)
+        for limit, times in [("max-per-address", 2), ("max-per-address", 1), ("name", 1)]:
+            await remote.reached(limit, times)
+    assert world.hub.feed.counts == {("limit_max-per-address", "page"): 3}
 
 
 async def test_mistake_of_ours_costs_one_process_alone(caplog: pytest.LogCaptureFixture) -> None:
