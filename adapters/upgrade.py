@@ -102,7 +102,7 @@ async def serve_websocket(wire: Wire, endpoint: Endpoint) -> None:
         await wire.count_at(wire.origin)
     try:
         if isinstance(answer, _Wanted) and endpoint.is_closed():
-            answer = by_http("503 Service Unavailable", "The server stops, and lets nobody in any more.")
+            answer = by_http("503 Service Unavailable", "The server is stopping. Try again later.")
         if isinstance(answer, _Wanted):
             await _upgrade(wire, answer, endpoint)
         elif isinstance(answer, PlainRequest):

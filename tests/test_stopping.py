@@ -200,7 +200,7 @@ def test_one_port_serves_the_page_while_the_last_games_are_finished_and_lets_no_
             assert got(gateway, "/healthz")[0] == 200
             with pytest.raises(websocket.WebSocketBadStatusException, match="503") as refused:
                 asked(gateway, "/nac4")
-            assert refused.value.resp_body == b"The server stops, and lets nobody in any more.\n"
+            assert refused.value.resp_body == b"The server is stopping. Try again later.\n"
             assert hung_up_on(gateway)
         play_out(ann, bob)
         ann.hears("YOU_WON")

@@ -3,6 +3,7 @@
 import json
 from contextlib import ExitStack
 
+import pytest
 from served import EVERY_PORT, Served, served
 from shared_ports import on_one_port, stopped
 from test_limits import Client, is_told_soon, let_in, paged
@@ -73,6 +74,7 @@ def test_address_that_connects_too_fast_by_way_of_a_proxy_is_slowed_and_then_ref
         assert bot(stack, gateway, "203.0.113.8").hears(b"HTTP/1.1 101 ")
 
 
+@pytest.mark.operation
 def test_page_on_the_one_port_holds_its_limits_against_clients_behind_a_proxy() -> None:
     with on_one_port(*TRUSTED, "--max-per-address", "1") as gateway, ExitStack() as stack:
         for number in range(3):
@@ -87,6 +89,7 @@ def test_page_on_the_one_port_holds_its_limits_against_clients_behind_a_proxy() 
         stopped(gateway)
 
 
+@pytest.mark.operation
 def test_page_on_a_port_of_its_own_takes_all_connections_of_a_proxy() -> None:
     with paged(*TRUSTED, "--max-per-address", "1") as gateway, ExitStack() as stack:
         for _ in range(3):

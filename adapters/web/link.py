@@ -105,7 +105,7 @@ class Reached:
     """Tells the server that clients of the page have reached a limit, since the last such message."""
 
     limit: str
-    """The option, as `gateway.server.limits.Refusal` has it."""
+    """One of `gateway.server.limits.LIMITS`."""
     times: int
 
 

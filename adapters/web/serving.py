@@ -114,8 +114,9 @@ class Serving:
             nursery.start_soon(self._tell_of_limits)
             async with trio.open_nursery() as connections:
                 with self._accepting:
+                    paused = partial(self._admission.count, "limit_system", "page")
                     endpoints = [
-                        Endpoint(listener, self._room, self._web.make_room) for listener in listeners
+                        Endpoint(listener, self._room, self._web.make_room, paused) for listener in listeners
                     ]
                     await trio.serve_listeners(self._serve_one, endpoints, handler_nursery=connections)
             nursery.cancel_scope.cancel()
@@ -165,8 +166,14 @@ class Endpoint(trio.abc.Listener[Stream]):
     As in `gateway.server.accepting`, no error of accept() ends it, and a client that vanishes is detected.
     """
 
-    def __init__(self, listener: socket.socket, room: trio.Semaphore, make_room: Callable[[], None]) -> None:
-        """`make_room` hangs up on an idle client, if there is one."""
+    def __init__(
+        self,
+        listener: socket.socket,
+        room: trio.Semaphore,
+        make_room: Callable[[], None],
+        paused: Callable[[], None],
+    ) -> None:
+        """`make_room` hangs up on an idle client, if there is one. `paused` is called at each pause."""
         self._listener = (
             Passed(listener)
             if _passes_on(listener)
@@ -175,6 +182,7 @@ class Endpoint(trio.abc.Listener[Stream]):
         self._room = room
         self._troubles = Troubles()
         self._make_room = make_room
+        self._paused = paused
 
     async def accept(self) -> Stream:
         """Return the next connection. Its room is to be released when it ends."""
@@ -192,6 +200,7 @@ class Endpoint(trio.abc.Listener[Stream]):
             try:
                 return await self._listener.accept()
             except (OSError, MemoryError) as error:
+                self._paused()
                 self._troubles.log(error)
                 await trio.sleep(PAUSE)
 

@@ -5,8 +5,8 @@ whose clients count together (`adapters.sockets.origin_at`). Does not know socke
 
 The rules it keeps: an address that connects too fast is slowed first, and refused only when it would have to
 wait for longer than `PATIENCE`. No default holds back this machine's own clients: tests, measurements, and
-a reverse proxy, behind which everybody has its address. What is remembered of addresses that have left is
-bounded.
+a reverse proxy that nobody trusts, behind which everybody has its address. What is remembered of addresses
+that have left is bounded.
 """
 
 import argparse
@@ -52,8 +52,8 @@ _TEXTS = {
 }
 
 
-LIMITS = frozenset(each.value for each in Refusal)
-"""The options about connections."""
+LIMITS = frozenset((*(each.value for each in Refusal), "system"))
+"""The limits on connections: the options, and the system's own."""
 
 
 @dataclass(frozen=True, slots=True)
