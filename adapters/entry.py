@@ -12,7 +12,7 @@ it keeps:
 import logging
 import ssl
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -24,7 +24,7 @@ from adapters.first_bytes import TLS, is_http
 from adapters.tls import Session
 from adapters.wire import Wire
 from gateway.server.certificates import Certificate
-from gateway.server.proxies import LONGEST, header_in
+from gateway.server.proxies import LONGEST, Network, header_in, is_trusted
 from gateway.throttle import Throttle
 
 SILENCE = 300.0
@@ -65,9 +65,11 @@ class Entry:
         *,
         tls_only: bool = False,
         proxied: bool = False,
+        trusted: Sequence[Network] = (),
     ) -> None:
         """`proxied` demands the PROXY header, and `tls_only` TLS, for which `certificate` is needed.
 
+        Of `trusted` proxies it is known later for whom they speak.
         Connections that are not let in are counted into `counts`, as ``entry_refused`` and why.
         """
         self.certificate = certificate
@@ -75,6 +77,7 @@ class Entry:
         self._counts = counts
         self._tls_only = tls_only
         self._proxied = proxied
+        self._trusted = trusted
         self._thread = trio.CapacityLimiter(1)
         self._log = Throttle(LOG_PERIOD)
 
@@ -87,12 +90,13 @@ class Entry:
         """Return what lets a client in and serves it.
 
         Where TLS is possible the client has `silence` seconds for its first byte. `guard` may refuse a client
-        as soon as it is known where it is.
+        at once, and again when the PROXY header has said where it is.
         """
         if self.certificate is not None:
             serve = partial(self._serve, partial(self._choose, self.certificate, silence), serve)
-        serve = guard(serve)
-        return partial(self._serve, self._read_header, serve) if self._proxied else serve
+        if self._proxied:
+            serve = partial(self._serve, self._read_header, serve)
+        return guard(serve)
 
     async def _serve(self, admit: Callable[[Wire], Awaitable[bool]], serve: Serve, wire: Wire) -> None:
         try:
@@ -106,7 +110,7 @@ class Entry:
 
     async def _read_header(self, wire: Wire) -> bool:
         """Take the PROXY header off; return whether there was one."""
-        why, data = "", b""
+        why, data = "no PROXY header came in time", b""
         with trio.move_on_after(PROXY_LIMIT):
             try:
                 while (header := header_in(data)) is None:
@@ -116,12 +120,15 @@ class Entry:
             except ValueError as error:
                 why = str(error)
             else:
-                wire.address = header.address or wire.address
+                why, wire.address = "", header.address or wire.address
                 wire.push_back(header.rest)
-                return True
-        self._refuse("no_proxy_header")
-        self._log_missing(wire.address, why or "no PROXY header came in time")
-        return False
+        if why:
+            self._refuse("no_proxy_header")
+            self._log_missing(wire.address, why)
+            return False
+        if not is_trusted(wire.address, self._trusted):
+            await wire.count_at(wire.origin)
+        return True
 
     def _log_missing(self, address: str, why: str) -> None:
         if self._log.passes(trio.current_time()):

@@ -5,7 +5,7 @@ wants to go. Knows of dialects only what they declare. The rule it keeps: it rea
 whoever serves the client reads all of it again, unchanged.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -52,22 +52,31 @@ def serving(front: Front, trusted: Sequence[Network]) -> Serve:
     """Return what serves a dialect's clients on a port of its own, also behind `trusted` proxies."""
     if isinstance(front, Endpoint):
         return partial(serve_websocket, endpoint=replace(front, trusted=trusted))
-    return front
+    return partial(_serve_lines, front)
+
+
+async def _serve_lines(serve: Serve, wire: Wire) -> None:
+    await wire.count_at(wire.origin)  # no proxy for HTTP writes lines
+    await serve(wire)
 
 
 def sharing(
-    fronts: Sequence[tuple[Dialect, Front]], trusted: Sequence[Network], pass_on: PassOn | None
+    fronts: Sequence[tuple[Dialect, Front]],
+    trusted: Sequence[Network],
+    pass_on: PassOn | None,
+    is_closed: Callable[[], bool],
 ) -> Serve:
     """Return what serves the clients of all dialects on one port, of which one at most has lines.
 
-    Requests for no websocket go to `pass_on`, or are answered with a short text without it.
+    Requests for no websocket go to `pass_on`, or are answered with a short text without it. Nobody gets a
+    websocket any more once it `is_closed`.
     """
     by_websocket = [(each, front) for each, front in fronts if isinstance(front, Endpoint)]
-    lines = [front for _, front in fronts if not isinstance(front, Endpoint)]
+    lines = [serving(front, ()) for _, front in fronts if not isinstance(front, Endpoint)]
     places = [f"{each.title}, at {_path(each)}" for each, _ in by_websocket]
     places += [each.title for each, front in fronts if not isinstance(front, Endpoint)]
     text = TEXT + "".join(f"- {each}\n" for each in places)
-    endpoint = Endpoint(Shared(by_websocket).talk, text, trusted=trusted, pass_on=pass_on)
+    endpoint = Endpoint(Shared(by_websocket).talk, text, None, trusted, pass_on, is_closed)
     http = partial(serve_websocket, endpoint=endpoint)
     return by_first_bytes(lines[0], http) if lines else http
 

@@ -8,14 +8,27 @@ looked at only when as many have come as were allowed then; so after a pause the
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from math import inf
+from typing import TypeAlias
 
 import trio
 
 LEAST = 0.02
 """Seconds that a client waits longer than for one message, so that it does not wait for each of many."""
+
+
+CountAt: TypeAlias = Callable[[str], Awaitable[None]]
+"""Counts a client at its origin, at once or after a while. Raises `NotLetIn`."""
+
+
+class NotLetIn(Exception):
+    """A limit refuses a client. The text is a sentence that says so."""
+
+
+async def count_nowhere(_origin: str) -> None:
+    """Count nothing."""
 
 
 def _ignore(_option: str, _origin: str) -> None:

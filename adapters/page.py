@@ -4,13 +4,15 @@ Knows wires; does not know that process, but how to give it a socket. A plain co
 costs this process nothing from then on. One with TLS stays: its bytes are relayed to a socket of which the
 process has the other end. The rules it keeps:
 
-- Relays are bounded, in number and in bytes, and a relay does its work in turns with clients that send much.
+- Relays are bounded, in bytes and in number, for each address and for all.
+- A relay does its work in turns with clients that send much.
 - A relay ends when either end does, or does not take what it is sent.
 """
 
 import resource
 import socket
 from collections import Counter
+from collections.abc import Sequence
 
 import trio
 
@@ -18,9 +20,12 @@ from adapters.by_http import by_http
 from adapters.passing import Passing
 from adapters.upgrade import PlainRequest
 from adapters.wire import Wire
+from gateway.server.proxies import Network, is_trusted
 
 MOST_RELAYS = 256
 """Connections that are relayed at once."""
+SHARES = 4
+"""One of so many parts of them is what a single address may have."""
 FILES_PER_RELAY = 32
 """Of so many files that the process may have open, one is for a relay: each takes one more than a client."""
 SEND_LIMIT = 30.0
@@ -33,15 +38,22 @@ _BUSY = by_http("503 Service Unavailable", "The page is busy. Try again in a whi
 class Page:
     """The way to the page, for connections that this process accepted."""
 
-    def __init__(self, passing: Passing, counts: Counter[tuple[str, str]]) -> None:
-        """Connections that `passing` does not take are counted into `counts`."""
+    def __init__(
+        self, passing: Passing, counts: Counter[tuple[str, str]], trusted: Sequence[Network] = ()
+    ) -> None:
+        """Connections that are not taken are counted into `counts`.
+
+        `trusted` proxies may have more relays than other addresses.
+        """
         self.passing = passing
         self._counts = counts
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._most = (
             MOST_RELAYS if files == resource.RLIM_INFINITY else min(MOST_RELAYS, files // FILES_PER_RELAY)
         )
-        self._relays = 0
+        self._trusted = trusted
+        self._relays = Counter[str]()
+        """By the address of the client."""
 
     async def serve(self, wire: Wire) -> None:
         """Serve a connection to the page's own port."""
@@ -73,9 +85,11 @@ class Page:
         await self.passing.give(number, request.begun, wire.address, **marks)
 
     async def _relay(self, wire: Wire, request: PlainRequest) -> None:
-        if self._relays == self._most:
+        origin, relays = wire.origin, self._relays
+        most = self._most if is_trusted(wire.address, self._trusted) else max(1, self._most // SHARES)
+        if relays[origin] >= most or relays.total() >= self._most:
             raise BlockingIOError
-        self._relays += 1
+        relays[origin] += 1
         try:
             ours, theirs = socket.socketpair()
             async with trio.SocketStream(trio.socket.from_stdlib_socket(ours)) as stream:
@@ -83,7 +97,9 @@ class Page:
                     await self._hand_over(theirs.fileno(), wire, request)
                 await _exchange(wire, stream)
         finally:
-            self._relays -= 1
+            relays[origin] -= 1
+            if not relays[origin]:
+                del relays[origin]
 
 
 async def _exchange(wire: Wire, stream: trio.SocketStream) -> None:

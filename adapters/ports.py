@@ -102,7 +102,8 @@ class Ports:
             served = partial(serve_connection, name, guarded, wired)
             return Listening(FrontEnd(name, port_of(listeners) or 0, served, paused, stays), [*listeners])
 
-        shared = [found(ONE_PORT, serve_all, SILENCE, self.shared)] if self.shared else []
+        shares = bool(self.shared and self.to_page)
+        shared = [found(ONE_PORT, serve_all, SILENCE, self.shared, stays=shares)] if self.shared else []
         if self.to_page is None or not self.page or self.for_web:
             return shared
         page = found(PAGE, self.to_page.serve, limits.limits.request, self.page, stays=True)
@@ -115,14 +116,20 @@ async def opened_ports(options: Options, counts: Counter[tuple[str, str]]) -> As
     certificate = None
     if options.tls_cert is not None:
         certificate = await trio.to_thread.run_sync(Certificate, options.tls_cert, options.tls_key)
-    entry = Entry(certificate, counts, tls_only=options.tls_only, proxied=options.proxy_protocol)
+    entry = Entry(
+        certificate,
+        counts,
+        tls_only=options.tls_only,
+        proxied=options.proxy_protocol,
+        trusted=options.trusted_proxy,
+    )
     page = await _open_page(options)
     shared = [] if options.port is None else await open_port(options.port, options.host)
     if not (page and not entry.is_plain) and not (shared and options.web != NO_WEB):
         yield Ports(page, shared, entry, None)
         return
     with closing(Passing()) as passing:
-        yield Ports(page, shared, entry, Page(passing, counts))
+        yield Ports(page, shared, entry, Page(passing, counts, options.trusted_proxy))
 
 
 async def _open_page(options: Options) -> Listeners:

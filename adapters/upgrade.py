@@ -60,6 +60,8 @@ class Endpoint:
     """Proxies that are believed where a client is."""
     pass_on: "PassOn | None" = None
     """Takes requests that ask for no websocket, instead of an answer."""
+    is_closed: Callable[[], bool] = lambda: False
+    """Whether no websocket is opened any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +92,17 @@ class _Wanted:
 
 
 async def serve_websocket(wire: Wire, endpoint: Endpoint) -> None:
-    """Serve one connection to a websocket port; return when it is over and `wire` is closed."""
+    """Serve one connection to a websocket port; return when it is over and `wire` is closed.
+
+    Raises `NotLetIn` where a proxy has said where the client is, and that address has too much already.
+    """
+    peer = wire.address
+    answer = await _asked(wire, endpoint)
+    if wire.address != peer:
+        await wire.count_at(wire.origin)
     try:
-        answer: bytes | _Wanted | PlainRequest = b""
-        with trio.move_on_after(wire.limits.request) as asking:
-            answer = await _answer(wire, endpoint)
-        if asking.cancelled_caught:
-            wire.limits.reached("request-seconds", wire.origin)
-            answer = by_http("408 Request Timeout", "The request did not come in time.")
+        if isinstance(answer, _Wanted) and endpoint.is_closed():
+            answer = by_http("503 Service Unavailable", "The server is stopping. Try again later.")
         if isinstance(answer, _Wanted):
             await _upgrade(wire, answer, endpoint)
         elif isinstance(answer, PlainRequest):
@@ -109,6 +114,17 @@ async def serve_websocket(wire: Wire, endpoint: Endpoint) -> None:
         pass
     finally:
         await wire.linger()
+
+
+async def _asked(wire: Wire, endpoint: Endpoint) -> bytes | _Wanted | PlainRequest:
+    """Do as `_answer` while the request comes in time."""
+    try:
+        with trio.move_on_after(wire.limits.request):
+            return await _answer(wire, endpoint)
+    except (trio.BrokenResourceError, trio.ClosedResourceError):
+        return b""
+    wire.limits.reached("request-seconds", wire.origin)
+    return by_http("408 Request Timeout", "The request did not come in time.")
 
 
 def wanted_place(target: str) -> tuple[str | None, str | None]:

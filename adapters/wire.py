@@ -11,7 +11,7 @@ client with the largest backlog is given up. The writer bounds what waits for on
 import trio
 
 from adapters.epoll import Ready
-from adapters.pacing import UNLIMITED
+from adapters.pacing import UNLIMITED, CountAt, count_nowhere
 from adapters.sockets import DirectSocket, origin_at
 from adapters.tls import Session, TlsSocket
 from gateway.server.arrivals import ArrivalTimes
@@ -80,6 +80,7 @@ class Wire(trio.abc.Stream):
         "_socket",
         "_turns",
         "address",
+        "count_at",
         "heard",
         "limits",
         "read_at",
@@ -96,6 +97,8 @@ class Wire(trio.abc.Stream):
         """The client's host, an IP address. Empty where nobody knows."""
         self.limits = UNLIMITED
         """What is held against the client."""
+        self.count_at: CountAt = count_nowhere
+        """Is called with the client's origin once that is known; see `adapters.admission`."""
         self._socket: DirectSocket | TlsSocket = socket
         self._arrivals = arrivals or ArrivalTimes()
         self._backlogs = backlogs or Backlogs()

@@ -143,7 +143,7 @@ async def _play(
         opened += [(each.front_end.name, each.addresses()) for each in listening]
         opened += ports.opened(DIALECTS)
         services: list[Service] = [_web(options, archive, ports, listening, hub)] if ports.page_port else []
-        listening += ports.listening(_serve_all(options, fronts, ports), wired, limits)
+        listening += ports.listening(_serve_all(options, fronts, ports, hub), wired, limits)
         thinker = Thinker(options.house_workers, _terms(options))
         if epoll is not None:
             nursery.start_soon(epoll.run)
@@ -232,9 +232,10 @@ def _served(each: Dialect, front: Front, options: Options, limits: Admission, po
     return ports.entry.before(serving(front, options.trusted_proxy), silence, guard)
 
 
-def _serve_all(options: Options, fronts: Fronts, ports: Ports) -> Serve:
+def _serve_all(options: Options, fronts: Fronts, ports: Ports, hub: Hub) -> Serve:
     """Return what serves the clients of the one port."""
-    return sharing(fronts, options.trusted_proxy, None if ports.to_page is None else ports.to_page.take)
+    take = None if ports.to_page is None else ports.to_page.take
+    return sharing(fronts, options.trusted_proxy, take, lambda: hub.is_closed)
 
 
 def _web(
@@ -259,6 +260,7 @@ def _web(
         limits=(options.max_per_address, options.connects_per_second),
         request=options.request_seconds,
         idle=options.idle,
+        trusted=[str(each) for each in options.trusted_proxy],
         hosts=ports.hosts,
     )
     sockets: list[Opened] = [*ports.for_web]

@@ -44,6 +44,9 @@ class Client:
             data += chunk
         return data
 
+    def say_no_more(self) -> None:
+        self._sock.shutdown(socket.SHUT_WR)
+
     def close(self) -> None:
         self._sock.close()
 

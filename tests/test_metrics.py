@@ -3,6 +3,7 @@
 import json
 import re
 import socket
+import time
 import urllib.error
 import urllib.request
 from contextlib import ExitStack
@@ -97,6 +98,22 @@ def test_slow_and_hostile_readers_cost_a_game_nothing() -> None:
         status, err = gateway.stop()
     assert status == 0
     assert "ERROR" not in err
+
+
+def test_limits_of_the_page_are_counted_as_the_bots_are() -> None:
+    limit = ("limits_hit_total", "page", "max-per-address")
+    options = ("--tcp", "0", "--web", "0", "--max-per-address", "1", "--metrics", "0")
+    with served(*options, addresses=3) as gateway, ExitStack() as stack:
+        address = ("127.0.0.1", gateway.port("page"))
+        viewer = stack.enter_context(socket.create_connection(address, timeout=PATIENCE))
+        viewer.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert viewer.recv(12) == b"HTTP/1.1 200"
+        for _ in range(3):
+            with socket.create_connection(address, timeout=PATIENCE) as other:
+                assert other.recv(12) == b"HTTP/1.1 503"
+        give_up = time.monotonic() + PATIENCE
+        while scraped(gateway).get(limit) != 3:
+            assert time.monotonic() < give_up
 
 
 def test_other_paths_say_where_metrics_are() -> None:

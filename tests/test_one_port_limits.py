@@ -1,11 +1,16 @@
 """Limits by address on the one port, behind proxies: they hold for the client, not for the proxy."""
 
+import resource
 import socket
+import ssl
+from contextlib import ExitStack
 
 import certificates
 import pytest
 from served import PATIENCE, everything, until
 from shared_ports import dialled, got_from, on_one_port, stopped
+
+from adapters.page import MOST_RELAYS
 
 pytestmark = pytest.mark.operation
 
@@ -51,7 +56,35 @@ def test_client_by_tls_has_the_limit_before_its_handshake(tmp_path_factory: pyte
         with dialled(gateway) as first:
             first.sendall(b"NAME ann\n")
             until(first, b"SUCCESS\n")
-            where = "127.0.0.1", gateway.port("droidcon")
-            with socket.create_connection(where, PATIENCE) as second:
-                assert everything(second).startswith(b"HTTP/1.1 503")
+            with pytest.raises(ssl.SSLError, match="ACCESS_DENIED"):
+                dialled(gateway)
+            for hello in (b"NAME bob\n", b""):
+                where = "127.0.0.1", gateway.port("droidcon")
+                with socket.create_connection(where, PATIENCE) as second:
+                    second.sendall(hello)
+                    assert everything(second).startswith(b"HTTP/1.1 503")
+        stopped(gateway)
+
+
+@certificates.needs_openssl
+def test_one_address_has_a_quarter_of_the_connections_to_the_page_by_tls(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    files = certificates.make(tmp_path_factory.mktemp("certificate"))
+    _, descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = MOST_RELAYS if descriptors == resource.RLIM_INFINITY else min(MOST_RELAYS, descriptors // 32)
+    with on_one_port("--proxy-protocol", tls=files) as gateway, ExitStack() as stack:
+
+        def watches(address: str) -> bool:
+            assert gateway.tls is not None
+            sock = socket.create_connection(("127.0.0.1", gateway.port("page")), PATIENCE)
+            sock.sendall(header(address))
+            secure = stack.enter_context(gateway.tls.wrap_socket(sock, server_hostname="127.0.0.1"))
+            secure.sendall(b"GET /api/live/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            return b" 200 " in until(secure, b"\r\n")
+
+        assert all(watches("203.0.113.7") for _ in range(most // 4))
+        assert not watches("203.0.113.7")
+        assert watches("203.0.113.8")
+        stack.close()
         stopped(gateway)

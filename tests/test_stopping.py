@@ -18,7 +18,9 @@ from pathlib import Path
 import certificates
 import pytest
 import websocket
-from served import EVERY_PORT, PATIENCE, ROOT, Served, begun, served
+from served import EVERY_PORT, PATIENCE, ROOT, Served, begun, everything, served
+from shared_ports import got, on_one_port
+from shared_ports import opened as asked
 
 from conformance.lab.meters import children_of, has_proc
 from gateway.server.accounts import Account, digest_of, new_token
@@ -188,6 +190,42 @@ def closed_with(client: websocket.WebSocket) -> int:
         opcode, data = client.recv_data(control_frame=True)
         if opcode == websocket.ABNF.OPCODE_CLOSE:
             return int.from_bytes(data[:2])
+
+
+def test_one_port_serves_the_page_while_the_last_games_are_finished_and_lets_no_bot_in(
+    clients: Clients,
+) -> None:
+    with on_one_port("--drain", LONG, "--log-json") as gateway:
+        ann, bob = clients.game(gateway)
+        gateway.process.send_signal(signal.SIGTERM)
+        hear_log(gateway, "draining")
+        for _ in range(2):
+            assert got(gateway, "/healthz")[0] == 200
+            with pytest.raises(websocket.WebSocketBadStatusException, match="503") as refused:
+                asked(gateway, "/nac4")
+            assert refused.value.resp_body == b"The server is stopping. Try again later.\n"
+            assert hung_up_on(gateway)
+        play_out(ann, bob)
+        ann.hears("YOU_WON")
+        assert gateway.end()[0] == 0
+
+
+def test_one_port_without_the_page_is_closed_while_the_last_games_are_finished(clients: Clients) -> None:
+    with served("--port", "0", "--drain", LONG, "--log-json") as gateway:
+        ann, bob = clients.game(gateway)
+        gateway.process.send_signal(signal.SIGTERM)
+        hear_log(gateway, "draining")
+        while not refuses(gateway.port("droidcon")):
+            pass
+        play_out(ann, bob)
+        assert gateway.end()[0] == 0
+
+
+def hung_up_on(gateway: Served) -> bool:
+    """Whether a client with lines that comes now hears nothing, and is hung up on."""
+    with socket.create_connection(("127.0.0.1", gateway.port("droidcon")), timeout=PATIENCE) as late:
+        late.sendall(b"NAME eve\n")
+        return everything(late) == b""
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

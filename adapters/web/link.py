@@ -45,6 +45,8 @@ class Orders:
     """As `seconds` in `adapters.web.server.Web`."""
     idle: float = 300.0
     """As in `adapters.web.site.Site`."""
+    trusted: Sequence[str] = ()
+    """Networks of proxies, which have no limits by address."""
     hosts: Sequence[str] = ()
     """The addresses at which the server accepts clients of the page and passes them on."""
 
@@ -98,9 +100,18 @@ class Told:
     rows: Sequence[Sequence[Any]]
 
 
-Message: TypeAlias = Orders | Stop | Ask | Withdraw | Answer | Watch | Told
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """Tells the server that clients of the page have reached a limit, since the last such message."""
+
+    limit: str
+    """One of `gateway.server.limits.LIMITS`."""
+    times: int
+
+
+Message: TypeAlias = Orders | Stop | Ask | Withdraw | Answer | Watch | Told | Reached
 KINDS: Mapping[str, Callable[..., Message]] = {
-    kind.__name__.lower(): kind for kind in (Orders, Stop, Ask, Withdraw, Answer, Watch, Told)
+    kind.__name__.lower(): kind for kind in (Orders, Stop, Ask, Withdraw, Answer, Watch, Told, Reached)
 }
 
 

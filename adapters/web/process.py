@@ -17,10 +17,11 @@ from typing import Protocol
 
 import trio
 
-from adapters.web.link import Answer, Ask, Link, LinkError, Orders, Stop, Watch, Withdraw
+from adapters.web.link import Answer, Ask, Link, LinkError, Orders, Reached, Stop, Watch, Withdraw
 from adapters.web.live.sender import FactSender
 from gateway.hub.interfaces import HubForSubscribers
 from gateway.processes import Child, ended, started
+from gateway.server.limits import LIMITS
 from gateway.store.batcher import Request
 from gateway.store.errors import NotKeptError, StoreError
 
@@ -153,6 +154,8 @@ class WebProcess:
                                 )
                         case Watch(number):
                             facts.want(number)
+                        case Reached(str(limit), int(times)) if limit in LIMITS and times > 0:
+                            self._hub.feed.counts[f"limit_{limit}", "page"] += times
                         case _:
                             raise LinkError(f"a {type(message).__name__} is not for the server")
                 nursery.cancel_scope.cancel()  # which withdraws open questions

@@ -11,7 +11,7 @@ from itertools import count
 
 import trio
 
-from adapters.web.link import Answer, Ask, Link, LinkError, Message, Watch, Withdraw
+from adapters.web.link import Answer, Ask, Link, LinkError, Message, Reached, Watch, Withdraw
 from gateway.store.errors import StoreError
 from gateway.store.records import Cleared
 
@@ -74,6 +74,10 @@ class Remote:
     async def watch(self, number: int) -> None:
         """Have the server tell what happens; see `Watch`."""
         await self._say(Watch(number))
+
+    async def reached(self, limit: str, times: int) -> None:
+        """Tell that clients have reached a limit so often."""
+        await self._say(Reached(limit, times))
 
     async def _withdraw(self, number: int, given_up: trio.Event) -> None:
         await given_up.wait()

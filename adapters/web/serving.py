@@ -12,13 +12,13 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 
 import trio
 
 from adapters.admission import Admission
 from adapters.passing import Passed, PassedStream
-from adapters.sockets import address_of, origin_at
+from adapters.sockets import address_of
 from adapters.web.api import Admin
 from adapters.web.application import Application
 from adapters.web.health import Health
@@ -39,6 +39,8 @@ from gateway.store.reader import Reader
 
 NICENESS = 15
 """The niceness of this process: play and storing come first on a shared processor."""
+PERIOD = 1.0
+"""Seconds, at least, between two times when the server is told how often limits were reached."""
 MOST = 1024
 """Connections at once. A further client waits for one to end, or replaces an idle one."""
 
@@ -93,7 +95,13 @@ class Serving:
         )
         origins = Origins(frozenset(orders.origins), is_local=is_local)
         self._web = Web(Application(site, health, admin, origins), orders.request)
-        self._admission = Admission(doors(0, *orders.limits), Counter())
+        self._reached = trio.lowlevel.ParkingLot()
+        self._admission = Admission(
+            doors(0, *orders.limits),
+            Counter(),
+            trusted=[ip_network(each) for each in orders.trusted],
+            noted=self._note,
+        )
         self._room = trio.Semaphore(MOST)
         self._accepting = trio.CancelScope()
 
@@ -103,10 +111,12 @@ class Serving:
             nursery.start_soon(self._heed, nursery)
             nursery.start_soon(self._live.run)
             nursery.start_soon(self._solver.run)
+            nursery.start_soon(self._tell_of_limits)
             async with trio.open_nursery() as connections:
                 with self._accepting:
+                    paused = partial(self._admission.count, "limit_system", "page")
                     endpoints = [
-                        Endpoint(listener, self._room, self._web.make_room) for listener in listeners
+                        Endpoint(listener, self._room, self._web.make_room, paused) for listener in listeners
                     ]
                     await trio.serve_listeners(self._serve_one, endpoints, handler_nursery=connections)
             nursery.cancel_scope.cancel()
@@ -128,10 +138,23 @@ class Serving:
                     raise LinkError(f"{type(message).__name__} is not for the web")
         nursery.cancel_scope.cancel()
 
+    def _note(self) -> None:
+        self._reached.unpark_all()
+
+    async def _tell_of_limits(self) -> None:
+        """Tell the server how often limits were reached, once in a while."""
+        counts = self._admission.counts
+        while True:
+            if not counts:
+                await self._reached.park()
+            for (what, _), times in [(key, counts.pop(key)) for key in tuple(counts)]:
+                await self._remote.reached(what.removeprefix("limit_"), times)
+            await trio.sleep(PERIOD)
+
     async def _serve_one(self, stream: Stream) -> None:
         try:
-            origin = origin_at(_address_of(stream))
-            await self._admission.let_in("page", origin, stream, self._web.serve, refuse)
+            visit = self._admission.visit("page", _address_of(stream))
+            await self._admission.let_in(visit, stream, self._web.serve, refuse)
         finally:
             stream.socket.close()
             self._room.release()
@@ -143,8 +166,14 @@ class Endpoint(trio.abc.Listener[Stream]):
     As in `gateway.server.accepting`, no error of accept() ends it, and a client that vanishes is detected.
     """
 
-    def __init__(self, listener: socket.socket, room: trio.Semaphore, make_room: Callable[[], None]) -> None:
-        """`make_room` hangs up on an idle client, if there is one."""
+    def __init__(
+        self,
+        listener: socket.socket,
+        room: trio.Semaphore,
+        make_room: Callable[[], None],
+        paused: Callable[[], None],
+    ) -> None:
+        """`make_room` hangs up on an idle client, if there is one. `paused` is called at each pause."""
         self._listener = (
             Passed(listener)
             if _passes_on(listener)
@@ -153,6 +182,7 @@ class Endpoint(trio.abc.Listener[Stream]):
         self._room = room
         self._troubles = Troubles()
         self._make_room = make_room
+        self._paused = paused
 
     async def accept(self) -> Stream:
         """Return the next connection. Its room is to be released when it ends."""
@@ -170,6 +200,7 @@ class Endpoint(trio.abc.Listener[Stream]):
             try:
                 return await self._listener.accept()
             except (OSError, MemoryError) as error:
+                self._paused()
                 self._troubles.log(error)
                 await trio.sleep(PAUSE)
 

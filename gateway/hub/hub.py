@@ -63,7 +63,8 @@ class Hub:
         """The mailboxes that got something and are to be flushed."""
         self.expect: Callable[[Outgoing], None] = self._unsent.append
         """Flush a mailbox when the hub is done: it has just got something."""
-        self._closed = False
+        self.is_closed = False
+        """Whether nobody is let in any more."""
 
     def __len__(self) -> int:
         """Return how many players are here, whatever they do."""
@@ -77,7 +78,7 @@ class Hub:
     def open(self, mailbox: Mailbox, manners: Manners, now: float, origin: str = "") -> Seat:
         """Return a seat for a player who has just come, from `origin`, and has not entered yet."""
         seat = Seat(next(self._numbers), mailbox, manners, origin)
-        if self._closed:
+        if self.is_closed:
             seat.dismiss(Dismissed(Why.STOPPED))
             return seat
         self._seats[seat.number] = seat
@@ -163,7 +164,7 @@ class Hub:
 
     def drain(self) -> None:
         """Begin no further game, and let nobody in any more. Games that are on go on."""
-        self._closed = self._runner.is_closed = True
+        self.is_closed = self._runner.is_closed = True
 
     def let_go(self, seat: Seat, now: float) -> bool:
         """Say good-bye to a seat, unless it plays or is gone; return whether that was done."""
@@ -176,7 +177,7 @@ class Hub:
 
     def close(self, now: float) -> None:
         """Say good-bye to everybody, those who come later too. A game that is on ends without a winner."""
-        self._closed = True
+        self.is_closed = True
         situations = [seat.situation for seat in self._seats.values()]
         for series in dict.fromkeys(each.series for each in situations if isinstance(each, Seated)):
             self._stop(series.seats[0], series, now)

@@ -5,8 +5,8 @@ whose clients count together (`adapters.sockets.origin_at`). Does not know socke
 
 The rules it keeps: an address that connects too fast is slowed first, and refused only when it would have to
 wait for longer than `PATIENCE`. No default holds back this machine's own clients: tests, measurements, and
-a reverse proxy, behind which everybody has its address. What is remembered of addresses that have left is
-bounded.
+a reverse proxy that nobody trusts, behind which everybody has its address. What is remembered of addresses
+that have left is bounded.
 """
 
 import argparse
@@ -52,6 +52,10 @@ _TEXTS = {
 }
 
 
+LIMITS = frozenset((*(each.value for each in Refusal), "system"))
+"""The limits on connections: the options, and the system's own."""
+
+
 @dataclass(frozen=True, slots=True)
 class AddressLimits:
     """What one address may have."""
@@ -84,17 +88,32 @@ class Doors:
         Return how many seconds it has to wait, up to `PATIENCE`; it is inside while it waits. A client
         without an origin has no limits by address.
         """
-        limits = self._limits_at(origin)
-        inside = self._inside.get(origin, 0)
         if self._total >= self._most:
             return Refusal.CONNECTIONS
+        entry = self._count(origin, now)
+        if not isinstance(entry, Refusal):
+            self._total += 1
+        return entry
+
+    def move(self, origin: str, to: str, now: float) -> Refusal | float:
+        """Count a connection that is inside elsewhere than at `origin`, or say why not, as `enter` does.
+
+        One that is refused still counts at `origin`.
+        """
+        entry = self._count(to, now)
+        if not isinstance(entry, Refusal):
+            self._forget(origin)
+        return entry
+
+    def _count(self, origin: str, now: float) -> Refusal | float:
+        limits = self._limits_at(origin)
+        inside = self._inside.get(origin, 0)
         if inside >= limits.connections:
             return Refusal.ADDRESS
         wait = self._connects.wait(origin, limits.connects, now)
         if wait > PATIENCE:
             return Refusal.CONNECTS
         self._inside[origin] = inside + 1
-        self._total += 1
         return wait
 
     def _limits_at(self, origin: str) -> AddressLimits:
@@ -105,6 +124,9 @@ class Doors:
     def leave(self, origin: str) -> None:
         """Let a connection out."""
         self._total -= 1
+        self._forget(origin)
+
+    def _forget(self, origin: str) -> None:
         self._inside[origin] -= 1
         if not self._inside[origin]:
             del self._inside[origin]

@@ -69,6 +69,11 @@ def header_in(data: bytes) -> Proxied | None:
     raise ValueError("there is no PROXY header")
 
 
+def begins_with_header(data: bytes) -> bool:
+    """Whether `data` begins as a PROXY header does."""
+    return data.startswith((_VERSION_1, _VERSION_2))
+
+
 def client_behind(peer: str, forwarded: str, trusted: Sequence[Network]) -> str:
     """Return where a client is: `peer`, or if that is a trusted proxy, the rightmost hop that is not.
 

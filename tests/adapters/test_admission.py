@@ -4,6 +4,7 @@ import logging
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from ipaddress import ip_network
 
 import pytest
 import trio
@@ -13,7 +14,7 @@ from wires import wired
 
 from adapters import admission
 from adapters.admission import LOG_PERIOD, PARTING, Admission
-from adapters.pacing import ClientLimits
+from adapters.pacing import ClientLimits, NotLetIn
 from adapters.wire import Wire
 from gateway.server.limits import AddressLimits, Doors
 
@@ -82,6 +83,41 @@ async def test_where_the_dialect_has_no_word_http_says_why() -> None:
         assert head.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
         assert body == b"Too many connections from your address are open. Close one first.\n"
         assert b"Content-Length: %d\r\n" % len(body) in head
+
+
+@pytest.mark.parametrize(
+    ("begin", "heard"),
+    [
+        (b"\x16\x03\x01", b"\x15\x03\x03\0\2\2\x31"),
+        (b"NAME ann\n", WORD),
+        (b"", WORD),
+        (b"PROXY TCP4 203.0.113.7 192.0.2.1 12345 443\r\n", b""),  # TLS may come next
+        (b"\r\n\r\n\0\r\nQUIT\n", b""),
+    ],
+)
+async def test_client_that_is_not_let_in_and_uses_tls_hears_no_plaintext(
+    begin: bytes, heard: bytes, autojump_clock: trio.testing.MockClock
+) -> None:
+    async with port(Doors(0)) as (front, limits):
+        limits.takes_tls = True
+        client = await front.dial()
+        await client.send_all(begin)
+        assert await drained(client) == heard
+
+
+async def test_client_of_a_proxy_counts_at_no_address_until_that_is_known() -> None:
+    async with port(Doors(2, AddressLimits(connections=1))) as (front, limits):
+        limits.trusted = (ip_network("192.0.2.0/24"),)
+        for _ in range(2):
+            await front.dial()
+        first, second = front.wires
+        await first.count_at("203.0.113.7")
+        await first.count_at("203.0.113.7")
+        with pytest.raises(NotLetIn, match="Too many connections from your address"):
+            await second.count_at("203.0.113.7")
+        assert limits.counts == {("limit_max-per-address", "toy"): 1}
+        front.end.set()
+    assert not limits.doors._inside
 
 
 async def test_of_many_that_are_not_let_in_at_once_only_some_hear_a_word() -> None:

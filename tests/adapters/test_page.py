@@ -2,9 +2,10 @@
 
 import socket
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from ipaddress import ip_network
 
 import certificates
 import pytest
@@ -15,8 +16,9 @@ from wires import wired
 
 from adapters.connection import serve_connection
 from adapters.entry import Entry
-from adapters.page import Page
+from adapters.page import SHARES, Page
 from gateway.server.certificates import Certificate
+from gateway.server.proxies import Network
 
 pytestmark = pytest.mark.trio
 
@@ -131,6 +133,37 @@ async def test_page_that_takes_nobody_is_busy_and_that_is_counted() -> None:
         await client.send_all(b"GET / HTTP/1.1\r\n")
         await client.send_eof()
         assert (await drained(client)).startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+    assert counts == {("page_refused", ""): 1}
+
+
+@certificates.needs_openssl
+@pytest.mark.parametrize(("trusted", "most"), [((), 2), ((ip_network("127.0.0.1"),), 2 * SHARES)])
+async def test_one_address_has_a_part_of_the_relays_and_a_trusted_proxy_all(
+    trusted: Sequence[Network], most: int, files: certificates.Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.page.MOST_RELAYS", 2 * SHARES)
+    process, counts = Process(), Counter[tuple[str, str]]()
+    entry = Entry(Certificate(files.certificate, files.key), Counter())
+    serve = entry.before(Page(process, counts, trusted).serve)
+    async with trio.open_nursery() as nursery, AsyncExitStack() as stack:
+
+        async def asked() -> trio.abc.ReceiveStream:
+            server, client = await stack.enter_async_context(sockets())
+            nursery.start_soon(serve_connection, "page", serve, wired, server)
+            secure = trio.SSLStream(
+                client, files.client(), server_hostname="127.0.0.1", https_compatible=True
+            )
+            await secure.send_all(b"GET / HTTP/1.1\r\n")
+            return secure
+
+        for _ in range(most):
+            process.arrived = trio.Event()
+            await asked()
+            await process.arrived.wait()
+        assert (await (await asked()).receive_some(12)) == b"HTTP/1.1 503"
+        for stream, _, _ in process.taken:
+            await stream.aclose()
+        nursery.cancel_scope.cancel()
     assert counts == {("page_refused", ""): 1}
 
 

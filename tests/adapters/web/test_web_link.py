@@ -2,7 +2,7 @@
 
 import errno
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from itertools import pairwise
 
@@ -19,6 +19,7 @@ from adapters.web.link import (
     LinkError,
     Message,
     Orders,
+    Reached,
     Stop,
     Told,
     Watch,
@@ -42,7 +43,7 @@ def links() -> tuple[Link, Link]:
     return Link(one), Link(other)
 
 
-@pytest.mark.parametrize("message", [*EACH, *LIVE, Answer(1, (2, 3)), Answer(1, error="no")])
+@pytest.mark.parametrize("message", [*EACH, *LIVE, Answer(1, (2, 3)), Answer(1, error="no"), Reached("x", 2)])
 async def test_message_arrives_as_it_was_sent_however_it_is_cut(message: Message) -> None:
     one, other = trio.testing.memory_stream_pair()
     link = Link(other)
@@ -216,6 +217,17 @@ async def test_server_tells_what_happens_while_it_is_asked_to_and_the_link_lasts
     assert not world.hub.feed.moves
 
 
+async def test_server_counts_the_limits_that_the_process_tells_of_and_nothing_else() -> None:
+    world, (here, there) = World(), links()
+    service = WebProcess(ORDERS, (), Store(), Store().clear, world.hub)  # type: ignore[arg-type]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(service._serve, here)
+        remote = Remote(there)
+        for limit, times in [("max-per-address", 2), ("max-per-address", 1), ("name", 1)]:
+            await remote.reached(limit, times)
+    assert world.hub.feed.counts == {("limit_max-per-address", "page"): 3}
+
+
 async def test_mistake_of_ours_costs_one_process_alone(caplog: pytest.LogCaptureFixture) -> None:
     store, (here, there) = Store(), links()
     store.clear = lambda: 1 // 0  # type: ignore[assignment]
@@ -263,13 +275,13 @@ async def test_process_that_cannot_be_started_is_tried_again_after_growing_pause
 
 
 @asynccontextmanager
-async def door_with_a_client() -> AsyncIterator[Endpoint]:
+async def door_with_a_client(paused: Callable[[], None] = lambda: None) -> AsyncIterator[Endpoint]:
     """A endpoint at which somebody waits."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         async with await trio.open_tcp_stream(*listener.getsockname()):
-            endpoint = Endpoint(listener, trio.Semaphore(1), make_room=lambda: None)
+            endpoint = Endpoint(listener, trio.Semaphore(1), lambda: None, paused)
             yield endpoint
             await endpoint.aclose()
 
@@ -299,8 +311,10 @@ async def test_no_error_of_accept_ends_the_process_or_writes_a_traceback(
 
     monkeypatch.setattr(trio.SocketListener, "accept", accept)
     monkeypatch.setattr(serving, "PAUSE", 0.001)
-    async with door_with_a_client() as endpoint, await endpoint.accept():
+    pauses: list[None] = []
+    async with door_with_a_client(lambda: pauses.append(None)) as endpoint, await endpoint.accept():
         pass
+    assert len(pauses) == 3
     assert [(each.getMessage(), each.exc_info) for each in caplog.records] == [
         (f"cannot accept connections: {words}", None)
     ]
@@ -312,7 +326,7 @@ async def test_nobody_is_accepted_for_whom_there_is_no_room() -> None:
         listener.listen()
         room = trio.Semaphore(1)
         made = []
-        endpoint = Endpoint(listener, room, lambda: made.append("room"))
+        endpoint = Endpoint(listener, room, lambda: made.append("room"), lambda: None)
         accepted: list[trio.SocketStream] = []
 
         async def accept() -> None:
@@ -337,7 +351,7 @@ async def test_idle_make_no_room_before_somebody_comes() -> None:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         room = trio.Semaphore(0)
-        endpoint = Endpoint(listener, room, room.release)
+        endpoint = Endpoint(listener, room, room.release, lambda: None)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(endpoint.accept)
             await trio.testing.wait_all_tasks_blocked()

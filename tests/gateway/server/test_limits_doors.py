@@ -40,6 +40,27 @@ def test_one_address_has_so_many_connections_whatever_others_have() -> None:
     assert [inside.enter(origin, 0.0) for origin in (THERE, OTHER)] == [0, Refusal.ADDRESS]
 
 
+def test_connection_that_turns_out_to_come_from_elsewhere_counts_there_and_not_twice() -> None:
+    inside = Doors(3, AddressLimits(connections=1))
+    assert [inside.enter("", 0.0) for _ in range(3)] == [0, 0, 0]
+    assert [inside.move("", THERE, 0.0), inside.move("", OTHER, 0.0)] == [0, 0]
+    assert inside.move("", THERE, 0.0) == Refusal.ADDRESS
+    inside.leave("")  # where the one that was refused still counts
+    inside.leave(THERE)
+    assert inside._inside == {OTHER: 1}
+    assert [inside.enter(THERE, 0.0), inside.enter("", 0.0)] == [0, 0]
+    assert inside.enter("", 0.0) == Refusal.CONNECTIONS
+
+
+def test_connection_that_turns_out_to_come_from_elsewhere_is_a_connect_of_that_address() -> None:
+    inside, room = Doors(there=AddressLimits(connects=1)), int(BURST + PATIENCE)
+    entries = []
+    for _ in range(room + 1):
+        assert inside.enter("", 0.0) == 0
+        entries.append(inside.move("", THERE, 0.0))
+    assert entries == [0, 0, 1, 2, 3, 4, 5, Refusal.CONNECTS]
+
+
 def test_address_that_connects_too_fast_waits_longer_and_longer_and_is_refused_in_the_end() -> None:
     inside = Doors(there=AddressLimits(connects=8))
     entries = [inside.enter(THERE, 0.0) for _ in range(100)]
