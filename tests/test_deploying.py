@@ -3,16 +3,21 @@
 import json
 import os
 import re
+import select
 import shlex
 import shutil
+import signal
 import socket
+import ssl
 import subprocess
 import sys
+import tempfile
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import certificates
 import pytest
 import yaml
 from served import PATIENCE, ROOT, Served, begun
@@ -24,11 +29,14 @@ pytestmark = pytest.mark.operation
 
 UNIT = (ROOT / "deploy" / "c4gateway.service").read_text()
 SOCKETS = (ROOT / "deploy" / "c4gateway.socket").read_text()
+OPTIONS = ROOT / "deploy" / "c4gateway.toml"
 IMAGE = (ROOT / "Dockerfile").read_text()
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text())
 MANUAL = (ROOT / "docs" / "operation.md").read_text()
 PORTS = [*(each.port for each in DIALECTS), WEB_PORT]
 POSTGRES = os.environ.get("C4TEST_POSTGRES")
+TLS = ("--tls-cert", "x")
+"""Without which options for TLS are refused."""
 MOST_EXPOSED = 30
 """Tenths, on the scale of `systemd-analyze security`, which ends at 10."""
 
@@ -60,6 +68,7 @@ def test_command_line_is_one_that_the_server_takes(name: str, monkeypatch: pytes
     monkeypatch.setenv("PORT", "5000")
     program, *arguments = commands()[name]
     assert Path(program).name == "c4gateway"
+    arguments = [each.replace("/etc/c4gateway", str(ROOT / "deploy")) for each in arguments]
     options = parse(arguments, DIALECTS)
     assert options.host == ["0.0.0.0"]
     assert options.drain > 0
@@ -127,6 +136,66 @@ def test_units_are_sound(installed: Path) -> None:
 def test_unit_is_hardened(installed: Path) -> None:
     done = analyzed("security", "--offline=true", f"--threshold={MOST_EXPOSED}", installed)
     assert done.returncode == 0, done.stdout
+
+
+def test_options_of_the_service_that_are_only_proposed_are_options_too() -> None:
+    proposed = tomllib.loads(re.sub("^# (?=[a-z-]+ = )", "", OPTIONS.read_text(), flags=re.MULTILINE))
+    assert {"players", "tls-cert", "tls-key", "metrics"} <= {*proposed}
+    for key, value in proposed.items():
+        assert parse([f"--{key}={value[0] if isinstance(value, list) else value}", *TLS], DIALECTS)
+
+
+# The service's user, and what root lets it read.
+
+USER = 4242
+"""A number is enough; nobody has to have it."""
+AS_USER = ("setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups")
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Give a directory of root's that hands its group on, where other users get to it."""
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        os.chown(place, 0, USER)
+        place.chmod(0o2750)
+        yield place
+
+
+def can_be_another() -> bool:
+    command = [*AS_USER, sys.executable, "-c", ""]
+    return shutil.which("setpriv") is not None and subprocess.run(command, check=False).returncode == 0
+
+
+def wait_for(gateway: Served, words: str) -> None:
+    """Read the log up to a line with these words."""
+    assert gateway.process.stderr is not None
+    line = ""
+    while words not in line:
+        assert select.select([gateway.process.stderr], [], [], PATIENCE)[0], line
+        line = gateway.process.stderr.readline().decode()
+        assert line, "the server has ended"
+
+
+@certificates.needs_openssl
+@pytest.mark.skipif(os.getuid() != 0 or not can_be_another(), reason="not root, or Python is root's alone")
+def test_server_of_another_user_reads_what_root_writes_before_and_after_a_reload(folder: Path) -> None:
+    shell("c4gateway player add ann 2>&1", folder)
+    old, new = certificates.make(folder, "old"), certificates.make(folder, "new")
+    Path(old.key).chmod(0o640)
+    command = [*AS_USER, sys.executable, "-m", "gateway", "--tcp", "0", "--no-web", "--db", "none"]
+    command += ["--players", str(folder / "c4gateway.players"), *old.options]
+    with begun(command, 1) as gateway:
+        shell("c4gateway player add bob 2>&1; c4gateway ban eve 2>&1", folder)
+        shell(f"install -m 640 -g {USER} new.pem old.pem; install -m 640 -g {USER} new.key old.key", folder)
+        gateway.process.send_signal(signal.SIGHUP)
+        wait_for(gateway, "reloaded: the players, the certificate")
+        address = ("127.0.0.1", gateway.port("droidcon"))
+        assert ssl.get_server_certificate(address) == Path(new.certificate).read_text()
+        for name in ("ann", "bob", "eve"):
+            with socket.create_connection(address, timeout=PATIENCE) as client:
+                client.sendall(f"NAME {name}\n".encode())
+                assert client.recv(99) == b"Error INVALID_COMMAND\n"
 
 
 # Backup and restore.
