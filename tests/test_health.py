@@ -83,6 +83,17 @@ def test_server_with_tls_is_well(
     assert (status, out[:12], err) == (0, "HTTP/1.1 200", "")
 
 
+def test_server_that_is_full_is_well() -> None:
+    port = free_port()
+    command = [PROGRAM, "--db", "none", "--port", port, "--max-connections", "1"]
+    with begun(command, 4), socket.socket() as client:
+        client.settimeout(PATIENCE)
+        client.connect(("127.0.0.1", int(port)))
+        client.sendall(b"NAME ann\n")
+        assert client.recv(8) == b"SUCCESS\n"
+        assert ran("health", "--port", port) == (0, "HTTP/1.1 503 Service Unavailable\n", "")
+
+
 @contextmanager
 def answering(answer: bytes) -> Iterator[str]:
     """Answer one client; give the port."""

@@ -20,6 +20,7 @@ PATIENCE = 9.0
 _REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
 _NOBODY = b"PROXY UNKNOWN\r\n"
 """The header of a proxy that speaks for itself."""
+_BUSY = "\nretry-after:"
 _LONGEST = 4096
 _PROGRAM = "c4gateway"
 
@@ -64,25 +65,30 @@ def _options_of(pid: int) -> list[str]:
 
 
 def _asked(options: argparse.Namespace, dialects: Sequence[Description]) -> str:
-    """Return the first line of the answer. Raises OSError where it is not a good one."""
+    """Return the first line of a good answer. Raises OSError where there is none.
+
+    A server that is too busy for this client is well: it says when to come again, as ``/healthz`` does not.
+    """
     host, (port, has_page) = options.host[0], _port(options, dialects)
     try:
         answer = _answer(options, host, port)
     except OSError as error:
         raise OSError(f"{host}, port {port}: {error.strerror or error}") from error
-    if not answer or (has_page and answer.split()[1:2] != ["200"]):
-        raise OSError(f"{host}, port {port}: {answer or 'no answer'}")
-    return answer
+    first = answer.partition("\n")[0].strip()
+    is_well = first.split()[1:2] == ["200"] or _BUSY in answer.lower() if has_page else first
+    if not is_well:
+        raise OSError(f"{host}, port {port}: {first or 'no answer'}")
+    return first
 
 
 def _answer(options: argparse.Namespace, host: str, port: int) -> str:
-    """Return the first line that the server answers with, nothing if it hangs up without one."""
+    """Return the head of what the server answers, nothing if it hangs up without a word."""
     with socket.create_connection((host, port), PATIENCE) as plain:  # 0.0.0.0 and :: are this machine, too
         if options.proxy_protocol:
             plain.sendall(_NOBODY)
         with _secured(plain) if options.tls_only else plain as sock:
             sock.sendall(_REQUEST)
-            return _line(sock)
+            return _head(sock)
 
 
 def _port(options: argparse.Namespace, dialects: Sequence[Description]) -> tuple[int, bool]:
@@ -104,8 +110,11 @@ def _secured(sock: socket.socket) -> socket.socket:
     return context.wrap_socket(sock)
 
 
-def _line(sock: socket.socket) -> str:
+def _head(sock: socket.socket) -> str:
+    """Return the head of an answer by HTTP; of any other one the first line."""
     data = b""
-    while b"\n" not in data and len(data) < _LONGEST and (more := sock.recv(_LONGEST)):
+    while b"\r\n\r\n" not in data and len(data) < _LONGEST and (more := sock.recv(_LONGEST)):
         data += more
-    return data.partition(b"\n")[0].decode("ascii", "backslashreplace").strip()
+        if b"\n" in data and not data.startswith(b"HTTP/"):
+            break
+    return data.decode("ascii", "backslashreplace")
