@@ -85,6 +85,13 @@ def test_containers_have_the_time_to_finish_their_games() -> None:
     assert limit >= parse(commands()["compose"][1:], DIALECTS).drain + 30
 
 
+def test_files_beside_the_database_outlive_a_container() -> None:
+    (place,) = image("VOLUME")
+    (volume,) = COMPOSE["services"]["c4gateway"]["volumes"]
+    assert volume.partition(":")[2] == place
+    assert volume.partition(":")[0] in COMPOSE["volumes"]
+
+
 def test_image_is_built_of_all_that_the_package_needs() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     needed = {"pyproject.toml", project["project"]["readme"], *project["project"]["license-files"]}
