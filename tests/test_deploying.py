@@ -152,6 +152,14 @@ def test_options_of_the_service_that_are_only_proposed_are_options_too() -> None
         assert parse([f"--{key}={value[0] if isinstance(value, list) else value}", *TLS], DIALECTS)
 
 
+def test_manual_makes_what_the_unit_needs() -> None:
+    making = manual("useradd")
+    (user,), (command,) = in_unit(UNIT, "User"), in_unit(UNIT, "ExecStart")
+    assert f" {user}\n" in making
+    assert Path(command.split()[-1]).name == OPTIONS.name
+    assert all((ROOT / name).is_file() for name in re.findall(r"deploy/[\w.-]+\w", MANUAL))
+
+
 # The service's user, and what root lets it read.
 
 USER = 4242
