@@ -20,6 +20,7 @@ WORKDIR /data
 VOLUME /data
 EXPOSE 8080 8001 4242 8000
 STOPSIGNAL SIGTERM
-HEALTHCHECK --start-period=10s CMD ["python3", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:8000/healthz', timeout=9)"]
+# Of the server with whatever options it was started.
+HEALTHCHECK --start-period=10s CMD ["c4gateway", "health", "--pid", "1"]
 ENTRYPOINT ["c4gateway", "--host", "0.0.0.0"]
 CMD ["--drain", "300"]

@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     from adapters.front_ends import DIALECTS  # noqa: PLC0415
     from gateway.server.arguments import let_output_take_any_text  # noqa: PLC0415
-    from gateway.server.options import COMMANDS, PLAYERS, SHOWING, in_force, parse  # noqa: PLC0415
+    from gateway.server.options import COMMANDS, HEALTH, PLAYERS, SHOWING, in_force, parse  # noqa: PLC0415
 
     given = sys.argv[1:] if arguments is None else arguments
     if given and given[0] in COMMANDS:
@@ -31,6 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from gateway.server import players  # noqa: PLC0415
 
         return players.main(given)
+    if given and given[0] == HEALTH:
+        from gateway.server import health  # noqa: PLC0415
+
+        return health.main(given[1:], DIALECTS)
     if given and given[0] == SHOWING:
         lines = in_force(given[1:], DIALECTS)
         let_output_take_any_text()

@@ -3,16 +3,21 @@
 import json
 import os
 import re
+import select
 import shlex
 import shutil
+import signal
 import socket
+import ssl
 import subprocess
 import sys
+import tempfile
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import certificates
 import pytest
 import yaml
 from served import PATIENCE, ROOT, Served, begun
@@ -24,11 +29,12 @@ pytestmark = pytest.mark.operation
 
 UNIT = (ROOT / "deploy" / "c4gateway.service").read_text()
 SOCKETS = (ROOT / "deploy" / "c4gateway.socket").read_text()
+OPTIONS = ROOT / "deploy" / "c4gateway.toml"
 IMAGE = (ROOT / "Dockerfile").read_text()
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text())
 MANUAL = (ROOT / "docs" / "operation.md").read_text()
 PORTS = [*(each.port for each in DIALECTS), WEB_PORT]
-POSTGRES = os.environ.get("C4GATEWAY_TEST_POSTGRES")
+POSTGRES = os.environ.get("C4TEST_POSTGRES")
 MOST_EXPOSED = 30
 """Tenths, on the scale of `systemd-analyze security`, which ends at 10."""
 
@@ -60,6 +66,7 @@ def test_command_line_is_one_that_the_server_takes(name: str, monkeypatch: pytes
     monkeypatch.setenv("PORT", "5000")
     program, *arguments = commands()[name]
     assert Path(program).name == "c4gateway"
+    arguments = [each.replace("/etc/c4gateway", str(ROOT / "deploy")) for each in arguments]
     options = parse(arguments, DIALECTS)
     assert options.host == ["0.0.0.0"]
     assert options.drain > 0
@@ -69,12 +76,18 @@ def test_ports_are_the_usual_ones_everywhere() -> None:
     assert [int(port) for port in in_unit(SOCKETS, "ListenStream")] == PORTS
     assert [int(port) for port in image("EXPOSE")[0].split()] == PORTS
     assert COMPOSE["services"]["c4gateway"]["ports"] == [f"{port}:{port}" for port in PORTS]
-    assert str(PORTS[-1]) in image("HEALTHCHECK")[0]
 
 
 def test_containers_have_the_time_to_finish_their_games() -> None:
     limit = int(COMPOSE["services"]["c4gateway"]["stop_grace_period"].removesuffix("s"))
     assert limit >= parse(commands()["compose"][1:], DIALECTS).drain + 30
+
+
+def test_files_beside_the_database_outlive_a_container() -> None:
+    (place,) = image("VOLUME")
+    (volume,) = COMPOSE["services"]["c4gateway"]["volumes"]
+    assert volume.partition(":")[2] == place
+    assert volume.partition(":")[0] in COMPOSE["volumes"]
 
 
 def test_image_is_built_of_all_that_the_package_needs() -> None:
@@ -128,6 +141,73 @@ def test_units_are_sound(installed: Path) -> None:
 def test_unit_is_hardened(installed: Path) -> None:
     done = analyzed("security", "--offline=true", f"--threshold={MOST_EXPOSED}", installed)
     assert done.returncode == 0, done.stdout
+
+
+def test_options_of_the_service_that_are_only_proposed_are_options_too() -> None:
+    proposed = tomllib.loads(re.sub("^# (?=[a-z-]+ = )", "", OPTIONS.read_text(), flags=re.MULTILINE))
+    assert {"players", "tls-cert", "tls-key", "metrics"} <= {*proposed}
+    for key, value in proposed.items():
+        assert parse(["--tls-cert=x", f"--{key}={value[0] if isinstance(value, list) else value}"], DIALECTS)
+
+
+def test_manual_makes_what_the_unit_needs() -> None:
+    making = manual("useradd")
+    (user,), (command,) = in_unit(UNIT, "User"), in_unit(UNIT, "ExecStart")
+    assert f" {user}\n" in making
+    assert Path(command.split()[-1]).name == OPTIONS.name
+    assert all((ROOT / name).is_file() for name in re.findall(r"deploy/[\w.-]+\w", MANUAL))
+
+
+# The service's user, and what root lets it read.
+
+USER = 4242  # whom nobody has to be
+AS_USER = ("setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups")
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Give a directory of root's that hands its group on, where other users get to it."""
+    with tempfile.TemporaryDirectory() as name:
+        place = Path(name)
+        os.chown(place, 0, USER)
+        place.chmod(0o2750)
+        yield place
+
+
+def can_be_another() -> bool:
+    command = [*AS_USER, sys.executable, "-c", ""]
+    return shutil.which("setpriv") is not None and subprocess.run(command, check=False).returncode == 0
+
+
+def wait_for(gateway: Served, words: str) -> None:
+    """Read the log up to a line with these words."""
+    assert gateway.process.stderr is not None
+    line = ""
+    while words not in line:
+        assert select.select([gateway.process.stderr], [], [], PATIENCE)[0], line
+        line = gateway.process.stderr.readline().decode()
+        assert line, "the server has ended"
+
+
+@certificates.needs_openssl
+@pytest.mark.skipif(os.getuid() != 0 or not can_be_another(), reason="not root, or Python is root's alone")
+def test_server_of_another_user_reads_what_root_writes_before_and_after_a_reload(folder: Path) -> None:
+    shell("c4gateway player add ann 2>&1", folder)
+    old, new = certificates.make(folder, "old"), certificates.make(folder, "new")
+    Path(old.key).chmod(0o640)
+    command = [*AS_USER, sys.executable, "-m", "gateway", "--tcp", "0", "--no-web", "--db", "none"]
+    command += ["--players", str(folder / "c4gateway.players"), *old.options]
+    with begun(command, 1) as gateway:
+        shell("c4gateway player add bob 2>&1; c4gateway ban eve 2>&1", folder)
+        shell(f"install -m 640 -g {USER} new.pem old.pem; install -m 640 -g {USER} new.key old.key", folder)
+        gateway.process.send_signal(signal.SIGHUP)
+        wait_for(gateway, "reloaded: the players, the certificate")
+        address = ("127.0.0.1", gateway.port("droidcon"))
+        assert ssl.get_server_certificate(address) == Path(new.certificate).read_text()
+        for name in ("ann", "bob", "eve"):
+            with socket.create_connection(address, timeout=PATIENCE) as client:
+                client.sendall(f"NAME {name}\n".encode())
+                assert client.recv(99) == b"Error INVALID_COMMAND\n"
 
 
 # Backup and restore.

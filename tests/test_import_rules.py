@@ -199,7 +199,7 @@ def test_cli_alone_imports_the_adapters_and_the_command_their_list() -> None:
 
 
 def test_options_are_read_without_what_serves() -> None:
-    seen, todo = set[str](), {"gateway.server.options", LIST}
+    seen, todo = set[str](), {"gateway.server.options", "gateway.server.health", LIST}
     while todo:
         seen |= todo
         todo = {found for name in todo for found in at_import(name)} - seen

@@ -55,7 +55,8 @@ def locked(file: str) -> Iterator[str]:
 def rewrite(file: str, header: str, change: Callable[[list[str]], list[str]]) -> None:
     """Write what `change` makes of the lines of a locked file, by way of another file that takes its place.
 
-    A new file begins with `header`, and is its owner's alone.
+    The file keeps its owner and mode. A new one begins with `header`, and is its owner's alone; in a folder
+    that hands its group on (the set-group-ID bit) the group may read it.
     """
     lines, known = [header], None
     with suppress(FileNotFoundError), open(file, encoding="utf-8-sig", newline="\n") as old:
@@ -69,6 +70,8 @@ def rewrite(file: str, header: str, change: Callable[[list[str]], list[str]]) ->
                 os.fchmod(new.fileno(), known.st_mode & 0o777)
                 with suppress(PermissionError):
                     os.fchown(new.fileno(), known.st_uid, known.st_gid)
+            elif os.stat(os.path.dirname(file)).st_mode & stat.S_ISGID:
+                os.fchmod(new.fileno(), 0o640)
             new.writelines(change(lines))
             new.flush()
             os.fsync(new.fileno())

@@ -45,6 +45,7 @@ Names of players can be protected, and players banned (--players FILE):
 
 Each option may also be in the environment (C4GATEWAY_LOG_LEVEL for --log-level) or in a file (--config):
   c4gateway config [OPTIONS]   which options are in force, and where each comes from
+  c4gateway health [OPTIONS]   whether a running server with these options is well
 """
 HOST = "127.0.0.1"
 LEVELS = ("debug", "info", "warning", "error")
@@ -72,6 +73,8 @@ PLAYERS = ("player", "ban", "unban")
 """Commands on who may play."""
 SHOWING = "config"
 """The command that shows the options."""
+HEALTH = "health"
+"""The command that asks a running server how it is."""
 
 
 def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> Options:

@@ -50,6 +50,15 @@ def test_new_file_is_the_operator_s_alone(file: Path, capsys: pytest.CaptureFixt
     assert sorted(os.listdir(file.parent)) == ["audit", "players"]
 
 
+def test_new_file_is_the_group_s_too_in_a_directory_that_hands_it_on(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.parent.chmod(0o2750)
+    added(file, capsys, "ann")
+    assert ban(file, "ban", "eve") == 0
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (file, Path(f"{file}.bans"))] == [0o640, 0o640]
+
+
 def test_names_are_listed_with_their_notes(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     added(file, capsys, "Ann", "--notes", "of class 3")
     added(file, capsys, "bob x")

@@ -1,0 +1,147 @@
+"""The command ``c4gateway health``, as the image's health check runs it, and as an operator does."""
+
+import json
+import re
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import certificates
+import pytest
+from served import PATIENCE, ROOT, begun, ran
+
+PROGRAM = str(Path(sys.executable).with_name("c4gateway"))
+
+pytestmark = pytest.mark.operation
+
+
+@pytest.fixture(scope="module")
+def tls(tmp_path_factory: pytest.TempPathFactory) -> certificates.Files:
+    return certificates.make(tmp_path_factory.mktemp("tls"))
+
+
+def check(options: list[str], addresses: int) -> tuple[int, str, str]:
+    """Run a server, which prints so many addresses; return what the image's check of it comes to."""
+    (line,) = re.findall(r"^HEALTHCHECK .*CMD (.*)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE)
+    program, *words, pid = json.loads(line)
+    assert (program, pid) == ("c4gateway", "1")
+    with begun([PROGRAM, "--db", "none", *options], addresses) as gateway:
+        done = subprocess.run(
+            [PROGRAM, *words, str(gateway.process.pid)],
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    return done.returncode, done.stdout, done.stderr
+
+
+def free_port() -> str:
+    """Return a port that nobody has: the check has to find it among the options."""
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        return str(sock.getsockname()[1])
+
+
+@pytest.mark.parametrize(
+    ("port", "options", "addresses", "answer"),
+    [
+        ("--web", ["--tcp", "0"], 2, "HTTP/1.1 200"),
+        ("--web", ["--tcp", "0", "--host", "0.0.0.0"], 2, "HTTP/1.1 200"),
+        ("--port", [], 4, "HTTP/1.1 200"),
+        ("--port", ["--proxy-protocol"], 4, "HTTP/1.1 200"),
+        ("--port", ["--no-web"], 3, "HTTP/1.1 200"),
+        ("--arena", ["--no-web"], 1, "HTTP/1.1 200"),
+        ("--tcp", ["--no-web", "--proxy-protocol"], 1, "Error INVALID_COMMAND"),
+    ],
+)
+def test_server_is_well_however_it_listens(
+    port: str, options: list[str], addresses: int, answer: str
+) -> None:
+    status, out, err = check([port, free_port(), *options], addresses)
+    assert (status, out[: len(answer)], err) == (0, answer, "")
+
+
+@certificates.needs_openssl
+@pytest.mark.parametrize(
+    ("port", "options", "addresses"),
+    [
+        ("--port", [], 4),
+        ("--port", ["--tls-only"], 4),
+        ("--port", ["--tls-only", "--proxy-protocol"], 4),
+        ("--web", ["--tcp", "0", "--tls-only"], 2),
+    ],
+)
+def test_server_with_tls_is_well(
+    port: str, options: list[str], addresses: int, tls: certificates.Files
+) -> None:
+    status, out, err = check([port, free_port(), *options, *tls.options], addresses)
+    assert (status, out[:12], err) == (0, "HTTP/1.1 200", "")
+
+
+def test_server_that_is_full_is_well() -> None:
+    port = free_port()
+    command = [PROGRAM, "--db", "none", "--port", port, "--max-connections", "1"]
+    with begun(command, 4), socket.socket() as client:
+        client.settimeout(PATIENCE)
+        client.connect(("127.0.0.1", int(port)))
+        client.sendall(b"NAME ann\n")
+        assert client.recv(8) == b"SUCCESS\n"
+        assert ran("health", "--port", port) == (0, "HTTP/1.1 503 Service Unavailable\n", "")
+
+
+@contextmanager
+def answering(answer: bytes) -> Iterator[str]:
+    """Answer one client; give the port."""
+
+    def serve() -> None:
+        with sock.accept()[0] as client:
+            client.recv(4096)
+            client.sendall(answer)
+
+    with socket.create_server(("127.0.0.1", 0)) as sock:
+        server = threading.Thread(target=serve)
+        server.start()
+        yield str(sock.getsockname()[1])
+        server.join()
+
+
+@pytest.mark.parametrize(
+    ("answer", "option", "words"),
+    [
+        (b"HTTP/1.1 503 Service Unavailable\r\n\r\n{}", "--web", "HTTP/1.1 503 Service Unavailable"),
+        (b"\x16\x03\xff\n\r\n", "--web", "\\xff"),
+        (b"", "--web", "no answer"),
+        (b"", "--tcp", "no answer"),
+    ],
+)
+def test_another_answer_is_not_a_good_one(answer: bytes, option: str, words: str) -> None:
+    more = ["--no-web"] if option == "--tcp" else []
+    with answering(answer) as port:
+        status, out, err = ran("health", option, port, *more)
+    assert (status, out) == (1, "")
+    assert err.startswith(f"c4gateway: unhealthy: 127.0.0.1, port {port}: ")
+    assert words in err
+    assert err.count("\n") == 1
+
+
+def test_options_are_those_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    port = free_port()
+    monkeypatch.setenv("C4GATEWAY_WEB", port)
+    assert ran("health") == (1, "", f"c4gateway: unhealthy: 127.0.0.1, port {port}: Connection refused\n")
+
+
+def test_process_that_is_another_program_has_no_options() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        status, _, err = ran("health", "--pid", str(other.pid))
+        other.communicate(b"\n")
+    assert status == 1
+    assert f"unhealthy: process {other.pid} is not c4gateway" in err
+
+
+def test_wrong_option_is_one_line() -> None:
+    status, _, err = ran("health", "--wbe", "1")
+    assert (status, err.count("\n")) == (2, 1)
