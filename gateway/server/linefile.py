@@ -7,6 +7,7 @@ commands that change a file at the same time, one waits for the other.
 import fcntl
 import getpass
 import os
+import stat
 import tempfile
 import time
 from codecs import BOM_UTF8
