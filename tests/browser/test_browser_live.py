@@ -128,7 +128,7 @@ def test_those_who_wait_are_named_and_have_pages(gateway: Served, windows: Windo
     with connected(DroidconClient(gateway, "hannah", "@nobody"), ArenaClient(gateway, "..", "@nobody")):
         expect(page.locator(".lobby")).to_contain_text("hannah")
         page.locator(".lobby summary").click()
-        since = re.compile("Waits (in the lobby|at table @nobody) since")
+        since = re.compile("has waited (in the lobby|at table @nobody) since")
         waiting = page.get_by_role("list", name="Players that wait")
         for name in ("hannah", ".."):
             waiting.get_by_role("link", name=name, exact=True).click()

@@ -49,7 +49,7 @@ async def test_player_that_waits_has_a_page_before_its_first_game(site: Site, na
     site.on = waiting(name, f"<i>{name}"[:256])
     page = await shown(site, f"/player/{address(name)}")
     assert "No finished games yet" in page
-    assert "Waits at table" in page
+    assert "It has waited at table" in page
     assert "<i>" not in page
     assert "<img" not in page
 
@@ -60,27 +60,27 @@ async def test_page_of_a_player_that_waits_says_since_when(
     monkeypatch.setattr(time, "time", lambda: BEGAN / 1000)
     site.on = waiting("alice", waited=90.0)
     page = await shown(site, "/player/alice")
-    assert f'Waits in the lobby since <time datetime="{moment(BEGAN - 90_000)}">' in page
+    assert f'It has waited in the lobby since <time datetime="{moment(BEGAN - 90_000)}">' in page
 
 
 async def test_player_has_a_page_however_many_wait(site: Site) -> None:
     for player in range(LOBBY + 1):
         site.on += waiting(f"bot-{player}", player=player)
-    assert "Waits in the lobby" in await shown(site, "/player/bot-0")
+    assert "It has waited in the lobby" in await shown(site, "/player/bot-0")
 
 
 async def test_page_of_a_player_in_its_first_game_leads_to_the_game_and_the_opponent(site: Site) -> None:
     players = ("ann", "a/b")
     site.on = [written(GameStarted("9k3fm-00002a", (1, 2), players, ("arena", "nac4"), None, 1, None))]
     page = await shown(site, "/player/ann")
-    assert "Plays game" in page
+    assert "It plays game" in page
     assert games(page) == ["9k3fm-00002a"]
     assert 'href="/player/a%2Fb"' in page
 
 
 async def test_player_that_neither_waits_nor_plays_has_a_page_while_it_is_connected(site: Site) -> None:
     site.on = [written(Came(7, "alice", "arena"))]
-    assert "Is connected" in await shown(site, "/player/alice")
+    assert "It is connected" in await shown(site, "/player/alice")
     await shown(site, "/player/bob", 404)
 
 
@@ -88,7 +88,7 @@ async def test_player_that_waits_has_a_page_where_no_results_are_kept(tmp_path: 
     site = unkept(tmp_path)
     site.on = waiting("alice")
     page = await shown(site, "/player/alice")
-    assert "Waits in the lobby" in page
+    assert "It has waited in the lobby" in page
     assert "This server does not keep results." in page
     assert "Results are not kept here" in await shown(site, "/player/bob")
 
