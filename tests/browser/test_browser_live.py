@@ -1,6 +1,7 @@
 """Live and the projector: boards that move while clients play, and viewers that were cut off."""
 
 import os
+import re
 import signal
 from itertools import count
 from pathlib import Path
@@ -122,12 +123,19 @@ def test_viewer_sees_on_when_the_process_of_the_web_was_killed(gateway: Served, 
 
 
 @pytest.mark.usefixtures("long")
-def test_those_who_wait_are_named(gateway: Served, windows: Windows) -> None:
+def test_those_who_wait_are_named_and_have_pages(gateway: Served, windows: Windows) -> None:
     page = windows.open("/")
-    with connected(DroidconClient(gateway, "hannah", "@nobody")):
+    with connected(DroidconClient(gateway, "hannah", "@nobody"), ArenaClient(gateway, "..", "@nobody")):
         expect(page.locator(".lobby")).to_contain_text("hannah")
         page.locator(".lobby summary").click()
-        expect(page.get_by_role("list", name="Players that wait")).to_contain_text("hannah")
+        since = re.compile("has waited (in the lobby|at table @nobody) since")
+        waiting = page.get_by_role("list", name="Players that wait")
+        for name in ("hannah", ".."):
+            waiting.get_by_role("link", name=name, exact=True).click()
+            expect(page.locator("h1")).to_have_text(name)
+            expect(page.locator("main")).to_contain_text(since)
+            page.go_back()
+            page.locator(".lobby summary").click()
 
 
 @pytest.mark.usefixtures("long")

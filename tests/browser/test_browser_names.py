@@ -28,7 +28,14 @@ COUPLES = (
 )
 """Who plays whom. An arena player may have any name, a Droidcon player one word, a nac4 player ASCII."""
 NAMES = [name for _, first, _, second in COUPLES for name in (first, second)]
-VIEWS = {"live": "/", "standings": "/standings", "board": "/board", "play": "/play"}
+WAITS = "<h1>waits"
+VIEWS = {
+    "live": "/",
+    "standings": "/standings",
+    "board": "/board",
+    "play": "/play",
+    "new player": f"/player/{quote(WAITS)}",
+}
 
 
 def clients(gateway: Served, table: str) -> list[tuple[Client, Client]]:
@@ -51,7 +58,7 @@ def gateway(tmp_path_factory: pytest.TempPathFactory, browser: object) -> Iterat
         for pair in clients(gateway, "\u202e<i>"):
             stack.enter_context(connected(*pair))
             pair[0].play(3)
-        stack.enter_context(connected(DroidconClient(gateway, "<h1>waits", "@<nobody>")))
+        stack.enter_context(connected(DroidconClient(gateway, WAITS, "@<nobody>")))
         yield gateway
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from itertools import count
 
 from adapters.web.live.channel import Channel, Wanted, event
-from adapters.web.live.model import Game, Json, Model
+from adapters.web.live.model import NAMESAKES, Game, Json, Model
 from adapters.web.live.rows import Begun, Complete, Over, Told
 from gateway.game.facts import GameStarted, MoveMade
 
@@ -70,6 +70,12 @@ class Channels:
         """Return the state that a new viewer would get."""
         assert self._model is not None
         return Channel("", wanted, self._model).state(now)
+
+    def about(self, name: str, now: float) -> Json:
+        """Return the players of this name that are here, and their games."""
+        assert self._model is not None
+        games = self.state(Wanted(player=name, most=NAMESAKES), now)["games"]
+        return {"players": self._model.named(name, now), "games": games}
 
     # What happens.
 

@@ -98,6 +98,12 @@ class Live:
             await self._all_is_told()
             return self._channels.state(wanted, trio.current_time())
 
+    async def about(self, name: str) -> Json:
+        """Return what players of this name are here, and their games. Raises UnavailableError."""
+        with self._visit():
+            await self._all_is_told()
+            return self._channels.about(name, trio.current_time())
+
     @asynccontextmanager
     async def viewer(self, wanted: Wanted, last: str) -> AsyncIterator[Viewer]:
         """Give a viewer; `last` is the id of the last event it got. Raises UnavailableError."""

@@ -23,6 +23,8 @@ LOBBY = 100
 """The most waiting players that are listed."""
 LOBBY_TEXT = 10_000
 """Characters in all their names and tables together."""
+NAMESAKES = 8
+"""The most players of one name that are listed."""
 
 Json: TypeAlias = Mapping[str, Any]
 
@@ -142,6 +144,16 @@ class Model:
             "moves": sum(count for _, count in self._moves),
             "lobby": self._lobby(now),
         }
+
+    def named(self, name: str, now: float) -> list[Json]:
+        """Return the players of a name, and for how many seconds each has waited, or None."""
+        players = (player for player, came in self._players.items() if came.name == name)
+        return [self._about(player, now) for player in islice(players, NAMESAKES)]
+
+    def _about(self, player: int, now: float) -> Json:
+        table, since = self._waiting.get(player, (None, None))
+        waited = None if since is None else max(0.0, now - since)
+        return {"kind": self._players[player].kind, "table": table, "waited": waited}
 
     def _lobby(self, now: float) -> list[Json]:
         """Return the waiting players that are listed, the longest wait last."""

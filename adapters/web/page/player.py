@@ -1,8 +1,10 @@
 """The view of one player: its place, games, openings and opponents, its losses, its thinking times.
 
-A player has a page once it has finished a game.
+A player has a page once it has finished a game. Before that it has one while it is connected, which says
+whether it waits or plays.
 """
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from adapters.web.live.model import Json
 from adapters.web.page import charts
 from adapters.web.page.charts import Frame, Scale
 from adapters.web.page.rendering import Renderer
@@ -24,6 +27,7 @@ from gateway.game.board import Side
 from gateway.game.events import Reason
 from gateway.store import records
 from gateway.store.careers import Career, Point
+from gateway.store.errors import NotKeptError
 from gateway.store.games import Filter, NoGameError, Page
 from gateway.store.records import WORDS, GameRecord, Participant
 
@@ -32,7 +36,7 @@ GAMES = 13
 LOSING = (Reason.FOUR, Reason.ILLEGAL, Reason.LEFT, Reason.TIME)
 WIDE = 460.0
 """Pixels of the middle card."""
-_UNKNOWN = "no player of that name has finished a game here"
+_UNKNOWN = "nobody of that name is here, or has finished a game here"
 _CURVE = Frame(380, 170, left=32, right=10, top=8, bottom=22)
 _TIMES = Frame(380, 130, left=44, right=6, top=8, bottom=20)
 
@@ -89,25 +93,37 @@ class _Player:
     def __init__(self, site: Site, renderer: Renderer) -> None:
         self._reader = site.reader
         self._threads = site.threads
+        self._live = site.live
         self._renderer = renderer
 
     async def page(self, request: Request) -> Response:
         given = parameters(request.scope["query_string"], ("name", "before", "lost", "opponent"))
         try:
             name = name_of(request.path_params["name"]) or given.get("name", "")
-        except BadRequestError as error:  # not UTF-8, which every stored name is
+        except BadRequestError as error:  # not UTF-8, which every name is
             raise HTTPException(404, _UNKNOWN) from error
 
-        def rendered() -> Response:
-            context = self._context(name, given)
+        def rendered() -> Response | None:
+            career = self._reader.career(name)
+            if career is None:
+                return None
+            context = self._context(name, career, given)
             return self._renderer.page(request, "player.html", tab="standings", **context)
 
-        return await self._threads.do(rendered)
+        is_kept = self._reader.database is not None
+        response = await self._threads.do(rendered) if is_kept else None
+        return response or await self._new(request, name)
 
-    def _context(self, name: str, given: Given) -> dict[str, Any]:
-        career = self._reader.career(name)
-        if career is None:
+    async def _new(self, request: Request, name: str) -> Response:
+        """Show a player that has finished no game yet."""
+        about = await self._live.about(name)
+        if not (about["players"] or about["games"]):
+            if self._reader.database is None:
+                raise NotKeptError
             raise HTTPException(404, _UNKNOWN)
+        return self._renderer.page(request, "new_player.html", tab="live", name=name, **_shown(about))
+
+    def _context(self, name: str, career: Career, given: Given) -> dict[str, Any]:
         games = self._games(name, given)
         shown = games[:GAMES]
         standing = career.profile.standing
@@ -142,6 +158,20 @@ class _Player:
         except NoGameError as error:
             raise BadRequestError(str(error)) from error
         return [_game(record, name) for record in found]
+
+
+def _shown(about: Json) -> dict[str, Any]:
+    """Return what the template shows of a player that is here. `about` is as in `Live.about`."""
+    now = 1000 * time.time()
+    return {
+        "kinds": sorted({each["kind"] for each in about["players"]}),
+        "games": about["games"],
+        "waits": [
+            (each["table"], round(now - 1000 * each["waited"]))
+            for each in about["players"]
+            if each["waited"] is not None
+        ],
+    }
 
 
 def _link(name: str, **given: str) -> str:

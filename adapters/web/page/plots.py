@@ -21,8 +21,8 @@ from starlette.routing import Route
 from adapters.web.page.assets import FOREVER
 
 PACKAGE = "vl-convert-python"
-PATIENCE = 60.0
-"""Seconds that the process has to bundle the library."""
+PATIENCE = 180.0
+"""Seconds that the process has to bundle the library: it gives way to play, so a busy machine needs many."""
 PAUSE = 60.0
 """Seconds until the next attempt, after the process was killed or too slow."""
 _COMPRESSED = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}

@@ -1,14 +1,19 @@
 """The view of one player: what its games show, and addresses that hold any name."""
 
 import re
+import time
+from pathlib import Path
 
 import pytest
 from game_records import BEGAN, FOUR, drawn, game
-from web_world import NASTY, Site, keep, shown
+from web_world import NASTY, Site, keep, shown, unkept
 
+from adapters.web.live.model import LOBBY
+from adapters.web.live.rows import written
 from adapters.web.page.words import address
 from gateway.game.events import Reason, Spoken
-from gateway.store.records import Participant
+from gateway.game.facts import Came, GameStarted, Waits
+from gateway.store.records import Participant, moment
 
 
 def games(page: str) -> list[str]:
@@ -31,7 +36,61 @@ async def test_any_name_has_a_page_and_stays_text(site: Site, name: str) -> None
 async def test_name_that_never_played_is_not_found(site: Site, path: str) -> None:
     keep(site.database, [game()])
     page = await shown(site, f"/player/{path}", 404)
-    assert "No player of that name has finished a game here." in page
+    assert "Nobody of that name is here, or has finished a game here." in page
+
+
+def waiting(name: str, table: str | None = None, waited: float = 0.0, player: int = 7) -> list[str]:
+    """Return that a player is here and waits, as the server tells it."""
+    return [written(Came(player, name, "arena")), written(Waits(player, table, waited))]
+
+
+@pytest.mark.parametrize("name", [*NASTY, ".", "<img src=x onerror=alert(1)>", "x" * 256])
+async def test_player_that_waits_has_a_page_before_its_first_game(site: Site, name: str) -> None:
+    site.on = waiting(name, f"<i>{name}"[:256])
+    page = await shown(site, f"/player/{address(name)}")
+    assert "No finished games yet" in page
+    assert "It has waited at table" in page
+    assert "<i>" not in page
+    assert "<img" not in page
+
+
+async def test_page_of_a_player_that_waits_says_since_when(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "time", lambda: BEGAN / 1000)
+    site.on = waiting("alice", waited=90.0)
+    page = await shown(site, "/player/alice")
+    assert f'It has waited in the lobby since <time datetime="{moment(BEGAN - 90_000)}">' in page
+
+
+async def test_player_has_a_page_however_many_wait(site: Site) -> None:
+    for player in range(LOBBY + 1):
+        site.on += waiting(f"bot-{player}", player=player)
+    assert "It has waited in the lobby" in await shown(site, "/player/bot-0")
+
+
+async def test_page_of_a_player_in_its_first_game_leads_to_the_game_and_the_opponent(site: Site) -> None:
+    players = ("ann", "a/b")
+    site.on = [written(GameStarted("9k3fm-00002a", (1, 2), players, ("arena", "nac4"), None, 1, None))]
+    page = await shown(site, "/player/ann")
+    assert "It plays game" in page
+    assert games(page) == ["9k3fm-00002a"]
+    assert 'href="/player/a%2Fb"' in page
+
+
+async def test_player_that_neither_waits_nor_plays_has_a_page_while_it_is_connected(site: Site) -> None:
+    site.on = [written(Came(7, "alice", "arena"))]
+    assert "It is connected" in await shown(site, "/player/alice")
+    await shown(site, "/player/bob", 404)
+
+
+async def test_player_that_waits_has_a_page_where_no_results_are_kept(tmp_path: Path) -> None:
+    site = unkept(tmp_path)
+    site.on = waiting("alice")
+    page = await shown(site, "/player/alice")
+    assert "It has waited in the lobby" in page
+    assert "This server does not keep results." in page
+    assert "Results are not kept here" in await shown(site, "/player/bob")
 
 
 async def test_games_come_in_pages_newest_first(site: Site) -> None:

@@ -115,14 +115,10 @@ function fillList() {
 }
 lobby.addEventListener("toggle", fillList);
 
-// The address of a player's page. The server encodes half of a surrogate pair as UTF-8 would; so does this.
+// The address of a player's page. Browsers take the names . and .. for folders, so these are parameters.
 function address(name) {
-  const parts = [...name].map((each) => (/^[\ud800-\udfff]$/.test(each) ? half(each.charCodeAt(0)) : encodeURIComponent(each)));
-  return `/player/${parts.join("")}`;
-}
-
-function half(code) {
-  return [0xe0 | (code >> 12), 0x80 | ((code >> 6) & 0x3f), 0x80 | (code & 0x3f)].map((byte) => `%${byte.toString(16)}`).join("");
+  const quoted = encodeURIComponent(name.toWellFormed());
+  return /^\.\.?$/.test(name) ? `/player/?name=${quoted}` : `/player/${quoted}`;
 }
 
 // Clocks, and sometimes an announcement for screen readers.

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from live_world import all_told, game, identity, move, over, stands, waits
 
-from adapters.web.live.model import HELD, LOBBY, LOBBY_TEXT, MINUTE, Model
+from adapters.web.live.model import HELD, LOBBY, LOBBY_TEXT, MINUTE, NAMESAKES, Model
 from adapters.web.live.rows import Over, Stands, Told
 from gateway.game.facts import Came, GameStarted, Left, MoveMade, Standing, Waits
 
@@ -73,6 +73,16 @@ def test_game_that_stood_already_is_shown_as_it_stands() -> None:
 def test_what_is_told_of_the_unknown_changes_nothing_that_is_shown(told: Told) -> None:
     made = model(told)
     assert (made.games, made.over, lobby(made)) == ({}, {}, [])
+
+
+def test_players_of_one_name_are_told_apart_and_bounded() -> None:
+    made = model(*waits(1, "ann", "x", 3.0), Came(2, "ann", "two"), *waits(3, "bob"))
+    assert made.named("ann", 1.0) == [
+        {"kind": "one", "table": "x", "waited": 4.0},
+        {"kind": "two", "table": None, "waited": None},
+    ]
+    made = model(*(Came(player, "ann", "one") for player in range(NAMESAKES + 1)))
+    assert len(made.named("ann", 0.0)) == NAMESAKES
 
 
 def test_who_waits_is_listed_until_a_game_or_leaving_ends_it() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 import websockets.sync.client
 from live_world import Browser
@@ -107,6 +108,19 @@ def test_game_across_dialects_is_seen_from_its_start_to_its_end(tmp_path: Path) 
         ]
         status, err = running.stop()
     assert (status, "ERROR" in err) == (0, False)
+
+
+def test_player_has_a_page_from_when_it_waits(tmp_path: Path) -> None:
+    with gateway(tmp_path) as running:
+        address = f"http://127.0.0.1:{running.port('page')}/player/ann"
+        assert httpx.get(address, timeout=PATIENCE).status_code == 404
+        with socket.create_connection(("127.0.0.1", running.port("droidcon")), PATIENCE) as ann:
+            ann.sendall(b"NAME ann\nJOIN x\n")
+            with ann.makefile("r") as lines:
+                assert [lines.readline() for _ in range(2)] == ["SUCCESS\n"] * 2
+            page = httpx.get(address, timeout=PATIENCE)
+    assert page.status_code == 200
+    assert "It has waited at table" in page.text
 
 
 def test_viewer_comes_again_when_the_process_that_serves_the_web_has_died(tmp_path: Path) -> None:
