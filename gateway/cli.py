@@ -21,7 +21,7 @@ import trio
 
 from adapters.admission import Admission, admission
 from adapters.announcing import METRICS, announce
-from adapters.connection import serve_connection
+from adapters.boundary import serve_connection
 from adapters.dialect import Dialect, Front, Serve
 from adapters.entry import SILENCE
 from adapters.epoll import EpollReader

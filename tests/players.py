@@ -20,7 +20,7 @@ from wires import wired
 import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
-from adapters.connection import serve_connection
+from adapters.boundary import serve_connection
 from adapters.upgrade import serve_websocket
 from gateway.game.results import Finished
 from gateway.game.session import Terms

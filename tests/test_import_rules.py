@@ -408,9 +408,9 @@ WEB = [name for name in ALL if name == "adapters.web" or name.startswith("adapte
 def test_web_knows_the_store_and_no_dialect() -> None:
     always = {
         "adapters.admission",
+        "adapters.boundary",
         "adapters.by_http",
         "adapters.cells",
-        "adapters.connection",
         "adapters.hosts",
         "adapters.passing",
         "adapters.sockets",

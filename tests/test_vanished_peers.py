@@ -23,7 +23,7 @@ import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
 import gateway.server.accepting
-from adapters.connection import serve_connection
+from adapters.boundary import serve_connection
 from adapters.epoll import EpollReader
 from adapters.upgrade import serve_websocket
 from adapters.wire import Wire

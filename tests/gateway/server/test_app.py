@@ -20,7 +20,7 @@ import adapters.droidcon.server
 import adapters.nac4.server
 import gateway.server.accepting
 import gateway.server.app
-from adapters.connection import serve_connection
+from adapters.boundary import serve_connection
 from adapters.epoll import EpollReader
 from adapters.upgrade import serve_websocket
 from gateway.game.commands import AtTable, Enter, Play
