@@ -21,7 +21,7 @@ from adapters.web.link import Answer, Ask, Link, LinkError, Orders, Stop, Watch,
 from adapters.web.live.sender import FactSender
 from gateway.hub.interfaces import HubForSubscribers
 from gateway.processes import Child, ended, started
-from gateway.store.batcher import Request
+from gateway.store.clearing import Request
 from gateway.store.errors import NotKeptError, StoreError
 
 FINISHING = 2.5

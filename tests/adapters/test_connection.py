@@ -23,12 +23,12 @@ from adapters.outbox import BACKLOG_LIMIT, FULL, OUTBOX_LIMIT, UNREAD
 from adapters.pacing import ClientLimits
 from adapters.wire import Turns
 from gateway.game.board import FIRST, SECOND, Side
+from gateway.game.clock import Terms
 from gateway.game.commands import Introduce
 from gateway.game.events import Dismissed, Entered, Event, Introduced, Objection, Refused, Remark, Spoken, Why
 from gateway.game.facts import Fact
 from gateway.game.ids import GameId
 from gateway.game.results import Finished
-from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.matchmaking.matchmaker import Answer
 from gateway.matchmaking.standard import LobbyAndTables
