@@ -52,7 +52,8 @@ def _measure(command: str, words: Sequence[str], lab: str) -> int:
             file=sys.stderr,
         )
         return 2
-    status: int = import_module(f"{lab}.{COMMANDS[command]}").main(words)
+    run = import_module(f"{lab}.{COMMANDS[command]}").main
+    status: int = import_module("conformance.lab.commands").guarded(run, words)
     return status
 
 

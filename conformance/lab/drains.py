@@ -6,7 +6,6 @@ and not of its result, and did not leave it, was hurt, whatever the server says.
 status 0 and has nothing to warn of.
 """
 
-import os
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
@@ -19,13 +18,12 @@ from time import time_ns
 
 import trio
 
-from conformance.arguments import Parser, guarded, write_json
-from conformance.dialects.script import OutOfStep
+from conformance.arguments import Parser, write_json
 from conformance.lab.kills.command import OPTIONS, PATIENCE, SHOWN, Notes
-from conformance.lab.kills.database import DatabaseError, stored_in
+from conformance.lab.kills.database import stored_in
 from conformance.lab.kills.load import Load, Player
 from conformance.lab.kills.verdict import Verdict, judge
-from conformance.launch import COMMAND, Server, ServerError, start
+from conformance.launch import COMMAND, Server, start
 
 LIMIT = 60.0
 """Seconds that the server gives its games: many times what any of these takes."""
@@ -62,19 +60,14 @@ class Findings:
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(_main, argv, OutOfStep, ServerError, DatabaseError)
-
-
-def _main(argv: Sequence[str]) -> int:
     parser = Parser.of("drains", __doc__ or "")
     parser.count("--drains", 50, "how often")
     parser.count("--pairs", 60, "pairs of clients")
     parser.count("--results", 100, "how many are told before each signal")
     parser.seconds("--within", 0.5, "when to send it after that, at the latest")
     parser.report()
-    parser.add_argument("--seed", metavar="WORD", help="for the same games and moments once more")
+    parser.seed()
     options = parser.parse_args(argv)
-    options.seed = options.seed or os.urandom(4).hex()
     where = Path(mkdtemp(prefix="drains-")) / "drains.db"
     findings = trio.run(drain_all, options, str(where), COMMAND)
     print(readable(findings), end="")
@@ -87,7 +80,7 @@ def _main(argv: Sequence[str]) -> int:
 async def drain_all(options: Namespace, where: str, command: Sequence[str]) -> Findings:
     """Stop a server as often as asked for, and look what became of the games.
 
-    Raises OutOfStep, ServerError, DatabaseError, wrapped.
+    Raises OutOfStep, ServerError, wrapped.
     """
     print(f"seed {options.seed}, database {where}", flush=True)
     notes, counts, lot = Notes(f"x{time_ns() // 1000 % 10**12}"), Counts(), Random(options.seed)

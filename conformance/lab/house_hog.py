@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import trio
 
-from conformance.arguments import Parser, guarded
+from conformance.arguments import Parser
 from conformance.lab import house
 from conformance.lab.client import Client, connected
 from conformance.lab.figures import percentile
 from conformance.lab.house import SERIES, HouseGames, Refusal
 from conformance.lab.jobs import LoadError
-from conformance.launch import COMMAND, ServerError, running
+from conformance.launch import COMMAND, running
 
 PLAYER = "aima10"
 """Whom the hog wishes for."""
@@ -52,10 +52,6 @@ class Figures:
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(_main, argv, LoadError, ServerError)
-
-
-def _main(argv: Sequence[str]) -> int:
     parser = Parser.of("house-hog", __doc__)
     parser.count("--wishes", 200, "wishes of the hog")
     parser.seconds("--seconds", 20.0, "how long to measure")

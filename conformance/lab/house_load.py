@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 import trio
 
-from conformance.arguments import Parser, guarded
+from conformance.arguments import Parser
 from conformance.dialects.script import DRAWN
 from conformance.lab import house
 from conformance.lab.client import Client, connected
 from conformance.lab.figures import percentile
 from conformance.lab.house import SERIES, HouseGames
 from conformance.lab.jobs import LoadError
-from conformance.launch import COMMAND, ServerError, running
+from conformance.launch import COMMAND, running
 
 LIMIT = 20.0
 """Milliseconds within which 99 of 100 moves have to arrive."""
@@ -54,10 +54,6 @@ class Figures:
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(_main, argv, LoadError, ServerError)
-
-
-def _main(argv: Sequence[str]) -> int:
     parser = Parser.of("house-load", __doc__)
     parser.count("--games", 20, "games with house players")
     parser.seconds("--seconds", 20.0, "how long to measure")

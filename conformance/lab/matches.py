@@ -16,9 +16,10 @@ from itertools import cycle, permutations
 
 import trio
 
-from conformance.arguments import Parser, guarded, write_json
+from conformance.arguments import Parser, write_json
+from conformance.lab.jobs import LoadError
 from conformance.lab.score import Game, table, totals
-from conformance.launch import COMMAND, ServerError, running
+from conformance.launch import COMMAND, running
 from conformance.targets import Address
 
 BOT = (sys.executable, "-m", "adapters.bot")
@@ -33,10 +34,6 @@ _SPOKEN = {"nac4": "nac4", "arena": "arena", "droidcon": "tcp"}
 """c4bot's words for the dialects."""
 _WAITS = b"waits for a game"
 _POINTS = {"won": 1.0, "drawn": 0.5, "lost": 0.0}
-
-
-class MatchError(Exception):
-    """A game did not come about as it should; says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +80,6 @@ def pairings(engines: Sequence[str], games: int) -> Iterator[tuple[Seat, Seat]]:
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(_main, argv, MatchError, ServerError)
-
-
-def _main(argv: Sequence[str]) -> int:
     options = _parse(argv)
     games = trio.run(play_all, list(pairings(options.engines, options.games)), options.think)
     print(table(options.engines, games), end="")
@@ -118,7 +111,7 @@ def _engines(text: str) -> list[str]:
 async def play_all(
     seats: Iterable[tuple[Seat, Seat]], think: float, command: Sequence[str] = COMMAND
 ) -> list[Game]:
-    """Play one game after the other. Raises MatchError, ServerError, wrapped."""
+    """Play one game after the other. Raises LoadError, ServerError, wrapped."""
     async with running(OPTIONS, command) as server:
         return [
             await _Match(pair, f"match{number}", think, server.addresses).play()
@@ -149,10 +142,10 @@ class _Match:
                 nursery.start_soon(self._bot, "second", self._seats[1])
         who = " against ".join(map(str, self._seats))
         if scope.cancelled_caught:
-            raise MatchError(f"{who}: no end within {limit:g} s")
+            raise LoadError(f"{who}: no end within {limit:g} s")
         first, second = self._summaries["first"], self._summaries["second"]
         if first.points + second.points != 1:
-            raise MatchError(f"{who}: the two do not agree on who won")
+            raise LoadError(f"{who}: the two do not agree on who won")
         return Game(
             first=self._seats[0].engine,
             second=self._seats[1].engine,
@@ -180,13 +173,13 @@ class _Match:
                     process.kill()
                 await process.wait()
         if status != 0:
-            raise MatchError(f"{seat} exited with status {status}: {_last_line(text)}")
+            raise LoadError(f"{seat} exited with status {status}: {_last_line(text)}")
         try:
             summary = summary_in(text)
         except ValueError as error:
-            raise MatchError(f"{seat}: {error}: {_last_line(text)}") from None
+            raise LoadError(f"{seat}: {error}: {_last_line(text)}") from None
         if summary.order != order:
-            raise MatchError(f"{seat} sat down {order} and moved {summary.order}")
+            raise LoadError(f"{seat} sat down {order} and moved {summary.order}")
         self._summaries[order] = summary
 
     async def _heard(self, process: trio.Process) -> str:

@@ -6,8 +6,9 @@ import pytest
 import trio
 import trio.testing
 
+from conformance.__main__ import main
 from conformance.lab.jobs import LoadError
-from conformance.lab.web_load.command import Row, goal, kinds_of, main, readable
+from conformance.lab.web_load.command import Row, goal, kinds_of, readable
 from conformance.lab.web_load.job import _read_one
 
 
@@ -67,5 +68,5 @@ async def test_answer_that_is_none_is_told(answer: bytes) -> None:
 
 
 def test_words_that_make_no_sense_are_status_2(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--pairs", "0"]) == 2
+    assert main(["web-load", "--pairs", "0"]) == 2
     assert "--pairs" in capsys.readouterr().err

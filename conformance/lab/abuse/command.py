@@ -14,7 +14,7 @@ from typing import Any
 
 import trio
 
-from conformance.arguments import Parser, guarded, write_json
+from conformance.arguments import Parser, write_json
 from conformance.lab import meters
 from conformance.lab.abuse.attacks import ATTACKS
 from conformance.lab.abuse.figures import Memory, Outcome, Report, Said, Stop, Window, typical
@@ -24,7 +24,7 @@ from conformance.lab.abuse.watched import HONEST, Guest, Watched, honest_plan, p
 from conformance.lab.client import connected
 from conformance.lab.jobs import LoadError, many_files, say
 from conformance.lab.short_games import fill
-from conformance.launch import COMMAND, Server, ServerError, start
+from conformance.launch import COMMAND, Server, start
 from conformance.targets import Address
 
 OPTIONS = ("--web", "0", "--rounds", "1000000", "--games-per-pair", "0")
@@ -59,10 +59,6 @@ class Attacked:
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(_main, argv, LoadError, ServerError, meters.NoSuchProcess)
-
-
-def _main(argv: Sequence[str]) -> int:
     options = _parse(argv)
     if not meters.has_proc():
         print("There is no /proc here: the server's CPU and memory are not known.")

@@ -18,7 +18,7 @@ from typing import Any
 
 import trio
 
-from conformance.arguments import Parser, guarded, write_json
+from conformance.arguments import Parser, write_json
 from conformance.lab.abuse.watched import Process, process
 from conformance.lab.figures import aligned, number
 from conformance.lab.fuzz.targets import TARGETS
@@ -63,10 +63,6 @@ class Row:
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(_main, argv, LoadError)
-
-
-def _main(argv: Sequence[str]) -> int:
     options = _parse(argv)
     if find_spec("atheris") is None:
         raise LoadError("fuzzing needs atheris: pip install '.[fuzz]'")

@@ -8,20 +8,16 @@ from collections.abc import Sequence
 
 import trio
 
-from conformance.arguments import Parser, first_cause, guarded
+from conformance.arguments import Parser
 from conformance.lab import meters
+from conformance.lab.commands import first_cause
 from conformance.lab.figures import Row, finished
 from conformance.lab.growth.parts import PARTS
 from conformance.lab.jobs import LoadError, say
-from conformance.launch import ServerError
 
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(_main, argv, ServerError)
-
-
-def _main(argv: Sequence[str]) -> int:
     options = _parse(argv)
     if not meters.has_proc():
         print("There is no /proc here: server CPU and memory are not known.")

@@ -23,9 +23,9 @@ from time import time_ns
 
 import trio
 
-from conformance.arguments import Parser, guarded, write_json
-from conformance.dialects.script import Game, OutOfStep
-from conformance.lab.kills.database import DatabaseError, integrity, recounted, stored_in
+from conformance.arguments import Parser, write_json
+from conformance.dialects.script import Game
+from conformance.lab.kills.database import integrity, recounted, stored_in
 from conformance.lab.kills.games import LENGTH, Result
 from conformance.lab.kills.load import Load
 from conformance.lab.kills.verdict import Verdict, judge
@@ -83,10 +83,6 @@ class Findings:
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(_main, argv, OutOfStep, ServerError, DatabaseError)
-
-
-def _main(argv: Sequence[str]) -> int:
     options = _parse(argv)
     where = options.db or str(Path(mkdtemp(prefix="kills-")) / "kills.db")
     findings = trio.run(kill_all, options, where)
@@ -104,17 +100,15 @@ def _parse(argv: Sequence[str]) -> Namespace:
     parser.count("--results", 100, "how many are told before each kill")
     parser.seconds("--within", 1.0, "when to kill after that, at the latest")
     parser.report()
-    parser.add_argument("--seed", metavar="WORD", help="for the same games and moments once more")
+    parser.seed()
     parser.add_argument("--db", metavar="FILE|URL", help="the database (a new file, removed at the end)")
-    options = parser.parse_args(argv)
-    options.seed = options.seed or os.urandom(4).hex()
-    return options
+    return parser.parse_args(argv)
 
 
 async def kill_all(options: Namespace, where: str, command: Sequence[str] = COMMAND) -> Findings:
     """Kill as often as asked for, and look what is left.
 
-    Raises OutOfStep, ServerError, DatabaseError, wrapped.
+    Raises OutOfStep, ServerError, wrapped.
     """
     place = "by URL" if "://" in where else where  # there may be a password in it
     print(f"seed {options.seed}, database {place}", flush=True)

@@ -17,7 +17,7 @@ from typing import Any
 
 import trio
 
-from conformance.arguments import Parser, guarded
+from conformance.arguments import Parser
 from conformance.lab import meters
 from conformance.lab.client import Client, HungUp
 from conformance.lab.figures import Row, finished
@@ -26,7 +26,7 @@ from conformance.lab.page_load import figures
 from conformance.lab.page_load.figures import Visits, Watched, delays, rows_of_visits, stretch
 from conformance.lab.page_load.viewers import EVENTS
 from conformance.lab.plan import COUPLES, ENDLESS, Counted, Plan, Stretch, at_gateway
-from conformance.launch import COMMAND, Server, ServerError, running
+from conformance.launch import COMMAND, Server, running
 from conformance.targets import WEB, Address
 
 OPTIONS = (*ENDLESS, "--web", "0")
@@ -44,10 +44,6 @@ _WEB_PROGRAM = b"adapters.web.serving"
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(_main, argv, LoadError, ServerError, meters.NoSuchProcess)
-
-
-def _main(argv: Sequence[str]) -> int:
     options = _parse(argv)
     with TemporaryDirectory() as folder:
         rows = trio.run(measure, options, str(Path(folder) / "page.db"))

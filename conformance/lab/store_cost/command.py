@@ -12,11 +12,11 @@ from tempfile import TemporaryDirectory
 
 import trio
 
-from conformance.arguments import Parser, UsageError, guarded, write_json
-from conformance.lab.jobs import LoadError, say
+from conformance.arguments import Parser, UsageError, write_json
+from conformance.lab.jobs import say
 from conformance.lab.plan import COUPLES, saturated_and_paced
 from conformance.lab.store_cost.figures import Cost, Run, as_data, readable, run_of
-from conformance.launch import COMMAND, ServerError
+from conformance.launch import COMMAND
 
 NOWHERE = "none"
 TURNS = (False, True, True, False)
@@ -25,10 +25,6 @@ TURNS = (False, True, True, False)
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(_main, argv, LoadError, ServerError)
-
-
-def _main(argv: Sequence[str]) -> int:
     options = _parse(argv)
     with TemporaryDirectory() as folder:
         where = options.db or str(Path(folder) / "cost.db")

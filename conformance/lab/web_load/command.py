@@ -16,13 +16,13 @@ from tempfile import TemporaryDirectory
 
 import trio
 
-from conformance.arguments import Parser, guarded
+from conformance.arguments import Parser
 from conformance.lab import meters
 from conformance.lab.figures import aligned
 from conformance.lab.jobs import LoadError, as_words, say
 from conformance.lab.plan import COUPLES, WARM_UP, Counted, Plan, Stretch, played
 from conformance.lab.short_games import SHORT_SERIES, fill
-from conformance.launch import COMMAND, Server, ServerError, running
+from conformance.launch import COMMAND, Server, running
 from conformance.targets import WEB
 
 TIMES, MORE_MS = 1.5, 2.0
@@ -83,10 +83,6 @@ class Kind:
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(_main, argv, LoadError, ServerError)
-
-
-def _main(argv: Sequence[str]) -> int:
     options = _parse(argv)
     with TemporaryDirectory() as folder:
         rows = trio.run(measure, options, options.db or str(Path(folder) / "web.db"))
