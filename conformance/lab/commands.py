@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from conformance.arguments import UsageError
 from conformance.dialects.script import OutOfStep
-from conformance.lab.jobs import LoadError
+from conformance.lab.jobs import LoadError, first_cause
 from conformance.lab.meters import NoSuchProcess
 from conformance.launch import ServerError
 
@@ -26,10 +26,3 @@ def guarded(run: Callable[[Sequence[str]], int], argv: Sequence[str]) -> int:
                 print(f"conformance: {cause}", file=sys.stderr)
                 return 1
         raise
-
-
-def first_cause(error: BaseException) -> BaseException:
-    """Return the first of the errors that nurseries wrapped."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error

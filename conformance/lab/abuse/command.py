@@ -20,9 +20,9 @@ from conformance.lab.abuse.attacks import ATTACKS
 from conformance.lab.abuse.figures import Memory, Outcome, Report, Said, Stop, Window, typical
 from conformance.lab.abuse.table import as_data, readable
 from conformance.lab.abuse.target import Log, Target
-from conformance.lab.abuse.watched import HONEST, Guest, Watched, honest_plan, process
+from conformance.lab.abuse.watched import HONEST, Guest, Watched, honest_plan
 from conformance.lab.client import connected
-from conformance.lab.jobs import LoadError, many_files, say
+from conformance.lab.jobs import LoadError, many_files, process, say
 from conformance.lab.short_games import fill
 from conformance.launch import COMMAND, Server, start
 from conformance.targets import Address

@@ -1,6 +1,6 @@
 """The process of honest games: pairs that play on whatever happens, and say how long their moves took.
 
-`python -m conformance.lab.abuse.honest` takes its plan as a line on stdin, then `begin` and `end`, each a
+`python -m conformance.lab.abuse.honest` takes its plan as a line on stdin, then "begin" and "end", each a
 line; after `end` it says what happened in between. Unlike the benchmark's load it goes on when a bot is out
 of step: that pair is noted, and another one takes its place when the next `begin` comes.
 """
@@ -139,7 +139,7 @@ class Games(TimedGroup):
         *orders, self._half = (self._half + data).split(b"\n")
         self._is_over = self._is_over or not data
         for order in orders:
-            if order == b"begin":
+            if json.loads(order) == "begin":
                 self._begin()
             else:
                 print(json.dumps(self._end()), flush=True)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import atheris
 
-from conformance.lab.commands import first_cause
+from conformance.lab.jobs import first_cause
 
 if TYPE_CHECKING:
     from conformance.lab.fuzz.targets import Target

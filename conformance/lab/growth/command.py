@@ -10,10 +10,9 @@ import trio
 
 from conformance.arguments import Parser
 from conformance.lab import meters
-from conformance.lab.commands import first_cause
 from conformance.lab.figures import Row, finished
 from conformance.lab.growth.parts import PARTS
-from conformance.lab.jobs import LoadError, say
+from conformance.lab.jobs import LoadError, first_cause, say
 
 
 def main(argv: Sequence[str]) -> int:

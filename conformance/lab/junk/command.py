@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 import trio
 
 from conformance.arguments import Parser, write_json
+from conformance.lab.figures import aligned
 from conformance.lab.junk.sender import answers, send_all
 from conformance.lab.junk.texts import PORTS
 from conformance.launch import COMMAND, Server, running
@@ -104,8 +105,8 @@ async def _row(server: Server, port: str, pieces: int, about: tuple[str, Log]) -
 
 def readable(rows: Sequence[Row]) -> str:
     """Return what came of it, lines with their ends."""
-    lines = [f"{'port':10}{'pieces':>8}{'connections':>13}{'tracebacks':>12}  answers"]
+    lines = [("port", "pieces", "connections", "tracebacks", "answers")]
     for row in rows:
-        yes = "yes" if row.answers else "NO"
-        lines.append(f"{row.port:10}{row.pieces:>8}{row.connections:>13}{row.tracebacks:>12}  {yes}")
-    return "\n".join([*lines, "good" if all(row.is_good for row in rows) else "NOT GOOD"]) + "\n"
+        numbers = (str(row.pieces), str(row.connections), str(row.tracebacks))
+        lines.append((row.port, *numbers, "yes" if row.answers else "NO"))
+    return f"{aligned(lines)}\n{'good' if all(row.is_good for row in rows) else 'NOT GOOD'}\n"

@@ -15,7 +15,7 @@ from typing import Any
 import trio
 
 from conformance.lab.client import Client, connected
-from conformance.lab.jobs import LoadError, many_files
+from conformance.lab.jobs import LoadError, serve
 from conformance.lab.page_load.sightings import Sightings
 from conformance.targets import Address
 
@@ -28,17 +28,11 @@ AT_ONCE = 50
 EVENTS = "/api/live/events"
 
 
-def main() -> None:
+def work(words: Any) -> object:
     """Do what stdin says, to its end."""
     os.nice(NICENESS)
-    words = json.loads(sys.stdin.readline())
     job = {"watch": watch, "visit": visit}[words["job"]]
-    try:
-        with many_files():
-            answer = {"answer": trio.run(job, Address(words["host"], words["port"]), words)}
-    except* (LoadError, OSError) as errors:
-        answer = {"error": str(errors.exceptions[0])}
-    print(json.dumps(answer), flush=True)
+    return trio.run(job, Address(words["host"], words["port"]), words)
 
 
 async def watch(web: Address, words: Any) -> object:
@@ -123,4 +117,4 @@ async def _end_of_stdin() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve(work)
