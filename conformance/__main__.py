@@ -18,7 +18,7 @@ COMMANDS: Mapping[str, str] = {
     "drains": "drains",
     "fairness": "fairness.command",
     "fuzz": "fuzz.command",
-    "growth": "growth.command",
+    "growth": "growth",
     "house-hog": "house_hog",
     "house-load": "house_load",
     "junk": "junk.command",
@@ -26,7 +26,7 @@ COMMANDS: Mapping[str, str] = {
     "matches": "matches",
     "page-load": "page_load.command",
     "reading": "reading.command",
-    "store-cost": "store_cost.command",
+    "store-cost": "store_cost",
     "web-load": "web_load.command",
 }
 """The laboratory's commands, each a module there with a function `main`."""

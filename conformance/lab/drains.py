@@ -21,8 +21,8 @@ import trio
 from conformance.arguments import Parser, write_json
 from conformance.lab.kills.command import OPTIONS, PATIENCE, SHOWN, Notes
 from conformance.lab.kills.database import stored_in
+from conformance.lab.kills.games import Verdict, judge
 from conformance.lab.kills.load import Load, Player
-from conformance.lab.kills.verdict import Verdict, judge
 from conformance.launch import COMMAND, Server, start
 
 LIMIT = 60.0

@@ -19,9 +19,8 @@ from conformance.dialects.script import Game, OutOfStep
 from conformance.lab.jobs import LoadError
 from conformance.lab.kills.command import Findings, Notes, kill_all, readable
 from conformance.lab.kills.database import integrity, stored_in
-from conformance.lab.kills.games import Result
+from conformance.lab.kills.games import Result, judge
 from conformance.lab.kills.load import Load
-from conformance.lab.kills.verdict import judge
 from conformance.launch import COMMAND, ServerError
 from conformance.targets import Address
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from conformance.__main__ import main
+from conformance.lab import store_cost as store
 from conformance.lab.plan import Counted, Report
-from conformance.lab.store_cost import command as store
-from conformance.lab.store_cost.figures import Cost, Run, as_data, mean_of, readable, run_of
+from conformance.lab.store_cost import Cost, Run, as_data, mean_of, readable, run_of
 
 FULL = Counted(
     seconds=2.0,

@@ -22,12 +22,13 @@ from conformance.lab.plan import (
     COUPLES,
     Plan,
     Report,
+    Speed,
     both_stretches,
     connections_by_transport,
     played,
     saturated_and_paced,
+    speed,
 )
-from conformance.lab.speed import Speed, speed
 from conformance.launch import COMMAND
 from conformance.targets import parse_address
 

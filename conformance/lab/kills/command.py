@@ -26,9 +26,8 @@ import trio
 from conformance.arguments import Parser, write_json
 from conformance.dialects.script import Game
 from conformance.lab.kills.database import integrity, recounted, stored_in
-from conformance.lab.kills.games import LENGTH, Result
+from conformance.lab.kills.games import LENGTH, Result, Verdict, judge
 from conformance.lab.kills.load import Load
-from conformance.lab.kills.verdict import Verdict, judge
 from conformance.lab.meters import children_of
 from conformance.launch import COMMAND, Server, ServerError, running, start
 
