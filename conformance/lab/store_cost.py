@@ -10,10 +10,11 @@ and play is judged by how long those other moves take.
 
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
+from typing import TypeAlias
 
 import trio
 
@@ -44,47 +45,31 @@ PACED = {
 """The figures of a table: a heading, and how a number is written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One measurement. None where something is not known."""
-
-    moves_per_second: float | None
-    """At saturation, as everything up to the first of the paced figures."""
-    cpu_us: float | None
-    """Microseconds of server CPU for a move, all threads."""
-    loop_us: float | None
-    """Of its first thread alone."""
-    aside_us: float | None
-    """Microseconds of all other threads for a game."""
-    result_p50_ms: float | None
-    """From a game's last move to a player's hearing of the result."""
-    result_p99_ms: float | None
-    play_p50_ms: float | None
-    """Paced, from here on. Of moves that were not a game's last."""
-    play_p99_ms: float | None
-    paced_result_p50_ms: float | None
-    paced_result_p99_ms: float | None
-    waited: float | None = None
-    """The most of the time, 0 to 1, in which the server had work and no core."""
+Run: TypeAlias = Mapping[str, float | None]
+"""One measurement: the figures of both tables, and the most of the time, 0 to 1, in which the server had work
+and no core (`waited`). None where something is not known. Microseconds are of server CPU, for a move of all
+threads, of the first one alone, and for a game of all others. Results are timed from a game's last move to a
+player's hearing of them, moves where they were not a game's last.
+"""
 
 
 def run_of(report: Report) -> Run:
     """Return what a saturated and a paced stretch came to."""
     full, paced = report.stretches
     cpu, loop = full.server_cpu, full.loop_cpu
-    return Run(
-        moves_per_second=full.moves / full.seconds,
-        cpu_us=_micro(cpu, full.moves),
-        loop_us=_micro(loop, full.moves),
-        aside_us=None if cpu is None or loop is None else _micro(cpu - loop, full.games),
-        result_p50_ms=_milli(full.result_p50),
-        result_p99_ms=_milli(full.result_p99),
-        play_p50_ms=_milli(paced.play_p50),
-        play_p99_ms=_milli(paced.play_p99),
-        paced_result_p50_ms=_milli(paced.result_p50),
-        paced_result_p99_ms=_milli(paced.result_p99),
-        waited=None if full.server_waited is None else max(map(_waited, report.stretches)),
-    )
+    return {
+        "moves_per_second": full.moves / full.seconds,
+        "cpu_us": _micro(cpu, full.moves),
+        "loop_us": _micro(loop, full.moves),
+        "aside_us": None if cpu is None or loop is None else _micro(cpu - loop, full.games),
+        "result_p50_ms": _milli(full.result_p50),
+        "result_p99_ms": _milli(full.result_p99),
+        "play_p50_ms": _milli(paced.play_p50),
+        "play_p99_ms": _milli(paced.play_p99),
+        "paced_result_p50_ms": _milli(paced.result_p50),
+        "paced_result_p99_ms": _milli(paced.result_p99),
+        "waited": None if full.server_waited is None else max(map(_waited, report.stretches)),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +110,8 @@ def as_data(costs: Sequence[Cost]) -> list[dict[str, object]]:
     return [
         {
             "kind": cost.kind,
-            "without": [asdict(run) for run in cost.without],
-            "kept": [asdict(run) for run in cost.kept],
+            "without": [*cost.without],
+            "kept": [*cost.kept],
             "game_us": cost.game_us,
             "slower": [*cost.slower],
         }
@@ -163,7 +148,7 @@ def _is_more(before: Sequence[float], after: Sequence[float]) -> bool:
 
 
 def _known(runs: Sequence[Run], name: str) -> list[float]:
-    return [value for run in runs if (value := getattr(run, name)) is not None]
+    return [value for run in runs if (value := run[name]) is not None]
 
 
 def _waited(counted: Counted) -> float:

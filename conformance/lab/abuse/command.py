@@ -7,7 +7,7 @@ there is a rest, whose end is the quiet that the attacks are held against.
 
 from argparse import Namespace
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -17,7 +17,7 @@ import trio
 from conformance.arguments import Parser, write_json
 from conformance.lab import meters
 from conformance.lab.abuse.attacks import ATTACKS
-from conformance.lab.abuse.figures import Memory, Outcome, Report, Said, Stop, Window, typical
+from conformance.lab.abuse.figures import Memory, Outcome, Report, Stop, Window, typical
 from conformance.lab.abuse.table import as_data, readable
 from conformance.lab.abuse.target import Log, Target
 from conformance.lab.abuse.watched import HONEST, Guest, Watched, honest_plan
@@ -40,21 +40,6 @@ BEFORE_STOP = 2.0
 """Seconds of attacks before the server is told to stop."""
 _PAGE = "/api/games?limit=1000"
 _ANSWERING = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class Attacked:
-    """The observations of one attack."""
-
-    name: str
-    window: Window
-    memory: Memory
-    said: Said
-    did: Any
-    """What the attackers say."""
-    seconds: float
-    stored: int
-    """Bytes by which the database grew."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -137,8 +122,18 @@ async def _all(options: Namespace, server: Server, watched: Watched, where: str)
         await trio.sleep(options.rest - rest)
         quiets.append(await watched.watched(rest))
         memory = Memory(before, worst, target.memory())
-        grown = _size(where) - stored
-        seen.append(Attacked(name, window, memory, target.log.said.since(said), did, options.seconds, grown))
+        seen.append(
+            Outcome(
+                name=name,
+                window=window,
+                memory=memory,
+                said=target.log.said.since(said),
+                counts=did["counts"],
+                attackers_share=did["cpu"] / options.seconds,
+                stored=_size(where) - stored,
+                may_log=name != TOGETHER and ATTACKS[name].may_log,
+            )
+        )
     page = len(await _fetched(server.addresses["web"], _PAGE))
     say("stopping the server under attack ...")
     async with watched.attackers(together, BEFORE_STOP + 10 * REST):
@@ -146,7 +141,7 @@ async def _all(options: Namespace, server: Server, watched: Watched, where: str)
         stop = Stop(*await target.stop())
     quiet = typical(quiets)
     return Report(
-        [_outcome(one, quiet) for one in seen],
+        [replace(one, quiet=quiet.moves, quiet_share=quiet.server_share) for one in seen],
         quiet,
         quiets,
         stop,
@@ -162,21 +157,6 @@ async def _one(watched: Watched, names: Sequence[str], length: float) -> tuple[W
         await watched.begin()
         did = await attackers.answer()
         return await watched.end(), did
-
-
-def _outcome(seen: Attacked, quiet: Window) -> Outcome:
-    return Outcome(
-        name=seen.name,
-        quiet=quiet.moves,
-        quiet_share=quiet.server_share,
-        window=seen.window,
-        memory=seen.memory,
-        said=seen.said,
-        counts=seen.did["counts"],
-        attackers_share=seen.did["cpu"] / seen.seconds,
-        stored=seen.stored,
-        may_log=seen.name != TOGETHER and ATTACKS[seen.name].may_log,
-    )
 
 
 def _size(where: str) -> int:
