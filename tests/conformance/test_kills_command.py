@@ -17,10 +17,11 @@ import trio
 from conformance.__main__ import main
 from conformance.dialects.script import Game, OutOfStep
 from conformance.lab.jobs import LoadError
-from conformance.lab.kills.command import Findings, Notes, kill_all, readable
+from conformance.lab.kills.command import Findings, kill_all, readable
 from conformance.lab.kills.database import integrity, stored_in
 from conformance.lab.kills.games import Result, judge
 from conformance.lab.kills.load import Load
+from conformance.lab.kills.notes import Notes
 from conformance.launch import COMMAND, ServerError
 from conformance.targets import Address
 

@@ -21,7 +21,7 @@ from conformance.lab.abuse.figures import Memory, Outcome, Report, Stop, Window,
 from conformance.lab.abuse.table import as_data, readable
 from conformance.lab.abuse.target import Log, Target
 from conformance.lab.abuse.watched import HONEST, Guest, Watched, honest_plan
-from conformance.lab.client import connected
+from conformance.lab.client import asked
 from conformance.lab.jobs import LoadError, many_files, process, say
 from conformance.lab.short_games import fill
 from conformance.launch import COMMAND, Server, start
@@ -166,13 +166,8 @@ def _size(where: str) -> int:
 
 
 async def _fetched(address: Address, path: str) -> bytes:
-    """Return what is at a path, head and all. Raises LoadError."""
-    data = b""
+    """Return what is at a path. Raises LoadError."""
     with trio.move_on_after(_ANSWERING):
-        async with connected(address) as client:
-            words = f"GET {path} HTTP/1.1\r\nHost: {address.authority}\r\nConnection: close\r\n\r\n"
-            await client.say(words.encode())
-            async for part in client.stream:
-                data += part
-            return data
+        async with asked(address, path) as client:
+            return await client.rest()
     raise LoadError(f"{path} was not answered within {_ANSWERING:.0f} s")
