@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import trio
 
@@ -106,43 +105,24 @@ async def _attacked(options: Namespace, server: Server, target: Target, where: s
 async def _all(options: Namespace, server: Server, watched: Watched, where: str) -> Report:
     target = watched.target
     say("watching quiet games ...")
-    rest = min(options.rest, options.seconds)
-    quiets, seen = [await watched.watched(rest)], []
+    quiets, seen = [await watched.watched(min(options.rest, options.seconds))], list[Outcome]()
     together = [name for name in options.only if not ATTACKS[name].is_alone] or options.only
     groups = [[name] for name in options.only]
     if len(together) > 1:
         groups.append(together)
     for group in groups:
-        name = group[0] if len(group) == 1 else TOGETHER
-        say(f"attacking: {name} ...")
-        before, said, stored = target.memory(), target.log.said, _size(where)
-        target.most = None
-        window, did = await _one(watched, group, options.seconds)
-        worst = target.most
-        await trio.sleep(options.rest - rest)
-        quiets.append(await watched.watched(rest))
-        memory = Memory(before, worst, target.memory())
-        seen.append(
-            Outcome(
-                name=name,
-                window=window,
-                memory=memory,
-                said=target.log.said.since(said),
-                counts=did["counts"],
-                attackers_share=did["cpu"] / options.seconds,
-                stored=_size(where) - stored,
-                may_log=name != TOGETHER and ATTACKS[name].may_log,
-            )
-        )
+        outcome, quiet = await _attacked_by(group, options, watched, where)
+        seen.append(outcome)
+        quiets.append(quiet)
     page = len(await _fetched(server.addresses["web"], _PAGE))
     say("stopping the server under attack ...")
     async with watched.attackers(together, BEFORE_STOP + 10 * REST):
         await trio.sleep(BEFORE_STOP)
         stop = Stop(*await target.stop())
-    quiet = typical(quiets)
+    usual = typical(quiets)
     return Report(
-        [replace(one, quiet=quiet.moves, quiet_share=quiet.server_share) for one in seen],
-        quiet,
+        [replace(one, quiet=usual.moves, quiet_share=usual.server_share) for one in seen],
+        usual,
         quiets,
         stop,
         page,
@@ -151,12 +131,32 @@ async def _all(options: Namespace, server: Server, watched: Watched, where: str)
     )
 
 
-async def _one(watched: Watched, names: Sequence[str], length: float) -> tuple[Window, Any]:
-    """Let attackers loose; return what was seen, and what they say they did."""
-    async with watched.attackers(names, length) as attackers:
+async def _attacked_by(
+    names: Sequence[str], options: Namespace, watched: Watched, where: str
+) -> tuple[Outcome, Window]:
+    """Let attackers loose; return what came of it, and what was seen at the end of the rest behind it."""
+    name, target = names[0] if len(names) == 1 else TOGETHER, watched.target
+    say(f"attacking: {name} ...")
+    before, said, stored = target.memory(), target.log.said, _size(where)
+    target.most = None
+    async with watched.attackers(names, options.seconds) as attackers:
         await watched.begin()
         did = await attackers.answer()
-        return await watched.end(), did
+        window = await watched.end()
+    worst, rest = target.most, min(options.rest, options.seconds)
+    await trio.sleep(options.rest - rest)
+    quiet = await watched.watched(rest)
+    outcome = Outcome(
+        name=name,
+        window=window,
+        memory=Memory(before, worst, target.memory()),
+        said=target.log.said.since(said),
+        counts=did["counts"],
+        attackers_share=did["cpu"] / options.seconds,
+        stored=_size(where) - stored,
+        may_log=name != TOGETHER and ATTACKS[name].may_log,
+    )
+    return outcome, quiet
 
 
 def _size(where: str) -> int:

@@ -18,7 +18,6 @@ from conformance.dialects.script import OutOfStep, Wish
 from conformance.lab.abuse.figures import with_missed
 from conformance.lab.book import Book
 from conformance.lab.bots import script_of
-from conformance.lab.figures import percentile
 from conformance.lab.jobs import from_words
 from conformance.lab.meters import used_by
 from conformance.lab.plan import MIX, Couple
@@ -165,7 +164,6 @@ class Games(TimedGroup):
         seconds = now - self._began
         return {
             "times": times,
-            "results": percentile(self.times.results, 99) if self.times.results else None,
             "lost": self._lost[:],
             "waited": (_waited() - self._waited) / seconds if seconds else None,
         }
