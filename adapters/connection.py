@@ -127,7 +127,6 @@ class Connection(Generic[C, S]):
     def _heard(self, texts: list[str], limit: int = AT_FIRST) -> bool:
         """Carry out at most `limit` texts of the client; return whether these were all."""
         now, outbox, pace = self._transport.read_at, self._outbox, self._pace
-        wire_log = outbox.wire_log
         if len(texts) > 1:
             limit = _few(texts, limit)
         for index, text in enumerate(texts):
@@ -138,8 +137,8 @@ class Connection(Generic[C, S]):
             ):
                 self._unheard = texts[index:]
                 return False
-            if wire_log is not None:
-                wire_log.heard(now, text)
+            if outbox.wire_log is not None:
+                outbox.wire_log.heard(now, text)
             number = outbox.number = outbox.number + 1
             command: Command
             try:
