@@ -16,7 +16,7 @@ from typing import TypeAlias
 import trio
 
 from adapters.admission import Admission
-from adapters.connection import serve_connection
+from adapters.boundary import serve_connection
 from adapters.dialect import Dialect, Serve
 from adapters.entry import SILENCE, Entry
 from adapters.page import Page

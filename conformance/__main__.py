@@ -18,7 +18,7 @@ COMMANDS: Mapping[str, str] = {
     "drains": "drains",
     "fairness": "fairness.command",
     "fuzz": "fuzz.command",
-    "growth": "growth.command",
+    "growth": "growth",
     "house-hog": "house_hog",
     "house-load": "house_load",
     "junk": "junk.command",
@@ -26,7 +26,7 @@ COMMANDS: Mapping[str, str] = {
     "matches": "matches",
     "page-load": "page_load.command",
     "reading": "reading.command",
-    "store-cost": "store_cost.command",
+    "store-cost": "store_cost",
     "web-load": "web_load.command",
 }
 """The laboratory's commands, each a module there with a function `main`."""
@@ -52,7 +52,8 @@ def _measure(command: str, words: Sequence[str], lab: str) -> int:
             file=sys.stderr,
         )
         return 2
-    status: int = import_module(f"{lab}.{COMMANDS[command]}").main(words)
+    run = import_module(f"{lab}.{COMMANDS[command]}").main
+    status: int = import_module("conformance.lab.commands").guarded(run, words)
     return status
 
 

@@ -5,9 +5,9 @@ Knows words, files and exit statuses, not what a subcommand does with them.
 
 import argparse
 import json
+import os
 import shlex
-import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 from typing import NoReturn, Self
@@ -43,6 +43,11 @@ class Parser(argparse.ArgumentParser):
         self.add_argument(
             "--only", type=names, default=[*known], metavar="NAMES", help=f"some of {','.join(known)}"
         )
+
+    def seed(self) -> None:
+        """Take a word for a lot, another one each time where none is given."""
+        text = "for the same lot once more"
+        self.add_argument("--seed", default=os.urandom(4).hex(), metavar="WORD", help=text)
 
     def report(self) -> None:
         """Take a file for a report for machines."""
@@ -98,28 +103,6 @@ def write(path: Path | None, text: str) -> None:
 def write_json(path: Path | None, data: object) -> None:
     """Write a report for machines, if one was asked for. Raises UsageError."""
     write(path, json.dumps(data, indent=2) + "\n")
-
-
-def guarded(run: Callable[[Sequence[str]], int], argv: Sequence[str], *troubles: type[Exception]) -> int:
-    """Run a command line; return its exit status: 1 after one of `troubles`, 2 after a UsageError."""
-    try:
-        return run(argv)
-    except Exception as error:  # a nursery may have wrapped it; what is no trouble goes on
-        cause = first_cause(error)
-        if isinstance(cause, UsageError):
-            print(f"conformance: {cause} (--help tells more)", file=sys.stderr)
-            return 2
-        if isinstance(cause, troubles):
-            print(f"conformance: {cause}", file=sys.stderr)
-            return 1
-        raise
-
-
-def first_cause(error: BaseException) -> BaseException:
-    """Return the first of the errors that nurseries wrapped."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 def names_in(text: str, known: Collection[str]) -> list[str]:

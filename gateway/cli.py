@@ -20,7 +20,7 @@ import trio
 
 from adapters.admission import Admission, admission
 from adapters.announcing import METRICS, announce
-from adapters.connection import serve_connection
+from adapters.boundary import serve_connection
 from adapters.dialect import Dialect, Front, Serve
 from adapters.entry import SILENCE
 from adapters.epoll import EpollReader
@@ -31,10 +31,10 @@ from adapters.one_port import serving, sharing
 from adapters.ports import Ports, listening_of, open_metrics, opened_ports
 from adapters.sockets import DirectSocket
 from adapters.wire import Backlogs, Turns, Wire
+from gateway.game.clock import Terms
 from gateway.game.commands import HOUSE_PLAYERS
 from gateway.game.ids import RUNS, game_ids
 from gateway.game.results import NoResults
-from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.processes import Child

@@ -8,11 +8,11 @@ import random
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from gateway.game.clock import Terms
 from gateway.game.commands import AtTable, Command, Enter, InLobby, Introduce, Leave, Place, Play, Wish
 from gateway.game.events import Dismissed, Ended, Event, Moved, Started, ToMove
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, NoResults
-from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.matchmaking.standard import LobbyAndTables
 

@@ -20,10 +20,10 @@ from wires import wired
 import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
-from adapters.connection import serve_connection
+from adapters.boundary import serve_connection
 from adapters.upgrade import serve_websocket
+from gateway.game.clock import Terms
 from gateway.game.results import Finished
-from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.server.app import keep_time

@@ -378,13 +378,14 @@ def test_the_solver_is_imported_by_none_who_did_not_ask() -> None:
 
 STORE = [name for name in ALL if name.startswith("gateway.store")]
 STORE_ON_THE_LOOP = [
-    f"gateway.store.{name}" for name in ("records", "evidence", "outage", "open_games", "batcher", "process")
+    f"gateway.store.{name}"
+    for name in ("records", "evidence", "outage", "open_games", "batcher", "clearing", "process")
 ]
 
 
 def test_only_the_server_s_end_of_the_store_knows_trio() -> None:
     users = {name for name in STORE if "trio" in theirs(name)}
-    assert users == {"gateway.store.open_games", "gateway.store.batcher", "gateway.store.process"}
+    assert users == {f"gateway.store.{name}" for name in ("open_games", "batcher", "clearing", "process")}
 
 
 @pytest.mark.parametrize("module", STORE_ON_THE_LOOP)
@@ -410,9 +411,9 @@ WEB = [name for name in ALL if name == "adapters.web" or name.startswith("adapte
 def test_web_knows_the_store_and_no_dialect() -> None:
     always = {
         "adapters.admission",
+        "adapters.boundary",
         "adapters.by_http",
         "adapters.cells",
-        "adapters.connection",
         "adapters.hosts",
         "adapters.passing",
         "adapters.sockets",

@@ -23,11 +23,11 @@ import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
 import gateway.server.accepting
-from adapters.connection import serve_connection
+from adapters.boundary import serve_connection
 from adapters.epoll import EpollReader
 from adapters.upgrade import serve_websocket
 from adapters.wire import Wire
-from gateway.game.session import Terms
+from gateway.game.clock import Terms
 from gateway.hub.hub import Hub
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.server.accepting import accept

@@ -22,7 +22,7 @@ from adapters.house.sharing import Claim, WorkerPool
 from adapters.house.worker import think
 from gateway.engines.catalogue import SECONDS, engine_named
 from gateway.game.board import Board
-from gateway.game.session import Terms
+from gateway.game.clock import Terms
 from gateway.matchmaking.matchmaker import Opponent
 from gateway.throttle import Throttle
 

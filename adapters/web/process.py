@@ -22,7 +22,7 @@ from adapters.web.live.sender import FactSender
 from gateway.hub.interfaces import HubForSubscribers
 from gateway.processes import Child, ended, started
 from gateway.server.limits import LIMITS
-from gateway.store.batcher import Request
+from gateway.store.clearing import Request
 from gateway.store.errors import NotKeptError, StoreError
 
 FINISHING = 2.5

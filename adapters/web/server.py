@@ -24,8 +24,8 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ConnectionState, LifespanState
 from starlette.types import ASGIApp, Message, Scope
 
+from adapters.boundary import guarded
 from adapters.by_http import by_http
-from adapters.connection import guarded
 from adapters.passing import PassedStream
 from gateway.store.errors import StoreError
 

@@ -100,3 +100,17 @@ async def connected(address: Address, source: str | None = None) -> AsyncIterato
         yield Client(stream)
     finally:
         await trio.aclose_forcefully(stream)
+
+
+@asynccontextmanager
+async def asked(web: Address, path: str) -> AsyncIterator[Client]:
+    """A connection on which the body of what is at a path comes next. Raises LoadError."""
+    async with connected(web) as client:
+        # A server that is asked in HTTP/1.0 sends a body as it is, without a word on its pieces.
+        await client.say(f"GET {path} HTTP/1.0\r\nHost: {web.authority}\r\n\r\n".encode())
+        status = await client.line()
+        if b" 200" not in status:
+            raise LoadError(f"the web answers {status.decode(errors='replace').strip()!r} to {path}")
+        while (await client.line()).strip():
+            pass
+        yield client

@@ -6,26 +6,21 @@ and not of its result, and did not leave it, was hurt, whatever the server says.
 status 0 and has nothing to warn of.
 """
 
-import os
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from random import Random
-from shutil import rmtree
-from tempfile import mkdtemp
 from time import time_ns
 
 import trio
 
-from conformance.arguments import Parser, guarded, write_json
-from conformance.dialects.script import OutOfStep
-from conformance.lab.kills.command import OPTIONS, PATIENCE, SHOWN, Notes
-from conformance.lab.kills.database import DatabaseError, stored_in
+from conformance.arguments import Parser
+from conformance.lab.kills.database import stored_in
+from conformance.lab.kills.games import Verdict, judge
 from conformance.lab.kills.load import Load, Player
-from conformance.lab.kills.verdict import Verdict, judge
-from conformance.launch import COMMAND, Server, ServerError, start
+from conformance.lab.kills.notes import OPTIONS, PATIENCE, Notes, in_words, new_database, told
+from conformance.launch import COMMAND, Server, start
 
 LIMIT = 60.0
 """Seconds that the server gives its games: many times what any of these takes."""
@@ -62,32 +57,23 @@ class Findings:
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(_main, argv, OutOfStep, ServerError, DatabaseError)
-
-
-def _main(argv: Sequence[str]) -> int:
-    parser = Parser.of("drains", __doc__ or "")
+    parser = Parser.of("drains", __doc__)
     parser.count("--drains", 50, "how often")
     parser.count("--pairs", 60, "pairs of clients")
     parser.count("--results", 100, "how many are told before each signal")
     parser.seconds("--within", 0.5, "when to send it after that, at the latest")
     parser.report()
-    parser.add_argument("--seed", metavar="WORD", help="for the same games and moments once more")
-    options = parser.parse_args(argv)
-    options.seed = options.seed or os.urandom(4).hex()
-    where = Path(mkdtemp(prefix="drains-")) / "drains.db"
-    findings = trio.run(drain_all, options, str(where), COMMAND)
-    print(readable(findings), end="")
-    if findings.is_good:
-        rmtree(where.parent)  # otherwise somebody will want to see it
-    write_json(options.json, as_data(findings, options.seed))
-    return 0 if findings.is_good else 1
+    parser.seed()
+    parser.set_defaults(db=None)
+    options, where = parser.parse_args(argv), new_database("drains")
+    findings = trio.run(drain_all, options, where, COMMAND)
+    return told(readable(findings), as_data(findings, options.seed), options, where)
 
 
 async def drain_all(options: Namespace, where: str, command: Sequence[str]) -> Findings:
     """Stop a server as often as asked for, and look what became of the games.
 
-    Raises OutOfStep, ServerError, DatabaseError, wrapped.
+    Raises OutOfStep, ServerError, wrapped.
     """
     print(f"seed {options.seed}, database {where}", flush=True)
     notes, counts, lot = Notes(f"x{time_ns() // 1000 % 10**12}"), Counts(), Random(options.seed)
@@ -159,10 +145,8 @@ def readable(findings: Findings) -> str:
         "warnings": counts.warnings,
         "longest, seconds": f"{max(counts.seconds):.3f}",
     }
-    lines = [f"{name + ':':25}{value}" for name, value in rows.items()]
-    lines += [f"hurt: {each}" for each in counts.hurt[:SHOWN]]
-    lines += [f"not played out: {each}" for each in verdict.strange[:SHOWN]]
-    return "\n".join([*lines, "good" if findings.is_good else "NOT GOOD"]) + "\n"
+    troubles = {"hurt": counts.hurt, "not played out": verdict.strange}
+    return in_words(rows, troubles, is_good=findings.is_good)
 
 
 def as_data(findings: Findings, seed: str) -> dict[str, object]:

@@ -1,11 +1,11 @@
 """The floors: two servers that only send back, on the same foundations as the gateway, and their bots.
 
-`python -m conformance.lab.echo tcp` (or `websocket`) prints the port it took and serves until it is
-terminated. A line comes by trio's SocketStream, a text by trio-websocket, each used in the plainest way. A
-bot is its own opponent: a message is a move, its echo the news of it. A message has the size of a move.
+The process is told `tcp` or `websocket`, answers with the port it took, and serves until it is killed. A line
+comes by trio's SocketStream, a text by trio-websocket, each used in the plainest way. A bot is its own
+opponent: a message is a move, its echo the news of it. A message has the size of a move.
 """
 
-import subprocess
+import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,14 +17,13 @@ import trio_websocket
 from conformance.dialects.droidcon import cut_lines
 from conformance.dialects.frames import cut_frames, frame
 from conformance.dialects.script import Cut, Phase, Place, Script, Step, Wish
-from conformance.lab.jobs import LoadError
+from conformance.lab.jobs import LoadError, process
 from conformance.targets import Address
 
 TCP, WEBSOCKET = "tcp", "websocket"
 STARTING = 15.0
 """Seconds in which a floor has to print its port."""
 _CHUNK = 4096
-_FLOOR = (sys.executable, "-m", "conformance.lab.echo")
 
 
 class LineEcho(Script):
@@ -64,23 +63,13 @@ ECHOES: dict[str, type[LineEcho]] = {TCP: LineEcho, WEBSOCKET: TextEcho}
 @asynccontextmanager
 async def echoing(transport: str) -> AsyncIterator[tuple[int, Address]]:
     """A floor's process and address, for as long as the block lasts. Raises LoadError."""
-    process = await trio.lowlevel.open_process(
-        [*_FLOOR, transport], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
-    )
-    try:
-        assert process.stdout is not None
-        port = b""
+    async with process("conformance.lab.echo", transport) as floor:
+        port = None
         with trio.move_on_after(STARTING):
-            async with process.stdout as stdout:
-                while not port.endswith(b"\n") and (data := await stdout.receive_some()):
-                    port += data
-        if not port.strip().isdigit():
+            port = await floor.answer()
+        if port is None:
             raise LoadError(f"the {transport} floor did not start")
-        yield process.pid, Address("127.0.0.1", int(port))
-    finally:
-        with trio.CancelScope(shield=True):
-            process.kill()
-            await process.wait()
+        yield floor.pid, Address("127.0.0.1", port)
 
 
 async def echo_lines(stream: trio.SocketStream) -> None:
@@ -118,4 +107,4 @@ async def serve(transport: str) -> None:
 
 
 if __name__ == "__main__":
-    trio.run(serve, sys.argv[1])
+    trio.run(serve, json.loads(sys.stdin.readline()))

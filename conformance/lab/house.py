@@ -4,12 +4,15 @@ Knows a few lines of the Droidcon dialect and a stopwatch.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TypeAlias
 
 import trio
 
-from conformance.lab.client import Client
+from conformance.lab.client import Client, connected
 from conformance.lab.jobs import LoadError
+from conformance.launch import running
 
 PATIENCE = 15.0
 """Seconds in which anything that is no house player's move has to come."""
@@ -43,6 +46,24 @@ async def name(client: Client, name: str) -> None:
     """Give the client a name. Raises LoadError."""
     await client.say(b"NAME %s\n" % name.encode())
     await until(client, b"SUCCESS")
+
+
+Come: TypeAlias = Callable[[str], Awaitable[Client]]
+"""Lets a client of this name come. Raises LoadError."""
+
+
+@asynccontextmanager
+async def visited(command: Sequence[str]) -> AsyncIterator[tuple[Come, trio.Nursery]]:
+    """A gateway of our own: how clients come there, and a nursery that ends with the block."""
+    async with running(SERIES, command) as server, AsyncExitStack() as stack, trio.open_nursery() as nursery:
+
+        async def come(word: str) -> Client:
+            client = await stack.enter_async_context(connected(server.addresses["droidcon"]))
+            await name(client, word)
+            return client
+
+        yield come, nursery
+        nursery.cancel_scope.cancel()
 
 
 class HouseGames:

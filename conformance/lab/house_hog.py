@@ -7,18 +7,16 @@ timed, from the client's `PUT` to the answer. A wish that is refused is in order
 
 from argparse import Namespace
 from collections.abc import Sequence
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
 
 import trio
 
-from conformance.arguments import Parser, guarded
+from conformance.arguments import Parser
 from conformance.lab import house
-from conformance.lab.client import Client, connected
-from conformance.lab.figures import percentile
-from conformance.lab.house import SERIES, HouseGames, Refusal
+from conformance.lab.client import Client
+from conformance.lab.figures import Row, finished, percentile
+from conformance.lab.house import HouseGames, Refusal
 from conformance.lab.jobs import LoadError
-from conformance.launch import COMMAND, ServerError, running
+from conformance.launch import COMMAND
 
 PLAYER = "aima10"
 """Whom the hog wishes for."""
@@ -26,70 +24,47 @@ LIMIT = 1000.0
 """Milliseconds within which every move has to come."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """What a run came to. Times are in milliseconds."""
-
-    games: HouseGames
-    refused: int
-    times: Sequence[float]
-
-    @property
-    def good(self) -> bool:
-        """Whether every move came in time."""
-        return max(self.times) <= LIMIT
-
-    def __str__(self) -> str:
-        return (
-            f"hog's games:     {self.games.on}\n"
-            f"hog's refusals:  {self.refused}\n"
-            f"hog's answers:   {self.games.answers}\n"
-            f"moves measured:  {len(self.times)}\n"
-            f"median:          {percentile(self.times, 50):.1f} ms\n"
-            f"worst:           {max(self.times):.1f} ms (limit {LIMIT:g} ms)\n"
-        )
-
-
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(_main, argv, LoadError, ServerError)
-
-
-def _main(argv: Sequence[str]) -> int:
     parser = Parser.of("house-hog", __doc__)
     parser.count("--wishes", 200, "wishes of the hog")
     parser.seconds("--seconds", 20.0, "how long to measure")
     parser.add_argument(
         "--player", default="aimafast", metavar="NAME", help="whom the other client plays (aimafast)"
     )
-    figures = trio.run(measure, parser.parse_args(argv))
-    print(figures, end="")
-    return 0 if figures.good else 1
+    parser.report()
+    options = parser.parse_args(argv)
+    return finished(trio.run(measure, options), options)
 
 
-async def measure(options: Namespace, command: Sequence[str] = COMMAND) -> Figures:
+async def measure(options: Namespace, command: Sequence[str] = COMMAND) -> list[Row]:
     """Return what a run with these options came to. Raises LoadError, ServerError, wrapped."""
     hog, measured = Hog(options.wishes), HouseGames()
-    async with running(SERIES, command) as server, AsyncExitStack() as stack, trio.open_nursery() as nursery:
-
-        async def client(name: str) -> Client:
-            found = await stack.enter_async_context(connected(server.addresses["droidcon"]))
-            await house.name(found, name)
-            return found
-
+    async with house.visited(command) as (come, nursery):
         for _ in range(options.wishes):
-            nursery.start_soon(hog.wish, await client("hog"))
+            nursery.start_soon(hog.wish, await come("hog"))
         with trio.move_on_after(house.PATIENCE):
             await hog.answered.wait()
         if not hog.answered.is_set():
             raise LoadError(f"not all wishes for {PLAYER} were answered within {house.PATIENCE:g} s")
-        other = await client("other")
+        other = await come("other")
         with trio.move_on_after(options.seconds):
             await measured.play(other, options.player)
-        nursery.cancel_scope.cancel()
     if not measured.times:
         raise LoadError(f"{options.player} made no move within {options.seconds:g} s")
-    return Figures(hog.games, hog.refused, [1000 * time for time in measured.times])
+    return rows(hog, [1000 * time for time in measured.times])
+
+
+def rows(hog: "Hog", times: Sequence[float]) -> list[Row]:
+    """Return the figures; `times` are the other client's, in milliseconds."""
+    return [
+        Row("hog", "games", hog.games.on, "", form="d"),
+        Row("hog", "refusals", hog.refused, "", form="d"),
+        Row("hog", "answers", hog.games.answers, "", form="d"),
+        Row("moves", "measured", len(times), "", form="d"),
+        Row("moves", "median", percentile(times, 50), "ms", form=".1f"),
+        Row("moves", "worst", max(times), "ms", LIMIT, form=".1f"),
+    ]
 
 
 class Hog:

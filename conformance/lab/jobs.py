@@ -1,16 +1,17 @@
-"""A process of bots: what it is to do comes in by stdin, what came of it goes out by stdout, as JSON.
+"""Processes of bots, readers and attackers: a line of JSON says what to do, a line says what came of it.
 
-Its stderr is the terminal's, and shows the progress. What goes wrong with the server is part of the
-answer.
+Both ends of the pipe are here. The other process's stderr is the terminal's, and shows the progress. What
+goes wrong with the server is an answer, too.
 """
 
 import gc
 import json
 import os
 import resource
+import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
 import trio
@@ -20,7 +21,7 @@ from conformance.lab.meters import NoSuchProcess, pin
 from conformance.targets import Address
 
 Work = Callable[[Any], object]
-"""From JSON to JSON. Raises OutOfStep, NoSuchProcess."""
+"""From JSON to JSON. Raises LoadError, OutOfStep, NoSuchProcess, OSError."""
 Words = Mapping[str, tuple[str, int, str]]
 """Addresses, as they cross a pipe."""
 
@@ -29,28 +30,85 @@ class LoadError(Exception):
     """The load, or a game of it, did not come about; says why."""
 
 
+class Process:
+    """A process of ours, and the lines that it exchanges with this one."""
+
+    def __init__(self, process: trio.Process) -> None:
+        self.pid = process.pid
+        self._process = process
+        self._rest = b""
+
+    async def say(self, words: object) -> None:
+        """Say what is to be done. Raises LoadError."""
+        assert self._process.stdin is not None
+        try:
+            await self._process.stdin.send_all(json.dumps(words).encode() + b"\n")
+        except trio.BrokenResourceError:
+            raise LoadError("a process of bots has ended") from None
+
+    async def answer(self) -> Any:
+        """Return the next answer. Raises LoadError."""
+        assert self._process.stdout is not None
+        while b"\n" not in self._rest:
+            data = await self._process.stdout.receive_some()
+            if not data:
+                raise LoadError(f"a process of bots exited with status {await self._process.wait()}")
+            self._rest += data
+        line, _, self._rest = self._rest.partition(b"\n")
+        answer = json.loads(line)
+        if isinstance(answer, dict) and "error" in answer:
+            raise LoadError(answer["error"])
+        return answer
+
+    async def over(self) -> Any:
+        """Say that nothing more is to be done; return the answer. Raises LoadError."""
+        assert self._process.stdin is not None
+        await self._process.stdin.aclose()
+        return await self.answer()
+
+
+@asynccontextmanager
+async def process(module: str, *words: object) -> AsyncIterator[Process]:
+    """A process that runs a module and was told `words`, for as long as the block lasts. Raises LoadError."""
+    command = [sys.executable, "-m", module]
+    opened = await trio.lowlevel.open_process(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        one = Process(opened)
+        for each in words:
+            await one.say(each)
+        yield one
+    finally:
+        with trio.CancelScope(shield=True):
+            opened.kill()
+            await opened.wait()
+
+
 async def done(module: str, words: object) -> Any:
     """Have a process run the module's job; return its answer. Raises LoadError."""
-    process = await trio.run_process(
-        [sys.executable, "-m", module], stdin=json.dumps(words).encode(), capture_stdout=True, check=False
-    )
-    if process.returncode != 0:
-        raise LoadError(f"the process of bots exited with status {process.returncode}")
-    answer = json.loads(process.stdout)
-    if "error" in answer:
-        raise LoadError(answer["error"])
-    return answer["answer"]
+    async with process(module, words) as one:
+        return await one.answer()
 
 
 def serve(work: Work) -> None:
-    """Do the job that stdin names."""
-    words = json.load(sys.stdin)
+    """Do the job that a line of stdin names."""
+    words = json.loads(sys.stdin.readline())
     gc.freeze()
     try:
         with many_files():
-            print(json.dumps({"answer": work(words)}))
-    except (OutOfStep, NoSuchProcess) as error:
-        print(json.dumps({"error": str(error)}))
+            answer = work(words)
+    except Exception as error:
+        cause = first_cause(error)
+        if not isinstance(cause, LoadError | OutOfStep | NoSuchProcess | OSError):
+            raise
+        answer = {"error": str(cause)}
+    print(json.dumps(answer), flush=True)
+
+
+def first_cause(error: BaseException) -> BaseException:
+    """Return the first of the errors that nurseries wrapped."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def as_words(addresses: Mapping[str, Address]) -> Words:

@@ -3,7 +3,7 @@
 Knows the command c4bot, by its options and what it says at its end, and a gateway as a subprocess. Each
 game has two processes and a table of its own, the first mover sits down before the other is started, and
 the two speak different dialects, every pair of dialects in its turn. Games are played one after the other, so
-that no engine takes another one's time to think.
+that no engine takes another one's time to think. A win is a point, a draw half of one.
 """
 
 import argparse
@@ -13,13 +13,66 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import cycle, permutations
+from statistics import fmean
 
 import trio
 
-from conformance.arguments import Parser, guarded, write_json
-from conformance.lab.score import Game, table, totals
-from conformance.launch import COMMAND, ServerError, running
+from conformance.arguments import Parser, write_json
+from conformance.lab.figures import aligned
+from conformance.lab.jobs import LoadError
+from conformance.launch import COMMAND, running
 from conformance.targets import Address
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """One game; what is of two players has the first mover's part first."""
+
+    first: str
+    second: str
+    dialects: tuple[str, str]
+    points: float
+    """The first mover's: 1, 1/2 or 0."""
+    seconds: tuple[float, float]
+    """Each one's mean time of a move."""
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """All games of one engine."""
+
+    engine: str
+    games: int
+    score: float
+    seconds: float
+    """Mean time of a move, every game counting the same."""
+
+
+def totals(engines: Sequence[str], games: Iterable[Game]) -> list[Total]:
+    """Return each engine's total, in the order of `engines`; each of them has played."""
+    played: dict[str, list[tuple[float, float]]] = {engine: [] for engine in engines}
+    for game in games:
+        played[game.first].append((game.points, game.seconds[0]))
+        played[game.second].append((1 - game.points, game.seconds[1]))
+    return [
+        Total(engine, len(each), sum(points for points, _ in each), fmean(seconds for _, seconds in each))
+        for engine, each in played.items()
+    ]
+
+
+def table(engines: Sequence[str], games: Sequence[Game]) -> str:
+    """Return the table: what a row's engine scored moving first against each column's, then its total."""
+    rows = [["first \\ second", *engines, "games", "score", "s a move"]]
+    for total in totals(engines, games):
+        cells = [_cell(total.engine, second, games) for second in engines]
+        rows.append([total.engine, *cells, str(total.games), f"{total.score:g}", f"{total.seconds:.3f}"])
+    return aligned(rows) + "\n"
+
+
+def _cell(first: str, second: str, games: Iterable[Game]) -> str:
+    points = [game.points for game in games if (game.first, game.second) == (first, second)]
+    return f"{sum(points):g}/{len(points)}" if points else "-"
+
 
 BOT = (sys.executable, "-m", "adapters.bot")
 OPTIONS = ("--rounds", "1", "--clock", "1000000")
@@ -33,10 +86,6 @@ _SPOKEN = {"nac4": "nac4", "arena": "arena", "droidcon": "tcp"}
 """c4bot's words for the dialects."""
 _WAITS = b"waits for a game"
 _POINTS = {"won": 1.0, "drawn": 0.5, "lost": 0.0}
-
-
-class MatchError(Exception):
-    """A game did not come about as it should; says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +132,6 @@ def pairings(engines: Sequence[str], games: int) -> Iterator[tuple[Seat, Seat]]:
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(_main, argv, MatchError, ServerError)
-
-
-def _main(argv: Sequence[str]) -> int:
     options = _parse(argv)
     games = trio.run(play_all, list(pairings(options.engines, options.games)), options.think)
     print(table(options.engines, games), end="")
@@ -118,7 +163,7 @@ def _engines(text: str) -> list[str]:
 async def play_all(
     seats: Iterable[tuple[Seat, Seat]], think: float, command: Sequence[str] = COMMAND
 ) -> list[Game]:
-    """Play one game after the other. Raises MatchError, ServerError, wrapped."""
+    """Play one game after the other. Raises LoadError, ServerError, wrapped."""
     async with running(OPTIONS, command) as server:
         return [
             await _Match(pair, f"match{number}", think, server.addresses).play()
@@ -149,10 +194,10 @@ class _Match:
                 nursery.start_soon(self._bot, "second", self._seats[1])
         who = " against ".join(map(str, self._seats))
         if scope.cancelled_caught:
-            raise MatchError(f"{who}: no end within {limit:g} s")
+            raise LoadError(f"{who}: no end within {limit:g} s")
         first, second = self._summaries["first"], self._summaries["second"]
         if first.points + second.points != 1:
-            raise MatchError(f"{who}: the two do not agree on who won")
+            raise LoadError(f"{who}: the two do not agree on who won")
         return Game(
             first=self._seats[0].engine,
             second=self._seats[1].engine,
@@ -180,13 +225,13 @@ class _Match:
                     process.kill()
                 await process.wait()
         if status != 0:
-            raise MatchError(f"{seat} exited with status {status}: {_last_line(text)}")
+            raise LoadError(f"{seat} exited with status {status}: {_last_line(text)}")
         try:
             summary = summary_in(text)
         except ValueError as error:
-            raise MatchError(f"{seat}: {error}: {_last_line(text)}") from None
+            raise LoadError(f"{seat}: {error}: {_last_line(text)}") from None
         if summary.order != order:
-            raise MatchError(f"{seat} sat down {order} and moved {summary.order}")
+            raise LoadError(f"{seat} sat down {order} and moved {summary.order}")
         self._summaries[order] = summary
 
     async def _heard(self, process: trio.Process) -> str:

@@ -28,7 +28,7 @@ _MASKS = tuple(((1 << ROWS) - 1) << (column * _STRIDE) for column in range(COLUM
 
 
 def other(side: Side) -> Side:
-    """Return the opponent's side."""
+    """Return the opponent's side, or the number of its seat."""
     return SECOND if side == FIRST else FIRST
 
 

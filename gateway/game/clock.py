@@ -22,6 +22,24 @@ class TimeControl:
     """Whether the budget is for each move instead of for all moves of a game."""
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The time rules that all games of a server are played by, in seconds."""
+
+    clock: float = 42.0
+    """A side's time for a whole game, in games on a clock."""
+    penalty: float = 1.0
+    """What an illegal move costs a player whose manners say so."""
+    idle: float = 300.0
+    """A side's time for one move, in games without a clock."""
+    rejoin: float = 10.0
+    """How long a seat is kept for a player who has to ask again for the next game."""
+
+    def control(self, *, clocked: bool) -> TimeControl:
+        """Return the time control of a game on a clock, or of one without."""
+        return TimeControl(self.clock) if clocked else TimeControl(self.idle, renewed=True)
+
+
 class Clock:
     """The two sides' time in one game. Time that a side has left never grows within a budget."""
 

@@ -1,19 +1,25 @@
-"""The facts about a finished game, and the service that keeps them.
+"""What comes of a command: who hears of it, which game or series ended, and the service that keeps results.
 
-Knows plain facts in the core's words. Does not know how, or whether, a service stores them.
+Knows plain facts in the core's words. Does not know the rules, nor how, or whether, a service stores them.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from gateway.game.board import Board, Side
-from gateway.game.events import Ended, Reason, Spoken
+from gateway.game.events import Ended, Event, Moved, Reason, Spoken, ToMove
 from gateway.game.ids import GameId
 from gateway.game.manners import Manners
 
 WITHOUT_RESULT = (Reason.ABORTED, Reason.STOPPED)
 """Games that ended so have no winner, are no draw, and count in no statistics."""
+
+Number: TypeAlias = Literal[0, 1]
+"""A seat's number in its session."""
+Note: TypeAlias = tuple[Number, Event]
+Broken: TypeAlias = tuple[Number, Reason]
+"""The seat that ended a series early, and how."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,35 @@ class Finished:
         by_move = self.reason in (Reason.FOUR, Reason.FULL)
         column = self.board.moves[-1] if by_move else None
         return Ended(self.game, self.board, self.winner, self.reason, column, self.leaver)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What ended: a game, the whole series, or both."""
+
+    finished: Finished | None
+    """The game; None where the series ended between two rounds."""
+    owed: Number | None = None
+    """The seat whose move was asked for, and not yet read, when the game ended."""
+    broken: Broken | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a command, or of time."""
+
+    notes: Sequence[Note] = ()
+    """Which seat hears of what. Both hear of the end of a game after these (`Finished.told`)."""
+    ending: Ending | None = None
+
+
+NOTHING_CAME = Outcome()
+
+Step: TypeAlias = tuple[Moved, ToMove]
+"""The outcome of nearly every move: both players hear of it, and the other one is to move.
+
+It is a kind of its own because an `Outcome` with its notes takes longer to make and to deliver.
+"""
 
 
 class Results(Protocol):

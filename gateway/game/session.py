@@ -8,13 +8,11 @@ Seats are numbered 0 and 1 for the whole series; seat 0 moves first in round 1, 
 swaps with every round. A *side* is who moves first or second within one round.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Literal, TypeAlias
+from typing import Literal
 
 from gateway.game.board import CELLS, COLUMNS, FIRST, SECOND, Board, Side, other
-from gateway.game.clock import Clock, TimeControl
+from gateway.game.clock import Clock, Terms
 from gateway.game.commands import Play
 from gateway.game.events import (
     NOTHING,
@@ -30,65 +28,11 @@ from gateway.game.events import (
 from gateway.game.facts import GameStarted, MoveMade, Standing
 from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards, Illegal
-from gateway.game.results import Finished, Player
+from gateway.game.results import NOTHING_CAME, Broken, Ending, Finished, Note, Number, Outcome, Player, Step
 
-Number: TypeAlias = Literal[0, 1]
-"""A seat's number in its session."""
-Note: TypeAlias = tuple[Number, Event]
-Broken: TypeAlias = tuple[Number, Reason]
-"""The seat that ended a series early, and how."""
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """The time rules that all games of a server are played by, in seconds."""
-
-    clock: float = 42.0
-    """A side's time for a whole game, in games on a clock."""
-    penalty: float = 1.0
-    """What an illegal move costs a player whose manners say so."""
-    idle: float = 300.0
-    """A side's time for one move, in games without a clock."""
-    rejoin: float = 10.0
-    """How long a seat is kept for a player who has to ask again for the next game."""
-
-    def control(self, players: tuple[Player, Player]) -> TimeControl:
-        """Return the time control of a game between `players`."""
-        if any(player.manners.clocked for player in players):
-            return TimeControl(self.clock)
-        return TimeControl(self.idle, renewed=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """What ended: a game, the whole series, or both."""
-
-    finished: Finished | None
-    """The game; None where the series ended between two rounds."""
-    owed: Number | None = None
-    """The seat whose move was asked for, and not yet read, when the game ended."""
-    broken: Broken | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What came of a command, or of time."""
-
-    notes: Sequence[Note] = ()
-    """Which seat hears of what. Both hear of the end of a game after these (`Finished.told`)."""
-    ending: Ending | None = None
-
-
-NOTHING_CAME = Outcome()
 BOTH_MOVED = 2
 """A game that a player leaves is aborted while fewer discs are on the board."""
 _OTHER: tuple[Literal[1], Literal[0]] = (1, 0)
-
-Step: TypeAlias = tuple[Moved, ToMove]
-"""The outcome of nearly every move: both players hear of it, and the other one is to move.
-
-It is a kind of its own because an `Outcome` with its notes takes longer to make and to deliver.
-"""
 
 
 class Phase(Enum):
@@ -149,7 +93,7 @@ class Session:
         self._turn: Side = FIRST
         """The side whose move is asked for."""
         self._clocked = any(player.manners.clocked for player in players)
-        self._control = terms.control(players)
+        self._control = terms.control(clocked=self._clocked)
         self._clock = Clock(self._control)
         self._request = 0
         """The number of the open request to move; 0 where none is open."""
@@ -308,14 +252,14 @@ class Session:
     def _out_of_time(self, number: Number, now: float) -> Ending:
         if self.players[number].manners.afterwards is Afterwards.HANG_UP:
             return self._break(number, Reason.TIME, now)
-        return self._end(self._side(opposite(number)), Reason.TIME, now)
+        return self._end(self._side(other(number)), Reason.TIME, now)
 
     def _break(self, number: Number, reason: Reason, now: float) -> Ending:
         broken = (number, reason)
         if self.phase is Phase.PLAYING and reason is Reason.LEFT and len(self._board.moves) < BOTH_MOVED:
             ending = self._end(None, Reason.ABORTED, now, broken)
         elif self.phase is Phase.PLAYING:
-            ending = self._end(self._side(opposite(number)), reason, now, broken)
+            ending = self._end(self._side(other(number)), reason, now, broken)
         else:
             ending = Ending(None, broken=broken)
         self.phase = Phase.OVER
@@ -342,8 +286,3 @@ class Session:
             leaver=self._side(broken[0]) if broken is not None and broken[1] is Reason.LEFT else None,
         )
         return Ending(finished, owed, broken)
-
-
-def opposite(number: Number) -> Number:
-    """Return the number of the other seat."""
-    return 1 if number == 0 else 0

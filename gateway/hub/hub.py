@@ -16,13 +16,13 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import count
 
+from gateway.game.clock import Terms
 from gateway.game.commands import Command
 from gateway.game.events import Dismissed, ToMove, Why
 from gateway.game.facts import Snapshot
 from gateway.game.ids import GameId, game_ids
 from gateway.game.manners import Manners
 from gateway.game.results import NoResults, Results
-from gateway.game.session import Terms
 from gateway.hub.actions import Actions
 from gateway.hub.boundary import Boundary, OnFault, contained, reraise
 from gateway.hub.feed import Feed, snapshot

@@ -11,12 +11,13 @@ from enum import Enum, auto
 from math import inf
 from typing import Protocol, TypeAlias, assert_never
 
+from gateway.game.board import other
 from gateway.game.commands import AtTable, Denied, Enter, InLobby, Place
 from gateway.game.events import Dismissed, Event, Objection
 from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards, Manners
-from gateway.game.results import Player
-from gateway.game.session import Number, Session, opposite
+from gateway.game.results import Number, Player
+from gateway.game.session import Session
 from gateway.matchmaking.matchmaker import Entry, Match, Turn
 
 NEVER = inf
@@ -184,7 +185,7 @@ class Seat:
             case AtTable(), AtTable() as here:
                 return place.key == here.key
             case InLobby(wish), InLobby():
-                return wish is None or wish.grants(players[opposite(number)].name)
+                return wish is None or wish.grants(players[other(number)].name)
             case _:
                 return False
 

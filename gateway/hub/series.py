@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
+from gateway.game.clock import Terms
 from gateway.game.commands import Play
 from gateway.game.events import Dismissed, Reason, ToMove, Why
 from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards
-from gateway.game.results import Finished
-from gateway.game.session import Broken, Note, Outcome, Phase, Session, Terms
+from gateway.game.results import Broken, Finished, Note, Outcome
+from gateway.game.session import Phase, Session
 from gateway.hub.feed import Feed, started
 from gateway.hub.seat import Owed, Seat, Seated, Series
 from gateway.hub.timers import Timers

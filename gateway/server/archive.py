@@ -16,7 +16,8 @@ from gateway.game.ids import GameId
 from gateway.game.results import Finished, Results
 from gateway.histogram import Histogram
 from gateway.processes import Child
-from gateway.store.batcher import Batcher, Request
+from gateway.store.batcher import Batcher
+from gateway.store.clearing import Request
 from gateway.store.evidence import recorded
 from gateway.store.open_games import OpenGames
 from gateway.store.process import Opened, StoreProcess

@@ -6,10 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gateway import __version__
-from gateway.engines import EngineUnavailable
-from gateway.engines.catalogue import engine_named
-from gateway.game.commands import HOUSE_PLAYERS
-from gateway.server import accounts, certificates, limits, metrics, proxies, settings
+from gateway.server import accounts, certificates, limits, metrics, playing, proxies, settings
 from gateway.server.activation import handed_over
 from gateway.server.arguments import Description, Options, Parser, listed, number
 from gateway.server.settings import Settings
@@ -152,27 +149,19 @@ def _parser(dialects: Sequence[Description]) -> Parser:
     _add_addresses(parser.add_argument_group("where to listen"), dialects)
     certificates.add_options(parser.add_argument_group("TLS"))
     proxies.add_options(parser.add_argument_group("behind a proxy"))
-    _add_rules(parser.add_argument_group("how to play"), dialects)
-    _add_house(parser.add_argument_group("players of the server's own"))
-    results = parser.add_argument_group("where to keep results")
-    results.add_argument(
-        "--db",
-        type=_database_or_none,
-        default=DATABASE,
-        metavar="FILE|URL|none",
-        help=f"a file of SQLite's, postgresql://..., or {NOWHERE} ({DATABASE})",
-    )
-    results.add_argument(
-        "--keep-wire",
-        type=number(float, 0, 1e6),
-        default=30.0,
-        metavar="DAYS",
-        help="how long to keep what was said and heard on either side of a game; 0: not at all (%(default)s)",
-    )
+    playing.add_options(parser.add_argument_group("how to play"), dialects)
+    playing.add_house_options(parser.add_argument_group("players of the server's own"))
+    _add_results(parser.add_argument_group("where to keep results"))
     accounts.add_options(parser.add_argument_group("players"))
     _add_web(parser.add_argument_group("the page"))
     limits.add_options(parser.add_argument_group("what a client may take"))
-    _add_stop(parser.add_argument_group("how to stop"))
+    parser.add_argument_group("how to stop").add_argument(
+        "--drain",
+        type=number(float, 0, 1e6),
+        default=0.0,
+        metavar="SECONDS",
+        help="on SIGTERM let the games that are on be finished first, for so long at most (%(default)g)",
+    )
     log = parser.add_argument_group("what to say on stderr")
     log.add_argument("--log-level", choices=LEVELS, default="info", help="least level to log (%(default)s)")
     log.add_argument("--log-json", action="store_true", help="log one JSON object a line")
@@ -199,69 +188,20 @@ def _add_addresses(group: argparse._ArgumentGroup, dialects: Sequence[Descriptio
     )
 
 
-def _add_rules(group: argparse._ArgumentGroup, dialects: Sequence[Description]) -> None:
-    def who(rule: str) -> str:
-        return listed([each.name for each in dialects if rule in each.rules], "or")
-
-    time = number(float, 0.1, 1e6)
-    for option, kind, default, metavar, text in (
-        ("clock", time, 42.0, "SECONDS", "a player's time for a game, where a {} player takes part"),
-        ("penalty", number(float, 0, 1e6), 1.0, "SECONDS", "what an illegal move costs a {} player"),
-        ("idle", time, 300.0, "SECONDS", "a player's time for a move in games without a clock"),
-        (
-            "games_per_pair",
-            number(int, 0, 10**9),
-            10,
-            "N",
-            "games that two {} players get, each way round; 0: no limit",
-        ),
-        ("rejoin", time, 10.0, "SECONDS", "how long the seat of an {} player is kept between two games"),
-        ("seed", int, None, "N", "seed of the lot that draws who moves first"),
-    ):
-        note = "" if default is None else f" ({default})"
-        group.add_argument(
-            f"--{option.replace('_', '-')}",
-            type=kind,
-            default=default,
-            metavar=metavar,
-            help=text.format(who(option)) + note,
-        )
-    for each in dialects:
-        each.add_options(group)
-
-
-def _add_house(group: argparse._ArgumentGroup) -> None:
+def _add_results(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--house",
-        type=_house_players,
-        default=[],
-        metavar="NAMES",
-        help=f"who of {', '.join(sorted(HOUSE_PLAYERS))} plays those whom nobody else in the lobby plays",
+        "--db",
+        type=_database_or_none,
+        default=DATABASE,
+        metavar="FILE|URL|none",
+        help=f"a file of SQLite's, postgresql://..., or {NOWHERE} ({DATABASE})",
     )
     group.add_argument(
-        "--house-after",
-        type=number(float, 0.1, 1e6),
-        default=5.0,
-        metavar="SECONDS",
-        help="how long these wait for another opponent first (5.0)",
-    )
-    workers = max(1, (os.cpu_count() or 1) - 1)
-    group.add_argument(
-        "--house-workers",
-        type=number(int, 1, 1024),
-        default=workers,
-        metavar="N",
-        help=f"moves of a kind that all of them think about at once ({workers} on this machine)",
-    )
-
-
-def _add_stop(group: argparse._ArgumentGroup) -> None:
-    group.add_argument(
-        "--drain",
+        "--keep-wire",
         type=number(float, 0, 1e6),
-        default=0.0,
-        metavar="SECONDS",
-        help="on SIGTERM let the games that are on be finished first, for so long at most (%(default)g)",
+        default=30.0,
+        metavar="DAYS",
+        help="how long to keep what was said and heard on either side of a game; 0: not at all (%(default)s)",
     )
 
 
@@ -327,16 +267,3 @@ def _origin(text: str) -> str:
             f"{text!r} is not an origin; give scheme://host or scheme://host:port, or {ALL_ORIGINS} for all"
         )
     return origin
-
-
-def _house_players(text: str) -> list[str]:
-    names = [name.strip().casefold() for name in text.split(",")]
-    for name in names:
-        if name not in HOUSE_PLAYERS:
-            known = ", ".join(sorted(HOUSE_PLAYERS))
-            raise argparse.ArgumentTypeError(f"{name!r} is none of {known}")
-        try:
-            engine_named(name)
-        except EngineUnavailable as error:
-            raise argparse.ArgumentTypeError(str(error)) from error
-    return names

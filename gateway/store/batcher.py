@@ -19,11 +19,12 @@ import logging
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import trio
 
 from gateway.histogram import Histogram
+from gateway.store.clearing import Request
 from gateway.store.errors import StoreError
 from gateway.store.open_games import OpenGames
 from gateway.store.outage import Count, Outage, log_unstored
@@ -89,47 +90,6 @@ class Pace:
     """Games in one batch."""
     evidence: int = 1 << 20
     """Bytes of evidence in one batch, about: a few milliseconds for the store process."""
-
-
-class Request:
-    """A request to remove all games and players."""
-
-    def __init__(self) -> None:
-        self._state: Literal["open", "begun", "withdrawn"] = "open"
-        self._settled = trio.Event()
-        self._outcome: Cleared | Exception = StoreError("it was withdrawn")
-
-    def withdraw(self) -> bool:
-        """Make sure that it is not carried out, and return True; False if it has begun."""
-        if self._state == "open":
-            self._state = "withdrawn"
-            self._settled.set()
-        return self._state == "withdrawn"
-
-    async def result(self) -> Cleared:
-        """Wait until it is carried out, and return what was removed. A cancelled caller withdraws it.
-
-        Raises StoreError if it was not carried out, or failed.
-        """
-        try:
-            await self._settled.wait()
-        except trio.Cancelled:
-            self.withdraw()
-            raise
-        if isinstance(self._outcome, Exception):
-            raise self._outcome
-        return self._outcome
-
-    def begin(self) -> bool:
-        """Return whether it is still to be carried out; from here on it cannot be withdrawn."""
-        if self._state == "open":
-            self._state = "begun"
-        return self._state == "begun"
-
-    def settle(self, outcome: Cleared | Exception) -> None:
-        """Pass the outcome to the task that waits."""
-        self._outcome = outcome
-        self._settled.set()
 
 
 class Batcher:
@@ -234,7 +194,7 @@ class Batcher:
             await self._write(self._batches[0])
         elif self._games and isinstance(request := self._games[0], Request):
             self._games.popleft()
-            await self._clear(request)
+            await request.carry_out(self._store.clear)
         elif now >= self._tidy_at and not self._closed:
             self._tidy_at = now + (0.0 if await self._tidy() else self._pace.tidy)
         else:
@@ -285,22 +245,6 @@ class Batcher:
         for record in batch.games:
             self.open.settle(record.game)
         self._evidence_size -= sum(len(each.exchange) for each in batch.evidence)
-
-    async def _clear(self, request: Request) -> None:
-        if not request.begin():
-            return
-        try:
-            removed = await self._store.clear()
-        except trio.Cancelled:
-            request.settle(StoreError("the store is closed"))
-            raise
-        except Exception as error:  # it is for the caller
-            request.settle(error if isinstance(error, StoreError) else StoreError(str(error)))
-            return
-        request.settle(removed)
-        text = "all results are cleared: %d games of %d players"
-        about = {"event": "results_cleared", "games": removed.games, "players": removed.players}
-        logger.warning(text, removed.games, removed.players, extra=about)
 
     async def _tidy(self) -> bool:
         try:

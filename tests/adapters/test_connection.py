@@ -16,27 +16,19 @@ import trio.testing
 from shell_fakes import FakeTransport, ToyCodec, ToyTranslator
 from wires import wired
 
-from adapters.connection import (
-    AT_FIRST,
-    AT_LENGTH,
-    AT_ONCE,
-    BACKLOG_LIMIT,
-    FULL,
-    OUTBOX_LIMIT,
-    UNREAD,
-    Connection,
-    serve_connection,
-)
+from adapters.boundary import serve_connection
+from adapters.connection import AT_FIRST, AT_LENGTH, AT_ONCE, Connection
 from adapters.contract import Farewell, Flooded, Heard, PeerGone
+from adapters.outbox import BACKLOG_LIMIT, FULL, OUTBOX_LIMIT, UNREAD
 from adapters.pacing import ClientLimits
 from adapters.wire import Turns
 from gateway.game.board import FIRST, SECOND, Side
+from gateway.game.clock import Terms
 from gateway.game.commands import Introduce
 from gateway.game.events import Dismissed, Entered, Event, Introduced, Objection, Refused, Remark, Spoken, Why
 from gateway.game.facts import Fact
 from gateway.game.ids import GameId
 from gateway.game.results import Finished
-from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.matchmaking.matchmaker import Answer
 from gateway.matchmaking.standard import LobbyAndTables
@@ -121,7 +113,7 @@ class House:
 
     def tell(self, number: int, event: Event) -> None:
         """Let something happen to the client who came as the number given, from 0."""
-        self.connections[number].deliver(event)
+        self.connections[number]._outbox.deliver(event)
         self.hub.tick(trio.current_time())
 
 
@@ -508,7 +500,7 @@ async def test_what_waits_for_a_slow_client_is_bytes_and_nothing_that_events_ref
             ann.arrives(f"{number}" * 100)
         await quiet()
         assert ann.waiting > 1000
-        assert home.connections[0]._outbox == []
+        assert home.connections[0]._outbox._events == []
 
 
 async def test_little_of_a_client_is_heard_while_its_events_wait_for_a_result() -> None:
@@ -519,12 +511,12 @@ async def test_little_of_a_client_is_heard_while_its_events_wait_for_a_result() 
         for number in range(100):
             bob.arrives(f"{number} {'x' * 1000}")
         await quiet()
-        heard = [event for event in home.connections[1]._outbox if isinstance(event, Refused)]
+        heard = [event for event in home.connections[1]._outbox._events if isinstance(event, Refused)]
         assert len(heard) * 1000 <= UNREAD + 1000
         home.results.store()
         await quiet()
         assert [text.split()[2] for text in bob.sent if "Refused" in text] == [str(n) for n in range(100)]
-        assert home.connections[1]._messages == {}
+        assert home.connections[1]._outbox._messages == {}
 
 
 async def test_connection_that_is_over_keeps_nothing_for_the_garbage_collector() -> None:
@@ -538,7 +530,7 @@ async def test_connection_that_is_over_keeps_nothing_for_the_garbage_collector()
         ann.gone = True
         ann.letting_in.set()
         await quiet()
-        assert (connection._unheard, connection._outbox) == ([], [])
+        assert (connection._unheard, connection._outbox._events) == ([], [])
 
 
 async def test_ten_thousand_commands_in_one_packet_are_no_reason_to_be_dropped() -> None:
@@ -705,7 +697,7 @@ async def test_settled_connection_has_settled_its_transport(autojump_clock: trio
     async with house() as home:
         home.visit(Slow())
         begin = trio.current_time()
-        await home.connections[0].settle()
+        await home.connections[0]._outbox.settle()
         assert trio.current_time() - begin == 0.5
 
 
@@ -940,7 +932,7 @@ async def test_log_names_connections_by_number_and_never_by_what_they_say(
         ann.ends()
         await quiet()
     assert "s3cret" not in caplog.text
-    numbers = {record.args[1] for record in caplog.records if record.name == "adapters.connection"}  # type: ignore[index]
+    numbers = {record.args[1] for record in caplog.records if record.name == "adapters.boundary"}  # type: ignore[index]
     assert len(numbers) == 1
 
 

@@ -14,7 +14,7 @@ import trio.testing
 from shell_fakes import drained, sockets
 from wires import wired
 
-from adapters.connection import serve_connection
+from adapters.boundary import serve_connection
 from adapters.entry import Entry
 from adapters.page import SHARES, Page
 from gateway.server.certificates import Certificate

@@ -14,7 +14,7 @@ import trio_websocket
 from shell_fakes import Breakable, at_an_endpoint, collect, send
 from wires import wired
 
-from adapters.connection import serve_connection
+from adapters.boundary import serve_connection
 from adapters.contract import Farewell, PeerGone
 from adapters.pacing import UNLIMITED, ClientLimits
 from adapters.transports import received

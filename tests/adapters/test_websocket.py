@@ -15,7 +15,7 @@ from shell_fakes import Stallable, collect, drained, send, sockets
 from trials import FEW
 from wires import wired
 
-from adapters.connection import serve_connection
+from adapters.boundary import serve_connection
 from adapters.contract import SEND_LIMIT, Farewell, PeerGone
 from adapters.transports import received
 from adapters.upgrade import FRAME_LIMIT, Endpoint, serve_websocket

@@ -25,7 +25,7 @@ from conformance.lab.abuse.table import as_data, readable
 QUIET = Spread(1000, 0.5, 3.0, 9.0)
 WINDOW = Window(QUIET, [], Spread(9, 15.0, 20.0, 30.0), 0.1, 0.0, 0.0, 0.0)
 MEMORY = Memory(100 * MB, 100 * MB, 100 * MB)
-GOOD = Outcome("pings", QUIET, 0.1, WINDOW, MEMORY, Said(), {"pings": {"messages": 7}}, 0.5)
+GOOD = Outcome("pings", WINDOW, MEMORY, Said(), {"pings": {"messages": 7}}, 0.5, quiet=QUIET, quiet_share=0.1)
 REPORT = Report([GOOD], WINDOW, [WINDOW, WINDOW], Stop(0.5, 0), MB, Said(), [])
 
 

@@ -25,11 +25,11 @@ class Control:
         self._capture = capture
 
     def begin(self) -> None:
-        os.write(self._write, b"begin\n")
+        os.write(self._write, b'"begin"\n')
 
     async def end(self) -> dict[str, list[object]]:
         """Return what is said at the end."""
-        os.write(self._write, b"end\n")
+        os.write(self._write, b'"end"\n')
         text = ""
         while not text.endswith("\n"):
             await trio.sleep(0.001)

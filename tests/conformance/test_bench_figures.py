@@ -15,11 +15,12 @@ from conformance.lab.plan import (
     Counted,
     Plan,
     Report,
+    Speed,
     Stretch,
     connections_by_transport,
     plan_of,
+    speed,
 )
-from conformance.lab.speed import Speed, speed
 
 COUNTED = Counted(
     seconds=2.0,

@@ -31,7 +31,7 @@ def test_short_run_finds_every_game_finished(
     status = main(["drains", *WORDS, "--json", str(report)])
     out, err = capsys.readouterr()
     assert status == 0, out + err
-    assert "\nclients hurt:            0\n" in out
+    assert "\nclients hurt:           0\n" in out
     assert out.endswith("good\n")
     found = json.loads(report.read_text())
     assert found["playing"] > 0

@@ -7,7 +7,7 @@ import pytest
 
 from conformance.__main__ import main
 from conformance.lab.figures import Row, as_data, table
-from conformance.lab.growth.parts import PARTS, points_up_to
+from conformance.lab.growth import PARTS, points_up_to
 from conformance.lab.meters import cpu_seconds
 from conformance.lab.short_games import NAMES, couple, renamed
 

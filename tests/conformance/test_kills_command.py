@@ -16,11 +16,12 @@ import trio
 
 from conformance.__main__ import main
 from conformance.dialects.script import Game, OutOfStep
-from conformance.lab.kills.command import Findings, Notes, kill_all, readable
-from conformance.lab.kills.database import DatabaseError, integrity, stored_in
-from conformance.lab.kills.games import Result
+from conformance.lab.jobs import LoadError
+from conformance.lab.kills.command import Findings, kill_all, readable
+from conformance.lab.kills.database import integrity, stored_in
+from conformance.lab.kills.games import Result, judge
 from conformance.lab.kills.load import Load
-from conformance.lab.kills.verdict import judge
+from conformance.lab.kills.notes import Notes
 from conformance.launch import COMMAND, ServerError
 from conformance.targets import Address
 
@@ -153,7 +154,7 @@ def test_database_that_does_not_open_is_status_1(capsys: pytest.CaptureFixture[s
 
 
 async def test_database_that_is_not_there_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(DatabaseError, match="export"):
+    with pytest.raises(LoadError, match="export"):
         await stored_in(str(tmp_path / "none.db"), "x")
 
 

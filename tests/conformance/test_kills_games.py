@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from conformance.boards import CELLS, COLUMNS, ROWS, drops
 from conformance.dialects.script import Game
-from conformance.lab.kills.games import LENGTH, Result, course
-from conformance.lab.kills.verdict import judge
+from conformance.lab.kills.games import LENGTH, Result, course, judge
 
 GAMES = (Game("0101010", 1, "four"), Game("11203040", 2, "four"), Game("0123", 2, "left"))
 FIRST, SECOND, LAST = (Result("t1a", "t1b", game) for game in GAMES)

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from conformance.__main__ import main
-from conformance.lab.matches import Summary, pairings, summary_in
-from conformance.lab.score import Game, Total, table, totals
+from conformance.lab.matches import Game, Summary, Total, pairings, summary_in, table, totals
 
 GAMES = [
     Game("a", "b", ("nac4", "arena"), 1.0, (0.1, 0.2)),

@@ -4,31 +4,25 @@ It gives way to whatever else its core has to do, the honest games above all, so
 the server. It ends when its time is over.
 """
 
-import json
 import os
-import sys
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import trio
 
 from conformance.lab.abuse.attacks import ATTACKS
 from conformance.lab.abuse.ground import ELSEWHERE, Ground
-from conformance.lab.jobs import many_files
+from conformance.lab.jobs import serve
 
 
-def main() -> None:
+def work(words: Any) -> object:
     """Attack, and say what was done."""
-    words = json.loads(sys.stdin.readline())
     for name in words["names"]:
         ATTACKS[name].prepare()
     give_way(words["core"])
     print('"ready"', flush=True)
-    with many_files():
-        grounds = trio.run(attack, words)
-    counts = {name: dict(ground.counts) for name, ground in grounds.items()}
-    print(json.dumps({"counts": counts, "cpu": time.process_time()}))
+    grounds = trio.run(attack, words)
+    return {"counts": {name: ground.counts for name, ground in grounds.items()}, "cpu": time.process_time()}
 
 
 def give_way(core: int | None) -> None:
@@ -62,11 +56,5 @@ async def elsewhere() -> str | None:
     return ELSEWHERE
 
 
-def order(names: Sequence[str], ports: dict[str, int], seconds: float, core: int | None, token: str) -> bytes:
-    """Return what to send to such a process."""
-    words = {"names": list(names), "ports": ports, "seconds": seconds, "core": core, "token": token}
-    return json.dumps(words).encode() + b"\n"
-
-
 if __name__ == "__main__":
-    main()
+    serve(work)

@@ -7,24 +7,23 @@ there is a rest, whose end is the quiet that the attacks are held against.
 
 from argparse import Namespace
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import trio
 
-from conformance.arguments import Parser, guarded, write_json
+from conformance.arguments import Parser, write_json
 from conformance.lab import meters
 from conformance.lab.abuse.attacks import ATTACKS
-from conformance.lab.abuse.figures import Memory, Outcome, Report, Said, Stop, Window, typical
+from conformance.lab.abuse.figures import Memory, Outcome, Report, Stop, Window, typical
 from conformance.lab.abuse.table import as_data, readable
 from conformance.lab.abuse.target import Log, Target
-from conformance.lab.abuse.watched import HONEST, Guest, Watched, honest_plan, process
-from conformance.lab.client import connected
-from conformance.lab.jobs import LoadError, many_files, say
+from conformance.lab.abuse.watched import HONEST, Guest, Watched, honest_plan
+from conformance.lab.client import asked
+from conformance.lab.jobs import LoadError, many_files, process, say
 from conformance.lab.short_games import fill
-from conformance.launch import COMMAND, Server, ServerError, start
+from conformance.launch import COMMAND, Server, start
 from conformance.targets import Address
 
 OPTIONS = ("--web", "0", "--rounds", "1000000", "--games-per-pair", "0")
@@ -42,27 +41,8 @@ _PAGE = "/api/games?limit=1000"
 _ANSWERING = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Attacked:
-    """The observations of one attack."""
-
-    name: str
-    window: Window
-    memory: Memory
-    said: Said
-    did: Any
-    """What the attackers say."""
-    seconds: float
-    stored: int
-    """Bytes by which the database grew."""
-
-
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(_main, argv, LoadError, ServerError, meters.NoSuchProcess)
-
-
-def _main(argv: Sequence[str]) -> int:
     options = _parse(argv)
     if not meters.has_proc():
         print("There is no /proc here: the server's CPU and memory are not known.")
@@ -125,33 +105,24 @@ async def _attacked(options: Namespace, server: Server, target: Target, where: s
 async def _all(options: Namespace, server: Server, watched: Watched, where: str) -> Report:
     target = watched.target
     say("watching quiet games ...")
-    rest = min(options.rest, options.seconds)
-    quiets, seen = [await watched.watched(rest)], []
+    quiets, seen = [await watched.watched(min(options.rest, options.seconds))], list[Outcome]()
     together = [name for name in options.only if not ATTACKS[name].is_alone] or options.only
     groups = [[name] for name in options.only]
     if len(together) > 1:
         groups.append(together)
     for group in groups:
-        name = group[0] if len(group) == 1 else TOGETHER
-        say(f"attacking: {name} ...")
-        before, said, stored = target.memory(), target.log.said, _size(where)
-        target.most = None
-        window, did = await _one(watched, group, options.seconds)
-        worst = target.most
-        await trio.sleep(options.rest - rest)
-        quiets.append(await watched.watched(rest))
-        memory = Memory(before, worst, target.memory())
-        grown = _size(where) - stored
-        seen.append(Attacked(name, window, memory, target.log.said.since(said), did, options.seconds, grown))
+        outcome, quiet = await _attacked_by(group, options, watched, where)
+        seen.append(outcome)
+        quiets.append(quiet)
     page = len(await _fetched(server.addresses["web"], _PAGE))
     say("stopping the server under attack ...")
     async with watched.attackers(together, BEFORE_STOP + 10 * REST):
         await trio.sleep(BEFORE_STOP)
         stop = Stop(*await target.stop())
-    quiet = typical(quiets)
+    usual = typical(quiets)
     return Report(
-        [_outcome(one, quiet) for one in seen],
-        quiet,
+        [replace(one, quiet=usual.moves, quiet_share=usual.server_share) for one in seen],
+        usual,
         quiets,
         stop,
         page,
@@ -160,27 +131,32 @@ async def _all(options: Namespace, server: Server, watched: Watched, where: str)
     )
 
 
-async def _one(watched: Watched, names: Sequence[str], length: float) -> tuple[Window, Any]:
-    """Let attackers loose; return what was seen, and what they say they did."""
-    async with watched.attackers(names, length) as attackers:
+async def _attacked_by(
+    names: Sequence[str], options: Namespace, watched: Watched, where: str
+) -> tuple[Outcome, Window]:
+    """Let attackers loose; return what came of it, and what was seen at the end of the rest behind it."""
+    name, target = names[0] if len(names) == 1 else TOGETHER, watched.target
+    say(f"attacking: {name} ...")
+    before, said, stored = target.memory(), target.log.said, _size(where)
+    target.most = None
+    async with watched.attackers(names, options.seconds) as attackers:
         await watched.begin()
         did = await attackers.answer()
-        return await watched.end(), did
-
-
-def _outcome(seen: Attacked, quiet: Window) -> Outcome:
-    return Outcome(
-        name=seen.name,
-        quiet=quiet.moves,
-        quiet_share=quiet.server_share,
-        window=seen.window,
-        memory=seen.memory,
-        said=seen.said,
-        counts=seen.did["counts"],
-        attackers_share=seen.did["cpu"] / seen.seconds,
-        stored=seen.stored,
-        may_log=seen.name != TOGETHER and ATTACKS[seen.name].may_log,
+        window = await watched.end()
+    worst, rest = target.most, min(options.rest, options.seconds)
+    await trio.sleep(options.rest - rest)
+    quiet = await watched.watched(rest)
+    outcome = Outcome(
+        name=name,
+        window=window,
+        memory=Memory(before, worst, target.memory()),
+        said=target.log.said.since(said),
+        counts=did["counts"],
+        attackers_share=did["cpu"] / options.seconds,
+        stored=_size(where) - stored,
+        may_log=name != TOGETHER and ATTACKS[name].may_log,
     )
+    return outcome, quiet
 
 
 def _size(where: str) -> int:
@@ -190,13 +166,8 @@ def _size(where: str) -> int:
 
 
 async def _fetched(address: Address, path: str) -> bytes:
-    """Return what is at a path, head and all. Raises LoadError."""
-    data = b""
+    """Return what is at a path. Raises LoadError."""
     with trio.move_on_after(_ANSWERING):
-        async with connected(address) as client:
-            words = f"GET {path} HTTP/1.1\r\nHost: {address.authority}\r\nConnection: close\r\n\r\n"
-            await client.say(words.encode())
-            async for part in client.stream:
-                data += part
-            return data
+        async with asked(address, path) as client:
+            return await client.rest()
     raise LoadError(f"{path} was not answered within {_ANSWERING:.0f} s")

@@ -51,8 +51,11 @@ class Spread:
     def of(cls, times: Sequence[float]) -> "Spread":
         """Return how times in seconds are spread."""
         if not times:
-            return cls(0, None, None, None)
+            return NOTHING
         return cls(len(times), *(1000 * percentile(times, percent) for percent in (50, 99, 100)))
+
+
+NOTHING = Spread(0, None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +128,6 @@ class Outcome:
     """What an attack came to."""
 
     name: str
-    quiet: Spread
-    """Moves while nobody attacked."""
-    quiet_share: float | None
-    """What the process that plays used of a core then."""
     window: Window
     memory: Memory
     said: Said
@@ -140,6 +139,10 @@ class Outcome:
     """Bytes by which the database grew."""
     may_log: bool = False
     """Whether errors in the log are in order."""
+    quiet: Spread = NOTHING
+    """Moves while nobody attacked."""
+    quiet_share: float | None = None
+    """What the process that plays used of a core then."""
 
     @property
     def most_p99(self) -> float | None:

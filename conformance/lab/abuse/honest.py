@@ -1,6 +1,6 @@
 """The process of honest games: pairs that play on whatever happens, and say how long their moves took.
 
-`python -m conformance.lab.abuse.honest` takes its plan as a line on stdin, then `begin` and `end`, each a
+`python -m conformance.lab.abuse.honest` takes its plan as a line on stdin, then "begin" and "end", each a
 line; after `end` it says what happened in between. Unlike the benchmark's load it goes on when a bot is out
 of step: that pair is noted, and another one takes its place when the next `begin` comes.
 """
@@ -18,7 +18,6 @@ from conformance.dialects.script import OutOfStep, Wish
 from conformance.lab.abuse.figures import with_missed
 from conformance.lab.book import Book
 from conformance.lab.bots import script_of
-from conformance.lab.figures import percentile
 from conformance.lab.jobs import from_words
 from conformance.lab.meters import used_by
 from conformance.lab.plan import MIX, Couple
@@ -139,7 +138,7 @@ class Games(TimedGroup):
         *orders, self._half = (self._half + data).split(b"\n")
         self._is_over = self._is_over or not data
         for order in orders:
-            if order == b"begin":
+            if json.loads(order) == "begin":
                 self._begin()
             else:
                 print(json.dumps(self._end()), flush=True)
@@ -165,7 +164,6 @@ class Games(TimedGroup):
         seconds = now - self._began
         return {
             "times": times,
-            "results": percentile(self.times.results, 99) if self.times.results else None,
             "lost": self._lost[:],
             "waited": (_waited() - self._waited) / seconds if seconds else None,
         }

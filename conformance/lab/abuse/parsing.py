@@ -1,7 +1,7 @@
 """Attacks on those who read: texts, frames and bytes that are hard to take apart."""
 
 from functools import cache
-from itertools import chain, cycle, islice, repeat
+from itertools import cycle, islice
 
 import trio
 
@@ -101,21 +101,16 @@ class Junk(Attack):
         kind, lot = _PORTS[number % 4], ground.lot
         data = lot.randbytes(lot.randint(1, 4_096))
         if number % 8 < 4:
-            async with ground.connected(kind) as client:
-                await client.say(lot.choice((b"", b"GET / HTTP/1.1\r\n", b"NAME x\nJOIN ", b"POST /")) + data)
-                with trio.move_on_after(0.2):
-                    await client.drain()
+            opened = ground.connected(kind)
+            data = lot.choice((b"", b"GET / HTTP/1.1\r\n", b"NAME x\nJOIN ", b"POST /")) + data
         elif kind in _WEBSOCKETS:
-            async with ground.websocket(kind) as client:
-                pieces = chain(repeat(b"\x81", lot.randint(0, 3)), [data])
-                await client.say(b"".join(pieces))
-                with trio.move_on_after(0.2):
-                    await client.drain()
+            opened, data = ground.websocket(kind), b"\x81" * lot.randint(0, 3) + data
         else:
-            async with ground.connected(kind) as client:
-                await client.say(data.replace(b"\n", b""))
-                with trio.move_on_after(0.2):
-                    await client.drain()
+            opened, data = ground.connected(kind), data.replace(b"\n", b"")
+        async with opened as client:
+            await client.say(data)
+            with trio.move_on_after(0.2):
+                await client.drain()
 
 
 async def _say_without_end(client: Attacker, data: bytes) -> None:

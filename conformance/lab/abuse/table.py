@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from conformance.lab.abuse.figures import MB, Outcome, Report, Window
 from conformance.lab.figures import UNKNOWN, aligned, number
-from conformance.lab.speed import DISTURBED
+from conformance.lab.plan import DISTURBED
 
 _SHOWN = 10
 _NOTABLE = 5 * MB

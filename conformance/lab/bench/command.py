@@ -11,24 +11,25 @@ from dataclasses import dataclass
 
 import trio
 
-from conformance.arguments import Parser, UsageError, count, guarded, write_json
+from conformance.arguments import Parser, UsageError, count, write_json
 from conformance.lab import meters
 from conformance.lab.bench.figures import GOALS, Figures, figures, floor_of
 from conformance.lab.bench.table import as_data, tables
 from conformance.lab.bots import KINDS, PLAIN
 from conformance.lab.echo import ECHOES, echoing
-from conformance.lab.jobs import LoadError, as_words, say
+from conformance.lab.jobs import as_words, say
 from conformance.lab.plan import (
     COUPLES,
     Plan,
     Report,
+    Speed,
     both_stretches,
     connections_by_transport,
     played,
     saturated_and_paced,
+    speed,
 )
-from conformance.lab.speed import Speed, speed
-from conformance.launch import COMMAND, ServerError
+from conformance.launch import COMMAND
 from conformance.targets import parse_address
 
 FLOOR_CONNECTIONS = 100
@@ -44,10 +45,6 @@ class Measured:
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(_main, argv, LoadError, ServerError)
-
-
-def _main(argv: Sequence[str]) -> int:
     options = _parse(argv)
     if not meters.has_proc():
         print("There is no /proc here: server CPU, memory and ratios are not known.")

@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from conformance.lab.plan import Couple, Report, connections_by_transport
-from conformance.lab.speed import Speed, kb_per_connection, speed
+from conformance.lab.plan import Couple, Report, Speed, connections_by_transport, kb_per_connection, speed
 
 
 @dataclass(frozen=True, slots=True)

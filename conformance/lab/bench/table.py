@@ -6,7 +6,7 @@ from statistics import median
 
 from conformance.lab.bench.figures import Figures
 from conformance.lab.figures import UNKNOWN, aligned, number
-from conformance.lab.speed import DISTURBED, SATURATED, Speed
+from conformance.lab.plan import DISTURBED, SATURATED, Speed
 
 
 def tables(floors: Mapping[str, Sequence[Speed]], measured: Sequence[Figures]) -> str:

@@ -61,41 +61,26 @@ class Figures:
 
 def table(measured: Sequence[Figures]) -> str:
     """Return the figures, a column for each stretch, as lines with their ends."""
-    return (
-        aligned([("", *(one.name for one in measured)), *zip(_NAMES, *map(_column, measured), strict=True)])
-        + "\n"
-    )
+    columns = [_column(one) for one in measured]
+    rows = [(what, *(column[what] for column in columns)) for what in columns[0]]
+    return aligned([("", *(one.name for one in measured)), *rows]) + "\n"
 
 
-_NAMES = (
-    "games",
-    "moves",
-    "seconds",
-    "stalls",
-    "slept on purpose",
-    "told that they had lost on time",
-    "others who lost on time",
-    "by the server's fault",
-    "by their own",
-    "nobody can tell",
-    "losses on time in the log",
-    "with the server's delay",
-    "longest delay there (s)",
-)
-
-
-def _column(one: Figures) -> list[str]:
+def _column(one: Figures) -> dict[str, str]:
     delays = [loss.deaf for loss in one.losses if loss.deaf is not None]
-    return [
-        str(one.games),
-        str(one.moves),
-        f"{one.seconds:.1f}",
-        str(one.stalls),
-        str(one.slept),
-        str(one.told),
-        str(len(one.losers) - one.told),
-        *(str(len(one.faults[fault])) for fault in (Fault.SERVER, Fault.PLAYER, Fault.UNKNOWN)),
-        str(len(one.losses)),
-        str(len(delays)),
-        f"{max(delays):.3f}" if delays else "-",
-    ]
+    found = {
+        "games": one.games,
+        "moves": one.moves,
+        "seconds": f"{one.seconds:.1f}",
+        "stalls": one.stalls,
+        "slept on purpose": one.slept,
+        "told that they had lost on time": one.told,
+        "others who lost on time": len(one.losers) - one.told,
+        "by the server's fault": len(one.faults[Fault.SERVER]),
+        "by their own": len(one.faults[Fault.PLAYER]),
+        "nobody can tell": len(one.faults[Fault.UNKNOWN]),
+        "losses on time in the log": len(one.losses),
+        "with the server's delay": len(delays),
+        "longest delay there (s)": f"{max(delays):.3f}" if delays else "-",
+    }
+    return {what: str(value) for what, value in found.items()}

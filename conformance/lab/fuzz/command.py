@@ -4,9 +4,7 @@ For each reader one process hunts for inputs that take new paths, short ones and
 one judges what was found. Knows these processes and the goals, and prints one line for each reader.
 """
 
-import json
 import os
-import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -18,11 +16,10 @@ from typing import Any
 
 import trio
 
-from conformance.arguments import Parser, guarded, write_json
-from conformance.lab.abuse.watched import Process, process
+from conformance.arguments import Parser, write_json
 from conformance.lab.figures import aligned, number
 from conformance.lab.fuzz.targets import TARGETS
-from conformance.lab.jobs import LoadError, say
+from conformance.lab.jobs import LoadError, Process, process, say
 from conformance.lab.reading.meter import GOALS
 
 SHORT, LONG = GOALS
@@ -32,8 +29,7 @@ ONE_IN = 400
 MOST_KEPT = 256 * 1024
 """Bytes by which a process may be larger each time that it has read what was found once more."""
 _FEWEST = 20
-_HUNTER = (sys.executable, "-m", "conformance.lab.fuzz.hunter")
-_JUDGE = (sys.executable, "-m", "conformance.lab.fuzz.judge")
+_HUNTER, _JUDGE = "conformance.lab.fuzz.hunter", "conformance.lab.fuzz.judge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +59,6 @@ class Row:
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(_main, argv, LoadError)
-
-
-def _main(argv: Sequence[str]) -> int:
     options = _parse(argv)
     if find_spec("atheris") is None:
         raise LoadError("fuzzing needs atheris: pip install '.[fuzz]'")
@@ -94,7 +86,7 @@ async def fuzz(options: Namespace) -> list[Row]:
     rows: dict[str, Row] = {}
 
     async def work() -> None:
-        async with process(_HUNTER, b"") as hunter, process(_JUDGE, b"") as judge:
+        async with process(_HUNTER) as hunter, process(_JUDGE) as judge:
             while left:
                 name = left.pop()
                 say(f"{name} ...")
@@ -129,7 +121,7 @@ async def _row(name: str, inputs: int, seed: int, by: tuple[Process, Process]) -
 
 async def _told(process: Process, words: Mapping[str, object]) -> Any:
     """Return what a process says to this. Raises LoadError."""
-    await process.say(json.dumps(words).encode() + b"\n")
+    await process.say(words)
     return await process.answer()
 
 

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import atheris
 
+from conformance.lab.jobs import first_cause
+
 if TYPE_CHECKING:
     from conformance.lab.fuzz.targets import Target
 
@@ -75,8 +77,7 @@ class Hunt:
 
 def where(error: BaseException) -> str:
     """Return what an error is and where it was raised, in one line."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
+    error = first_cause(error)
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{type(error).__name__} in {Path(last.filename).name}, line {last.lineno}"
 

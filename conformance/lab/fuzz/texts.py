@@ -81,9 +81,9 @@ def frames(data: bytes) -> None:
     assert mine == [each for each in whole if is_control(each)]
 
 
-def understood(data: bytes, kind: ConnectionType = ConnectionType.SERVER) -> list[object]:
+def understood(data: bytes) -> list[object]:
     """Return what wsproto makes of frames: messages, control frames, and at last an error if there is one."""
-    connection = Connection(kind)
+    connection = Connection(ConnectionType.SERVER)
     seen: list[object] = []
     try:
         connection.receive_data(data)

@@ -21,7 +21,7 @@ from adapters.upgrade import Endpoint, serve_websocket
 from adapters.websocket import WebSocketTransport
 from adapters.wire import Wire
 from conformance.frames import Handshake
-from gateway.game.session import Terms
+from gateway.game.clock import Terms
 from gateway.hub.hub import Hub
 from gateway.matchmaking.standard import LobbyAndTables
 from tests.wires import wired

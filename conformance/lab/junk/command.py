@@ -4,7 +4,6 @@ Starts a gateway with all its ports, sends random and mutated bytes to one port 
 log meanwhile. Knows words of a command line and what a traceback begins with.
 """
 
-import os
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
@@ -15,10 +14,11 @@ from tempfile import TemporaryDirectory
 
 import trio
 
-from conformance.arguments import Parser, guarded, write_json
+from conformance.arguments import Parser, write_json
+from conformance.lab.figures import aligned
 from conformance.lab.junk.sender import answers, send_all
 from conformance.lab.junk.texts import PORTS
-from conformance.launch import COMMAND, Server, ServerError, running
+from conformance.launch import COMMAND, Server, running
 
 SETTLING = 0.5
 """Seconds that a server has for logging what the last pieces have caused."""
@@ -64,10 +64,6 @@ class Log:
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(_main, argv, ServerError)
-
-
-def _main(argv: Sequence[str]) -> int:
     options = _parse(argv)
     log = Log()
     with TemporaryDirectory(prefix="junk-") as folder:
@@ -84,10 +80,8 @@ def _parse(argv: Sequence[str]) -> Namespace:
     parser.count("--pieces", 20_000, "how many in all")
     parser.only(PORTS)
     parser.report()
-    parser.add_argument("--seed", metavar="WORD", help="for the same pieces once more")
-    options = parser.parse_args(argv)
-    options.seed = options.seed or os.urandom(4).hex()
-    return options
+    parser.seed()
+    return parser.parse_args(argv)
 
 
 async def junk(options: Namespace, database: Path, log: Log) -> list[Row]:
@@ -111,8 +105,8 @@ async def _row(server: Server, port: str, pieces: int, about: tuple[str, Log]) -
 
 def readable(rows: Sequence[Row]) -> str:
     """Return what came of it, lines with their ends."""
-    lines = [f"{'port':10}{'pieces':>8}{'connections':>13}{'tracebacks':>12}  answers"]
+    lines = [("port", "pieces", "connections", "tracebacks", "answers")]
     for row in rows:
-        yes = "yes" if row.answers else "NO"
-        lines.append(f"{row.port:10}{row.pieces:>8}{row.connections:>13}{row.tracebacks:>12}  {yes}")
-    return "\n".join([*lines, "good" if all(row.is_good for row in rows) else "NOT GOOD"]) + "\n"
+        numbers = (str(row.pieces), str(row.connections), str(row.tracebacks))
+        lines.append((row.port, *numbers, "yes" if row.answers else "NO"))
+    return f"{aligned(lines)}\n{'good' if all(row.is_good for row in rows) else 'NOT GOOD'}\n"

@@ -11,57 +11,21 @@ import os
 import signal
 import sys
 from argparse import Namespace
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import asdict, dataclass
 from random import Random
-from shutil import rmtree
-from tempfile import mkdtemp
 from time import time_ns
 
 import trio
 
-from conformance.arguments import Parser, guarded, write_json
-from conformance.dialects.script import Game, OutOfStep
-from conformance.lab.kills.database import DatabaseError, integrity, recounted, stored_in
-from conformance.lab.kills.games import LENGTH, Result
+from conformance.arguments import Parser
+from conformance.lab.kills.database import integrity, recounted, stored_in
+from conformance.lab.kills.games import Verdict, judge
 from conformance.lab.kills.load import Load
-from conformance.lab.kills.verdict import Verdict, judge
+from conformance.lab.kills.notes import OPTIONS, PATIENCE, Notes, in_words, new_database, told
 from conformance.lab.meters import children_of
 from conformance.launch import COMMAND, Server, ServerError, running, start
-
-OPTIONS = ("--rounds", str(LENGTH), "--games-per-pair", "0", "--log-level", "error")
-SHOWN = 20
-"""So many results are shown of each kind of trouble."""
-PATIENCE = 60.0
-"""Seconds that a server has for telling the results without which it is not killed."""
-
-
-@dataclass(slots=True)
-class Notes:
-    """What the clients were told until now."""
-
-    token: str
-    """What all names of this run begin with."""
-    told: set[Result] = field(default_factory=set)
-    tellings: Counter[str] = field(default_factory=Counter)
-    """How many results were told, by dialect; a game has up to two."""
-    played: dict[str, tuple[Game, ...]] = field(default_factory=dict)
-    moments: list[float] = field(default_factory=list)
-    """When the server was killed, in seconds from when results flowed."""
-    idle: int = 0
-    """How many kills came before as many results were told as were asked for."""
-
-    def add(self, load: Load) -> int:
-        """Take in what a load was told; return how many games."""
-        before = len(self.told)
-        for player in load.players:
-            self.told.update(player.results)
-            self.tellings[player.dialect] += len(player.results)
-        self.played |= load.games
-        return len(self.told) - before
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,38 +47,24 @@ class Findings:
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(_main, argv, OutOfStep, ServerError, DatabaseError)
-
-
-def _main(argv: Sequence[str]) -> int:
-    options = _parse(argv)
-    where = options.db or str(Path(mkdtemp(prefix="kills-")) / "kills.db")
-    findings = trio.run(kill_all, options, where)
-    print(readable(findings), end="")
-    if not options.db and findings.is_good:
-        rmtree(Path(where).parent)  # otherwise somebody will want to see it
-    write_json(options.json, as_data(findings, options.seed))
-    return 0 if findings.is_good else 1
-
-
-def _parse(argv: Sequence[str]) -> Namespace:
     parser = Parser.of("kills", __doc__)
     parser.count("--kills", 100, "how often")
     parser.count("--pairs", 12, "pairs of clients")
     parser.count("--results", 100, "how many are told before each kill")
     parser.seconds("--within", 1.0, "when to kill after that, at the latest")
     parser.report()
-    parser.add_argument("--seed", metavar="WORD", help="for the same games and moments once more")
+    parser.seed()
     parser.add_argument("--db", metavar="FILE|URL", help="the database (a new file, removed at the end)")
     options = parser.parse_args(argv)
-    options.seed = options.seed or os.urandom(4).hex()
-    return options
+    where = options.db or new_database("kills")
+    findings = trio.run(kill_all, options, where)
+    return told(readable(findings), as_data(findings, options.seed), options, where)
 
 
 async def kill_all(options: Namespace, where: str, command: Sequence[str] = COMMAND) -> Findings:
     """Kill as often as asked for, and look what is left.
 
-    Raises OutOfStep, ServerError, DatabaseError, wrapped.
+    Raises OutOfStep, ServerError, wrapped.
     """
     place = "by URL" if "://" in where else where  # there may be a password in it
     print(f"seed {options.seed}, database {place}", flush=True)
@@ -200,10 +150,8 @@ def readable(findings: Findings) -> str:
         "integrity of the file": findings.integrity,
         "books": findings.books,
     }
-    lines = [f"{name + ':':23}{value}" for name, value in rows.items()]
     troubles = {"not stored": verdict.missing, "twice": verdict.twice, "not played": verdict.strange}
-    lines += [f"{word}: {each}" for word, results in troubles.items() for each in results[:SHOWN]]
-    return "\n".join([*lines, "good" if findings.is_good else "NOT GOOD"]) + "\n"
+    return in_words(rows, troubles, is_good=findings.is_good)
 
 
 def _by_dialect(notes: Notes) -> str:

@@ -13,17 +13,14 @@ from pathlib import Path
 import trio
 
 from conformance.dialects.script import Game
+from conformance.lab.jobs import LoadError
 from conformance.lab.kills.games import Result
 
 COMMAND = (sys.executable, "-m", "gateway")
 
 
-class DatabaseError(Exception):
-    """The database cannot be read; says why."""
-
-
 async def stored_in(where: str, token: str) -> list[Result]:
-    """Return all games of players whose names begin with `token`. Raises DatabaseError."""
+    """Return all games of players whose names begin with `token`. Raises LoadError."""
     lines = await _said("export", "--format", "jsonl", "--db", where)
     return [result for line in lines if (result := result_in(line)).first.startswith(token)]
 
@@ -36,7 +33,7 @@ def result_in(line: str) -> Result:
 
 
 async def recounted(where: str) -> str:
-    """Return what the server's own recount says of totals and ratings. Raises DatabaseError."""
+    """Return what the server's own recount says of totals and ratings. Raises LoadError."""
     return "; ".join(await _said("recount", "--db", where))
 
 
@@ -52,8 +49,8 @@ def integrity(where: str) -> str:
 
 
 async def _said(*words: str, command: Sequence[str] = COMMAND) -> list[str]:
-    """Return the lines that a command prints. Raises DatabaseError."""
+    """Return the lines that a command prints. Raises LoadError."""
     done = await trio.run_process([*command, *words], capture_stdout=True, capture_stderr=True, check=False)
     if done.returncode != 0:
-        raise DatabaseError(f"{words[0]}: {done.stderr.decode(errors='replace').strip()}")
+        raise LoadError(f"{words[0]}: {done.stderr.decode(errors='replace').strip()}")
     return done.stdout.decode().splitlines()

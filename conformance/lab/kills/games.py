@@ -1,10 +1,12 @@
-"""The games to play: short, known beforehand, and never the same twice between two players.
+"""The games to play: short, known beforehand, and never the same twice between two players; and a verdict.
 
 So names and moves say which game is meant, and whoever plays can tell at every message whether it belongs
-there. Pure; does not know dialects.
+there. What clients were told is compared with what is stored: games that nobody was told of may be stored or
+not; of the others each has to be there once. Pure; does not know dialects.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -78,3 +80,43 @@ def _text(moves: list[int]) -> str:
 _Kind = Callable[[Random], Game]
 _KINDS: tuple[_Kind, ...] = (*[_won_by_first] * 4, *[_won_by_second] * 4, _drawn)
 _LAST: tuple[_Kind, ...] = (*[_left] * len(_KINDS), *_KINDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What came of a run. Games are meant by all numbers."""
+
+    told: int
+    """That at least one of the two players was told the result of."""
+    stored: int
+    untold: int
+    """Stored, and nobody was told."""
+    missing: Sequence[Result]
+    """Told of, and not stored as they were told."""
+    twice: Sequence[Result]
+    strange: Sequence[Result]
+    """Stored, but never played."""
+
+    @property
+    def is_good(self) -> bool:
+        """Whether what was told is stored, once, and nothing else but games that were played."""
+        return not (self.missing or self.twice or self.strange)
+
+
+def judge(told: Iterable[Result], stored: Sequence[Result], played: Mapping[str, Sequence[Game]]) -> Verdict:
+    """Compare. `played` has the games that were to be played, by what both players' names begin with."""
+    known, times = set(told), Counter(stored)
+    return Verdict(
+        told=len(known),
+        stored=len(times),
+        untold=len(times.keys() - known),
+        missing=sorted(known - times.keys(), key=str),
+        twice=[result for result, count in times.items() if count > 1],
+        strange=[result for result in times if not _was_played(result, played)],
+    )
+
+
+def _was_played(result: Result, played: Mapping[str, Sequence[Game]]) -> bool:
+    table = result.first[:-1]
+    names = {result.first, result.second}
+    return names == {table + "a", table + "b"} and result.game in played.get(table, ())

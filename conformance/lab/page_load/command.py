@@ -4,12 +4,9 @@ Knows a gateway as a subprocess, a process of bots and one of viewers. Stretches
 take turns on one server, and medians are compared, because machines drift.
 """
 
-import json
-import subprocess
-import sys
 from argparse import Namespace
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,21 +14,21 @@ from typing import Any
 
 import trio
 
-from conformance.arguments import Parser, guarded
+from conformance.arguments import Parser
 from conformance.lab import meters
 from conformance.lab.client import Client, HungUp
 from conformance.lab.figures import Row, finished
-from conformance.lab.jobs import LoadError, done, say
+from conformance.lab.jobs import LoadError, Process, done, process, say
 from conformance.lab.page_load import figures
 from conformance.lab.page_load.figures import Visits, Watched, delays, rows_of_visits, stretch
 from conformance.lab.page_load.viewers import EVENTS
 from conformance.lab.plan import COUPLES, ENDLESS, Counted, Plan, Stretch, at_gateway
-from conformance.launch import COMMAND, Server, ServerError, running
+from conformance.launch import COMMAND, Server, running
 from conformance.targets import WEB, Address
 
 OPTIONS = (*ENDLESS, "--web", "0")
 PLAYERS = "conformance.lab.page_load.players"
-VIEWERS = (sys.executable, "-m", "conformance.lab.page_load.viewers")
+VIEWERS = "conformance.lab.page_load.viewers"
 WARM_UP = 4.0
 """Seconds that are not measured, in which all games begin and viewers come."""
 DEAF = 60.0
@@ -44,10 +41,6 @@ _WEB_PROGRAM = b"adapters.web.serving"
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(_main, argv, LoadError, ServerError, meters.NoSuchProcess)
-
-
-def _main(argv: Sequence[str]) -> int:
     options = _parse(argv)
     with TemporaryDirectory() as folder:
         rows = trio.run(measure, options, str(Path(folder) / "page.db"))
@@ -104,39 +97,10 @@ async def _watched(server: Server, options: Namespace) -> Watched:
     return Watched(play, late, saw["missed"], saw["again"])
 
 
-class _Viewers:
-    """The process of the viewers."""
-
-    def __init__(self, process: trio.Process) -> None:
-        self._process = process
-
-    async def over(self) -> Any:
-        """Tell it that it is over; return what it says. Raises LoadError."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        await self._process.stdin.aclose()
-        said = b"".join([bytes(data) async for data in self._process.stdout])
-        answer = json.loads(said or b'{"error": "their process has ended"}')
-        if "error" in answer:
-            raise LoadError(f"those who watch: {answer['error']}")
-        return answer["answer"]
-
-
-@asynccontextmanager
-async def _viewers(server: Server, words: dict[str, Any]) -> AsyncIterator[_Viewers]:
+def _viewers(server: Server, words: dict[str, Any]) -> AbstractAsyncContextManager[Process]:
     """Viewers who were told what to do, for as long as the block lasts."""
     web = server.addresses[WEB]
-    process = await trio.lowlevel.open_process(list(VIEWERS), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    try:
-        assert process.stdin is not None
-        await process.stdin.send_all(
-            json.dumps({**words, "host": web.host, "port": web.port}).encode() + b"\n"
-        )
-        yield _Viewers(process)
-    finally:
-        with trio.CancelScope(shield=True):
-            process.kill()
-            await process.wait()
+    return process(VIEWERS, {**words, "host": web.host, "port": web.port})
 
 
 async def _visited(server: Server, options: Namespace) -> Visits:

@@ -7,15 +7,14 @@ The process gives way to those who play, for in earnest viewers would be on othe
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from time import perf_counter
 from typing import Any
 
 import trio
 
-from conformance.lab.client import Client, connected
-from conformance.lab.jobs import LoadError, many_files
+from conformance.lab.client import asked
+from conformance.lab.jobs import LoadError, serve
 from conformance.lab.page_load.sightings import Sightings
 from conformance.targets import Address
 
@@ -28,17 +27,11 @@ AT_ONCE = 50
 EVENTS = "/api/live/events"
 
 
-def main() -> None:
+def work(words: Any) -> object:
     """Do what stdin says, to its end."""
     os.nice(NICENESS)
-    words = json.loads(sys.stdin.readline())
     job = {"watch": watch, "visit": visit}[words["job"]]
-    try:
-        with many_files():
-            answer = {"answer": trio.run(job, Address(words["host"], words["port"]), words)}
-    except* (LoadError, OSError) as errors:
-        answer = {"error": str(errors.exceptions[0])}
-    print(json.dumps(answer), flush=True)
+    return trio.run(job, Address(words["host"], words["port"]), words)
 
 
 async def watch(web: Address, words: Any) -> object:
@@ -72,7 +65,7 @@ async def visit(web: Address, words: Any) -> object:
 async def _come_and_go(web: Address, numbers: Iterator[int]) -> None:
     for number in numbers:
         path = EVENTS if number % 2 else f"{EVENTS}?player=nobody{number}"
-        async with stream(web, path) as client:
+        async with asked(web, path) as client:
             seen = Sightings()
             while not seen.snapshots:
                 seen.line((await client.line()).decode(), 0.0)
@@ -80,7 +73,7 @@ async def _come_and_go(web: Address, numbers: Iterator[int]) -> None:
 
 async def view(web: Address, path: str, seen: Sightings) -> None:
     """Watch until cancelled. Raises HungUp."""
-    async with stream(web, path) as client:
+    async with asked(web, path) as client:
         while True:
             line = await client.line()
             seen.line(line.decode(), perf_counter())
@@ -97,22 +90,8 @@ async def games_of(web: Address, number: int) -> list[str]:
     raise LoadError(f"there are not {number} games to watch within {STARTING:g} s")
 
 
-@asynccontextmanager
-async def stream(web: Address, path: str) -> AsyncIterator[Client]:
-    """A connection on which an answer's body comes next. Raises LoadError."""
-    async with connected(web) as client:
-        # A server that is asked in HTTP/1.0 sends a body as it is, without a word on its pieces.
-        await client.say(f"GET {path} HTTP/1.0\r\nHost: {web.authority}\r\n\r\n".encode())
-        status = await client.line()
-        if b" 200" not in status:
-            raise LoadError(f"the web answers {status.decode(errors='replace').strip()!r} to {path}")
-        while (await client.line()).strip():
-            pass
-        yield client
-
-
 async def _snapshot(web: Address) -> Any:
-    async with stream(web, "/api/live?most=100") as client:
+    async with asked(web, "/api/live?most=100") as client:
         return json.loads(await client.rest())
 
 
@@ -123,4 +102,4 @@ async def _end_of_stdin() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve(work)

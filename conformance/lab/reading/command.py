@@ -5,21 +5,16 @@ Knows the goals, and prints for each dialect and length the worst text that was 
 
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from functools import partial
 from importlib.util import find_spec
 
-from conformance.arguments import Parser, guarded, write_json
+from conformance.arguments import Parser, write_json
 from conformance.lab.figures import Row, as_data, table
-from conformance.lab.jobs import say
+from conformance.lab.jobs import LoadError, say
 from conformance.lab.reading import families
 from conformance.lab.reading.meter import GOALS, READERS, best, cost
 
 _SHOWN = 40
 """Characters of a text that a row shows."""
-
-
-class SearchError(Exception):
-    """Something that the search needs is missing; the text says what."""
 
 
 class Worst:
@@ -44,13 +39,9 @@ class Worst:
 
 def main(argv: Sequence[str], goals: Mapping[int, float] = GOALS) -> int:
     """Run the command line; returns the exit status."""
-    return guarded(partial(_main, goals=goals), argv, SearchError)
-
-
-def _main(argv: Sequence[str], goals: Mapping[int, float]) -> int:
     options = _parse(argv)
     if find_spec("hypothesis") is None:
-        raise SearchError("the search needs hypothesis: pip install hypothesis")
+        raise LoadError("the search needs hypothesis: pip install hypothesis")
     rows = [_row(dialect, *goal, options) for dialect in options.only for goal in goals.items()]
     print(table(rows), end="")
     write_json(options.json, as_data(rows))

@@ -4,30 +4,23 @@ Each has a connection, asks for one path over and over, and reads all of what it
 everybody else, for in earnest it would be on other machines.
 """
 
-import json
 import os
-import sys
 from typing import Any
 
 import trio
 
-from conformance.lab.jobs import LoadError
+from conformance.lab.jobs import LoadError, serve
 
 LAST_CHUNK = b"\r\n0\r\n\r\n"
 _LENGTH = b"\r\ncontent-length: "
 
 
-def main() -> None:
+def work(words: Any) -> object:
     """Read for so many seconds."""
     os.nice(19)
-    words = json.load(sys.stdin)
     got = {"answers": 0, "bytes": 0}
-    error = None
-    try:
-        trio.run(_read_all, words, got)
-    except* (LoadError, OSError) as errors:
-        error = str(errors.exceptions[0])
-    print(json.dumps({**got, "error": error}))
+    trio.run(_read_all, words, got)
+    return got
 
 
 async def _read_all(words: dict[str, Any], got: dict[str, int]) -> None:
@@ -70,4 +63,4 @@ async def _some(stream: trio.SocketStream, got: dict[str, int]) -> bytes:
 
 
 if __name__ == "__main__":
-    main()
+    serve(work)

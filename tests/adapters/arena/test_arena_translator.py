@@ -25,6 +25,7 @@ from adapters.arena.messages import (
 from adapters.arena.translator import ArenaTranslator
 from adapters.contract import Farewell
 from gateway.game.board import CELLS, COLUMNS, FIRST, SECOND, Board, Side
+from gateway.game.clock import Terms
 from gateway.game.commands import HOUSE_PLAYERS, Ask, AtTable, Enter, InLobby, Play, Unfit, Unreadable, Wish
 from gateway.game.events import (
     NOTHING,
@@ -43,7 +44,6 @@ from gateway.game.events import (
     Why,
 )
 from gateway.game.manners import Afterwards, Illegal
-from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.matchmaking.standard import LobbyAndTables
 

@@ -19,10 +19,10 @@ from adapters.house.server import House
 from adapters.house.thinking import Game, Thinker
 from adapters.nac4.messages import Connect, Connected, EndGame, GenMove, NewGame, NotConnected, PlayMove
 from gateway.game.board import Board
+from gateway.game.clock import Terms
 from gateway.game.commands import Enter, InLobby, Leave, Play, Wish
 from gateway.game.events import Dismissed, Ended, Event, Objection, Refused, Started, ToMove
 from gateway.game.manners import Afterwards, Illegal, Manners
-from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.matchmaking.matchmaker import Opponent
 from gateway.matchmaking.standard import LobbyAndTables

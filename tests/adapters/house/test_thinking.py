@@ -14,8 +14,8 @@ import trio_parallel
 
 from adapters.house.thinking import LOG_PERIOD, LONGEST, TRIES, Game, Thinker
 from gateway.game.board import Board
+from gateway.game.clock import Terms
 from gateway.game.commands import HOUSE_PLAYERS
-from gateway.game.session import Terms
 from gateway.matchmaking.matchmaker import Opponent
 
 LONG = 1e6

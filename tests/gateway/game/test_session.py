@@ -5,13 +5,13 @@ from hub_world import DRAWN, FIRST_WINS, HANGING_UP, SECOND_WINS, STANDING_BY, S
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.game.board import FIRST, SECOND, Board
-from gateway.game.clock import GRACE, TimeControl
+from gateway.game.board import FIRST, SECOND, Board, other
+from gateway.game.clock import GRACE, Terms
 from gateway.game.commands import Play
 from gateway.game.events import Ended, Event, Moved, Objection, Reason, Refused, Shown, Started, ToMove
 from gateway.game.manners import Manners
-from gateway.game.results import Finished, Player
-from gateway.game.session import Ending, Note, Number, Outcome, Phase, Session, Terms, opposite
+from gateway.game.results import Ending, Finished, Note, Number, Outcome, Player
+from gateway.game.session import Phase, Session
 
 GAME = "00007-00000a"
 
@@ -34,8 +34,8 @@ def move(session: Session, number: Number, column: int | None, now: float = 0.0)
     if isinstance(came, Outcome):
         return came
     moved, request = came
-    assert session.to_move == opposite(number)
-    return Outcome([(number, moved), (opposite(number), moved), (opposite(number), request)])
+    assert session.to_move == other(number)
+    return Outcome([(number, moved), (other(number), moved), (other(number), request)])
 
 
 def play(session: Session, columns: str, now: float = 0.0) -> Outcome:
@@ -336,20 +336,20 @@ def test_manners_stay_ones_own_whoever_the_opponent_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "two", "control"),
+    ("one", "two", "rest", "flag"),
     [
-        (STEPPING_OUT, STEPPING_OUT, TimeControl(60, renewed=True)),
-        (HANGING_UP, STEPPING_OUT, TimeControl(60, renewed=True)),
-        (STANDING_BY, STEPPING_OUT, TimeControl(10)),
-        (HANGING_UP, STANDING_BY, TimeControl(10)),
+        (STEPPING_OUT, STEPPING_OUT, None, 60),
+        (HANGING_UP, STEPPING_OUT, None, 60),
+        (STANDING_BY, STEPPING_OUT, 10, 10),
+        (HANGING_UP, STANDING_BY, 10, 10),
     ],
 )
 def test_a_game_has_a_clock_where_one_player_wants_it(
-    one: Manners, two: Manners, control: TimeControl
+    one: Manners, two: Manners, rest: float | None, flag: float
 ) -> None:
-    assert TERMS.control((Player("ann", one), Player("bob", two))) == control
-    rest = request_in(session_of(one, two).begin(GAME, 0)).rest
-    assert rest == (None if control.renewed else 10)
+    session = session_of(one, two)
+    request = request_in(session.begin(GAME, 0))
+    assert (request.rest, handed(session, request, 0)) == (rest, flag)
 
 
 def test_the_clock_runs_from_the_handing_over_to_the_reading() -> None:
@@ -479,7 +479,7 @@ def test_who_leaves_a_game_loses_it(number: Number, columns: str) -> None:
     play(session, columns)
     outcome = session.leave(number, 0.0)
     end = only_end(outcome)
-    assert (end.winner, end.reason, end.leaver) == (opposite(number), Reason.LEFT, number)
+    assert (end.winner, end.reason, end.leaver) == (other(number), Reason.LEFT, number)
     assert session.phase is Phase.OVER
     assert ending(outcome).broken == (number, Reason.LEFT)
 

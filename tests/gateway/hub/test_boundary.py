@@ -21,6 +21,7 @@ from hub_world import (
     wishing,
 )
 
+from gateway.game.clock import Terms
 from gateway.game.commands import Ask, AtTable, Introduce
 from gateway.game.events import (
     Dismissed,
@@ -35,7 +36,6 @@ from gateway.game.events import (
 )
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished
-from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.hub.seat import Gone, Seat, Seated
 from gateway.matchmaking.matchmaker import Opponent

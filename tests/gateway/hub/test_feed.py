@@ -8,12 +8,12 @@ import pytest
 from hub_world import DRAWN, FIRST_WINS, HANGING_UP, LOBBY, STANDING_BY, TABLE, Client, Heard, World
 
 from gateway.game.board import FIRST
+from gateway.game.clock import Terms
 from gateway.game.commands import AtTable, Command, Enter, Introduce, Leave, Place, Play
 from gateway.game.events import Reason
 from gateway.game.facts import Came, Fact, GameStarted, Left, Missed, MoveMade, Snapshot, Waits
 from gateway.game.ids import GameId
 from gateway.game.results import Finished, NoResults
-from gateway.game.session import Terms
 from gateway.hub.feed import ALL, TEXT_LIMIT, Feed
 from gateway.hub.hub import Hub
 from gateway.matchmaking.standard import LobbyAndTables

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
+from gateway.game.clock import Terms
 from gateway.game.commands import AtTable, Enter, Leave, Play
 from gateway.game.events import Dismissed, Ended, Event, Moved, ToMove
 from gateway.game.manners import Afterwards, Illegal, Manners
-from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.matchmaking.standard import LobbyAndTables
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from hub_world import FIRST_WINS, HANGING_UP, LOBBY, STANDING_BY, STEPPING_OUT, TABLE, Client, Heard, World
 
+from gateway.game.clock import Terms
 from gateway.game.commands import Ask, Introduce, Play
 from gateway.game.events import Dismissed, Entered, Objection, Refused, Why
 from gateway.game.manners import Manners
-from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.matchmaking.matchmaker import Answer, Decision, Entry, Pair, Turn
 

@@ -18,12 +18,12 @@ from hub_world import (
     World,
 )
 
+from gateway.game.clock import Terms
 from gateway.game.commands import AtTable
 from gateway.game.events import Ended, Moved, Reason, Started, ToMove
 from gateway.game.ids import GameId
 from gateway.game.manners import Manners
 from gateway.game.results import Finished, NoResults
-from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.matchmaking.standard import LobbyAndTables
 

@@ -20,14 +20,14 @@ import adapters.droidcon.server
 import adapters.nac4.server
 import gateway.server.accepting
 import gateway.server.app
-from adapters.connection import serve_connection
+from adapters.boundary import serve_connection
 from adapters.epoll import EpollReader
 from adapters.upgrade import serve_websocket
+from gateway.game.clock import Terms
 from gateway.game.commands import AtTable, Enter, Play
 from gateway.game.events import Dismissed, Ended, Event, Reason, ToMove, Why
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished
-from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.hub.seat import Seat
 from gateway.matchmaking.standard import LobbyAndTables

@@ -9,10 +9,10 @@ import trio
 from trio.testing import MockClock
 
 import gateway.server.draining
+from gateway.game.clock import Terms
 from gateway.game.commands import AtTable, Enter, Leave
 from gateway.game.events import Dismissed, Event, Why
 from gateway.game.manners import Afterwards, Illegal, Manners
-from gateway.game.session import Terms
 from gateway.hub.hub import Hub
 from gateway.hub.seat import Seat
 from gateway.matchmaking.standard import LobbyAndTables

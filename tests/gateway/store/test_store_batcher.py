@@ -13,7 +13,8 @@ import trio.testing
 from game_records import game, stored
 from store_world import enclosure
 
-from gateway.store.batcher import Batch, Batcher, Bounds, Pace, Request
+from gateway.store.batcher import Batch, Batcher, Bounds, Pace
+from gateway.store.clearing import Request
 from gateway.store.errors import StoreError
 from gateway.store.formats.jsonl import from_object
 from gateway.store.records import Cleared

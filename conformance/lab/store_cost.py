@@ -1,18 +1,29 @@
-"""What it costs to keep results: figures of a gateway that does, beside those of one that does not; pure.
+"""`python -m conformance store-cost`: what it costs to keep results in a database.
 
-Knows what stretches came to; does not know how they were measured. A move that ends no game is the same
-with and without a database, so what keeping costs is told by the game, and play is judged by how long those
-other moves take.
+Knows a gateway as a subprocess, started with a database and without one in turns, each for one measurement
+by the benchmark's load. Every kind is measured without, with, with, without, so that a machine which grows
+slower or faster during the run does so to both sides.
+
+A move that ends no game is the same with and without a database, so what keeping costs is told by the game,
+and play is judged by how long those other moves take.
 """
 
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from pathlib import Path
 from statistics import mean
+from tempfile import TemporaryDirectory
+from typing import TypeAlias
 
+import trio
+
+from conformance.arguments import Parser, UsageError, write_json
 from conformance.lab.figures import aligned, number
-from conformance.lab.plan import Counted, Report
-from conformance.lab.speed import DISTURBED
+from conformance.lab.jobs import say
+from conformance.lab.plan import COUPLES, DISTURBED, Counted, Report, saturated_and_paced
 from conformance.lab.timed import MOVES
+from conformance.launch import COMMAND
 
 TOLERANCE = 1.05
 """So many times as long takes play that is slower."""
@@ -34,47 +45,31 @@ PACED = {
 """The figures of a table: a heading, and how a number is written."""
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """One measurement. None where something is not known."""
-
-    moves_per_second: float | None
-    """At saturation, as everything up to the first of the paced figures."""
-    cpu_us: float | None
-    """Microseconds of server CPU for a move, all threads."""
-    loop_us: float | None
-    """Of its first thread alone."""
-    aside_us: float | None
-    """Microseconds of all other threads for a game."""
-    result_p50_ms: float | None
-    """From a game's last move to a player's hearing of the result."""
-    result_p99_ms: float | None
-    play_p50_ms: float | None
-    """Paced, from here on. Of moves that were not a game's last."""
-    play_p99_ms: float | None
-    paced_result_p50_ms: float | None
-    paced_result_p99_ms: float | None
-    waited: float | None = None
-    """The most of the time, 0 to 1, in which the server had work and no core."""
+Run: TypeAlias = Mapping[str, float | None]
+"""One measurement: the figures of both tables, and the most of the time, 0 to 1, in which the server had work
+and no core (`waited`). None where something is not known. Microseconds are of server CPU, for a move of all
+threads, of the first one alone, and for a game of all others. Results are timed from a game's last move to a
+player's hearing of them, moves where they were not a game's last.
+"""
 
 
 def run_of(report: Report) -> Run:
     """Return what a saturated and a paced stretch came to."""
     full, paced = report.stretches
     cpu, loop = full.server_cpu, full.loop_cpu
-    return Run(
-        moves_per_second=full.moves / full.seconds,
-        cpu_us=_micro(cpu, full.moves),
-        loop_us=_micro(loop, full.moves),
-        aside_us=None if cpu is None or loop is None else _micro(cpu - loop, full.games),
-        result_p50_ms=_milli(full.result_p50),
-        result_p99_ms=_milli(full.result_p99),
-        play_p50_ms=_milli(paced.play_p50),
-        play_p99_ms=_milli(paced.play_p99),
-        paced_result_p50_ms=_milli(paced.result_p50),
-        paced_result_p99_ms=_milli(paced.result_p99),
-        waited=None if full.server_waited is None else max(map(_waited, report.stretches)),
-    )
+    return {
+        "moves_per_second": full.moves / full.seconds,
+        "cpu_us": _micro(cpu, full.moves),
+        "loop_us": _micro(loop, full.moves),
+        "aside_us": None if cpu is None or loop is None else _micro(cpu - loop, full.games),
+        "result_p50_ms": _milli(full.result_p50),
+        "result_p99_ms": _milli(full.result_p99),
+        "play_p50_ms": _milli(paced.play_p50),
+        "play_p99_ms": _milli(paced.play_p99),
+        "paced_result_p50_ms": _milli(paced.result_p50),
+        "paced_result_p99_ms": _milli(paced.result_p99),
+        "waited": None if full.server_waited is None else max(map(_waited, report.stretches)),
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +110,8 @@ def as_data(costs: Sequence[Cost]) -> list[dict[str, object]]:
     return [
         {
             "kind": cost.kind,
-            "without": [asdict(run) for run in cost.without],
-            "kept": [asdict(run) for run in cost.kept],
+            "without": [*cost.without],
+            "kept": [*cost.kept],
             "game_us": cost.game_us,
             "slower": [*cost.slower],
         }
@@ -153,7 +148,7 @@ def _is_more(before: Sequence[float], after: Sequence[float]) -> bool:
 
 
 def _known(runs: Sequence[Run], name: str) -> list[float]:
-    return [value for run in runs if (value := getattr(run, name)) is not None]
+    return [value for run in runs if (value := run[name]) is not None]
 
 
 def _waited(counted: Counted) -> float:
@@ -166,3 +161,47 @@ def _micro(seconds: float | None, times: float) -> float | None:
 
 def _milli(seconds: float | None) -> float | None:
     return None if seconds is None else 1000 * seconds
+
+
+NOWHERE = "none"
+TURNS = (False, True, True, False)
+"""Whether there is a database, measurement by measurement."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the command line; returns the exit status."""
+    options = _parse(argv)
+    with TemporaryDirectory() as folder:
+        where = options.db or str(Path(folder) / "cost.db")
+        costs = trio.run(measure, options, where)
+    print(readable(costs), end="")
+    data = {"pairs": options.pairs, "seconds": options.seconds, "rate": options.rate, "kinds": as_data(costs)}
+    write_json(options.json, data)
+    return 1 if any(cost.slower for cost in costs) else 0
+
+
+def _parse(argv: Sequence[str]) -> Namespace:
+    parser = Parser.of("store-cost", __doc__)
+    parser.count("--pairs", 100, "pairs of bots")
+    parser.seconds("--seconds", 5.0, "how long to measure each")
+    parser.count("--rate", 1000, "paced moves a second")
+    parser.only(COUPLES)
+    parser.report()
+    parser.add_argument("--db", metavar="FILE|URL", help="the database (a new file, removed at the end)")
+    options = parser.parse_args(argv)
+    if options.db == NOWHERE:
+        raise UsageError("a database is needed to keep results in")
+    return options
+
+
+async def measure(options: Namespace, where: str, command: Sequence[str] = COMMAND) -> list[Cost]:
+    """Measure what the options ask for. Raises LoadError, ServerError, wrapped."""
+    costs = []
+    for kind in options.only:
+        runs: dict[str, list[Run]] = {NOWHERE: [], where: []}
+        for database in (where if is_kept else NOWHERE for is_kept in TURNS):
+            say(f"measuring {kind}, results kept: {database} ...")
+            report = await saturated_and_paced(kind, options, ["--db", database], command)
+            runs[database].append(run_of(report))
+        costs.append(Cost(kind, runs[NOWHERE], runs[where]))
+    return costs

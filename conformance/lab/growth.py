@@ -1,8 +1,8 @@
-"""The parts of the measurement, each with gateways of its own.
+"""`python -m conformance growth`: does the gateway stay as good with more games, more who wait, more time?
 
-Knows gateways as subprocesses, the benchmark's process of bots and the process of short games. A figure that
-is compared with another is measured in turn with that one, several times, and the medians are compared:
-machines drift.
+Knows the parts and their goals, each with gateways of its own, the benchmark's process of bots and that of
+short games. A figure that is compared with another is measured in turn with that one, several times, and the
+medians are compared: machines drift.
 """
 
 from argparse import Namespace
@@ -15,14 +15,25 @@ from typing import Any
 
 import trio
 
+from conformance.arguments import Parser
 from conformance.lab import meters
 from conformance.lab.bots import KINDS
 from conformance.lab.echo import TCP, echoing
-from conformance.lab.figures import Row
-from conformance.lab.jobs import as_words, many_files, say
-from conformance.lab.plan import COUPLES, ENDLESS, Plan, Report, Stretch, at_gateway, played
+from conformance.lab.figures import Row, finished
+from conformance.lab.jobs import LoadError, as_words, first_cause, many_files, say
+from conformance.lab.plan import (
+    COUPLES,
+    ENDLESS,
+    Plan,
+    Report,
+    Speed,
+    Stretch,
+    at_gateway,
+    kb_per_connection,
+    played,
+    speed,
+)
 from conformance.lab.short_games import PAIRS, SHORT_SERIES, job_at
-from conformance.lab.speed import Speed, kb_per_connection, speed
 from conformance.launch import running
 
 FEW = 20
@@ -230,3 +241,44 @@ def _times(factor: float, value: float | None) -> float | None:
 
 def _ratio(value: float | None, other: float | None) -> float | None:
     return None if value is None or not other else value / other
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the command line; returns the exit status."""
+    options = _parse(argv)
+    if not meters.has_proc():
+        print("There is no /proc here: server CPU and memory are not known.")
+    rows = trio.run(measure, options)
+    return finished(rows, options)
+
+
+def _parse(argv: Sequence[str]) -> Namespace:
+    parser = Parser.of("growth", __doc__)
+    parser.count("--games", 2000, "games at once")
+    parser.count("--rate", 2000, "paced moves a second")
+    parser.count("--waiting", 10_000, "players who wait")
+    parser.count("--many", 1_000_000, "games over the life of a server")
+    parser.count("--times", 3, "how often to measure what is compared")
+    parser.seconds("--seconds", 5.0, "how long to measure each figure")
+    parser.only(PARTS)
+    parser.report()
+    return parser.parse_args(argv)
+
+
+async def measure(options: Namespace) -> list[Row]:
+    """Measure what the options ask for. Raises ServerError, wrapped."""
+    rows: list[Row] = []
+    for part in options.only:
+        say(f"measuring {part} ...")
+        rows += await _rows(part, options)
+    return rows
+
+
+async def _rows(part: str, sizes: Namespace) -> list[Row]:
+    """Return what a part came to: one row that misses its goal where it came to nothing."""
+    rows = [Row(part, "could not be measured", None, "", 0.0)]
+    try:
+        rows = await PARTS[part](sizes)
+    except* LoadError as errors:
+        say(f"conformance: {first_cause(errors)}")
+    return rows

@@ -1,1 +1,0 @@
-"""What it costs to keep results: `command` measures, `figures` compares."""
