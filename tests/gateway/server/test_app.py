@@ -514,9 +514,14 @@ async def bot(dialect: str, port: int) -> AsyncIterator[Bot]:
         yield client
 
 
-def stall(seconds: float) -> None:
-    """Keep the whole loop from running, as a busy machine does."""
-    time.sleep(seconds)
+@pytest.fixture
+def stall(mock_clock: trio.testing.MockClock) -> Callable[[float], None]:
+    """Give a function that lets seconds pass while the loop does not run, as on a busy machine.
+
+    Otherwise time passes slowly, so that a machine that really is busy costs nobody a game.
+    """
+    mock_clock.rate = 0.1
+    return mock_clock.jump
 
 
 @asynccontextmanager
@@ -538,7 +543,9 @@ async def asked(dialect: str, results: Results, clock: float) -> AsyncIterator[t
 
 
 @pytest.mark.parametrize("dialect", WORDS)
-async def test_move_that_had_arrived_in_time_never_loses_on_time(dialect: str) -> None:
+async def test_move_that_had_arrived_in_time_never_loses_on_time(
+    dialect: str, stall: Callable[[float], None]
+) -> None:
     results = Results()
     async with asked(dialect, results, clock=0.25) as (ann, bob):
         ann.say(WORDS[dialect].move)
@@ -548,7 +555,9 @@ async def test_move_that_had_arrived_in_time_never_loses_on_time(dialect: str) -
 
 
 @pytest.mark.parametrize("dialect", WORDS)
-async def test_time_for_which_the_server_stood_still_is_no_thinking_time(dialect: str) -> None:
+async def test_time_for_which_the_server_stood_still_is_no_thinking_time(
+    dialect: str, stall: Callable[[float], None]
+) -> None:
     results = Results()
     async with asked(dialect, results, clock=20) as (ann, bob):
         ann.say(WORDS[dialect].move)
@@ -560,7 +569,9 @@ async def test_time_for_which_the_server_stood_still_is_no_thinking_time(dialect
 
 
 @pytest.mark.parametrize("dialect", WORDS)
-async def test_stalled_server_still_lets_the_flag_of_a_sleeper_fall(dialect: str) -> None:
+async def test_stalled_server_still_lets_the_flag_of_a_sleeper_fall(
+    dialect: str, stall: Callable[[float], None]
+) -> None:
     results = Results()
     async with asked(dialect, results, clock=0.1):
         stall(0.2)
