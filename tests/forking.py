@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -63,8 +64,9 @@ class Forked:
         return self.returncode
 
     def send_signal(self, number: int) -> None:
-        if self.poll() is None:
-            os.kill(self.pid, number)
+        with suppress(ProcessLookupError):
+            if self.poll() is None:
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
@@ -140,8 +142,9 @@ def fork(orders: socket.socket) -> bool:
             os._exit(0)
         for number in files:
             os.close(number)
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
 
 
 def _keep(state: int) -> int:
@@ -178,8 +181,6 @@ if __name__ == "__main__":
         from gateway.__main__ import main
 
         sys.exit(main())
-    while True:
-        try:
-            os.wait()
-        except ChildProcessError:
-            break
+    with suppress(ChildProcessError):
+        while os.wait():
+            pass
