@@ -32,16 +32,21 @@ class Module:
     def tree(self) -> ast.Module:
         return ast.parse(self.text)
 
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """All of the tree."""
+        return [*ast.walk(self.tree)]
+
     def functions(self) -> Iterator[tuple[int, str]]:
         """Yield the lines and the name of each function."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno is not None:
                 yield node.end_lineno - node.lineno + 1, f"{self.name}.{node.name}"
 
     def imports(self, known: Mapping[str, object]) -> set[str]:
         """Return the known modules that this one imports, wherever in its text."""
         found: set[str] = set()
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 found |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module is not None:

@@ -8,21 +8,23 @@ import ssl
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import closing, contextmanager
+from typing import TypeAlias
 
-ROOT = Path(__file__).parents[1]
-PATIENCE = 30
-"""Seconds after which a test has failed; nothing here takes long."""
+from forking import PATIENCE, ROOT, Forked, may_fork
+
 EVERY_PORT = ("--nac4", "0", "--arena", "0", "--tcp", "0")
 
 _ADDRESS = re.compile(r"(\w+) +(?:wss?://|https?://)?(\[[^]]+\]|[^:\s]+):(\d+)(/\w*)?")
 
 
+Process: TypeAlias = subprocess.Popen[bytes] | Forked
+
+
 class Served:
     """A running gateway."""
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, process: Process) -> None:
         self.process = process
         self.announced: list[str] = []
         self.addresses: list[tuple[str, str, int]] = []
@@ -74,9 +76,12 @@ def served(*options: str, addresses: int = 3) -> Iterator[Served]:
 
 
 @contextmanager
-def begun(command: Sequence[str], addresses: int, pass_fds: Sequence[int] = ()) -> Iterator[Served]:
-    """Run a command, which prints so many addresses, while the context lasts. It inherits `pass_fds`."""
-    process = subprocess.Popen(
+def _process(command: Sequence[str], pass_fds: Sequence[int]) -> Iterator[Process]:
+    if may_fork(command) and not pass_fds:
+        with closing(Forked(command)) as process:
+            yield process
+        return
+    with subprocess.Popen(
         command,
         cwd=ROOT,
         stdin=subprocess.DEVNULL,
@@ -84,8 +89,14 @@ def begun(command: Sequence[str], addresses: int, pass_fds: Sequence[int] = ()) 
         stderr=subprocess.PIPE,
         bufsize=0,
         pass_fds=pass_fds,
-    )
-    with process:
+    ) as process:
+        yield process
+
+
+@contextmanager
+def begun(command: Sequence[str], addresses: int, pass_fds: Sequence[int] = ()) -> Iterator[Served]:
+    """Run a command, which prints so many addresses, while the context lasts. It inherits `pass_fds`."""
+    with _process(command, pass_fds) as process:
         gateway = Served(process)
         try:
             gateway.read_addresses(addresses)

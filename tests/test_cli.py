@@ -257,9 +257,7 @@ def test_signal_stops_a_server_that_waits_for_its_database(number: signal.Signal
     with socket.create_server(("127.0.0.1", 0)) as mute:
         mute.settimeout(PATIENCE)
         database = f"postgresql://127.0.0.1:{mute.getsockname()[1]}/games?connect_timeout=600"
-        with begun(
-            [sys.executable, "-m", "gateway", "--tcp", "0", "--no-web", "--db", database], 0
-        ) as gateway:
+        with served("--tcp", "0", "--db", database, addresses=0) as gateway:
             waiting, _ = mute.accept()
             err = stopped_in_time(gateway, number)
             with waiting:

@@ -4,7 +4,7 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache
 
 import pytest
@@ -96,8 +96,8 @@ def source(module: str) -> str:
     return MODULES[module].text
 
 
-def nodes(module: str) -> Iterator[ast.AST]:
-    return ast.walk(MODULES[module].tree)
+def nodes(module: str) -> list[ast.AST]:
+    return MODULES[module].nodes
 
 
 @cache

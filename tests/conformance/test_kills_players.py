@@ -4,8 +4,9 @@ import json
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from trials import FEW
 
 from conformance.boards import arena_cells, nac4_board
 from conformance.dialects.frames import frame
@@ -167,6 +168,7 @@ def test_leaving_is_told_of_no_other_game_and_no_other_end_of_that_one(kind: str
         assert player.results == []
 
 
+@settings(max_examples=FEW)  # each reads up to a whole course first
 @given(
     st.sampled_from(sorted(PLAIN)),
     st.booleans(),

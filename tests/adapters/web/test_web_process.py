@@ -68,11 +68,11 @@ def got(gateway: Served, path: str, verb: str = "GET", more: str = "") -> tuple[
         return said_on(sock)
 
 
-def games_of(gateway: Served) -> list[object]:
-    """Return the games that are stored."""
+def games_of(gateway: Served) -> list[list[str]]:
+    """Return the names in each game that is stored."""
     body = got(gateway, "/api/games")[1]
     assert isinstance(body, dict)
-    return list(body["games"])
+    return [[player["name"] for player in game["players"]] for game in body["games"]]
 
 
 def until_said(gateway: Served, words: bytes) -> None:
@@ -124,23 +124,6 @@ def test_process_ends_when_the_server_is_killed(tmp_path: Path) -> None:
                 dialled(gateway).close()
 
 
-def test_warnings_and_a_clear_are_lines_of_the_server_s_log_and_the_token_is_not(tmp_path: Path) -> None:
-    options = ("--admin-token", TOKEN, "--log-level", "debug", "--log-json")
-    with site(tmp_path, *options) as gateway:
-        (tmp_path / "games.db").rename(tmp_path / "away.db")
-        assert got(gateway, "/api/games")[0] == 503
-        (tmp_path / "away.db").rename(tmp_path / "games.db")
-        assert got(gateway, "/api/clear", "POST") == (403, {"error": "this needs the admin token"})
-        shown = f"Authorization: Bearer {TOKEN}\r\n"
-        assert got(gateway, "/api/clear", "POST", shown) == (200, {"removed": {"games": 1, "players": 2}})
-        assert got(gateway, "/api/games/1")[0] == 404
-        _, err = gateway.stop()
-    said = [json.loads(line)["message"] for line in err.splitlines()]
-    assert any(line.startswith("a web page cannot be had: ") for line in said)
-    assert any("all results are cleared: 1 games of 2 players" in line for line in said)
-    assert TOKEN not in err + "".join(gateway.announced)
-
-
 def one_game(gateway: Served, stack: ExitStack) -> None:
     """Play a game of Droidcon's that ends at once; its result need not be stored."""
     address = ("127.0.0.1", gateway.port("droidcon"))
@@ -177,10 +160,21 @@ def until_waiting(gateway: Served) -> None:
     raise AssertionError("nothing waits")
 
 
-def test_clear_that_was_given_up_while_the_database_was_away_does_not_happen(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def cleared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, Path]]:
+    """A gateway whose results may be cleared, and its database."""
+    place = tmp_path_factory.mktemp("cleared")
+    options = ("--rounds", "1", "--admin-token", TOKEN, "--log-level", "debug", "--log-json")
+    with site(place, *options) as gateway:
+        yield gateway, place / "games.db"
+
+
+def test_clear_that_was_given_up_while_the_database_was_away_does_not_happen(
+    cleared: tuple[Served, Path],
+) -> None:
     """The one who writes to the database stands still, with a result to be stored before the clear."""
-    options = ("--rounds", "1", "--admin-token", TOKEN)
-    with site(tmp_path, *options) as gateway, ExitStack() as stack:
+    gateway, _ = cleared
+    with ExitStack() as stack:
         writing = child(gateway, "gateway.store.worker")
         os.kill(writing, signal.SIGSTOP)
         stack.callback(let_go_on, writing)
@@ -193,8 +187,28 @@ def test_clear_that_was_given_up_while_the_database_was_away_does_not_happen(tmp
         while len(games_of(gateway)) < 2:
             pass
         assert got(gateway, "/api/games/1")[0] == 200
-        _, err = gateway.stop()
-    assert "are cleared" not in err
+
+
+def test_warnings_and_a_clear_are_lines_of_the_server_s_log_and_the_token_is_not(
+    cleared: tuple[Served, Path],
+) -> None:
+    gateway, database = cleared
+    games = games_of(gateway)
+    players = {name for names in games for name in names}
+    database.rename(database.with_suffix(".away"))
+    assert got(gateway, "/api/games")[0] == 503
+    database.with_suffix(".away").rename(database)
+    assert got(gateway, "/api/clear", "POST") == (403, {"error": "this needs the admin token"})
+    shown = f"Authorization: Bearer {TOKEN}\r\n"
+    removed = {"games": len(games), "players": len(players)}
+    assert got(gateway, "/api/clear", "POST", shown) == (200, {"removed": removed})
+    assert got(gateway, "/api/games/1")[0] == 404
+    _, err = gateway.stop()
+    said = [json.loads(line)["message"] for line in err.splitlines()]
+    assert any(line.startswith("a web page cannot be had: ") for line in said)
+    [clear] = [line for line in said if "are cleared" in line]
+    assert f"all results are cleared: {len(games)} games of {len(players)} players" in clear
+    assert TOKEN not in err + "".join(gateway.announced)
 
 
 def test_mistake_of_ours_in_the_process_is_a_line_of_the_log_and_ends_it() -> None:

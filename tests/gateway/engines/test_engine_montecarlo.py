@@ -4,8 +4,9 @@ from typing import Protocol
 
 import pytest
 from engine_positions import boards, can_win, dealt, playable, pressing
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from trials import FEW
 
 from gateway.engines import montecarlo
 from gateway.engines.montecarlo import flat, uct
@@ -27,12 +28,14 @@ def _same_lot() -> None:
 
 
 @both
+@settings(max_examples=FEW)
 @given(board=boards(), games=st.integers(1, 30))
 def test_the_column_is_playable_with_any_number_of_games(engine: Counted, board: Board, games: int) -> None:
     assert board.has_room(engine(board, LONG, games=games))
 
 
 @both
+@settings(max_examples=FEW)
 @given(board=boards())
 def test_the_column_is_playable_with_no_time(engine: Counted, board: Board) -> None:
     assert board.has_room(engine(board, 1e-9))

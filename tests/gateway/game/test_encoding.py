@@ -7,8 +7,9 @@ from typing import get_args
 
 import pytest
 from hub_world import DRAWN, FIRST_WINS
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from trials import FEW
 
 from gateway.game.board import FIRST, Board
 from gateway.game.commands import (
@@ -102,6 +103,7 @@ def test_every_kind_is_tried() -> None:
 
 
 @pytest.mark.parametrize("kind", EVENTS)
+@settings(max_examples=FEW)  # of each kind
 @given(data=st.data())
 def test_event_is_read_back_as_it_was(kind: type, data: st.DataObject) -> None:
     event = data.draw(EVENTS[kind])
@@ -113,6 +115,7 @@ def test_event_is_read_back_as_it_was(kind: type, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("kind", COMMANDS)
+@settings(max_examples=FEW)  # of each kind
 @given(data=st.data())
 def test_command_is_read_back_as_it_was(kind: type, data: st.DataObject) -> None:
     command = data.draw(COMMANDS[kind])

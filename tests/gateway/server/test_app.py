@@ -514,9 +514,13 @@ async def bot(dialect: str, port: int) -> AsyncIterator[Bot]:
         yield client
 
 
-def stall(seconds: float) -> None:
-    """Keep the whole loop from running, as a busy machine does."""
-    time.sleep(seconds)
+@pytest.fixture
+def slow_clock() -> trio.testing.MockClock:
+    """Let time pass slowly, but for jumps, in which the loop does not run, as on a busy machine.
+
+    So a machine that really is busy costs nobody a game.
+    """
+    return trio.testing.MockClock(rate=0.1)
 
 
 @asynccontextmanager
@@ -538,21 +542,25 @@ async def asked(dialect: str, results: Results, clock: float) -> AsyncIterator[t
 
 
 @pytest.mark.parametrize("dialect", WORDS)
-async def test_move_that_had_arrived_in_time_never_loses_on_time(dialect: str) -> None:
+async def test_move_that_had_arrived_in_time_never_loses_on_time(
+    dialect: str, slow_clock: trio.testing.MockClock
+) -> None:
     results = Results()
     async with asked(dialect, results, clock=0.25) as (ann, bob):
         ann.say(WORDS[dialect].move)
-        stall(0.3)  # the deadline passes with the move in the socket
+        slow_clock.jump(0.3)  # the deadline passes with the move in the socket
         await bob.hears(WORDS[dialect].told)
         assert results == []
 
 
 @pytest.mark.parametrize("dialect", WORDS)
-async def test_time_for_which_the_server_stood_still_is_no_thinking_time(dialect: str) -> None:
+async def test_time_for_which_the_server_stood_still_is_no_thinking_time(
+    dialect: str, slow_clock: trio.testing.MockClock
+) -> None:
     results = Results()
     async with asked(dialect, results, clock=20) as (ann, bob):
         ann.say(WORDS[dialect].move)
-        stall(0.3)
+        slow_clock.jump(0.3)
         await bob.hears(WORDS[dialect].told)
         bob.hang_up()
         await results.some.wait()
@@ -560,10 +568,12 @@ async def test_time_for_which_the_server_stood_still_is_no_thinking_time(dialect
 
 
 @pytest.mark.parametrize("dialect", WORDS)
-async def test_stalled_server_still_lets_the_flag_of_a_sleeper_fall(dialect: str) -> None:
+async def test_stalled_server_still_lets_the_flag_of_a_sleeper_fall(
+    dialect: str, slow_clock: trio.testing.MockClock
+) -> None:
     results = Results()
     async with asked(dialect, results, clock=0.1):
-        stall(0.2)
+        slow_clock.jump(0.2)
         await results.some.wait()
     game = results[0]
     assert (game.reason, game.winner, game.board.moves) == (Reason.TIME, 1, ())
