@@ -1,5 +1,7 @@
 """All attacks, in the order in which they are let loose. A further one is a class, and a line here."""
 
+from collections.abc import Sequence
+
 from conformance.lab.abuse.breaking import Frames, Halves, Resets
 from conformance.lab.abuse.browsing import Exports, Pages, RapidResets, Readers, Upgrades
 from conformance.lab.abuse.flooding import Flood, LongNames, Names, Storm
@@ -40,3 +42,8 @@ _ALL: tuple[Attack, ...] = (
 )
 ATTACKS: dict[str, Attack] = {attack.name: attack for attack in _ALL}
 """By name."""
+
+
+def at_once(names: Sequence[str]) -> list[str]:
+    """Return those of some attacks that leave room for others; all where none does."""
+    return [name for name in names if not ATTACKS[name].is_alone] or [*names]

@@ -86,16 +86,23 @@ class Guest:
         self._games = HouseGames(pause=PAUSE)
         self._address = address
 
+    @property
+    def finished(self) -> int:
+        """How many games it has finished."""
+        return self._games.finished
+
     async def run(self) -> None:
         """Play."""
         while True:
+            finished = self.finished
             try:
                 async with connected(self._address) as client:
                     await house.name(client, _NAME)
                     await self._games.play(client, PLAYER)
             except LoadError as error:
-                self.lost.append(f"{_NAME} against {PLAYER}: {error}")
-                self._games.asked = None
+                if self._games.on or self.finished == finished:  # otherwise the series is over
+                    self.lost.append(f"{_NAME} against {PLAYER}: {error}")
+                self._games.on, self._games.asked = 0, None
             await trio.sleep(_AGAIN)
 
     def begin(self) -> None:
