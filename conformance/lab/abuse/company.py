@@ -1,8 +1,8 @@
 """Honest company for attackers, for a long time: players, viewers of the page, and an operator.
 
-Some players come by TLS, and some have protected names, and tokens. Viewers read the page, the API, exports, the
-live stream, and what the server counts. The operator protects names, bans, renews the certificate and has all of
-it reloaded. The rule they keep: what goes wrong is noted, and they go on.
+Some players come by TLS, and some have protected names, and tokens. Viewers read the page, the API, exports,
+the live stream, and what the server counts. The operator protects names, bans, renews the certificate and has
+all of it reloaded. The rule they keep: what goes wrong is noted, and they go on.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ from conformance.lab.abuse.browsing import EVERY
 from conformance.lab.abuse.ground import ELSEWHERE
 from conformance.lab.client import HungUp, connected
 from conformance.lab.drains import is_hurt
-from conformance.lab.jobs import LoadError
+from conformance.lab.jobs import LoadError, say
 from conformance.lab.kills.load import Load, Player
 from conformance.targets import Address
 
@@ -37,6 +37,11 @@ _PROTECTED = 16
 """Of so many courses of a pair one is played under protected names."""
 _BANNED = 6
 """The address of the attackers is banned in one of so many times between two reloads."""
+_OPENSSL = (
+    *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"),
+    *("-days", "2", "-subj", "/CN=attacked", "-addext", "subjectAltName=IP:127.0.0.1"),
+)
+"""Makes a certificate; behind it come `-keyout` and `-out`, which may be the same file."""
 _EVENTS = "/api/live/events"
 _EXPORT = "/api/export.jsonl"
 _READING = 0.5
@@ -103,6 +108,7 @@ class Honest(Load):
             await super().play(player)
         except OutOfStep as error:
             self.wrong.append(str(error))
+            say(f"hurt: {error}")
             await trio.sleep(_AGAIN)
 
     def _games(self, *, more: bool) -> int:
@@ -133,7 +139,7 @@ class Viewers:
                 nursery.start_soon(self._watch, tls)
                 nursery.start_soon(self._read, pages[number::4], tls, _READING)
             nursery.start_soon(self._read, [_EXPORT], self._tls, _EXPORTING)
-            nursery.start_soon(self._scrape)
+            nursery.start_soon(self.scrape)
 
     async def _watch(self, tls: ssl.SSLContext | None) -> None:
         """Watch the live stream."""
@@ -157,8 +163,8 @@ class Viewers:
                 self.counts["lines of exports"] += body.count(b"\n")
             await trio.sleep(pause)
 
-    async def _scrape(self) -> None:
-        """Read what the server counts, as Prometheus does."""
+    async def scrape(self) -> None:
+        """Read what the server counts, as Prometheus does, until cancelled."""
         from prometheus_client.parser import text_string_to_metric_families  # noqa: PLC0415  an extra
 
         while True:
@@ -211,32 +217,7 @@ class Operator:
         if which("openssl") is None:
             raise LoadError("there is no openssl here to make certificates with")
         for file in self._others:
-            await trio.run_process(
-                [
-                    *(
-                        "openssl",
-                        "req",
-                        "-x509",
-                        "-newkey",
-                        "ec",
-                        "-pkeyopt",
-                        "ec_paramgen_curve:P-256",
-                        "-nodes",
-                    ),
-                    *(
-                        "-keyout",
-                        str(file),
-                        "-out",
-                        str(file),
-                        "-days",
-                        "2",
-                        "-subj",
-                        "/CN=attacked",
-                    ),
-                    *("-addext", "subjectAltName=IP:127.0.0.1"),
-                ],
-                capture_stderr=True,
-            )
+            await trio.run_process([*_OPENSSL, "-keyout", str(file), "-out", str(file)], capture_stderr=True)
         lines = [
             f"{name}\tsha256:{hashlib.sha256(token.encode()).hexdigest()}" for name, token in tokens.items()
         ]

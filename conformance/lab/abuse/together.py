@@ -175,7 +175,7 @@ def _rows(seen: Seen) -> list[Row]:
         *(_row("attackers", what, seen.did[what]) for what in ("connections", "messages", "hung up")),
         _row("games", "begun", honest.begun),
         _row("games", "finished", honest.finished),
-        _row("games", "of one of its players by TLS", honest.by_tls),
+        _row("games", "with a player by TLS", honest.by_tls),
         _row("games", "finished with a house player", seen.guest.finished),
         _row("players", "with a token", honest.with_token),
         _row("players", "hurt", len(seen.hurt) if honest.finished else None, 0),
