@@ -31,8 +31,8 @@ SILENCE = 300.0
 """Seconds until the first byte of a client that may write lines: as long as people may take."""
 PROXY_LIMIT = 5.0
 """Seconds that a proxy has for its header."""
-HANDSHAKE_LIMIT = 10.0
-"""Seconds for a handshake of TLS, from its first byte."""
+HANDSHAKE_LIMIT = 60.0
+"""Seconds for a handshake of TLS, from its first byte, in which a busy server answers, too."""
 HANDSHAKE_BYTES = 64 * 1024
 """Bytes that a client may send in a handshake."""
 LOG_PERIOD = 60.0

@@ -1,9 +1,10 @@
 """What comes before a client's first word: a proxy's header, TLS, and what is read of it at most."""
 
 import logging
+import ssl
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import certificates
@@ -172,6 +173,29 @@ async def test_client_that_does_not_finish_its_handshake_is_hung_up_on(
         assert await drained(client) == b""
         assert trio.current_time() - begin == pytest.approx(HANDSHAKE_LIMIT, abs=2)
     assert counts == {("entry_refused", "no_handshake"): 1}
+
+
+@certificates.needs_openssl
+async def test_client_of_a_busy_server_may_take_most_of_a_minute_for_its_handshake(
+    files: certificates.Files,
+    certificate: Certificate,
+    counts: Counter[tuple[str, str]],
+    mock_clock: trio.testing.MockClock,
+) -> None:
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    session = files.client().wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
+    async with sockets() as (server, client), trio.open_nursery() as nursery:
+        nursery.start_soon(Entry(certificate, counts).before(echo), wired(server))
+        with suppress(ssl.SSLWantReadError):
+            session.do_handshake()
+        await client.send_all(outgoing.read())
+        incoming.write(await client.receive_some())
+        mock_clock.jump(50)
+        session.do_handshake()
+        await client.send_all(outgoing.read())
+        assert await client.receive_some()
+        await client.aclose()
+    assert counts == {}
 
 
 @certificates.needs_openssl
