@@ -47,6 +47,8 @@ OPTIONS = (
 BOUT = 50.0
 """Seconds for which attackers attack before a rest."""
 _SHOWN = 10
+_NONE = ("exports cut off", "metrics not read")
+"""What must not be, of what viewers count."""
 
 
 class Ear(Log):
@@ -183,9 +185,10 @@ def _rows(seen: Seen) -> list[Row]:
         _row("results", "told, not stored", len(verdict.missing), 0),
         _row("results", "stored twice", len(verdict.twice), 0),
         _row("results", "stored, not played", len(verdict.strange), 0),
-        *(_row("page", what, times) for what, times in sorted(read.items())),
+        *(_row("page", what, times) for what, times in sorted(read.items()) if what not in _NONE),
         Row("page", "slowest answer", seen.viewers.slowest, "s", form=".1f"),
         _row("page", "failed", failed, 0),
+        _row("page", "exports cut off", read["exports cut off"], 0),
         _row("page", "metrics not read", read["metrics not read"] if read["metrics read"] else None, 0),
         _row("server", "reloads", seen.log.reloads[True]),
         _row("server", "reloads that failed", seen.operator.reloads - seen.log.reloads[True], 0),
