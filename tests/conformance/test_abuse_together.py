@@ -24,7 +24,8 @@ from conformance.lab.kills.load import Player
 from conformance.launch import COMMAND
 from conformance.targets import Address, addresses_in
 
-WORDS = ["--together", "3", "--rest", "0.5", "--games", "6", "--only", "frames,resets,million,pages"]
+ONLY = "frames,resets,million,pages,hellos,guesses"
+WORDS = ["--together", "3", "--rest", "0.5", "--games", "6", "--only", ONLY]
 ELSEWHERE = Address("127.0.0.1", 9)
 
 
@@ -153,6 +154,26 @@ async def test_guest_whose_series_is_over_is_not_lost(monkeypatch: pytest.Monkey
         nursery.cancel_scope.cancel()
     assert client.finished == 2
     assert client.lost == ["guest against aimafast: the server hung up"]  # in its second visit's second game
+
+
+async def test_guest_for_whom_a_house_player_has_no_time_is_not_lost(autojump_clock: object) -> None:
+    over = trio.Event()
+
+    async def busy(stream: trio.SocketStream) -> None:
+        await stream.receive_some()
+        await stream.send_all(b"SUCCESS\n")
+        await stream.receive_some()
+        if client.refused:
+            over.set()
+        await stream.send_all(b"Error PLAYER_NOT_AVAILABLE\n")
+
+    async with tcp_server(busy) as address, trio.open_nursery() as nursery:
+        client = Guest(address)
+        nursery.start_soon(client.run)
+        await over.wait()
+        nursery.cancel_scope.cancel()
+    assert client.refused[0] == "guest against aimafast: the server said 'Error PLAYER_NOT_AVAILABLE'"
+    assert client.lost == []
 
 
 async def test_metrics_that_cannot_be_read_are_counted(autojump_clock: object) -> None:

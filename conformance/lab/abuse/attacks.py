@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from conformance.lab.abuse.breaking import Frames, Halves, Resets
+from conformance.lab.abuse.breaking import Frames, Halves, Hellos, Resets
 from conformance.lab.abuse.browsing import Exports, Pages, RapidResets, Readers, Upgrades
 from conformance.lab.abuse.flooding import Flood, LongNames, Names, Storm
 from conformance.lab.abuse.ground import Attack
 from conformance.lab.abuse.holding import Files, Sips, Slow, Unread
 from conformance.lab.abuse.parsing import Fragments, Junk, LongTexts, Pings, Texts
-from conformance.lab.abuse.playing import HouseHog, Impostors
+from conformance.lab.abuse.playing import Guesses, HouseHog, Impostors
 from conformance.lab.abuse.pouring import Commands, Garbage, Maps, Million
 
 _ALL: tuple[Attack, ...] = (
@@ -22,12 +22,14 @@ _ALL: tuple[Attack, ...] = (
     Junk(),
     Slow(),
     Halves(),
+    Hellos(),
     Resets(),
     Files(),
     RapidResets(),
     Upgrades(),
     HouseHog(),
     Impostors(),
+    Guesses(),
     Flood(),
     Commands(),
     Garbage(),

@@ -19,7 +19,7 @@ from conformance.lab.abuse.figures import Spread, Window
 from conformance.lab.abuse.target import Target
 from conformance.lab.bots import KINDS
 from conformance.lab.client import connected
-from conformance.lab.house import HouseGames
+from conformance.lab.house import HouseGames, Refusal
 from conformance.lab.jobs import LoadError, as_words
 from conformance.lab.meters import Used
 from conformance.launch import Server
@@ -83,6 +83,8 @@ class Guest:
     def __init__(self, address: Address) -> None:
         self.lost: list[str] = []
         """What ended its games otherwise than by the rules."""
+        self.refused: list[str] = []
+        """Why it got no game: there are too many other guests."""
         self._games = HouseGames(pause=PAUSE)
         self._address = address
 
@@ -101,7 +103,8 @@ class Guest:
                     await self._games.play(client, PLAYER)
             except LoadError as error:
                 if self._games.on or self.finished == finished:  # otherwise the series is over
-                    self.lost.append(f"{_NAME} against {PLAYER}: {error}")
+                    is_busy = self._games.on == 0 and isinstance(error, Refusal)
+                    (self.refused if is_busy else self.lost).append(f"{_NAME} against {PLAYER}: {error}")
                 self._games.on, self._games.asked = 0, None
             await trio.sleep(_AGAIN)
 
