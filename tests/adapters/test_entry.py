@@ -2,6 +2,7 @@
 
 import logging
 import ssl
+import threading
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -15,6 +16,7 @@ from shell_fakes import drained, sockets
 from wires import wired
 
 from adapters.entry import HANDSHAKE_LIMIT, PROXY_LIMIT, SILENCE, Entry
+from adapters.tls import Session
 from adapters.wire import Wire
 from gateway.server.certificates import Certificate
 from gateway.server.proxies import LONGEST
@@ -196,6 +198,26 @@ async def test_client_of_a_busy_server_may_take_its_time_for_the_handshake(
         assert await client.receive_some()
         await client.aclose()
     assert counts == {}
+
+
+@certificates.needs_openssl
+async def test_handshake_does_not_wait_for_another_one_to_be_computed(
+    certificate: Certificate, counts: Counter[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = threading.Barrier(2, timeout=10)
+
+    def shake_hands(session: Session) -> bool:
+        both.wait()
+        raise ssl.SSLError
+
+    monkeypatch.setattr(Session, "shake_hands", shake_hands)
+    entry = Entry(certificate, counts)
+    async with let_in(entry) as client, let_in(entry) as other:
+        for stream in (client, other):
+            await stream.send_all(b"\x16")
+            await stream.send_eof()
+        assert await drained(client) == await drained(other) == b""
+    assert counts == {("entry_refused", "no_handshake"): 2}
 
 
 @certificates.needs_openssl
