@@ -142,6 +142,7 @@ async def test_guest_whose_series_is_over_is_not_lost(monkeypatch: pytest.Monkey
         visits.append("one")
         if len(visits) == 3:
             twice.set()
+            await trio.sleep_forever()
         await stream.receive_some()
         await stream.send_all(b"SUCCESS\n")
         await stream.receive_some()
@@ -165,6 +166,7 @@ async def test_guest_for_whom_a_house_player_has_no_time_is_not_lost(autojump_cl
         await stream.receive_some()
         if client.refused:
             over.set()
+            await trio.sleep_forever()
         await stream.send_all(b"Error PLAYER_NOT_AVAILABLE\n")
 
     async with tcp_server(busy) as address, trio.open_nursery() as nursery:
@@ -183,6 +185,7 @@ async def test_metrics_that_cannot_be_read_are_counted(autojump_clock: object) -
     async def serve(stream: trio.SocketStream) -> None:
         if not answers:
             over.set()
+            await trio.sleep_forever()
         await stream.receive_some()
         await stream.send_all(
             b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n" + (answers.pop(0) if answers else b"")
