@@ -5,8 +5,8 @@ it keeps:
 
 - What is read before a client is served is bounded, in bytes and in seconds.
 - A port takes both TLS and plain connections, so that no client of old is cut off, unless TLS is demanded.
-- The computation of a handshake, which takes a millisecond or more, is done by a thread, for one client at a
-  time. Games go on meanwhile.
+- The computation of a handshake, which takes a millisecond or more, is done by threads, for a few clients at
+  a time. Games go on meanwhile.
 """
 
 import logging
@@ -31,8 +31,11 @@ SILENCE = 300.0
 """Seconds until the first byte of a client that may write lines: as long as people may take."""
 PROXY_LIMIT = 5.0
 """Seconds that a proxy has for its header."""
-HANDSHAKE_LIMIT = 10.0
-"""Seconds for a handshake of TLS, from its first byte."""
+HANDSHAKE_LIMIT = 60.0
+"""Seconds for a handshake of TLS, from its first byte, in which a busy server answers, too."""
+HANDSHAKES = 8
+"""How many are computed at once. One that is done makes room in the next turn of the loop only, which may be
+long: with a single one, clients that begin handshakes and go would keep others waiting for a minute."""
 HANDSHAKE_BYTES = 64 * 1024
 """Bytes that a client may send in a handshake."""
 LOG_PERIOD = 60.0
@@ -78,7 +81,7 @@ class Entry:
         self._tls_only = tls_only
         self._proxied = proxied
         self._trusted = trusted
-        self._thread = trio.CapacityLimiter(1)
+        self._threads = trio.CapacityLimiter(HANDSHAKES)
         self._log = Throttle(LOG_PERIOD)
 
     @property
@@ -174,7 +177,7 @@ class Entry:
         return False
 
     async def _in_thread(self, work: Callable[[], bool]) -> bool:
-        return await trio.to_thread.run_sync(work, limiter=self._thread)
+        return await trio.to_thread.run_sync(work, limiter=self._threads)
 
     def _refuse(self, why: str) -> None:
         self._counts["entry_refused", why] += 1

@@ -12,7 +12,9 @@ from conformance.dialects import DIALECTS
 
 WEB = "web"
 """The front end that is no dialect: the page, and results by HTTP."""
-_WORDS = {"page": WEB} | {dialect: dialect for dialect in DIALECTS}
+METRICS = "metrics"
+"""What the server counts, for Prometheus."""
+_WORDS = {"page": WEB, "metrics": METRICS} | {dialect: dialect for dialect in DIALECTS}
 """The gateway's words for its front ends, and ours."""
 
 

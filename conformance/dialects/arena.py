@@ -20,6 +20,7 @@ _START = {
     Encoding.JSON: '{"type":"start","id":%s,"against":%s}',
     Encoding.EDN: '{:type "start", :id %s, :against %s}',
 }
+_TOKEN = {Encoding.JSON: ',"token":%s}', Encoding.EDN: " :token %s}"}
 _NOBODY = {Encoding.JSON: "null", Encoding.EDN: "nil"}
 
 
@@ -39,7 +40,10 @@ class Arena(Script):
 
     def opening(self, wish: Wish) -> bytes:
         against = _NOBODY[self._encoding] if wish.against is None else json.dumps(wish.against)
-        return frame((_START[self._encoding] % (json.dumps(wish.name), against)).encode())
+        start = _START[self._encoding] % (json.dumps(wish.name), against)
+        if wish.token is not None:
+            start = start[:-1] + _TOKEN[self._encoding] % json.dumps(wish.token)
+        return frame(start.encode())
 
     def cut(self, data: bytes) -> Cut:
         return cut_frames(data)

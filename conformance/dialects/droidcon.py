@@ -31,7 +31,7 @@ class Droidcon(Script):
 
     def opening(self, wish: Wish) -> bytes:
         where = wish.table or ("lobby" if wish.against is None else f"@{wish.against}")
-        return f"NAME {wish.name}\nJOIN {where}\n".encode()
+        return f"NAME {wish.called}\nJOIN {where}\n".encode()
 
     def cut(self, data: bytes) -> Cut:
         return cut_lines(data)

@@ -39,7 +39,7 @@ class Nac4(Script):
         return super().resource(wish)
 
     def opening(self, wish: Wish) -> bytes:
-        return frame(f"connect {wish.name}\r\n".encode())
+        return frame(f"connect {wish.called}\r\n".encode())
 
     def cut(self, data: bytes) -> Cut:
         return cut_frames(data)

@@ -122,6 +122,13 @@ class Wish:
     name: str
     table: str | None = None
     against: str | None = None
+    token: str | None = None
+    """Lets it bear a name that is protected."""
+
+    @property
+    def called(self) -> str:
+        """The name, and behind it the token, if there is one."""
+        return self.name if self.token is None else f"{self.name} {self.token}"
 
 
 class Script(ABC):

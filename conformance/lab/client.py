@@ -1,5 +1,6 @@
 """A client on a TCP connection, by trio: it says, hears, and opens a websocket where its dialect has one."""
 
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -23,7 +24,7 @@ class HungUp(LoadError):
 class Client:
     """One connection."""
 
-    def __init__(self, stream: trio.SocketStream) -> None:
+    def __init__(self, stream: trio.SocketStream | trio.SSLStream[trio.SocketStream]) -> None:
         self.stream = stream
         self._lines: list[bytes] = []
         """Lines that were received and not yet read, the next one last."""
@@ -37,9 +38,12 @@ class Client:
             raise HungUp from None
 
     async def leave(self) -> None:
-        """Send no more. Raises HungUp."""
+        """Send no more; with TLS that is the end of the connection. Raises HungUp."""
         try:
-            await self.stream.send_eof()
+            if isinstance(self.stream, trio.SSLStream):
+                await self.stream.aclose()
+            else:
+                await self.stream.send_eof()
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             raise HungUp from None
 
@@ -90,14 +94,16 @@ class Client:
 
 
 @asynccontextmanager
-async def connected(address: Address, source: str | None = None) -> AsyncIterator[Client]:
+async def connected(
+    address: Address, source: str | None = None, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[Client]:
     """A connection, for as long as the block lasts. `source`: the address to come from. Raises HungUp."""
     try:
         stream = await trio.open_tcp_stream(address.host, address.port, local_address=source)
     except OSError as error:
         raise HungUp(f"cannot connect: {error}") from None
     try:
-        yield Client(stream)
+        yield Client(stream if tls is None else trio.SSLStream(stream, tls, server_hostname=address.host))
     finally:
         await trio.aclose_forcefully(stream)
 

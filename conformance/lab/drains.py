@@ -80,8 +80,8 @@ async def drain_all(options: Namespace, where: str, command: Sequence[str]) -> F
     for number in range(1, options.drains + 1):
         moment = lot.uniform(0, options.within)
         load = await _drained(f"{notes.token}d{number}", moment, options, (where, command), counts)
-        games, hurt = notes.add(load), sum(map(_is_hurt, load.players))
-        counts.hurt += [str(player) for player in load.players if _is_hurt(player)]
+        games, hurt = notes.add(load), sum(map(is_hurt, load.players))
+        counts.hurt += [str(player) for player in load.players if is_hurt(player)]
         print(
             f"drain {number}, {counts.seconds[-1]:.3f} s: {games} games told of, {hurt} clients hurt",
             flush=True,
@@ -126,7 +126,8 @@ async def _stopped(server: Server) -> float:
     return trio.current_time() - begun
 
 
-def _is_hurt(player: Player) -> bool:
+def is_hurt(player: Player) -> bool:
+    """Whether a client was told of a game, and not of its result, and did not leave it."""
     return player.is_playing and not player.is_leaving
 
 

@@ -1,9 +1,11 @@
 """What comes before a client's first word: a proxy's header, TLS, and what is read of it at most."""
 
 import logging
+import ssl
+import threading
 from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import certificates
@@ -14,6 +16,7 @@ from shell_fakes import drained, sockets
 from wires import wired
 
 from adapters.entry import HANDSHAKE_LIMIT, PROXY_LIMIT, SILENCE, Entry
+from adapters.tls import Session
 from adapters.wire import Wire
 from gateway.server.certificates import Certificate
 from gateway.server.proxies import LONGEST
@@ -172,6 +175,49 @@ async def test_client_that_does_not_finish_its_handshake_is_hung_up_on(
         assert await drained(client) == b""
         assert trio.current_time() - begin == pytest.approx(HANDSHAKE_LIMIT, abs=2)
     assert counts == {("entry_refused", "no_handshake"): 1}
+
+
+@certificates.needs_openssl
+async def test_client_of_a_busy_server_may_take_its_time_for_the_handshake(
+    files: certificates.Files,
+    certificate: Certificate,
+    counts: Counter[tuple[str, str]],
+    mock_clock: trio.testing.MockClock,
+) -> None:
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    session = files.client().wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
+    async with sockets() as (server, client), trio.open_nursery() as nursery:
+        nursery.start_soon(Entry(certificate, counts).before(echo), wired(server))
+        with suppress(ssl.SSLWantReadError):
+            session.do_handshake()
+        await client.send_all(outgoing.read())
+        incoming.write(await client.receive_some())
+        mock_clock.jump(15)
+        session.do_handshake()
+        await client.send_all(outgoing.read())
+        assert await client.receive_some()
+        await client.aclose()
+    assert counts == {}
+
+
+@certificates.needs_openssl
+async def test_handshake_does_not_wait_for_another_one_to_be_computed(
+    certificate: Certificate, counts: Counter[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = threading.Barrier(2, timeout=10)
+
+    def shake_hands(session: Session) -> bool:
+        both.wait()
+        raise ssl.SSLError
+
+    monkeypatch.setattr(Session, "shake_hands", shake_hands)
+    entry = Entry(certificate, counts)
+    async with let_in(entry) as client, let_in(entry) as other:
+        for stream in (client, other):
+            await stream.send_all(b"\x16")
+            await stream.send_eof()
+        assert await drained(client) == await drained(other) == b""
+    assert counts == {("entry_refused", "no_handshake"): 2}
 
 
 @certificates.needs_openssl

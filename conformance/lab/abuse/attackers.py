@@ -26,13 +26,13 @@ def work(words: Any) -> object:
 
 
 def give_way(core: int | None) -> None:
-    """Run where the server does not, and when nobody else wants to."""
+    """Run where the server does not, when nobody else wants to; without such a core as the lesser one."""
     if core is not None:
         os.sched_setaffinity(0, {core})
-    if hasattr(os, "SCHED_IDLE"):
+    if core is not None and hasattr(os, "SCHED_IDLE"):
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     else:
-        os.nice(19)
+        os.nice(5)
 
 
 async def attack(words: Any) -> dict[str, Ground]:

@@ -1,8 +1,10 @@
 """Attacks by what is broken: frames that no client should send, connections that end where none should."""
 
 import socket
+import ssl
 import struct
 from collections.abc import Sequence
+from contextlib import suppress
 
 import trio
 
@@ -84,6 +86,31 @@ class Halves(Attack):
             await client.say(data[: ground.lot.randrange(len(data)) + 1])
             await client.leave()
             await client.drain()
+
+
+class Hellos(Attack):
+    """Clients that begin a handshake of TLS, and have the server compute its part of it for nothing."""
+
+    name = "hellos"
+    what = "handshakes of TLS that are begun, whole, torn or with junk behind them: 200 a second"
+    clients = 40
+
+    def prepare(self) -> None:
+        hello = ssl.MemoryBIO()
+        with suppress(ssl.SSLWantReadError):
+            ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), hello, server_hostname="x").do_handshake()
+        self._hello = hello.read()
+
+    async def live(self, ground: Ground, number: int) -> None:
+        lot, junk = ground.lot, (b"", b"\x16\x03\x03\xff\xff", b"\x15\x03\x03\0\x02\x02\x28", bytes(600))
+        async with ground.connected((*_KINDS, "web")[number % 4]) as client:
+            whole = lot.random() < 0.8
+            await client.say(self._hello[: len(self._hello) if whole else lot.randrange(1, len(self._hello))])
+            with trio.move_on_after(_HEARD):
+                await client.heard()
+            await client.say(lot.choice(junk))
+            if lot.random() < 0.3:
+                _tear(client)
 
 
 class Resets(Attack):

@@ -25,7 +25,7 @@ _PATHS = (
     "/api/standings",
     "/api/games-vg",
 )
-_EVERY = (
+EVERY = (
     *_PATHS,
     "/",
     "/board",
@@ -125,7 +125,7 @@ class Pages(Attack):
     reads = True
 
     async def live(self, ground: Ground, number: int) -> None:
-        path = _EVERY[(number // 4 + ground.counts["connections"]) % len(_EVERY)]
+        path = EVERY[(number // 4 + ground.counts["connections"]) % len(EVERY)]
         async with ground.connected("web") as client:
             match number % 4:
                 case 0:

@@ -13,22 +13,22 @@ from tempfile import TemporaryDirectory
 
 import trio
 
-from conformance.arguments import Parser, write_json
+from conformance.arguments import Parser, seconds, write_json
 from conformance.lab import meters
-from conformance.lab.abuse.attacks import ATTACKS
+from conformance.lab.abuse.attacks import ATTACKS, at_once
 from conformance.lab.abuse.figures import Memory, Outcome, Report, Stop, Window, typical
 from conformance.lab.abuse.table import as_data, readable
-from conformance.lab.abuse.target import Log, Target
+from conformance.lab.abuse.target import LIMITED, Log, Target
+from conformance.lab.abuse.together import together
 from conformance.lab.abuse.watched import HONEST, Guest, Watched, honest_plan
 from conformance.lab.client import asked
+from conformance.lab.figures import finished
 from conformance.lab.jobs import LoadError, many_files, process, say
 from conformance.lab.short_games import fill
 from conformance.launch import COMMAND, Server, start
 from conformance.targets import Address
 
 OPTIONS = ("--web", "0", "--rounds", "1000000", "--games-per-pair", "0")
-LIMITED = ("/bin/sh", "-c", 'ulimit -n 1024; exec "$@"', "sh")
-"""Before the server's command: it may have as many files open as on many systems, so they can run out."""
 REST = 10.0
 """Seconds between two attacks."""
 SETTLING = 2.0
@@ -44,6 +44,8 @@ _ANSWERING = 60.0
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
     options = _parse(argv)
+    if options.together is not None:
+        return finished(trio.run(together, options, COMMAND), options)
     if not meters.has_proc():
         print("There is no /proc here: the server's CPU and memory are not known.")
     with TemporaryDirectory(prefix="abuse-") as folder:
@@ -60,6 +62,13 @@ def _parse(argv: Sequence[str]) -> Namespace:
     parser.seconds("--rest", REST, "and the rest behind it")
     parser.count("--stored", 10_000, "games in the database before web attacks")
     parser.only(ATTACKS)
+    parser.add_argument(
+        "--together",
+        type=seconds,
+        metavar="SECONDS",
+        help="instead let all attackers loose together, again and again for so long, beside all that a server"
+        " has to do",
+    )
     parser.server_options()
     parser.report()
     return parser.parse_args(argv)
@@ -106,17 +115,17 @@ async def _all(options: Namespace, server: Server, watched: Watched, where: str)
     target = watched.target
     say("watching quiet games ...")
     quiets, seen = [await watched.watched(min(options.rest, options.seconds))], list[Outcome]()
-    together = [name for name in options.only if not ATTACKS[name].is_alone] or options.only
+    crowd = at_once(options.only)
     groups = [[name] for name in options.only]
-    if len(together) > 1:
-        groups.append(together)
+    if len(crowd) > 1:
+        groups.append(crowd)
     for group in groups:
         outcome, quiet = await _attacked_by(group, options, watched, where)
         seen.append(outcome)
         quiets.append(quiet)
     page = len(await _fetched(server.addresses["web"], _PAGE))
     say("stopping the server under attack ...")
-    async with watched.attackers(together, BEFORE_STOP + 10 * REST):
+    async with watched.attackers(crowd, BEFORE_STOP + 10 * REST):
         await trio.sleep(BEFORE_STOP)
         stop = Stop(*await target.stop())
     usual = typical(quiets)

@@ -30,6 +30,8 @@ HOST = "127.0.0.1"
 class Attacker(Client):
     """One connection of an attack, whose bytes are counted."""
 
+    stream: trio.SocketStream
+
     def __init__(self, stream: trio.SocketStream, ground: "Ground") -> None:
         super().__init__(stream)
         self._ground = ground
@@ -60,6 +62,7 @@ class Ground:
         """A TCP connection to a front end, for as long as the block lasts. Raises HungUp."""
         async with connected(Address(HOST, self.ports[kind]), self._source) as client:
             self.counts["connections"] += 1
+            assert isinstance(client.stream, trio.SocketStream)
             yield Attacker(client.stream, self)
 
     @asynccontextmanager

@@ -19,6 +19,8 @@ _MOVES = (
     b'{:type "move", :move 3N}',
     b"",
 )
+_GUESSING = 2.0
+"""Seconds for which somebody who guesses waits for an answer."""
 _NAMES = ("aima", "Random", "AIMA10", "TEST", "me")
 
 
@@ -38,6 +40,32 @@ class HouseHog(Attack):
                 ground.counts["refused"] += 1
                 await trio.sleep(1)
                 raise HungUp from None
+
+
+class Guesses(Attack):
+    """Clients with the names of others, who guess their tokens."""
+
+    name = "guesses"
+    what = "tokens guessed, where names are protected: in first messages, names and URLs"
+    clients = 30
+
+    async def live(self, ground: Ground, number: int) -> None:
+        name, token = f"late{ground.lot.randint(2, 9)}", ground.lot.randbytes(16).hex()
+        start = frame(b'{"type":"start","id":"%b","token":"%b"}' % (name.encode(), token.encode()))
+        match number % 3:
+            case 0:
+                async with ground.connected("droidcon") as client, drained(client):
+                    await client.say(f"NAME {name} {token}\nNAME {name}\nJOIN {token}\n".encode())
+                    await trio.sleep(_GUESSING)
+            case 1:
+                async with ground.websocket("nac4", f"/?token={token}") as client, drained(client):
+                    await client.say(frame(f"connect {name}\r\n".encode()))
+                    await client.say(frame(f"connect {name} {token}\r\n".encode()))
+                    await trio.sleep(_GUESSING)
+            case _:
+                async with ground.websocket("arena", f"/?token={token}") as client, drained(client):
+                    await client.say(start * 10)
+                    await trio.sleep(_GUESSING)
 
 
 class Impostors(Attack):

@@ -13,6 +13,8 @@ from conformance.lab.abuse.figures import Said
 from conformance.lab.meters import NoSuchProcess, Used, children_of, rss_bytes, used_by
 from conformance.launch import Server
 
+LIMITED = ("/bin/sh", "-c", 'ulimit -n 1024; exec "$@"', "sh")
+"""Before the server's command: it may have as many files open as on many systems, so they can run out."""
 LOOK = 0.1
 """Seconds between two looks at the memory."""
 PATIENCE = 60.0

@@ -3,7 +3,7 @@
 Knows processes and the lines they exchange; does not judge what they come to.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from time import perf_counter, time_ns
 
@@ -14,7 +14,7 @@ from conformance.lab.abuse.figures import Spread, Window
 from conformance.lab.abuse.target import Target
 from conformance.lab.bots import KINDS
 from conformance.lab.client import connected
-from conformance.lab.house import HouseGames
+from conformance.lab.house import HouseGames, Refusal
 from conformance.lab.jobs import LoadError, Process, as_words, process
 from conformance.lab.meters import Used
 from conformance.launch import Server
@@ -36,19 +36,29 @@ class Guest:
     def __init__(self, address: Address) -> None:
         self.lost: list[str] = []
         """What ended its games otherwise than by the rules."""
+        self.refused: list[str] = []
+        """Why it got no game: there are too many other guests."""
         self._games = HouseGames(pause=PAUSE)
         self._address = address
+
+    @property
+    def finished(self) -> int:
+        """How many games it has finished."""
+        return self._games.finished
 
     async def run(self) -> None:
         """Play."""
         while True:
+            finished = self.finished
             try:
                 async with connected(self._address) as client:
                     await house.name(client, _NAME)
                     await self._games.play(client, PLAYER)
             except LoadError as error:
-                self.lost.append(f"{_NAME} against {PLAYER}: {error}")
-                self._games.asked = None
+                if self._games.on or self.finished == finished:  # otherwise the series is over
+                    is_busy = self._games.on == 0 and isinstance(error, Refusal)
+                    (self.refused if is_busy else self.lost).append(f"{_NAME} against {PLAYER}: {error}")
+                self._games.on, self._games.asked = 0, None
             await trio.sleep(_AGAIN)
 
     def begin(self) -> None:
@@ -107,17 +117,20 @@ class Watched:
     @asynccontextmanager
     async def attackers(self, names: Sequence[str], seconds: float) -> AsyncIterator[Process]:
         """Attackers of these kinds, who begin with the block. Raises LoadError."""
-        token = f"z{time_ns() // 1000 % 10**8}"
-        words = {
-            "names": [*names],
-            "ports": self._ports,
-            "seconds": seconds,
-            "core": self._core,
-            "token": token,
-        }
-        async with process(ATTACKERS, words) as attackers:
-            await attackers.answer()  # they are ready
+        async with attacking(names, self._ports, seconds, self._core) as attackers:
             yield attackers
+
+
+@asynccontextmanager
+async def attacking(
+    names: Sequence[str], ports: Mapping[str, int], seconds: float, core: int | None
+) -> AsyncIterator[Process]:
+    """Attackers of these kinds, on one core or on any, who begin with the block. Raises LoadError."""
+    token = f"z{time_ns() // 1000 % 10**8}"
+    words = {"names": [*names], "ports": ports, "seconds": seconds, "core": core, "token": token}
+    async with process(ATTACKERS, words) as attackers:
+        await attackers.answer()  # they are ready
+        yield attackers
 
 
 def honest_plan(server: Server, pairs: int, core: int | None) -> object:

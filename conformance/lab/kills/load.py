@@ -5,6 +5,7 @@ is the one that was to be told. The rule the load keeps: whatever has reached a 
 told, also what the client had not read yet when the server died.
 """
 
+import ssl
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations_with_replacement
@@ -92,6 +93,9 @@ class Player:
 class Load:
     """All clients of one run of the server."""
 
+    pause = 0.0
+    """Seconds that a client thinks before it says something."""
+
     def __init__(self, name: str, seed: str, addresses: Mapping[str, Address], enough: int = 1) -> None:
         """`name`, of letters and digits, is what all clients' names begin with; no other load has it."""
         self.players: list[Player] = []
@@ -128,16 +132,25 @@ class Load:
             games = course(f"{self._seed} {key}", is_left=not _SERIES_END & {*dialects})
             self.games[table] = games
             names = [table + letter for letter in "ab"]
-            player = Player(dialects[side], Wish(names[side], table=table), names[1 - side], games)
+            wish = Wish(names[side], table=table, token=self.token_of(names[side]))
+            player = Player(dialects[side], wish, names[1 - side], games)
             self.players.append(player)
-            await self._play(player)
+            await self.play(player)
             number += 1
 
-    async def _play(self, player: Player) -> None:
-        """Play a course of games, or as much of it as the server lives to see."""
+    def token_of(self, name: str) -> str | None:
+        """Return the token of a player's name, if it has one."""
+        return None
+
+    def tls_of(self, player: Player) -> ssl.SSLContext | None:
+        """Return how a player's connection is encrypted, if it is."""
+        return None
+
+    async def play(self, player: Player) -> None:
+        """Play a course of games, or as much of it as the server lives to see. Raises OutOfStep."""
         address = self._addresses[player.dialect]
         try:
-            async with connected(address) as client:
+            async with connected(address, tls=self.tls_of(player)) as client:
                 await self._converse(player, address, client)
         except (HungUp, Closed) as error:
             if not (self.is_over or player.is_leaving):
@@ -152,6 +165,7 @@ class Load:
         while not player.has_all:
             with suppress(HungUp):  # whether the server is there still is seen when reading
                 if answer:
+                    await trio.sleep(self.pause)
                     await client.say(answer)
                 if player.is_leaving:
                     await client.leave()
