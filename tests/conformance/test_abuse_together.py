@@ -15,7 +15,7 @@ from test_drains import BREAKS_ITS_WORD
 from conformance.__main__ import main
 from conformance.dialects.frames import frame
 from conformance.dialects.script import Game, Wish
-from conformance.lab.abuse import command, company, together, watched
+from conformance.lab.abuse import command, company, watched
 from conformance.lab.abuse.company import Honest, Viewers, tokens_for
 from conformance.lab.abuse.together import Ear
 from conformance.lab.abuse.watched import Guest
@@ -43,7 +43,6 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def test_short_run_loses_nothing(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(together, "MOST_KEPT", 1.0)  # in seconds no memory settles
     report = folder / "together.json"
     status = main(["abuse", *WORDS, "--json", str(report)])
     out, err = capsys.readouterr()

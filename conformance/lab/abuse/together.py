@@ -19,7 +19,7 @@ import trio
 
 from conformance.lab.abuse.attacks import at_once
 from conformance.lab.abuse.company import Honest, Operator, Viewers, tokens_for
-from conformance.lab.abuse.figures import MB, MOST_KEPT, Stop
+from conformance.lab.abuse.figures import MB, Stop
 from conformance.lab.abuse.target import LIMITED, PATIENCE, Log, Target
 from conformance.lab.abuse.watched import Guest, attacking
 from conformance.lab.figures import Row
@@ -42,6 +42,8 @@ OPTIONS = (
     "--drain",
     str(DRAIN),
 )
+REMEMBERED = 64
+"""MB that a server's memory may grow by: it remembers up to 100,000 pairs of names that met."""
 BOUT = 50.0
 """Seconds for which attackers attack before a rest."""
 _SHOWN = 10
@@ -207,8 +209,8 @@ def _memory(sizes: Sequence[int | None]) -> list[Row]:
     start, first, *_, last = [*sizes, sizes[-1]]
     moments = {"at the start": start, "behind the first bout": first, "at the end": last}
     rows = [Row("memory", what, size and size / MB, "MB", form=".0f") for what, size in moments.items()]
-    grown = 100 * (last / first - 1) if first and last else None
-    return [*rows, Row("memory", "more at the end than behind the first", grown, "%", 100 * MOST_KEPT, ".1f")]
+    grown = (last - first) / MB if first and last else None
+    return [*rows, Row("memory", "more at the end than behind the first", grown, "MB", REMEMBERED, ".0f")]
 
 
 def _details(seen: Seen) -> list[str]:
