@@ -42,8 +42,8 @@ OPTIONS = (
     "--drain",
     str(DRAIN),
 )
-REMEMBERED = 64
-"""MB that a server's memory may grow by: it remembers up to 100,000 pairs of names that met."""
+MOST_GROWN = 128
+"""MB that a server's memory may grow by with what it keeps: pairs of names that met, longer and longer pages."""
 BOUT = 50.0
 """Seconds for which attackers attack before a rest."""
 _SHOWN = 10
@@ -210,7 +210,7 @@ def _memory(sizes: Sequence[int | None]) -> list[Row]:
     moments = {"at the start": start, "behind the first bout": first, "at the end": last}
     rows = [Row("memory", what, size and size / MB, "MB", form=".0f") for what, size in moments.items()]
     grown = (last - first) / MB if first and last else None
-    return [*rows, Row("memory", "more at the end than behind the first", grown, "MB", REMEMBERED, ".0f")]
+    return [*rows, Row("memory", "more at the end than behind the first", grown, "MB", MOST_GROWN, ".0f")]
 
 
 def _details(seen: Seen) -> list[str]:
