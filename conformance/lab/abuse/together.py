@@ -43,7 +43,7 @@ OPTIONS = (
     str(DRAIN),
 )
 MOST_GROWN = 128
-"""MB that a server's memory may grow by with what it keeps: pairs of names that met, longer and longer pages."""
+"""MB that a server's memory may grow by with what it keeps: names that met, longer and longer pages."""
 BOUT = 50.0
 """Seconds for which attackers attack before a rest."""
 _SHOWN = 10
