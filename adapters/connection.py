@@ -110,7 +110,7 @@ class Connection(Generic[C, S]):
                 more = await self._transport.listen(self._heard)
                 while self._unheard or self._seat.is_held:
                     await self._outbox.room()
-                    await self._pace.ready(self._outbox.number, self._transport.origin)
+                    await self._pace.ready(self._outbox.latest_number, self._transport.origin)
                     await self._transport.turn()
                     texts, self._unheard = self._unheard, []
                     self._heard(texts, AT_ONCE)
@@ -120,8 +120,8 @@ class Connection(Generic[C, S]):
         finally:
             self._outbox.note(words)
         if flooded:
-            self._outbox.latest, self._outbox.number = "", self._outbox.number + 1
-            self._hub.submit(self._seat, Unreadable(self._outbox.number), self._transport.read_at)
+            self._outbox.latest, self._outbox.latest_number = "", self._outbox.latest_number + 1
+            self._hub.submit(self._seat, Unreadable(self._outbox.latest_number), self._transport.read_at)
         self._hub.submit(self._seat, Leave(), self._transport.read_at)
 
     def _heard(self, texts: list[str], limit: int = AT_FIRST) -> bool:
@@ -133,13 +133,13 @@ class Connection(Generic[C, S]):
             if (
                 index == limit
                 or ((outbox.drains or outbox.holds) and outbox.is_full)
-                or (outbox.number >= pace.upto and not pace.allows(outbox.number, now))
+                or (outbox.latest_number >= pace.upto and not pace.allows(outbox.latest_number, now))
             ):
                 self._unheard = texts[index:]
                 return False
             if outbox.wire_log is not None:
                 outbox.wire_log.heard(now, text)
-            number = outbox.number = outbox.number + 1
+            number = outbox.latest_number = outbox.latest_number + 1
             command: Command
             try:
                 message = outbox.latest = self._codec.decode(text)

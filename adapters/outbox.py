@@ -54,7 +54,7 @@ class Outbox(Generic[C, S]):
         "farewell",
         "holds",
         "latest",
-        "number",
+        "latest_number",
         "scope",
         "seat",
         "stay",
@@ -69,7 +69,7 @@ class Outbox(Generic[C, S]):
         translator: Translator[C, S],
         hide: Hide | None,
     ) -> None:
-        self.number = 0
+        self.latest_number = 0
         """The number of the client's latest message that was carried out."""
         self.latest: C | str = ""
         """That message; the text, if it was not a message."""
@@ -206,7 +206,7 @@ class Outbox(Generic[C, S]):
     def remember(self, text: str) -> None:
         """Keep the latest message, whose text is given: its refusal may have to wait for a result."""
         self._unanswered += len(text)
-        self._messages[self.number] = self.latest
+        self._messages[self.latest_number] = self.latest
 
     def note(self, words: str) -> None:
         """Note how the connection ends, for the operator and the evidence."""
@@ -226,7 +226,7 @@ class Outbox(Generic[C, S]):
         if not isinstance(event, Refused):
             return None
         self._hub.feed.counts["refused", (event.objections.name or "").lower()] += 1
-        return self.latest if event.to == self.number else self._messages.get(event.to)
+        return self.latest if event.to == self.latest_number else self._messages.get(event.to)
 
     def _part(self, dismissed: Dismissed) -> None:
         """Hang up, now that the client was told all that it is to hear."""
