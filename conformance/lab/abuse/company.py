@@ -233,7 +233,7 @@ class Operator:
         for number in count(2):
             await trio.sleep(RELOADING)
             await self._say("player", "add", f"late{number}")
-            await self._say("ban", f"me{number % 100}")
+            await self._say("ban", f"me{number}")
             if number % _BANNED < 2:
                 await self._say("unban" if number % _BANNED else "ban", ELSEWHERE)
             copy(self._others[number % 2], self._certificate)
