@@ -15,7 +15,7 @@ from conformance.lab.abuse.target import Target
 from conformance.lab.bots import KINDS
 from conformance.lab.client import connected
 from conformance.lab.house import HouseGames, Refusal
-from conformance.lab.jobs import LoadError, Process, as_words, process
+from conformance.lab.jobs import LoadError, Process, as_words, process, say
 from conformance.lab.meters import Used
 from conformance.launch import Server
 from conformance.targets import Address
@@ -56,10 +56,16 @@ class Guest:
                     await self._games.play(client, PLAYER)
             except LoadError as error:
                 if self._games.on or self.finished == finished:  # otherwise the series is over
-                    is_busy = self._games.on == 0 and isinstance(error, Refusal)
-                    (self.refused if is_busy else self.lost).append(f"{_NAME} against {PLAYER}: {error}")
+                    self._note(f"{_NAME} against {PLAYER}: {error}", is_refused=isinstance(error, Refusal))
                 self._games.on, self._games.asked = 0, None
             await trio.sleep(_AGAIN)
+
+    def _note(self, what: str, *, is_refused: bool) -> None:
+        if is_refused and not self._games.on:
+            self.refused.append(what)
+        else:
+            self.lost.append(what)
+            say(f"hurt: {what}")
 
     def begin(self) -> None:
         """Begin to measure."""
