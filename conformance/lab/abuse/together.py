@@ -42,8 +42,8 @@ OPTIONS = (
     "--drain",
     str(DRAIN),
 )
-MOST_GROWN = 128
-"""MB that a server's memory may grow by with what it keeps: names that met, longer and longer pages."""
+MOST_GROWN = 256
+"""MB that a busy server's memory may grow by: evidence that waits to be stored, names that met, longer pages."""
 BOUT = 50.0
 """Seconds for which attackers attack before a rest."""
 _SHOWN = 10
