@@ -43,7 +43,7 @@ OPTIONS = (
     str(DRAIN),
 )
 MOST_GROWN = 256
-"""MB that a busy server's memory may grow by: evidence that waits to be stored, names that met, longer pages."""
+"""MB that a busy server's memory may grow by: evidence that waits, names that met, longer pages."""
 BOUT = 50.0
 """Seconds for which attackers attack before a rest."""
 _SHOWN = 10
