@@ -42,5 +42,5 @@ def _line(name: str, address: str, *, tls_only: bool) -> str:
     scheme, example = examples[name]
     host, _, port = address.rpartition(":")  # of a port with a path, which only URLs have, nothing is made
     shown = example.format(address=address, host=host.strip("[]"), port=port)
-    scheme = f"{scheme}s" if scheme and tls_only else scheme
+    scheme = f"{scheme}s" if scheme and tls_only and name != METRICS else scheme
     return f"{name:9} {f'{scheme}://{address}' if scheme else address:26} {shown}"

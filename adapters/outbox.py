@@ -10,7 +10,7 @@ connection hangs up when that takes too long or becomes too much.
 A refusal comes back with the number of a message, and then the translator gets the message: the latest one,
 or one of the few that were carried out while a result was still to be stored.
 
-The rule it keeps: it never blocks, and of the hub it calls only what a mailbox may.
+The rule it keeps: what the hub calls never blocks, and calls of the hub's methods only `expect` and `handed`.
 """
 
 from typing import Generic

@@ -146,13 +146,16 @@ async def _open_page(options: Options) -> Listeners:
     try:
         return await open_port(WEB_PORT, options.host)
     except PortInUseError:
-        logger.warning(
-            "the page is left out: port %d is in use; give it another with --web PORT, or start with"
-            " --no-web",
-            WEB_PORT,
-            extra={"event": "page_left_out", "port": WEB_PORT},
-        )
         return []
+
+
+def say_that_there_is_no_page() -> None:
+    """Log that the page's usual port is in use, once all other ports are open."""
+    logger.warning(
+        "the page is left out: port %d is in use; give it another with --web PORT, or start with --no-web",
+        WEB_PORT,
+        extra={"event": "page_left_out", "port": WEB_PORT},
+    )
 
 
 async def open_metrics(options: Options) -> Listeners:

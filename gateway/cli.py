@@ -28,7 +28,7 @@ from adapters.front_ends import DIALECTS
 from adapters.house.server import House, is_installed
 from adapters.house.thinking import Thinker
 from adapters.one_port import serving, sharing
-from adapters.ports import Ports, listening_of, open_metrics, opened_ports
+from adapters.ports import Ports, listening_of, open_metrics, opened_ports, say_that_there_is_no_page
 from adapters.sockets import DirectSocket
 from adapters.wire import Backlogs, Turns, Wire
 from gateway.game.clock import Terms
@@ -54,7 +54,7 @@ from gateway.server.logs import log_fault, log_games, set_up_logging
 from gateway.server.metrics.tally import Tally
 from gateway.server.metrics.turns import TimedTurns
 from gateway.server.notifying import keep_alive
-from gateway.server.options import PAGE
+from gateway.server.options import NO_WEB, PAGE
 from gateway.server.reloading import Reloads, reload_on_hangup
 
 if TYPE_CHECKING:
@@ -143,6 +143,8 @@ async def _play(
         opened += [(each.front_end.name, each.addresses()) for each in listening]
         opened += ports.opened(DIALECTS)
         services: list[Service] = [_web(options, archive, ports, listening, hub)] if ports.page_port else []
+        if not services and options.web != NO_WEB:
+            say_that_there_is_no_page()
         listening += ports.listening(_serve_all(options, fronts, ports, hub), wired, limits)
         thinker = Thinker(options.house_workers, _terms(options))
         if epoll is not None:

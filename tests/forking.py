@@ -10,6 +10,7 @@ anew: see `may_fork`.
 import atexit
 import json
 import os
+import select
 import selectors
 import signal
 import socket
@@ -42,11 +43,12 @@ class Forked:
     """A running gateway, as `subprocess.Popen` has it with pipes for stdout and stderr."""
 
     def __init__(self, command: Sequence[str]) -> None:
+        source = _source()
         out, theirs_out = os.pipe()
         err, theirs_err = os.pipe()
         state, theirs = os.pipe()
         order = json.dumps([command[len(_FORKED) :], dict(os.environ)]).encode()
-        socket.send_fds(_source(), [len(order).to_bytes(4) + order], [theirs_out, theirs_err, theirs])
+        socket.send_fds(source, [len(order).to_bytes(4) + order], [theirs_out, theirs_err, theirs])
         for number in (theirs_out, theirs_err, theirs):
             os.close(number)
         self.stdout, self.stderr = open(out, "rb", 0), open(err, "rb", 0)  # noqa: SIM115 - closed by `close`
@@ -105,7 +107,10 @@ class Forked:
 
 @cache
 def _source() -> socket.socket:
-    """Return a socket to the process that forks; it ends when these tests end."""
+    """Return a socket to the process that forks; it ends when these tests end.
+
+    Raises RuntimeError with what it says where it fails, or complains as a gateway would that was started.
+    """
     ours, theirs = socket.socketpair()
     with theirs:
         process = subprocess.Popen(
@@ -116,6 +121,11 @@ def _source() -> socket.socket:
             stderr=subprocess.PIPE,
             pass_fds=[theirs.fileno()],
         )
+    assert process.stderr is not None
+    if not ours.recv(1) or select.select([process.stderr], [], [], 0)[0]:
+        ours.close()
+        said = process.communicate(timeout=PATIENCE)[1].decode()
+        raise RuntimeError(f"the process that forks gateways said, when it loaded what they need:\n{said}")
 
     def end() -> None:
         ours.close()
@@ -136,6 +146,7 @@ def fork(orders: socket.socket) -> bool:
             return False
         arguments, environment = json.loads(orders.recv(int.from_bytes(head), socket.MSG_WAITALL))
         if not os.fork():
+            orders.close()  # or they could still be sent when nobody forks any more
             if not _keep(files[2]):
                 _become(arguments, environment, files[:2])
                 return True
@@ -176,6 +187,7 @@ if __name__ == "__main__":
     for module in _LOADED:
         import_module(module)
     with socket.socket(fileno=int(sys.argv[1])) as orders:
+        orders.sendall(b"+")
         is_gateway = fork(orders)
     if is_gateway:
         from gateway.__main__ import main

@@ -400,6 +400,21 @@ def test_page_is_on_unless_its_usual_port_is_in_use_which_costs_the_page_alone(w
     assert f"WARNING the page is left out: port {port} is in use; give it another with --web PORT" in err
 
 
+def test_second_server_is_refused_in_one_line_that_does_not_speak_of_the_page() -> None:
+    with taken_port() as page, taken_port() as port:
+        done = subprocess.run(
+            [*unasked(page), "--tcp", str(port)],
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    assert complaint(done.stderr).endswith(f", port {port}: Address already in use")
+    assert done.returncode == 1
+
+
 # Logging.
 
 

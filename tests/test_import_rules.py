@@ -10,6 +10,8 @@ from functools import cache
 import pytest
 from code_shape import OURS, ROOT, arrows, cycles, modules
 
+from conformance.__main__ import COMMANDS
+
 DIALECTS = ("nac4", "arena", "droidcon")
 LIST = "adapters.front_ends"
 """What lists the dialects."""
@@ -532,6 +534,11 @@ def test_conformance_imports_nothing_of_what_it_checks() -> None:
 def test_runner_imports_nothing_of_the_laboratory() -> None:
     laboratory = {name for name in CONFORMANCE if name.startswith("conformance.lab")}
     assert offenders({*CONFORMANCE} - laboratory, lambda each: ours(each) & laboratory) == {}
+
+
+def test_no_command_of_the_laboratory_is_imported_by_another() -> None:
+    commands = {f"conformance.lab.{name}" for name in COMMANDS.values()}
+    assert offenders(CONFORMANCE, lambda each: ours(each) & commands) == {}
 
 
 def test_what_measures_reading_imports_neither_sessions_nor_translators() -> None:

@@ -9,6 +9,7 @@ import urllib.request
 from contextlib import ExitStack
 from pathlib import Path
 
+import certificates
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from scripted_clients import ArenaClient, Client, DroidconClient, Nac4Client, connected, play_out
@@ -122,6 +123,14 @@ def test_other_paths_say_where_metrics_are() -> None:
             urllib.request.urlopen(f"http://127.0.0.1:{gateway.port('metrics')}/", timeout=PATIENCE)
         assert refusal.value.read() == b"The metrics are at /metrics\n"
         refusal.value.close()
+
+
+@certificates.needs_openssl
+def test_port_of_the_metrics_is_shown_without_tls_where_others_take_nothing_else(tmp_path: Path) -> None:
+    tls = certificates.make(tmp_path).options
+    with served("--nac4", "0", "--metrics", "0", "--tls-only", *tls, addresses=2) as gateway:
+        assert [line.split()[1].partition(":")[0] for line in gateway.announced] == ["http", "wss"]
+        assert scraped(gateway)
 
 
 def test_port_of_the_metrics_in_use_is_one_line_and_status_1() -> None:

@@ -18,7 +18,7 @@ import trio
 from conformance.arguments import Parser
 from conformance.lab.kills.database import stored_in
 from conformance.lab.kills.games import Verdict, judge
-from conformance.lab.kills.load import Load, Player
+from conformance.lab.kills.load import Load
 from conformance.lab.kills.notes import OPTIONS, PATIENCE, Notes, in_words, new_database, told
 from conformance.launch import COMMAND, Server, start
 
@@ -80,10 +80,10 @@ async def drain_all(options: Namespace, where: str, command: Sequence[str]) -> F
     for number in range(1, options.drains + 1):
         moment = lot.uniform(0, options.within)
         load = await _drained(f"{notes.token}d{number}", moment, options, (where, command), counts)
-        games, hurt = notes.add(load), sum(map(is_hurt, load.players))
-        counts.hurt += [str(player) for player in load.players if is_hurt(player)]
+        games, hurt = notes.add(load), [str(player) for player in load.players if player.is_hurt]
+        counts.hurt += hurt
         print(
-            f"drain {number}, {counts.seconds[-1]:.3f} s: {games} games told of, {hurt} clients hurt",
+            f"drain {number}, {counts.seconds[-1]:.3f} s: {games} games told of, {len(hurt)} clients hurt",
             flush=True,
         )
     return Findings(counts, notes, judge(notes.told, await stored_in(where, notes.token), notes.played))
@@ -124,11 +124,6 @@ async def _stopped(server: Server) -> float:
     if server.process.returncode != 0:
         await server.fail(f"exited with status {server.process.returncode} after SIGTERM")
     return trio.current_time() - begun
-
-
-def is_hurt(player: Player) -> bool:
-    """Whether a client was told of a game, and not of its result, and did not leave it."""
-    return player.is_playing and not player.is_leaving
 
 
 def readable(findings: Findings) -> str:

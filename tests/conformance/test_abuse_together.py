@@ -69,6 +69,21 @@ def test_gateway_that_cuts_games_off_is_found_out(
     assert len(list(folder.glob("abuse-*/log"))) == 1
 
 
+@pytest.mark.lab
+@needs_openssl
+def test_gateway_that_dies_is_found_out_and_its_log_is_kept(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dying = "import os; from gateway.server import reloading; reloading.reloading = lambda: os._exit(3)"
+    program = f"{dying}; from gateway.__main__ import main; main()"
+    monkeypatch.setattr(command, "COMMAND", (sys.executable, "-c", program, *COMMAND[3:]))
+    assert main(["abuse", *WORDS]) == 1
+    _, err = capsys.readouterr()
+    (kept,) = folder.glob("abuse-*")
+    assert f" died under attack; files: {kept}; its stderr:\n" in err
+    assert (kept / "log").exists()
+
+
 def test_bad_usage_is_status_2(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["abuse", "--together", "0"]) == 2
     assert "--together: '0' is no number of seconds above 0" in capsys.readouterr().err

@@ -23,7 +23,6 @@ from conformance.dialects.script import OutOfStep
 from conformance.lab.abuse.browsing import EVERY
 from conformance.lab.abuse.ground import ELSEWHERE
 from conformance.lab.client import HungUp, connected
-from conformance.lab.drains import is_hurt
 from conformance.lab.jobs import LoadError, say
 from conformance.lab.kills.load import Load, Player
 from conformance.targets import Address
@@ -86,7 +85,7 @@ class Honest(Load):
     @property
     def hurt(self) -> list[str]:
         """Return what happened to players who were told what does not belong, or not to the end of a game."""
-        return [*self.wrong, *(f"{one} was left in a game" for one in self.players if is_hurt(one))]
+        return [*self.wrong, *(f"{one} was left in a game" for one in self.players if one.is_hurt)]
 
     @property
     def with_token(self) -> int:

@@ -26,6 +26,7 @@ from conformance.lab.figures import Row
 from conformance.lab.jobs import many_files, say
 from conformance.lab.kills.database import stored_in
 from conformance.lab.kills.games import LENGTH, Verdict, judge
+from conformance.lab.meters import NoSuchProcess
 from conformance.launch import Server, start
 
 DRAIN = 30
@@ -96,7 +97,7 @@ class Seen:
 
 
 async def together(options: Namespace, command: Sequence[str]) -> list[Row]:
-    """Run it. Raises LoadError, ServerError, DatabaseError, NoSuchProcess, wrapped."""
+    """Run it. Raises LoadError, ServerError, wrapped."""
     folder, name = Path(mkdtemp(prefix="abuse-")), f"x{time_ns() // 1000 % 10**12}"
     database = str(folder / "attacked.db")
     operator, log, tokens = (
@@ -119,6 +120,8 @@ async def together(options: Namespace, command: Sequence[str]) -> list[Row]:
             )
             try:
                 await _play(options, server, seen)
+            except* NoSuchProcess:
+                await server.fail(f"died under attack; files: {folder}")
             finally:
                 server.process.kill()
                 with trio.CancelScope(shield=True):

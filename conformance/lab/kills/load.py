@@ -54,6 +54,11 @@ class Player:
         return self._place.phase is Phase.PLAYING
 
     @property
+    def is_hurt(self) -> bool:
+        """Whether it was told of a game, and not of its result, and did not leave it."""
+        return self.is_playing and not self.is_leaving
+
+    @property
     def resource(self) -> str | None:
         """The path that a websocket asks for; None for plain TCP."""
         return self._script.resource(self.wish)
