@@ -146,6 +146,7 @@ def test_unit_is_hardened(installed: Path) -> None:
 def test_unit_is_started_anew_for_as_long_as_it_takes() -> None:
     (pause,) = in_unit(UNIT, "RestartSec")
     assert float(pause) * 5 > 10  # by default systemd gives up after five starts in ten seconds
+    assert in_unit(UNIT, "RestartPreventExitStatus") == ["2"]  # wrong options
 
 
 def test_options_of_the_service_that_are_only_proposed_are_options_too() -> None:
