@@ -6,7 +6,7 @@ it keeps:
 - What is read before a client is served is bounded, in bytes and in seconds.
 - A port takes both TLS and plain connections, so that no client of old is cut off, unless TLS is demanded.
 - The computation of a handshake, which takes a millisecond or more, is done by threads, for a few clients at
-  a time. Games go on meanwhile.
+  a time, and only where a whole record has come: not for each byte. Games go on meanwhile.
 """
 
 import logging
@@ -21,7 +21,7 @@ import trio
 from adapters.by_http import by_http
 from adapters.dialect import Serve
 from adapters.first_bytes import TLS, is_http
-from adapters.tls import Session
+from adapters.tls import Session, whole_records
 from adapters.wire import Wire
 from gateway.server.certificates import Certificate
 from gateway.server.proxies import LONGEST, Network, header_in, is_trusted
@@ -157,7 +157,7 @@ class Entry:
         return not self._tls_only
 
     async def _shake_hands(self, wire: Wire, context: ssl.SSLContext) -> bool:
-        session, size = Session(context), 0
+        session, size, rest = Session(context), 0, b""
         with trio.move_on_after(HANDSHAKE_LIMIT):
             try:
                 is_done = False
@@ -165,10 +165,15 @@ class Entry:
                     size += len(data)
                     if size > HANDSHAKE_BYTES:
                         break
-                    session.incoming.write(data)
+                    rest += data
+                    if (end := whole_records(rest)) == 0:
+                        continue
+                    session.incoming.write(rest[:end])
+                    rest = rest[end:]
                     is_done = await self._in_thread(session.shake_hands)
                     await wire.send_all(session.outgoing.read())
                 if is_done:
+                    session.incoming.write(rest)
                     wire.secure(session)
                     return True
             except ssl.SSLError:

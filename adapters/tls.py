@@ -22,6 +22,12 @@ _RECORD = 16_384
 """Bytes that are encrypted at once: a record of TLS has no more (RFC 8446, 5.1)."""
 
 
+_HEADER = 5
+"""Bytes of a record before what is encrypted, the last two of which have its length."""
+_LONGEST_RECORD = _RECORD + 2048
+"""As long may a record be that is encrypted (RFC 5246, 6.2.3)."""
+
+
 @dataclass(slots=True)
 class Session:
     """One connection's end of TLS, and the bytes that go in and out of it."""
@@ -43,6 +49,22 @@ class Session:
         except ssl.SSLWantReadError:
             return False
         return True
+
+
+def whole_records(data: bytes) -> int:
+    """Return with how many bytes the last whole record of TLS in `data` ends, which begins with a record.
+
+    What can be no record counts as one: the library says what is wrong with it.
+    """
+    end = 0
+    while (start := end + _HEADER) <= len(data):
+        size = int.from_bytes(data[start - 2 : start])
+        if size > _LONGEST_RECORD:
+            return len(data)
+        if start + size > len(data):
+            break
+        end = start + size
+    return end
 
 
 class TlsSocket:

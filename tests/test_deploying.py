@@ -143,6 +143,12 @@ def test_unit_is_hardened(installed: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
+def test_unit_is_started_anew_for_as_long_as_it_takes() -> None:
+    (pause,) = in_unit(UNIT, "RestartSec")
+    assert float(pause) * 5 > 10  # by default systemd gives up after five starts in ten seconds
+    assert in_unit(UNIT, "RestartPreventExitStatus") == ["2"]  # wrong options
+
+
 def test_options_of_the_service_that_are_only_proposed_are_options_too() -> None:
     proposed = tomllib.loads(re.sub("^# (?=[a-z-]+ = )", "", OPTIONS.read_text(), flags=re.MULTILINE))
     assert {"players", "tls-cert", "tls-key", "metrics"} <= {*proposed}
@@ -267,6 +273,12 @@ def test_backup_of_a_running_server_is_what_was_there_and_can_be_restored(tmp_pa
         play(gateway, "cid")
         assert gateway.stop()[0] == 0
     assert '"cid"' in shell("c4gateway standings --json", tmp_path)
+
+
+def test_backup_where_there_is_no_database_fails_and_makes_none(tmp_path: Path) -> None:
+    done = subprocess.run(["bash", "-euc", manual("VACUUM")], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode != 0
+    assert not [*tmp_path.iterdir()]
 
 
 def test_export_carries_games_to_another_database(tmp_path: Path) -> None:

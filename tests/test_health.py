@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import certificates
 import pytest
-from served import PATIENCE, ROOT, begun, ran
+from served import PATIENCE, ROOT, begun, ran, until
 
 PROGRAM = str(Path(sys.executable).with_name("c4gateway"))
 
@@ -91,6 +92,25 @@ def test_server_that_is_full_is_well() -> None:
         client.sendall(b"NAME ann\n")
         assert client.recv(8) == b"SUCCESS\n"
         assert ran("health", "--port", port) == (0, "HTTP/1.1 503 Service Unavailable\n", "")
+
+
+@pytest.mark.parametrize(("more", "addresses", "status"), [((), 4, 0), (("--no-web",), 3, 1)])
+def test_server_that_drains_is_well_as_long_as_the_page_is_there(
+    more: tuple[str, ...], addresses: int, status: int
+) -> None:
+    port = free_port()
+    command = [PROGRAM, "--db", "none", "--port", port, "--drain", "60", *more]
+    with begun(command, addresses) as gateway, socket.socket() as ann, socket.socket() as bob:
+        for client, name in ((ann, b"ann"), (bob, b"bob")):
+            client.settimeout(PATIENCE)
+            client.connect(("127.0.0.1", int(port)))
+            client.sendall(b"NAME %s\nJOIN x\n" % name)
+        until(ann, b"NEW_GAME")
+        gateway.process.send_signal(signal.SIGTERM)
+        assert gateway.process.stderr is not None
+        while b"may be finished" not in (line := gateway.process.stderr.readline()):
+            assert line, "the server has ended"
+        assert ran("health", "--port", port, *more)[0] == status
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import logging
 import re
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from hmac import compare_digest
 from ipaddress import ip_address
@@ -27,7 +27,7 @@ from gateway.game.events import Objection
 from gateway.game.text import only_visible, quoted
 from gateway.server.activation import hosts_of
 from gateway.server.arguments import Options, Parser
-from gateway.server.bans import OPTION, Bans, HubForBans, hang_up, read_bans
+from gateway.server.bans import OPTION, Bans, HubForBans, hang_up, read_bans, reread_bans
 from gateway.server.linefile import entries
 from gateway.server.pauses import FIRST_PAUSE, Pauses
 from gateway.throttle import Throttle
@@ -110,14 +110,15 @@ class Accounts:
         """Read the file again, and that of the bans, for players who come from now on. For a thread.
 
         Raises OSError or ValueError, with one line that says what is wrong with a file. Then all stays as it
-        was, as it does where a file that had names has none: more often than not that is a mistake.
+        was; but where a file that had names has none, mostly by mistake, the bans are taken.
         """
         old, old_bans = self._digests, self.bans
-        digests, bans = read_digests(self._file), read_bans(bans_beside(self._file))
+        digests, bans = read_digests(self._file), reread_bans(bans_beside(self._file), old_bans)
+        in_loop(lambda: self._take(digests or old, bans))
+        old_bans.let_go()
         if old and not digests:
             raise ValueError(f"{self._file} has no names, and {len(old)} are protected; {_IF_MEANT}")
         came, went = sum(key not in old for key in digests), sum(key not in digests for key in old)
-        in_loop(lambda: self._take(digests, bans))
         logger.log(
             logging.WARNING if 2 * went > len(old) else logging.INFO,
             "protected names now: %d; %d came, %d went",
@@ -126,7 +127,6 @@ class Accounts:
         )
         while old:  # to free all of it at once would keep the event loop waiting
             old.popitem()
-        old_bans.let_go()
 
     def _take(self, digests: dict[str, bytes], bans: Bans) -> None:
         self._digests, self.bans = digests, bans
@@ -178,8 +178,10 @@ def reload_players(
     accounts: Accounts, hub: HubForBans, clock: Callable[[], float], in_loop: "InLoop"
 ) -> None:
     """Read the files again, as `Accounts.reload` does; then hang up on players who are banned now."""
-    accounts.reload(in_loop)
-    hang_up(hub, accounts.bans, clock, in_loop)
+    try:
+        accounts.reload(in_loop)
+    finally:
+        hang_up(hub, accounts.bans, clock, in_loop)
 
 
 def new_token() -> str:
@@ -272,24 +274,20 @@ def open_accounts(options: Options, counts: Counter[tuple[str, str]]) -> Account
     """Return the accounts that the options ask for, None if no names are protected. Raises OSError."""
     if options.players is None:
         return None
+    hint = "c4gateway player add NAME --players FILE makes it"
     try:
         accounts = Accounts(options.players, registered_only=options.registered_only, counts=counts)
     except FileNotFoundError as error:
-        hint = "c4gateway player add NAME --players FILE makes it"
         raise OSError(f"{options.players}: there is no such file; {hint}") from error
     except ValueError as error:
         raise OSError(str(error)) from error
-    if options.tls_cert is None and _beyond_loopback([*options.host, *hosts_of(options.sockets)]):
+    if options.tls_cert is None and not all(map(_is_loopback, [*options.host, *hosts_of(options.sockets)])):
         logger.warning(
             "tokens of players cross the network in the clear: the server listens beyond this machine"
             " without TLS",
             extra={"event": "tokens_in_the_clear"},
         )
     return accounts
-
-
-def _beyond_loopback(hosts: Iterable[str]) -> bool:
-    return not all(map(_is_loopback, hosts))
 
 
 def _is_loopback(host: str) -> bool:

@@ -5,6 +5,7 @@ looked up when it gives a name, while others wait for their moves, so the search
 many are banned: a look for the name, and one for each length of a network's prefix.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -123,6 +124,13 @@ def read_bans(file: str) -> Bans:
             else:
                 raise ValueError(f"{where}: not `name` or `address`, a tab, and which")
     return bans
+
+
+def reread_bans(file: str, old: Bans) -> Bans:
+    """Return the bans in a file that had `old`. Raises as `read_bans`, also where it is gone with them."""
+    if old != Bans() and not os.path.exists(file):
+        raise ValueError(f"{file} is gone, with all bans; if that is meant, make an empty file")
+    return read_bans(file)
 
 
 def hang_up(hub: HubForBans, bans: Bans, clock: Callable[[], float], in_loop: "InLoop") -> None:

@@ -4,6 +4,7 @@ Knows files only. The rule it keeps: whoever reads finds either the old file or 
 commands that change a file at the same time, one waits for the other.
 """
 
+import errno
 import fcntl
 import getpass
 import os
@@ -84,14 +85,24 @@ def rewrite(file: str, header: str, change: Callable[[list[str]], list[str]]) ->
 
 @contextmanager
 def audited(file: str, *words: str) -> Iterator[None]:
-    """Log what the block has done, if it raises nothing: a line with the time, the user and the words.
+    """Log what the block does: a line with the time, the user and the words, unless it raises something.
 
-    Raises OSError before the block where the log cannot be written.
+    The line is written first, and taken back if need be: a log that takes no more stops the block. Raises
+    OSError then, as where the log cannot be written at all.
     """
-    with open(file, "a", encoding="utf-8") as log:
-        yield
-        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        log.write("\t".join((now, _user(), *map(printable, words))) + "\n")
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    line = ("\t".join((now, _user(), *map(printable, words))) + "\n").encode()
+    with open(file, "ab", buffering=0) as log:
+        fcntl.flock(log, fcntl.LOCK_EX)  # so that no line of another command is taken back
+        end = os.fstat(log.fileno()).st_size
+        try:
+            if log.write(line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), file)
+            yield
+        except BaseException:
+            with suppress(OSError):
+                log.truncate(end)
+            raise
 
 
 def _user() -> str:

@@ -230,10 +230,59 @@ async def test_handshake_does_not_wait_for_another_one_to_be_computed(
     entry = Entry(certificate, counts)
     async with let_in(entry) as client, let_in(entry) as other:
         for stream in (client, other):
-            await stream.send_all(b"\x16")
+            await stream.send_all(b"\x16\x03\x01\x00\x01x")
             await stream.send_eof()
         assert await drained(client) == await drained(other) == b""
     assert counts == {("entry_refused", "no_handshake"): 2}
+
+
+@certificates.needs_openssl
+async def test_bytes_of_a_handshake_that_come_one_by_one_are_computed_together(
+    files: certificates.Files,
+    certificate: Certificate,
+    counts: Counter[tuple[str, str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    computed, shake_hands = [0], Session.shake_hands
+
+    def counted(session: Session) -> bool:
+        computed[0] += 1
+        return shake_hands(session)
+
+    monkeypatch.setattr(Session, "shake_hands", counted)
+    incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+    session = files.client().wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
+    async with sockets() as (server, client), trio.open_nursery() as nursery:
+        nursery.start_soon(Entry(certificate, counts).before(echo), wired(server))
+        with suppress(ssl.SSLWantReadError):
+            session.do_handshake()
+        for byte in outgoing.read():
+            await client.send_all(bytes([byte]))
+            await trio.testing.wait_all_tasks_blocked()
+        incoming.write(await client.receive_some())
+        assert computed == [1]
+        session.do_handshake()
+        session.write(b"hello")
+        sent = outgoing.read()
+        await client.send_all(sent[:-1])  # what was begun before the handshake was done is not lost
+        await client.send_all(sent[-1:])
+        said = b""
+        while not said.endswith(b":hello"):
+            incoming.write(await client.receive_some())
+            with suppress(ssl.SSLWantReadError):
+                while True:
+                    said += session.read(100)
+        await client.aclose()
+    assert counts == {}
+
+
+@certificates.needs_openssl
+async def test_record_that_can_be_none_is_answered_at_once(
+    certificate: Certificate, counts: Counter[tuple[str, str]]
+) -> None:
+    async with let_in(Entry(certificate, counts)) as client:
+        await client.send_all(b"\x16\x03\x01\xff\xffhello")
+        assert (await drained(client))[:1] == b"\x15"
 
 
 @certificates.needs_openssl

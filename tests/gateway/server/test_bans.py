@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gateway.game.commands import folded
 from gateway.game.events import Dismissed, Ended, Objection, Reason, Why
-from gateway.server.accounts import Accounts, Denial, reload_players
+from gateway.server.accounts import Account, Accounts, Denial, digest_of, reload_players
 from gateway.server.bans import AT_ONCE, Bans, network_in, read_bans, target
 from gateway.server.linefile import LONGEST
 
@@ -143,6 +143,34 @@ def test_broken_bans_leave_names_and_bans_as_they_were(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"players\.bans, line 1"):
         accounts.reload(at_once)
     assert accounts.bans == bans("eve")
+
+
+def test_bans_stay_where_their_file_is_gone_and_not_where_it_is_empty(tmp_path: Path) -> None:
+    file, beside = tmp_path / "players", tmp_path / "players.bans"
+    file.write_text("")
+    beside.write_text("name\teve\n")
+    accounts = Accounts(str(file))
+    beside.unlink()
+    with pytest.raises(ValueError, match=r"players\.bans is gone, .* make an empty file"):
+        accounts.reload(at_once)
+    assert accounts.bans == bans("eve")
+    beside.write_text("")
+    accounts.reload(at_once)
+    assert accounts.bans == Bans()
+
+
+def test_bans_are_taken_where_the_last_name_was_removed(tmp_path: Path) -> None:
+    file, world = tmp_path / "players", World()
+    file.write_text(f"{Account('ann', digest_of('x')).line}\n")
+    accounts = Accounts(str(file))
+    eve = world.client(STEPPING_OUT, "192.0.2.2")
+    eve.enter(TABLE, "eve")
+    file.write_text("")
+    (tmp_path / "players.bans").write_text("name\teve\n")
+    with pytest.raises(ValueError, match="has no names"):
+        reload_players(accounts, world.hub, lambda: world.now, at_once)
+    assert eve.gone
+    assert accounts.denial("ann", None, "192.0.2.9", 0.0) == Denial(Objection.TOKEN_WRONG, 0.25)
 
 
 def test_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:

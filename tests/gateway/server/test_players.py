@@ -2,12 +2,14 @@
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from gateway.__main__ import main
 from gateway.server.accounts import Accounts, is_right, read_accounts
+from gateway.server.linefile import audited
 
 
 @pytest.fixture
@@ -220,6 +222,25 @@ def test_every_change_is_in_the_log_of_changes_and_no_token(
         ["op\\nerator", "unban", "address", "192.0.2.0/24"],
     ]
     assert token not in text
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full disk to try")
+def test_nothing_is_changed_where_the_log_of_changes_takes_no_more(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["player", "add", "ann", "--players", str(file), "--audit", "/dev/full"]) == 1
+    assert capsys.readouterr().err.count("No space left on device") == 1
+    assert not file.exists()
+
+
+def test_change_that_fails_takes_its_own_line_back_from_the_log(tmp_path: Path) -> None:
+    log = tmp_path / "audit"
+    with audited(str(log), "done"):
+        pass
+    with suppress(KeyError), audited(str(log), "failed"):
+        assert "failed" in log.read_text()  # a full disk would have told so by now
+        raise KeyError
+    assert [line.split("\t")[2:] for line in log.read_text().splitlines()] == [["done"]]
 
 
 def test_nothing_is_changed_where_the_change_cannot_be_logged(
