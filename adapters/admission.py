@@ -27,12 +27,14 @@ from adapters.first_bytes import TLS
 from adapters.pacing import UNLIMITED, ClientLimits, NotLetIn
 from adapters.sockets import origin_at
 from adapters.wire import Wire
-from gateway.server.limits import Doors, Refusal, doors
+from gateway.server.limits import Doors, Refusal, doors, is_local
 from gateway.server.proxies import Network, begins_with_header, is_trusted
 from gateway.throttle import Throttle
 
 PARTING = 32
 """Clients that hear at once why they are not let in; each has a second for it. Others are hung up on."""
+RESERVED = 4
+"""As many more, on this machine: `c4gateway health` asks from there."""
 FIRST_BYTES = 1.0
 """Seconds in which such a client shows whether it begins with TLS, where it may."""
 LOG_PERIOD = 60.0
@@ -53,6 +55,8 @@ class Visit:
 
     name: str
     origin: str
+    counts: bool = True
+    """Whether it is still one of the clients that are inside."""
 
 
 @dataclass(slots=True)
@@ -118,7 +122,7 @@ class Admission:
         try:
             await self._serve(visit, partial(serve, client))
         except NotLetIn as refusal:
-            if self._parting < PARTING:
+            if self._parting < PARTING + (RESERVED if is_local(visit.origin) else 0):
                 await self._refuse(part(client, str(refusal)))
 
     async def _serve(self, visit: Visit, serve: Callable[[], Awaitable[None]]) -> None:
@@ -128,11 +132,18 @@ class Admission:
                 await trio.sleep(wait)
             await serve()
         finally:
+            self._let_out(visit)
+
+    def _let_out(self, visit: Visit) -> None:
+        if visit.counts:
+            visit.counts = False
             self.doors.leave(visit.origin)
 
-    async def _move(self, visit: Visit, origin: str) -> None:
-        """Count a client where it turns out to be. Raises NotLetIn."""
-        if origin != visit.origin:
+    async def _move(self, visit: Visit, origin: str | None) -> None:
+        """Count a client where it turns out to be, or no more. Raises NotLetIn."""
+        if origin is None:
+            self._let_out(visit)
+        elif origin != visit.origin:
             entry = self.doors.move(visit.origin, origin, trio.current_time())
             wait, visit.origin = self._wait(visit, origin, entry), origin
             await trio.sleep(wait)

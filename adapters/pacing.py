@@ -19,15 +19,15 @@ LEAST = 0.02
 """Seconds that a client waits longer than for one message, so that it does not wait for each of many."""
 
 
-CountAt: TypeAlias = Callable[[str], Awaitable[None]]
-"""Counts a client at its origin, at once or after a while. Raises `NotLetIn`."""
+CountAt: TypeAlias = Callable[[str | None], Awaitable[None]]
+"""Counts a client at its origin, at once or after a while; at None no more. Raises `NotLetIn`."""
 
 
 class NotLetIn(Exception):
     """A limit refuses a client. The text is a sentence that says so."""
 
 
-async def count_nowhere(_origin: str) -> None:
+async def count_nowhere(_origin: str | None) -> None:
     """Count nothing."""
 
 

@@ -91,6 +91,7 @@ class Page:
             raise BlockingIOError
         relays[origin] += 1
         try:
+            await wire.count_at(None)  # it has a place here in place of a bot's
             ours, theirs = socket.socketpair()
             async with trio.SocketStream(trio.socket.from_stdlib_socket(ours)) as stream:
                 with theirs:

@@ -36,7 +36,17 @@ _LOADED = (
 
 def may_fork(command: Sequence[str]) -> bool:
     """Whether a command is that of a gateway which nothing but its arguments tells from others."""
-    return [*command[: len(_FORKED)]] == _FORKED and "PYTHONIOENCODING" not in os.environ
+    return [*command[: len(_FORKED)]] == _FORKED and _read_at_start() == _AT_START
+
+
+def _read_at_start() -> dict[str, str]:
+    """Return what an interpreter takes from the environment when it starts."""
+    return {
+        name: value for name, value in os.environ.items() if name.startswith(("PYTHON", "LC_", "LANG", "TZ"))
+    }
+
+
+_AT_START = _read_at_start()
 
 
 class Forked:
@@ -178,6 +188,7 @@ def _become(arguments: list[str], environment: dict[str, str], files: list[int])
     os.environ.clear()
     os.environ.update(environment)
     sys.argv[1:] = arguments
+    import_module("trio._core._run")._r.seed()  # or all gateways would run their tasks in one order
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -67,6 +67,19 @@ def test_client_by_tls_has_the_limit_before_its_handshake(tmp_path_factory: pyte
 
 
 @certificates.needs_openssl
+def test_viewer_by_https_takes_no_bot_s_place(tmp_path_factory: pytest.TempPathFactory) -> None:
+    files = certificates.make(tmp_path_factory.mktemp("certificate"))
+    with on_one_port("--max-connections", "1", tls=files) as gateway, dialled(gateway) as viewer:
+        viewer.sendall(b"GET /api/live/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert b" 200 " in until(viewer, b"\r\n")
+        with dialled(gateway) as bot:
+            bot.sendall(b"NAME ann\n")
+            assert until(bot, b"\n") == b"SUCCESS\n"
+        viewer.close()
+        stopped(gateway)
+
+
+@certificates.needs_openssl
 def test_one_address_has_a_quarter_of_the_connections_to_the_page_by_tls(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:

@@ -120,17 +120,32 @@ async def test_client_of_a_proxy_counts_at_no_address_until_that_is_known() -> N
     assert not limits.doors._inside
 
 
+async def test_client_that_counts_no_more_makes_room_for_another_once() -> None:
+    async with port(Doors(1, AddressLimits(connections=1))) as (front, limits):
+        await front.dial()
+        [first] = front.wires
+        await first.count_at(None)
+        await first.count_at(None)
+        await front.dial()
+        assert len(front.wires) == 2
+        assert await drained(await front.dial())
+        front.end.set()
+    assert not limits.doors._inside
+
+
 async def test_of_many_that_are_not_let_in_at_once_only_some_hear_a_word() -> None:
     async with port(Doors(0)) as (front, limits):
         clients = [await front.dial() for _ in range(PARTING + 8)]
         await trio.testing.wait_all_tasks_blocked()
+        local = await front.dial("127.0.0.1")
+        assert await drained(local) == WORD
         heard = [await drained(client) for client in clients]
         assert sorted(heard, reverse=True) == [WORD] * PARTING + [b""] * 8
-        for client in clients:
+        for client in (*clients, local):
             await client.aclose()
         await trio.testing.wait_all_tasks_blocked()
         assert limits._parting == 0
-        assert limits.counts["limit_max-connections", "toy"] == PARTING + 8
+        assert limits.counts["limit_max-connections", "toy"] == PARTING + 9
 
 
 async def test_address_that_connects_too_fast_waits(autojump_clock: trio.testing.MockClock) -> None:
