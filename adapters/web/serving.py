@@ -31,7 +31,7 @@ from adapters.web.server import Stream, Web, refuse
 from adapters.web.site import Front, Site
 from adapters.web.streaming import Threads
 from gateway.processes import give_way
-from gateway.server.accepting import PAUSE, Troubles, watch
+from gateway.server.accepting import PAUSE, Troubles, room_for_connections, watch
 from gateway.server.limits import doors
 from gateway.server.logs import set_up_logging
 from gateway.store.database import Database, Place, open_again
@@ -102,7 +102,7 @@ class Serving:
             trusted=[ip_network(each) for each in orders.trusted],
             noted=self._note,
         )
-        self._room = trio.Semaphore(MOST)
+        self._room = trio.Semaphore(places())
         self._accepting = trio.CancelScope()
 
     async def run(self, listeners: Sequence[socket.socket]) -> None:
@@ -223,6 +223,11 @@ class Endpoint(trio.abc.Listener[Stream]):
     async def aclose(self) -> None:
         """Accept no more clients."""
         await self._listener.aclose()
+
+
+def places() -> int:
+    """Return how many connections there may be at once: what answers them needs files, too."""
+    return min(MOST, room_for_connections().value)
 
 
 def _is_local(orders: Orders, listeners: Sequence[socket.socket]) -> bool:

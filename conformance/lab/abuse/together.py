@@ -180,7 +180,7 @@ def _rows(seen: Seen) -> list[Row]:
         _row("games", "finished", honest.finished),
         _row("games", "with a player by TLS", honest.by_tls),
         _row("games", "finished with a house player", seen.guest.finished),
-        _row("games", "not begun, the house player was busy", len(seen.guest.refused)),
+        _row("games", "not begun, no room for the guest", len(seen.guest.refused)),
         _row("players", "with a token", honest.with_token),
         _row("players", "hurt", len(seen.hurt) if honest.finished else None, 0),
         _row("results", "told", verdict.told),

@@ -14,7 +14,7 @@ from conformance.lab.abuse.figures import Spread, Window
 from conformance.lab.abuse.target import Target
 from conformance.lab.bots import KINDS
 from conformance.lab.client import connected
-from conformance.lab.house import HouseGames, Refusal
+from conformance.lab.house import HouseGames
 from conformance.lab.jobs import LoadError, Process, as_words, process, say
 from conformance.lab.meters import Used
 from conformance.launch import Server
@@ -37,7 +37,7 @@ class Guest:
         self.lost: list[str] = []
         """What ended its games otherwise than by the rules."""
         self.refused: list[str] = []
-        """Why it got no game: there are too many other guests."""
+        """Why it got no game: there are too many other clients, or guests."""
         self._games = HouseGames(pause=PAUSE)
         self._address = address
 
@@ -56,12 +56,12 @@ class Guest:
                     await self._games.play(client, PLAYER)
             except LoadError as error:
                 if self._games.on or self.finished == finished:  # otherwise the series is over
-                    self._note(f"{_NAME} against {PLAYER}: {error}", is_refused=isinstance(error, Refusal))
+                    self._note(f"{_NAME} against {PLAYER}: {error}")
                 self._games.on, self._games.asked = 0, None
             await trio.sleep(_AGAIN)
 
-    def _note(self, what: str, *, is_refused: bool) -> None:
-        if is_refused and not self._games.on:
+    def _note(self, what: str) -> None:
+        if not self._games.on:
             self.refused.append(what)
         else:
             self.lost.append(what)

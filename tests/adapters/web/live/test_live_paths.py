@@ -1,6 +1,7 @@
 """What is on by HTTP: once, and as a stream; over real sockets where it is about these."""
 
 import json
+import resource
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.resources import files
@@ -19,6 +20,7 @@ from adapters.web.live import live as live_module
 from adapters.web.live import paths
 from adapters.web.live.rows import written
 from gateway.game.facts import Came, Waits
+from gateway.server.accepting import RESERVE
 
 DOCUMENT = json.loads(files("adapters.web").joinpath("openapi.json").read_text())
 SCHEMAS = {
@@ -263,3 +265,10 @@ async def test_viewers_do_not_make_room_and_others_get_in_beside_them(
 
 def test_all_connections_together_are_more_than_those_who_may_watch() -> None:
     assert serving.MOST >= live_module.MOST + 256
+
+
+def test_connections_leave_the_page_files_for_its_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    for most, room in ((1024, 1024 - RESERVE), (1 << 20, serving.MOST)):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, most=most: (most, most))
+        assert serving.places() <= room
+    assert serving.places() == serving.MOST
