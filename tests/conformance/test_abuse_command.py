@@ -114,7 +114,7 @@ async def test_guest_times_the_answers_of_the_house(monkeypatch: pytest.MonkeyPa
     assert client.lost == []
 
 
-async def test_guest_that_is_hung_up_on_says_so_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_guest_that_gets_no_game_says_why_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watched, "_AGAIN", 0.0)
     visits = 0
     twice = trio.Event()
@@ -126,6 +126,27 @@ async def test_guest_that_is_hung_up_on_says_so_and_comes_back(monkeypatch: pyte
             twice.set()
 
     async with tcp_server(refuse) as address, trio.open_nursery() as nursery:
+        client = Guest(address)
+        nursery.start_soon(client.run)
+        await twice.wait()
+        nursery.cancel_scope.cancel()
+    assert client.refused[0] == "guest against aimafast: the server hung up"
+    assert client.lost == []
+
+
+async def test_guest_that_is_hung_up_on_in_a_game_has_lost_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watched, "_AGAIN", 0.0)
+    twice = trio.Event()
+
+    async def begin(stream: trio.SocketStream) -> None:
+        if client.lost:
+            twice.set()
+        await stream.send_all(b"SUCCESS\nSUCCESS\nNEW_GAME\n")
+        await stream.send_eof()
+        async for _ in stream:
+            pass
+
+    async with tcp_server(begin) as address, trio.open_nursery() as nursery:
         client = Guest(address)
         nursery.start_soon(client.run)
         await twice.wait()
