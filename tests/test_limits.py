@@ -11,6 +11,8 @@ from contextlib import ExitStack, contextmanager
 import pytest
 from served import EVERY_PORT, PATIENCE, Served, begun, served
 
+pytestmark = pytest.mark.operation
+
 HANDSHAKE = (
     b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"

@@ -18,6 +18,8 @@ from served import EVERY_PORT, PATIENCE, ROOT, Served, ran, served
 
 from gateway.server.accounts import Account, digest_of, new_token
 
+pytestmark = pytest.mark.operation
+
 NAMES = ("ann", "bob", "cid", "dan", "eve")
 
 

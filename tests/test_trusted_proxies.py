@@ -9,6 +9,8 @@ from served import EVERY_PORT, PATIENCE, Served, served
 from shared_ports import on_one_port, stopped
 from test_limits import Client, is_told_soon, let_in, paged
 
+pytestmark = pytest.mark.operation
+
 TRUSTED = ("--trusted-proxy", "127.0.0.0/8")
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n%s\r\n"
 TOO_MANY = b"Too many connections from your address are open. Close one first.\n"
