@@ -14,7 +14,7 @@ from served import EVERY_PORT, Served, served
 from adapters.bot.cli import main
 from gateway.server.accounts import Account, digest_of, new_token
 
-pytestmark = certificates.needs_openssl
+pytestmark = [certificates.needs_openssl, pytest.mark.operation]
 
 TOKEN = new_token()
 SCHEMES = {"nac4": "wss", "arena": "wss", "droidcon": "tls"}
