@@ -29,7 +29,7 @@ async def serve_connection(
     try:
         await guarded(name, partial(serve, wire))
     finally:
-        await trio.aclose_forcefully(wire)
+        wire.close()
 
 
 async def guarded(name: str, work: Callable[[], Awaitable[None]]) -> None:

@@ -214,7 +214,7 @@ async def open_websocket(
             raise PeerGone from None
         raise error from error.__cause__
     finally:
-        await trio.aclose_forcefully(wire)
+        wire.close()
 
 
 async def _reached(host: str, port: int) -> trio.SocketStream:

@@ -80,3 +80,15 @@ class Pace:
         self._limits.reached("messages-per-second", origin)
         await trio.sleep_until(self._since + 1 / self._limits.rate + LEAST)
         self.allows(number, trio.current_time())
+
+
+class Turns:
+    """Turns of the event loop for clients that sent more than is handled at once, one client a turn."""
+
+    def __init__(self) -> None:
+        self._lock = trio.Lock()  # it is passed on in order, to each waiting task in a turn of its own
+
+    async def take(self) -> None:
+        """Return in a turn that no other client takes, first come, first served."""
+        async with self._lock:
+            pass

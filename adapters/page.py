@@ -75,7 +75,7 @@ class Page:
                 await self._relay(wire, request)
             else:
                 await self._hand_over(wire.fileno(), wire, request)
-                await trio.aclose_forcefully(wire)  # without a word to the client, whom another serves now
+                wire.close()  # without a word to the client, whom another serves now
         except OSError:
             self._counts["page_refused", ""] += 1
             await wire.send_all(_BUSY)

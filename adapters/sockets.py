@@ -114,8 +114,7 @@ class DirectSocket:
         return self.send_some(data)
 
     async def send_eof(self) -> None:
-        """Let the peer know that no more comes."""
-        await trio.lowlevel.checkpoint()
+        """Let the peer know that no more comes, at once."""
         try:
             self._open_socket().shutdown(socket.SHUT_WR)
         except OSError as error:
@@ -125,14 +124,13 @@ class DirectSocket:
         """Return the system's number of the socket. Raises trio.ClosedResourceError."""
         return self._open_socket().fileno()
 
-    async def aclose(self) -> None:
+    def close(self) -> None:
         """Close both directions."""
         if self._socket.fileno() >= 0:
             trio.lowlevel.notify_closing(self._socket)
             if self._epoll is not None:
                 self._epoll.closing(self._socket)
             self._socket.close()
-        await trio.lowlevel.checkpoint()
 
     def _open_socket(self) -> socket.socket:
         if self._socket.fileno() < 0:

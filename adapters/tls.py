@@ -182,9 +182,9 @@ class TlsSocket:
             self._flush()
         await self._direct.send_eof()
 
-    async def aclose(self) -> None:
+    def close(self) -> None:
         """Close both directions."""
-        await self._direct.aclose()
+        self._direct.close()
 
     def _flush(self) -> None:
         self._unsent += self._session.outgoing.read()

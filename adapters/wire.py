@@ -11,14 +11,13 @@ client with the largest backlog is given up. The writer bounds what waits for on
 import trio
 
 from adapters.epoll import Ready
-from adapters.pacing import UNLIMITED, CountAt, count_nowhere
+from adapters.pacing import UNLIMITED, CountAt, Turns, count_nowhere
 from adapters.sockets import DirectSocket, origin_at
 from adapters.tls import Session, TlsSocket
 from gateway.server.arrivals import ArrivalTimes
 
 GOODBYE_LIMIT = 1.0
 """Seconds that a client has to notice that the server hung up."""
-
 BACKLOG_LIMIT = 64 * 1024 * 1024
 """Bytes that may wait for all clients of a server together."""
 
@@ -51,18 +50,6 @@ class Backlogs:
             heaviest.give_up()
 
 
-class Turns:
-    """Turns of the event loop for clients that sent more than is handled at once, one client a turn."""
-
-    def __init__(self) -> None:
-        self._lock = trio.Lock()  # it is passed on in order, to each waiting task in a turn of its own
-
-    async def take(self) -> None:
-        """Return in a turn that no other client takes, first come, first served."""
-        async with self._lock:
-            pass
-
-
 class Wire(trio.abc.Stream):
     """A byte stream that can be written to without waiting, and knows when what was read last arrived."""
 
@@ -72,6 +59,7 @@ class Wire(trio.abc.Stream):
         "_backlogs",
         "_drained",
         "_drains",
+        "_ended",
         "_given_up",
         "_lingers",
         "_listeners",
@@ -113,6 +101,8 @@ class Wire(trio.abc.Stream):
         self._listeners = 0
         """How many tasks listen: two for a moment, when a websocket's reader changes."""
         self._lingers = False
+        self._ended = False
+        """Whether the end of the stream was read."""
         self._sending = trio.CancelScope()
         self._given_up = False
 
@@ -202,7 +192,9 @@ class Wire(trio.abc.Stream):
             raise trio.ClosedResourceError
         self.read_at = self._arrivals.arrived()
         self.heard = True
-        return self._socket.read(_CHUNK)
+        read = self._socket.read(_CHUNK)
+        self._ended = read == b""
+        return read
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         """Return the bytes that arrived, whatever `max_bytes` is; no bytes at the end of the stream."""
@@ -270,10 +262,15 @@ class Wire(trio.abc.Stream):
         await self.drain()
 
     async def aclose(self) -> None:
+        """Do as `close`, and let others go on."""
+        self.close()
+        await trio.lowlevel.checkpoint()
+
+    def close(self) -> None:
         """Close the stream and drop the backlog."""
         self._backlog.clear()
         self._backlogs.note(self, 0)
-        await self._socket.aclose()
+        self._socket.close()
 
     async def linger(self) -> None:
         """Close the stream so that the written bytes still arrive: a reset would overtake them."""
@@ -282,11 +279,12 @@ class Wire(trio.abc.Stream):
             with trio.move_on_after(GOODBYE_LIMIT):
                 await self.drain()
                 await self._socket.send_eof()
-                await self._drop()
+                if not self._ended:
+                    await self._drop()
         except (trio.BrokenResourceError, trio.ClosedResourceError, trio.BusyResourceError):
             pass
         finally:
-            await trio.aclose_forcefully(self)
+            self.close()
 
     async def _drop(self) -> None:
         """Drop incoming bytes until the stream ends."""

@@ -28,9 +28,10 @@ from adapters.front_ends import DIALECTS
 from adapters.house.server import House, is_installed
 from adapters.house.thinking import Thinker
 from adapters.one_port import serving, sharing
+from adapters.pacing import Turns
 from adapters.ports import Ports, listening_of, open_metrics, opened_ports, say_that_there_is_no_page
 from adapters.sockets import DirectSocket
-from adapters.wire import Backlogs, Turns, Wire
+from adapters.wire import Backlogs, Wire
 from gateway.game.clock import Terms
 from gateway.game.commands import HOUSE_PLAYERS
 from gateway.game.ids import RUNS, game_ids

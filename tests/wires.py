@@ -78,6 +78,6 @@ class MemorySocket:
         if isinstance(self._stream, trio.abc.HalfCloseableStream):
             await self._stream.send_eof()
 
-    async def aclose(self) -> None:
-        """Close both directions."""
-        await self._stream.aclose()
+    def close(self) -> None:
+        """Close both directions, in the next turn."""
+        trio.lowlevel.spawn_system_task(trio.aclose_forcefully, self._stream)

@@ -11,10 +11,9 @@ import trio.testing
 from wires import wired
 
 from adapters.contract import Farewell, Heard, PeerGone, Transport, WireError
-from adapters.pacing import UNLIMITED
+from adapters.pacing import UNLIMITED, Turns
 from adapters.transports import never, received
 from adapters.upgrade import Endpoint, serve_websocket
-from adapters.wire import Turns
 from gateway.game.commands import AtTable, Command, Enter, Play, Unfit
 from gateway.game.events import Dismissed, Event, Introduced, Refused, ToMove
 from gateway.game.manners import Afterwards, Illegal, Manners

@@ -20,8 +20,7 @@ from adapters.boundary import serve_connection
 from adapters.connection import AT_FIRST, AT_LENGTH, AT_ONCE, Connection
 from adapters.contract import Farewell, Flooded, Heard, PeerGone
 from adapters.outbox import BACKLOG_LIMIT, FULL, OUTBOX_LIMIT, UNREAD
-from adapters.pacing import ClientLimits
-from adapters.wire import Turns
+from adapters.pacing import ClientLimits, Turns
 from gateway.game.board import FIRST, SECOND, Side
 from gateway.game.clock import Terms
 from gateway.game.commands import Introduce

@@ -88,7 +88,7 @@ async def closing(*streams: Either) -> AsyncIterator[None]:
         yield
     finally:
         for stream in streams:
-            await stream.aclose()
+            stream.close()
 
 
 async def read(stream: Either, max_bytes: int) -> bytes:
@@ -138,7 +138,7 @@ async def test_stream_is_readable_once_something_has_come_and_at_its_end() -> No
         assert server.is_readable
         assert await read(server, 100) == b"x"
         assert not server.is_readable
-        await client.aclose()
+        client.close()
         await trio.lowlevel.wait_readable(server._socket)
         assert server.is_readable
 
@@ -146,7 +146,7 @@ async def test_stream_is_readable_once_something_has_come_and_at_its_end() -> No
 async def test_sending_to_a_peer_that_has_gone_is_a_broken_stream() -> None:
     server, client = await direct_pair()
     async with closing(server):
-        await client.aclose()
+        client.close()
         with pytest.raises(trio.BrokenResourceError):
             await send_for_ever(server)
 
@@ -154,7 +154,7 @@ async def test_sending_to_a_peer_that_has_gone_is_a_broken_stream() -> None:
 async def test_nothing_is_sent_by_a_stream_that_is_closed() -> None:
     server, client = await direct_pair()
     async with closing(client):
-        await server.aclose()
+        server.close()
         with pytest.raises(trio.ClosedResourceError):
             server.send_some(b"x")
 
@@ -184,7 +184,7 @@ async def test_peer_that_is_there_is_reachable() -> None:
 async def test_stream_that_is_closed_is_not_reachable() -> None:
     server, client = await direct_pair()
     async with closing(client):
-        await server.aclose()
+        server.close()
         assert not server.is_reachable
 
 
@@ -235,14 +235,14 @@ async def test_reader_of_a_stream_that_is_closed_is_told(pair: tuple[Either, Eit
     async with trio.open_nursery() as nursery:
         nursery.start_soon(wait)
         await trio.testing.wait_all_tasks_blocked()
-        await server.aclose()
+        server.close()
     with pytest.raises(trio.ClosedResourceError):
         await server.send_more(b"x")
 
 
 async def test_closing_twice_is_harmless(pair: tuple[Either, Either]) -> None:
-    await pair[0].aclose()
-    await pair[0].aclose()
+    pair[0].close()
+    pair[0].close()
 
 
 async def test_clients_of_one_address_have_one_origin_whatever_their_port() -> None:
@@ -351,5 +351,5 @@ async def test_stream_of_which_the_end_comes_without_a_word_has_ended(
     secure_pair: tuple[TlsSocket, TlsSocket],
 ) -> None:
     server, client = secure_pair
-    await client.aclose()
+    client.close()
     assert await read(server, 10) == b""
