@@ -163,10 +163,12 @@ class Outbox(Generic[C, S]):
                 if isinstance(event, ToMove):
                     request = event  # an older one has been answered or withdrawn
                 elif not isinstance(event, Moved):  # which most are
-                    if isinstance(event, Ended) and self._hub.results.is_open(event.game):
-                        self._events = events[events.index(event) :]
-                        self._hold(event.game)
-                        break
+                    if isinstance(event, Ended):
+                        if self._hub.results.is_open(event.game):
+                            self._events = events[events.index(event) :]
+                            self._hold(event.game)
+                            break
+                        event = self._hub.results.as_stored(event)  # noqa: PLW2901
                     asked = self._asked(event, len(texts))
                     dismissed = event if isinstance(event, Dismissed) else dismissed
                 for message in self._translator.observe(event, asked):

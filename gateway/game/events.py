@@ -81,6 +81,8 @@ class Why(Enum):
     LEFT = "left"
     STOPPED = "server stopped"
     FAULT = "internal error"
+    RETURNED = "went back to its node"
+    """It has its seat on another node, and there it is told what follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +183,9 @@ class Ended:
 
     @property
     def victor(self) -> Side | None:
-        """The side that clients are told has won; the one that stayed, in a game that was aborted."""
-        # No dialect has a word for an aborted game.
-        if self.reason is Reason.ABORTED and self.leaver is not None:
+        """The side that clients are told has won; the one that stayed, in a game without a result."""
+        # No dialect has a word for such a game.
+        if self.winner is None and self.leaver is not None:
             return other(self.leaver)
         return self.winner
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
-from gateway.game.board import Board, Side
+from gateway.game.board import FIRST, SECOND, Board, Side
 from gateway.game.events import Ended, Event, Moved, Reason, Spoken, ToMove
 from gateway.game.ids import GameId
 from gateway.game.manners import Manners
@@ -30,6 +30,8 @@ class Player:
     manners: Manners
     counted: bool = True
     """Whether the player's games count in statistics."""
+    is_remote: bool = False
+    """Whether the player is on another node, which may store the game, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,11 @@ class Finished:
     def counted(self) -> bool:
         """Whether the game counts in statistics."""
         return self.reason not in WITHOUT_RESULT and all(player.counted for player in self.players)
+
+    @property
+    def remote(self) -> Side | None:
+        """The side that plays on another node; None where neither does."""
+        return next((side for side in (FIRST, SECOND) if self.players[side].is_remote), None)
 
     def told(self) -> Ended:
         """Return the event that tells of it."""
@@ -119,6 +126,12 @@ class Results(Protocol):
         It may be called at once. It MUST NOT block or raise.
         """
 
+    def as_stored(self, ended: Ended) -> Ended:
+        """Return the end of a game that is not open any more, as it is stored.
+
+        It is another one only where two nodes had each other for lost, and the other one was first.
+        """
+
     def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
         """Take in what was said and heard on one side, once, after that side was told of the end.
 
@@ -141,6 +154,10 @@ class NoResults:
     def when_stored(self, game: GameId, then: Callable[[], object]) -> None:
         """Call at once."""
         then()
+
+    def as_stored(self, ended: Ended) -> Ended:
+        """Return the same."""
+        return ended
 
     def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
         """Drop evidence."""

@@ -193,9 +193,12 @@ class Session:
             thinking=clock.running_for(now),
         )
 
-    def leave(self, number: Number, now: float) -> Outcome:
-        """Let a seat leave the series, which ends it. The other one wins a game in which both have moved."""
-        return Outcome(ending=self._break(number, Reason.LEFT, now))
+    def leave(self, number: Number, now: float, *, is_lost: bool = False) -> Outcome:
+        """Let a seat leave the series, which ends it. The other one wins a game in which both have moved.
+
+        Nobody wins where the player is lost by no fault of its own.
+        """
+        return Outcome(ending=self._break(number, Reason.LEFT, now, is_lost=is_lost))
 
     def flag(self, number: Number, now: float) -> Outcome:
         """Let the seat's time be over, if it is its move and its deadline is past."""
@@ -254,9 +257,11 @@ class Session:
             return self._break(number, Reason.TIME, now)
         return self._end(self._side(other(number)), Reason.TIME, now)
 
-    def _break(self, number: Number, reason: Reason, now: float) -> Ending:
+    def _break(self, number: Number, reason: Reason, now: float, *, is_lost: bool = False) -> Ending:
         broken = (number, reason)
-        if self.phase is Phase.PLAYING and reason is Reason.LEFT and len(self._board.moves) < BOTH_MOVED:
+        if self.phase is Phase.PLAYING and is_lost:
+            ending = self._end(None, Reason.STOPPED, now, broken)
+        elif self.phase is Phase.PLAYING and reason is Reason.LEFT and len(self._board.moves) < BOTH_MOVED:
             ending = self._end(None, Reason.ABORTED, now, broken)
         elif self.phase is Phase.PLAYING:
             ending = self._end(self._side(other(number)), reason, now, broken)

@@ -24,10 +24,11 @@ from gateway.game.commands import (
 )
 from gateway.game.events import NOTHING, Dismissed, Entered, Introduced, Objection, Overlooked, Refused, Why
 from gateway.game.manners import Illegal
+from gateway.hub.away import AwayPlayers
 from gateway.hub.boundary import Boundary, contained
 from gateway.hub.feed import came
 from gateway.hub.pairing import Pairing
-from gateway.hub.seat import Gone, Mailbox, Owed, Question, Seat, Seated, Waiting
+from gateway.hub.seat import Away, Gone, Mailbox, Owed, Question, Seat, Seated, Waiting
 from gateway.hub.series import Parting, SeriesRunner
 from gateway.hub.timers import Timers
 from gateway.matchmaking.matchmaker import Entry, Matchmaker
@@ -47,6 +48,7 @@ class Actions:
         """`seats` are those of the hub."""
         self.boundary = boundary
         self.pairing = Pairing(matchmaker, seats, timers, runner, boundary)
+        self.away = AwayPlayers(self, timers, runner.feed.results, runner.idle)
         self.answered: list[Mailbox] = []
         """The mailboxes that are to resume."""
         self._matchmaker = matchmaker
@@ -67,6 +69,8 @@ class Actions:
                 partings = self._runner.play(seat, situation, command, now)
                 if partings:
                     self.part(partings, now)
+            elif isinstance(situation, Away):
+                self.away.play(seat, situation, command, now)
             else:
                 self._play_without_game(seat, command, now)
         elif not isinstance(situation, Gone):
@@ -81,7 +85,7 @@ class Actions:
             case Enter() | Introduce() | Denied() if seat.question is not None:
                 self._refuse(seat, Refused(Objection.WAITING, command.to), now)
             case Enter():
-                self._enter(seat, command, now)
+                self.enter(seat, command, now)
             case Introduce():
                 self._introduce(seat, command, now)
             case Unfit():
@@ -111,7 +115,9 @@ class Actions:
 
     def _ask(self, seat: Seat, command: Ask, now: float) -> None:
         situation = seat.situation
-        if isinstance(situation, Seated) and situation.series.is_playing:
+        if isinstance(situation, Away) and situation.begun is not None:
+            self.away.ask(situation, command)
+        elif isinstance(situation, Seated) and situation.series.is_playing:
             seat.deliver(situation.series.session.show())
         else:
             self._refuse(seat, Refused(seat.standing(), command.to), now)
@@ -130,7 +136,7 @@ class Actions:
 
     def leave(self, seat: Seat, farewell: Dismissed, now: float) -> None:
         """Hang up on a seat, which ends its series."""
-        self.part(self._runner.leave(seat, now), now)
+        self._leave_series(seat, now)
         self.boundary.let_go(seat, farewell)
         self.settle(now)
 
@@ -139,14 +145,14 @@ class Actions:
         if seat.manners.strict_entry and seat.place is None:
             self.leave(seat, Dismissed(Why.REFUSED, refused.objections), now)
 
-    def _enter(self, seat: Seat, command: Enter, now: float) -> None:
+    def enter(self, seat: Seat, command: Enter, now: float) -> None:
         """Let a seat go on in its series, or ask the matchmaker to let it in."""
         name = command.name if command.name is not None else seat.name
         objections = seat.standing() & ~Objection.NOT_ENTERED | _unfitness(command)
         if name is None:
             objections |= Objection.NO_NAME
         elif not objections and seat.wants_next_round(name, command.place):
-            self._next_round(seat, name, now)
+            self._next_round(seat, name, command, now)
             return
         entry = Entry(
             seat=seat.number,
@@ -161,7 +167,10 @@ class Actions:
         self._matchmaker.enter(entry)
         self.settle(now)
 
-    def _next_round(self, seat: Seat, name: str, now: float) -> None:
+    def _next_round(self, seat: Seat, name: str, command: Enter, now: float) -> None:
+        if isinstance(seat.situation, Away):
+            self.away.go_on(seat.situation, command)
+            return
         assert isinstance(seat.situation, Seated)
         series = seat.situation.series
         seat.join(series, seat.situation.number)
@@ -204,8 +213,7 @@ class Actions:
             self._admit(seat, question.entry, now)
 
     def _admit(self, seat: Seat, entry: Entry, now: float) -> None:
-        left = self._runner.leave(seat, now)
-        self.part([parting for parting in left if parting.seat is not seat], now)
+        self._leave_series(seat, now)
         if isinstance(seat.situation, Gone):
             return  # hit by a mistake
         self._timers.rejoins.cancel(seat)
@@ -214,6 +222,13 @@ class Actions:
         seat.deliver(Entered(entry.name))
         self.pairing.wait(seat, now)
         self.settle(now)
+
+    def _leave_series(self, seat: Seat, now: float) -> None:
+        if isinstance(seat.situation, Away):
+            seat.situation.game.leave()
+            seat.part()
+        left = self._runner.leave(seat, now)
+        self.part([parting for parting in left if parting.seat is not seat], now)
 
     def rested(self, seat: Seat, owed: Owed | None, now: float) -> None:
         """Let a seat have its next game, if a move that it owed has kept it from one."""
@@ -238,7 +253,14 @@ class Actions:
     def _depart(self, seat: Seat, parting: Parting, now: float) -> None:
         if parting.farewell is not None:
             self.boundary.let_go(seat, parting.farewell)
-        elif parting.waits:
+        elif parting.seat.is_visiting:
+            self.boundary.let_go(seat, Dismissed(Why.RETURNED))
+        else:
+            self.settle_in(seat, now, waits=parting.waits)
+
+    def settle_in(self, seat: Seat, now: float, *, waits: bool) -> None:
+        """Let a seat that is in no series any more wait, or have no place, unless that is at a table."""
+        if waits:
             self.pairing.wait(seat, now)
         elif not isinstance(seat.place, AtTable):
             self.pairing.give_up_place(seat)

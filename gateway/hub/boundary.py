@@ -13,7 +13,7 @@ from typing import Protocol, TypeAlias, TypeVar
 from gateway.game.events import Dismissed, Why
 from gateway.game.facts import Left
 from gateway.hub.interfaces import Outgoing
-from gateway.hub.seat import Gone, Seat, Seated
+from gateway.hub.seat import Away, Gone, Seat, Seated
 from gateway.hub.series import SeriesRunner
 from gateway.hub.timers import Timers
 from gateway.matchmaking.matchmaker import Matchmaker
@@ -97,6 +97,8 @@ class Boundary:
 
     def let_go(self, seat: Seat, farewell: Dismissed) -> None:
         """Hang up on a seat that is in no series, or was cut off."""
+        if isinstance(seat.situation, Away):
+            self._attempt(seat.situation.game.leave)
         if seat.name is not None:
             self._attempt(partial(self._runner.feed.publish, Left(seat.number)))
         self._attempt(partial(self._matchmaker.leave, seat.number))

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from gateway.game.commands import AtTable
 from gateway.game.facts import Came, Fact, GameStarted, Left, Missed, MoveMade, Snapshot, Waits
 from gateway.game.results import Finished, Results
-from gateway.hub.seat import Gone, Seat, Seated, Series, Waiting
+from gateway.hub.seat import Away, Gone, Seat, Seated, Series, Waiting
 
 ALL: tuple[type[Fact], ...] = (Came, Waits, Left, GameStarted, MoveMade, Finished)
 LIMIT = 10_000
@@ -164,7 +164,7 @@ def started(series: Series) -> GameStarted:
 
 def snapshot(seats: Iterable[Seat], now: float) -> Snapshot:
     """Return what the players on these seats do. A game is told with one of its two, always the same one."""
-    here = [seat for seat in seats if not isinstance(seat.situation, Gone)]
+    here = [seat for seat in seats if not isinstance(seat.situation, Gone | Away)]
     situations = [seat.situation for seat in here]
     series = [each.series for each in situations if isinstance(each, Seated) and each.number == 0]
     return Snapshot(

@@ -18,7 +18,7 @@ from itertools import count
 
 from gateway.game.clock import Terms
 from gateway.game.commands import Command
-from gateway.game.events import Dismissed, ToMove, Why
+from gateway.game.events import Dismissed, Event, ToMove, Why
 from gateway.game.facts import Snapshot
 from gateway.game.ids import GameId, game_ids
 from gateway.game.manners import Manners
@@ -26,9 +26,9 @@ from gateway.game.results import NoResults, Results
 from gateway.hub.actions import Actions
 from gateway.hub.boundary import Boundary, OnFault, contained, reraise
 from gateway.hub.feed import Feed, snapshot
-from gateway.hub.interfaces import House, Outgoing
+from gateway.hub.interfaces import House, Nodes, Outgoing
 from gateway.hub.pairing import ABSENCE
-from gateway.hub.seat import Gone, Mailbox, Owed, Seat, Seated, Series
+from gateway.hub.seat import Away, Gone, Mailbox, Owed, Seat, Seated, Series
 from gateway.hub.series import SeriesRunner
 from gateway.hub.timers import Timers
 from gateway.matchmaking.matchmaker import Matchmaker
@@ -75,6 +75,10 @@ class Hub:
         self._actions.pairing.house = house
         self._matchmaker.engage(house)
 
+    def connect(self, nodes: Nodes) -> None:
+        """Let players meet those of other nodes."""
+        self._actions.pairing.nodes = nodes
+
     def open(self, mailbox: Mailbox, manners: Manners, now: float, origin: str = "") -> Seat:
         """Return a seat for a player who has just come, from `origin`, and has not entered yet."""
         seat = Seat(next(self._numbers), mailbox, manners, origin)
@@ -105,6 +109,8 @@ class Hub:
         """Note that a request to move left for the seat's client at `now`: its time runs."""
         situation = seat.situation
         if not isinstance(situation, Seated):
+            if isinstance(situation, Away):
+                self._actions.away.handed(seat, situation, request, now)
             return
         series = situation.series
         try:
@@ -131,6 +137,7 @@ class Hub:
         self._actions.settle(now)
         for series in timers.flags.due(now):
             self._flag_is_due(series.seats[0], late, now)
+        late += timers.flags_away.due(now)
         self._pass_on(now)
         return late
 
@@ -142,6 +149,27 @@ class Hub:
     def fail(self, seat: Seat, now: float) -> None:
         """Hang up on a seat and its opponent, for a mistake of ours: the one that is being handled."""
         self.boundary.cut_off(seat, now)
+        self._pass_on(now)
+
+    def arrived(self, seat: Seat, command: Command, answered: ToMove | None, used: float, now: float) -> None:
+        """Carry out a command from another node; a move answers a request, and took `used` seconds there."""
+        if answered is not None:
+            self.handed(seat, answered, now - used)
+        self.submit(seat, command, now)
+
+    def flagged(self, seat: Seat, request: ToMove, used: float, now: float) -> None:
+        """Let a seat lose on time whose request to move was open for `used` seconds on another node."""
+        self.handed(seat, request, now - used)
+        self.flag(seat, now)
+
+    def told(self, seat: Seat, event: Event, now: float) -> None:
+        """Tell a seat what happened in its series on another node."""
+        self._told(seat, event, now)
+        self._pass_on(now)
+
+    def lose(self, seat: Seat, now: float) -> None:
+        """Let a series be over, and a game in it have no result: the way to the other node is gone."""
+        self._lose(seat, None, now)
         self._pass_on(now)
 
     def seats(self) -> tuple[Seat, ...]:
@@ -169,7 +197,7 @@ class Hub:
     def let_go(self, seat: Seat, now: float) -> bool:
         """Say good-bye to a seat, unless it plays or is gone; return whether that was done."""
         situation = seat.situation
-        if isinstance(situation, Gone) or (isinstance(situation, Seated) and situation.series.is_playing):
+        if isinstance(situation, Gone) or seat.plays:
             return False
         self._send_off(seat, None, now)
         self._pass_on(now)
@@ -188,8 +216,24 @@ class Hub:
     # Steps that are about one seat.
 
     @contained
+    def _told(self, seat: Seat, event: Event, now: float) -> None:
+        self._actions.away.told(seat, event, now)
+        self._actions.settle(now)
+
+    @contained
+    def _lose(self, seat: Seat, _: None, now: float) -> None:
+        if isinstance(seat.situation, Away):
+            self._actions.away.lose(seat, seat.situation, now)
+        else:
+            self._actions.part(self._runner.leave(seat, now, is_lost=True), now)
+        self._actions.settle(now)
+
+    @contained
     def _flag(self, seat: Seat, _: None, now: float) -> None:
-        self._actions.part(self._runner.flag(seat, now), now)
+        if isinstance(seat.situation, Away):
+            self._actions.away.flag(seat.situation, now)
+        else:
+            self._actions.part(self._runner.flag(seat, now), now)
 
     @contained
     def _flag_is_due(self, seat: Seat, late: list[Seat], _: float) -> None:

@@ -13,8 +13,8 @@ from gateway.game.facts import Snapshot
 from gateway.game.manners import Manners
 from gateway.game.results import Results
 from gateway.hub.feed import Feed
-from gateway.hub.seat import Mailbox, Seat
-from gateway.matchmaking.matchmaker import Opponent, Visitors
+from gateway.hub.seat import Mailbox, RemoteGame, Seat
+from gateway.matchmaking.matchmaker import Opponent, RemotePlayer, Visitors
 
 
 class Outgoing(Mailbox, Protocol):
@@ -100,6 +100,16 @@ class HubForSubscribers(Protocol):
 
     def snapshot(self, now: float, seats: Iterable[Seat] | None = None) -> Snapshot:
         """Return all that is on, or the part of it that is of `seats`. MUST NOT be called by `wake`."""
+
+
+class Nodes(Protocol):
+    """The other nodes of a cluster."""
+
+    def open_seat(self, guest: RemotePlayer, now: float) -> Seat:
+        """Open a seat in the hub for a player of another node, who comes for a series, and return it."""
+
+    def send_away(self, seat: Seat, host: RemotePlayer) -> RemoteGame:
+        """Let the player of `seat` meet one of another node there, and return the way to their series."""
 
 
 class House(Visitors, Protocol):

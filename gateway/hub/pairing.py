@@ -9,13 +9,24 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import assert_never
 
+from gateway.game.facts import Left
 from gateway.hub.boundary import Boundary, contained
 from gateway.hub.feed import came, waits
-from gateway.hub.interfaces import House
+from gateway.hub.interfaces import House, Nodes
 from gateway.hub.seat import Seat, Series, Waiting
 from gateway.hub.series import SeriesRunner
 from gateway.hub.timers import Timers
-from gateway.matchmaking.matchmaker import Decision, Match, Matchmaker, Opponent, Pair, Turn, Visit
+from gateway.matchmaking.matchmaker import (
+    Decision,
+    Departure,
+    Match,
+    Matchmaker,
+    Opponent,
+    Pair,
+    Reception,
+    Turn,
+    Visit,
+)
 
 ABSENCE = 1.0
 """Seconds until a player is asked for again that could not be reached when its game was to begin."""
@@ -37,6 +48,7 @@ class Pairing:
         self.decisions: deque[Decision] = deque()
         """Whether those who have asked to enter may, as the matchmaker decided."""
         self.house: House | None = None
+        self.nodes: Nodes | None = None
         self._matchmaker = matchmaker
         self._seats = seats
         self._timers = timers
@@ -85,6 +97,14 @@ class Pairing:
                     seats = self._ready((host,), now)
                     if seats is not None:
                         self._welcome(seats[0], answer, now)
+                case Reception(host):
+                    seats = self._ready((host,), now)
+                    if seats is not None:
+                        self._receive(seats[0], answer, now)
+                case Departure(guest):
+                    seats = self._ready((guest,), now)
+                    if seats is not None:
+                        self._send_away(seats[0], answer, now)
                 case _:
                     assert_never(answer)
 
@@ -122,6 +142,22 @@ class Pairing:
         if visitor.introduce(visit.visitor, counted=True):
             self._runner.feed.publish(came(visitor))
         self._start(visit, (host, visitor) if visit.opens else (visitor, host), now)
+
+    @contained
+    def _receive(self, host: Seat, reception: Reception, now: float) -> None:
+        """Let a player of another node come to a seat that waits."""
+        assert self.nodes is not None
+        visitor = self.nodes.open_seat(reception.guest, now)
+        visitor.come(reception.guest)
+        self._runner.feed.publish(came(visitor))
+        self._start(reception, (host, visitor) if reception.opens else (visitor, host), now)
+
+    @contained
+    def _send_away(self, seat: Seat, departure: Departure, _: float) -> None:
+        """Let a seat play on another node, where others see it from now on."""
+        assert self.nodes is not None
+        seat.go_away(self.nodes.send_away(seat, departure.host), departure.host)
+        self._runner.feed.publish(Left(seat.number))
 
     def _start(self, match: Match, seats: tuple[Seat, Seat], now: float) -> None:
         """Start a series, which the first of its seats opens. From here on a mistake hits both."""

@@ -11,14 +11,14 @@ from enum import Enum, auto
 from math import inf
 from typing import Protocol, TypeAlias, assert_never
 
-from gateway.game.board import other
-from gateway.game.commands import AtTable, Denied, Enter, InLobby, Place
-from gateway.game.events import Dismissed, Event, Objection
+from gateway.game.board import Board, other
+from gateway.game.commands import AtTable, Command, Denied, Enter, InLobby, Place
+from gateway.game.events import Dismissed, Event, Objection, Started, ToMove
 from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards, Manners
 from gateway.game.results import Number, Player
 from gateway.game.session import Session
-from gateway.matchmaking.matchmaker import Entry, Match, Turn
+from gateway.matchmaking.matchmaker import Entry, Match, RemotePlayer, Turn
 
 NEVER = inf
 """A time that does not come."""
@@ -82,13 +82,108 @@ class Seated:
     ready: bool = True
     """Whether the player is ready for the next round."""
 
+    @property
+    def names(self) -> tuple[str, str]:
+        """The player's own name in the series, and the opponent's."""
+        players = self.series.session.players
+        return players[self.number].name, players[other(self.number)].name
+
+
+class RemoteGame(Protocol):
+    """The way to the node where a player of this one has its series. MUST NOT block or raise."""
+
+    def submit(self, command: Command, request: int, used: float) -> None:
+        """Send a command. A move answers the open request of that number, for which it took `used` seconds.
+
+        The number is 0 where the client was asked for no move.
+        """
+
+    def flag(self, request: int, used: float) -> None:
+        """Say that the time for the open request is up, which has run for `used` seconds."""
+
+    def leave(self) -> None:
+        """Say that the player is there no more. Nothing follows."""
+
+
+@dataclass(eq=False, slots=True)
+class Away:
+    """In a series on another node, as far as the player has heard of it."""
+
+    game: RemoteGame
+    player: Player
+    opponent: Player
+    rounds: int = 0
+    """How many games have begun."""
+    begun: Started | None = None
+    """The game that is on."""
+    began: float = 0.0
+    """When the player heard of that."""
+    board: Board = field(default_factory=Board)
+    thought: float = 0.0
+    """Seconds that the player has thought in this game."""
+    ready: bool = True
+    """Whether the player is ready for the next round."""
+    request: ToMove | None = None
+    """The open request to move."""
+    handed: float | None = None
+    """When that left for the client."""
+    asked: Enter | None = None
+    """A wish for the next round that has no answer yet."""
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The player's own name in the series, and the opponent's."""
+        return self.player.name, self.opponent.name
+
+    def begin(self, started: Started, now: float) -> None:
+        """Let a game be on."""
+        self.begun, self.began = started, now
+        self.rounds += 1
+        self.board, self.thought = Board(), 0.0
+
+    def ask(self, command: Enter) -> None:
+        """Wait for the answer to a wish for the next round."""
+        self.asked = command
+
+    def join(self) -> None:
+        """Be ready for the next round."""
+        self.ready, self.asked = True, None
+
+    def open(self, request: ToMove) -> None:
+        """Let a move be asked for."""
+        self.request, self.handed, self.board = request, None, request.board
+
+    def see(self, board: Board) -> None:
+        """Take the board as it is now."""
+        self.board = board
+
+    def run(self, now: float) -> None:
+        """Let the player's time run: the open request has left for the client."""
+        self.handed = now
+
+    def used(self, now: float) -> float:
+        """Return for how many seconds the time for the open request has run."""
+        return 0.0 if self.handed is None else max(0.0, now - self.handed)
+
+    def answered(self, now: float) -> tuple[int, float]:
+        """Close the open request; return its number, 0 where none is open, and the seconds it took."""
+        request, used = self.request, self.used(now)
+        self.request = self.handed = None
+        self.thought += used
+        return 0 if request is None else request.number, used
+
+    def over(self, *, ready: bool) -> None:
+        """Let the game be over."""
+        self.begun, self.ready = None, ready
+        self.request = self.handed = None
+
 
 @dataclass(frozen=True, slots=True)
 class Gone:
     """Hung up on; its commands are void."""
 
 
-Situation: TypeAlias = Out | Waiting | Seated | Gone
+Situation: TypeAlias = Out | Waiting | Seated | Away | Gone
 
 
 class Owed(Enum):
@@ -122,6 +217,8 @@ class Seat:
     manners: Manners
     origin: str = ""
     """Where the client comes from: what clients have in common that may be one and the same."""
+    is_visiting: bool = False
+    """Whether the player has another seat, on its own node, and goes back there after its series."""
     name: str | None = None
     counted: bool = True
     place: Place | None = None
@@ -148,7 +245,14 @@ class Seat:
     def is_asked(self) -> bool:
         """Whether a move is asked of the player."""
         situation = self.situation
+        if isinstance(situation, Away):
+            return situation.request is not None
         return isinstance(situation, Seated) and situation.series.session.to_move == situation.number
+
+    @property
+    def plays(self) -> bool:
+        """Whether the player is in a game."""
+        return Objection.PLAYING in self.standing()
 
     def standing(self) -> Objection:
         """Return what the seat's own situation says against anything but a move."""
@@ -157,6 +261,10 @@ class Seat:
                 if series.is_playing:
                     return Objection.PLAYING
                 return Objection.WAITING if ready else Objection.NOT_ENTERED
+            case Away(begun=begun, ready=ready, asked=asked):
+                if begun is not None:
+                    return Objection.PLAYING
+                return Objection.WAITING if ready or asked is not None else Objection.NOT_ENTERED
             case Waiting():
                 return Objection.WAITING
             case Out() | Gone():
@@ -172,20 +280,20 @@ class Seat:
     def player(self) -> Player:
         """Return who plays here; a series keeps the name that it began with."""
         assert self.name is not None
-        return Player(self.name, self.manners, self.counted)
+        return Player(self.name, self.manners, self.counted, self.is_visiting)
 
     def wants_next_round(self, name: str, place: Place) -> bool:
         """Whether a player who asks to enter as `name` wants the next round of the series that it is in."""
-        if not isinstance(self.situation, Seated) or not self.is_kept:
+        if not isinstance(self.situation, Seated | Away) or not self.is_kept:
             return False
-        players, number = self.situation.series.session.players, self.situation.number
-        if name != players[number].name:
+        own, opponent = self.situation.names
+        if name != own:
             return False
         match place, self.place:
             case AtTable(), AtTable() as here:
                 return place.key == here.key
             case InLobby(wish), InLobby():
-                return wish is None or wish.grants(players[other(number)].name)
+                return wish is None or wish.grants(opponent)
             case _:
                 return False
 
@@ -232,6 +340,18 @@ class Seat:
     def step_out(self, series: "Series", number: Number) -> None:
         """Be in a series still, and not ready for its next round."""
         self.situation = Seated(series, number, ready=False)
+
+    def come(self, guest: RemotePlayer) -> None:
+        """Be the seat of a player of another node."""
+        self.is_visiting = True
+        self.counted = guest.counted
+        self.enter(guest.name, guest.place)
+
+    def go_away(self, game: RemoteGame, host: RemotePlayer) -> None:
+        """Be in a series on another node, against a player there."""
+        self.situation = Away(
+            game, self.player(), Player(host.name, host.manners, host.counted, is_remote=True)
+        )
 
     def part(self) -> None:
         """Be in no series any more."""

@@ -20,7 +20,7 @@ from gateway.game.session import Phase, Session
 from gateway.hub.feed import Feed, started
 from gateway.hub.seat import Owed, Seat, Seated, Series
 from gateway.hub.timers import Timers
-from gateway.matchmaking.matchmaker import Matchmaker, Pair
+from gateway.matchmaking.matchmaker import Matchmaker, Visit
 
 CROSSING = 0.5
 """Seconds that a player who owed a move gets no new game, so that the move finds none to hit."""
@@ -50,6 +50,7 @@ class SeriesRunner:
     ) -> None:
         """Give each game the next id of `games`, and tell the feed what happens in it."""
         self._terms = terms
+        self.idle = terms.idle
         self._matchmaker = matchmaker
         self._timers = timers
         self._games = games
@@ -62,7 +63,7 @@ class SeriesRunner:
         """Start a series that both its seats have joined."""
         one, two = series.seats
         match = series.match
-        table = match.table if isinstance(match, Pair) else None
+        table = None if isinstance(match, Visit) else match.table
         players = one.player(), two.player()
         series.session = Session(players, self._terms, next(self._numbers), table, rounds=match.rounds)
         self.go_on(series, now)
@@ -102,12 +103,16 @@ class SeriesRunner:
         self._timers.rests.set(seat, now + CROSSING)
         return True
 
-    def leave(self, seat: Seat, now: float) -> Sequence[Parting]:
-        """Let a seat leave its series, if it is in one."""
+    def leave(self, seat: Seat, now: float, *, is_lost: bool = False) -> Sequence[Parting]:
+        """Let a seat leave its series, if it is in one.
+
+        `is_lost` says that this is no fault of the player's: the game has no result.
+        """
         if not isinstance(seat.situation, Seated):
             return ()
         series = seat.situation.series
-        return self._follow(series, series.session.leave(seat.situation.number, now), now)
+        outcome = series.session.leave(seat.situation.number, now, is_lost=is_lost)
+        return self._follow(series, outcome, now)
 
     def flag(self, seat: Seat, now: float) -> Sequence[Parting]:
         """Let a seat's time be over, if it is."""

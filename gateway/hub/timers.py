@@ -66,6 +66,8 @@ class Timers:
     absences: Deadlines[Seat] = field(default_factory=Deadlines)
     """A player who could not be reached when its game was to begin may be there again."""
 
+    flags_away: Deadlines[Seat] = field(default_factory=Deadlines)
+    """The time of a player is up whose game is on another node."""
     denials: Deadlines[Seat] = field(default_factory=Deadlines)
     """The answer to a name that the player may not bear has waited long enough."""
 
@@ -80,4 +82,4 @@ class Timers:
         return min((when for when in times if when is not None), default=None)
 
     def _all(self) -> tuple[Deadlines[Seat], ...]:
-        return self.rests, self.rejoins, self.entries, self.absences, self.denials
+        return self.rests, self.rejoins, self.entries, self.absences, self.flags_away, self.denials

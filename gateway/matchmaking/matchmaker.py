@@ -90,8 +90,51 @@ class Visit:
     """As in `Pair`."""
 
 
-Match: TypeAlias = Pair | Visit
-Answer: TypeAlias = Decision | Pair | Visit
+class Meeting(NamedTuple):
+    """A series of two players on two nodes, as the one that paired them numbered it."""
+
+    epoch: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class RemotePlayer:
+    """A player on another node, as that node describes it."""
+
+    node: str
+    meeting: Meeting
+    name: str
+    place: Place
+    counted: bool
+    manners: Manners
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reception:
+    """A seat that is to play a series here against a player on another node."""
+
+    host: Turn
+    guest: RemotePlayer
+    opens: bool
+    """Whether the host opens."""
+    rounds: int | None = None
+    """As in `Pair`."""
+    table: str | None = None
+    """As in `Pair`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """A seat that is to play a series on another node."""
+
+    guest: Turn
+    host: RemotePlayer
+    """The other player."""
+
+
+Match: TypeAlias = Pair | Visit | Reception
+Answer: TypeAlias = Decision | Match | Departure
 
 
 class Visitors(Protocol):

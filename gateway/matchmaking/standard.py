@@ -22,6 +22,7 @@ from gateway.matchmaking.matchmaker import (
     Match,
     Opponent,
     Pair,
+    Reception,
     Turn,
     Visit,
     Visitors,
@@ -271,6 +272,7 @@ class LobbyAndTables:
 
     def _start(self, match: Match) -> None:
         """Note who plays whom, by name: a series keeps the names that it began with."""
+        assert not isinstance(match, Reception)  # it knows no other nodes
         turns = (match.host,) if isinstance(match, Visit) else (match.first, match.second)
         players = [self._players[turn.seat] for turn in turns]
         for player in players:

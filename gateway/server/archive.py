@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import trio
 
 from gateway.game.board import Side
-from gateway.game.events import Spoken
+from gateway.game.events import Ended, Spoken
 from gateway.game.ids import GameId
 from gateway.game.results import Finished, Results
 from gateway.histogram import Histogram
@@ -21,7 +21,7 @@ from gateway.store.clearing import Request
 from gateway.store.evidence import recorded
 from gateway.store.open_games import OpenGames
 from gateway.store.process import Opened, StoreProcess
-from gateway.store.records import Enclosure, record_of
+from gateway.store.records import Enclosure, ended_as, record_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,11 @@ class StoredResults:
     def when_stored(self, game: GameId, then: Callable[[], object]) -> None:
         """Call `then` once the game is stored, or it is not worth waiting any more."""
         self._batcher.open.when_stored(game, then)
+
+    def as_stored(self, ended: Ended) -> Ended:
+        """Return the end of a game that is not open any more, as it is stored."""
+        record = self._batcher.otherwise.pop(ended.game, None)
+        return ended if record is None else ended_as(record)
 
     def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
         """Take in what was said and heard on one side; never blocks."""

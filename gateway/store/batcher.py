@@ -23,6 +23,7 @@ from typing import NamedTuple, Protocol
 
 import trio
 
+from gateway.game.ids import GameId
 from gateway.histogram import Histogram
 from gateway.store.clearing import Request
 from gateway.store.errors import StoreError
@@ -47,10 +48,11 @@ class Batch(NamedTuple):
 class Store(Protocol):
     """Stores games. One call at a time."""
 
-    async def write(self, batch: Batch) -> None:
+    async def write(self, batch: Batch) -> Sequence[GameRecord]:
         """Store games and evidence for good, all or none; what is stored already stays as it is.
 
-        Raises StoreError if it should be tried again later, another exception if a game is at fault.
+        Return shared games that are stored otherwise, as they are stored. Raises StoreError if it should be
+        tried again later, another exception if a game is at fault.
         """
 
     async def tidy(self) -> bool:
@@ -106,6 +108,8 @@ class Batcher:
         self._batches: deque[Batch] = deque()
         """What is being stored; it stays here until it is stored or given up."""
         self.open = OpenGames(self._bounds.patience, pace.remind)
+        self.otherwise: dict[GameId, GameRecord] = {}
+        """Shared games that were stored with another end, until somebody has taken that."""
         self.commits = Histogram()
         """How long batches took to be stored, those that failed left out."""
         self._came, self._ended = trio.Event(), trio.Event()
@@ -220,7 +224,7 @@ class Batcher:
     async def _write(self, batch: Batch) -> None:
         begun = trio.current_time()
         try:
-            await self._store.write(batch)
+            otherwise = await self._store.write(batch)
         except _PASSING as error:
             self._outage.failed(error, self.open.waiting, trio.current_time())
             await trio.sleep(self._pace.retry)
@@ -235,6 +239,7 @@ class Batcher:
         else:
             now = trio.current_time()
             self.commits.add(now - begun)
+            self.otherwise |= {record.game: record for record in otherwise}
             self._outage.over(len(batch.games), self.open.waiting, now)
             self._settle(batch)
             self._batches.popleft()

@@ -10,6 +10,7 @@ This is the server's end of the socket to that process; `worker` is its program.
 import marshal
 import math
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +19,7 @@ import trio
 from gateway.processes import Child, ended, framed, started
 from gateway.store.batcher import Batch
 from gateway.store.errors import StoreError
-from gateway.store.records import Cleared
+from gateway.store.records import Cleared, GameRecord
 
 PROGRAM = "gateway.store.worker"
 STARTING = 60.0
@@ -74,10 +75,11 @@ class StoreProcess:
         self._orders = ("open again", self._keep_wire, opened.where, opened.file)
         return opened
 
-    async def write(self, batch: Batch) -> None:
+    async def write(self, batch: Batch) -> Sequence[GameRecord]:
         """Store games and evidence for good, all or none; what is stored already stays as it is.
 
-        Raises StoreError if it should be tried again later, UnstorableError if a game is at fault.
+        Return shared games that are stored otherwise, as they are stored. Raises StoreError if it should be
+        tried again later, UnstorableError if a game is at fault.
         """
         games = [each.plain() for each in batch.games]
         evidence = [(each.game, each.side, each.exchange) for each in batch.evidence]
@@ -85,7 +87,7 @@ class StoreProcess:
             question = framed(("write", games, evidence))
         except ValueError as error:
             raise UnstorableError(str(error)) from error
-        await self._ask(question, self._patience)
+        return [GameRecord.from_plain(each) for each in await self._ask(question, self._patience)]
 
     async def tidy(self) -> bool:
         """Delete some of the evidence that is too old; return whether there is more. Raises as `write`."""

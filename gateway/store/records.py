@@ -7,14 +7,14 @@ as it is spelled; everything else that is said of it here is what it was in this
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
-from gateway.game.board import Board, Side
-from gateway.game.events import Reason
+from gateway.game.board import Board, Side, other
+from gateway.game.events import Ended, Reason
 from gateway.game.ids import GameId, parse, typed
-from gateway.game.results import Finished, Player
+from gateway.game.results import WITHOUT_RESULT, Finished, Player
 
 WORDS = {
     Reason.FOUR: "four",
@@ -73,6 +73,11 @@ class GameRecord:
     """1 for the first game of a series."""
     counted: bool = True
     """Whether it counts in statistics and ratings."""
+    remote: Side | None = field(default=None, compare=False)
+    """The side that played by way of another server, which may store the game, too.
+
+    The first one that does says how it ended. It is not stored.
+    """
 
     @property
     def result(self) -> int:
@@ -83,7 +88,7 @@ class GameRecord:
         """Return the game as values that every way of writing knows, for `from_plain`."""
         players = [(player.name, player.kind, player.house) for player in self.players]
         times = (self.began, self.ended, *self.thought)
-        about = (self.table, self.series, self.round, self.counted)
+        about = (self.table, self.series, self.round, self.counted, self.remote)
         return (self.game, *players, times, self.moves, self.result, WORDS[self.reason], about)
 
     @classmethod
@@ -144,7 +149,19 @@ def record_of(finished: Finished, epoch: float) -> GameRecord:
         series=finished.series,
         round=finished.round,
         counted=finished.counted and not houses and one.name != two.name,
+        remote=finished.remote,
     )
+
+
+def ended_as(record: GameRecord) -> Ended:
+    """Return the event that tells of a stored game; without a result, of the remote side that has left."""
+    by_move = record.reason in (Reason.FOUR, Reason.FULL)
+    board, winner = record.board(), record.winner
+    leaver = record.remote if record.reason in WITHOUT_RESULT else None
+    if record.reason is Reason.LEFT and winner is not None:
+        leaver = other(winner)
+    column = board.moves[-1] if by_move else None
+    return Ended(record.game, board, winner, record.reason, column, leaver)
 
 
 def _participant(player: Player) -> Participant:

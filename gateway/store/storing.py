@@ -6,9 +6,10 @@ game is stored once, however often it is handed in.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from operator import attrgetter
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from sqlalchemy import Connection, delete, func, select
 
@@ -41,14 +42,24 @@ class OtherGameError(Exception):
         self.game = game
 
 
-def store(connection: Connection, records: Sequence[GameRecord]) -> list[GameRecord]:
-    """Store the games that are not stored yet, in this order, and return them.
+class Stored(NamedTuple):
+    """What came of games that were to be stored."""
+
+    fresh: Sequence[GameRecord]
+    """Those that were not stored before."""
+    otherwise: Sequence[GameRecord]
+    """Shared ones that another server had stored with another end, as they are stored."""
+
+
+def store(connection: Connection, records: Sequence[GameRecord]) -> Stored:
+    """Store the games that are not stored yet, in this order.
 
     Raises `OtherGameError`, and other errors for a game that the database will never take.
     """
-    fresh = _fresh(connection, records)
+    stored = _fresh(connection, records)
+    fresh = stored.fresh
     if not fresh:
-        return fresh
+        return stored
     roll = _Roll(connection, fresh)
     totals = Totals(accounts=roll.accounts)
     rows = []
@@ -59,7 +70,7 @@ def store(connection: Connection, records: Sequence[GameRecord]) -> list[GameRec
     roll.write(connection)
     _execute(connection, "insert_games", rows)
     _add(connection, totals.tallies)
-    return fresh
+    return stored
 
 
 def enclose(connection: Connection, enclosures: Sequence[Enclosure]) -> None:
@@ -179,20 +190,25 @@ class _Roll:
         return (spelled(player.kind), player.house, *_totals_of(self.accounts[number]), number)
 
 
-def _fresh(connection: Connection, records: Sequence[GameRecord]) -> list[GameRecord]:
-    """Return the games that are not stored yet, without repetitions. Raises `OtherGameError`."""
+def _fresh(connection: Connection, records: Sequence[GameRecord]) -> Stored:
+    """Return the games that are not stored yet, without repetitions, and those that are otherwise.
+
+    Raises `OtherGameError`.
+    """
     known: dict[GameId, GameRecord] = {}
     mark = _mark(connection.dialect.name)
     for ids in _slices([record.game for record in records]):
         query = f"SELECT 1 FROM games WHERE game IN ({_marks(mark, ids)}) LIMIT 1"
         if connection.exec_driver_sql(query, tuple(ids)).first() is not None:
             known |= {record.game: record for record in named(connection, ids)}
-    fresh: dict[GameId, GameRecord] = {}
+    fresh, otherwise = dict[GameId, GameRecord](), list[GameRecord]()
     for record in records:
         there = known.get(record.game) or fresh.setdefault(record.game, record)
         if there != record:
-            raise OtherGameError(record.game)
-    return list(fresh.values())
+            if record.remote is None:
+                raise OtherGameError(record.game)
+            otherwise.append(replace(there, remote=record.remote))
+    return Stored(list(fresh.values()), otherwise)
 
 
 def _last(connection: Connection, table: str) -> int:

@@ -42,14 +42,16 @@ class Worker:
         self.database = database
         self._keep_wire = keep_wire
 
-    def write(self, games: Sequence[GameRecord], evidence: Sequence[Enclosure] = ()) -> None:
+    def write(self, games: Sequence[GameRecord], evidence: Sequence[Enclosure] = ()) -> Sequence[GameRecord]:
         """Store games, and the evidence of these and earlier ones; what is stored already stays as it is.
 
-        Raises StoreError if it should be tried again later, another exception if a game is at fault.
+        Return shared games that are stored otherwise, as they are stored. Raises StoreError if it should be
+        tried again later, another exception if a game is at fault.
         """
         with _understood(), self.database.writing() as connection:
-            storing.store(connection, games)
+            stored = storing.store(connection, games)
             storing.enclose(connection, evidence)
+        return stored.otherwise
 
     def tidy(self) -> bool:
         """Delete some of the evidence that is too old; return whether there is more. Raises as `write`."""
@@ -109,8 +111,8 @@ def answer_to(question: Sequence[Any], worker: Worker) -> tuple[str, object]:
         match question:
             case ["write", games, evidence]:
                 records = [GameRecord.from_plain(each) for each in games]
-                worker.write(records, [Enclosure(*each) for each in evidence])
-                return "done", None
+                otherwise = worker.write(records, [Enclosure(*each) for each in evidence])
+                return "done", [each.plain() for each in otherwise]
             case ["tidy"]:
                 return "done", worker.tidy()
             case ["clear"]:

@@ -1,0 +1,276 @@
+"""The connections between the nodes of a cluster.
+
+Knows wires, greetings and channels; does not know what the frames say. Of two nodes the one whose name sorts
+first dials. The rules it keeps:
+
+- To send never waits. What is sent in one turn of the event loop to one node goes as one batch.
+- A connection that breaks costs nothing: the channel goes on with the next one.
+- A node that is silent for `SILENCE` seconds is lost, once; so are all, if it was this one that stood still.
+  A node that comes back begins anew.
+- What another node sends can close its link, and nothing else.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from secrets import token_hex
+from typing import Protocol, TypeAlias
+
+import trio
+
+from adapters.epoll import EpollReader
+from adapters.sockets import DirectSocket
+from adapters.wire import Wire
+from gateway.cluster.channel import Channel
+from gateway.cluster.hello import LONGEST, Hello, HelloError, Identity, check, decode, is_proof, proof
+from gateway.throttle import Throttle
+
+SILENCE = 2.5
+"""Seconds without a word after which a node is lost."""
+HEARTBEAT = 0.5
+"""Seconds after which a node that has nothing to say says so."""
+CHECK = 0.25
+"""Seconds between two looks at all links."""
+GREETING_LIMIT = 2.0
+"""Seconds for both hellos and proofs."""
+REDIAL = 0.25
+"""Seconds between two attempts to reach a node."""
+LOG_PERIOD = 60.0
+"""Seconds before the same trouble with a node is logged again."""
+
+NO_PROOF = "it does not know the secret of this cluster"
+
+Address: TypeAlias = tuple[str, int]
+
+logger = logging.getLogger("gateway.cluster")
+
+
+_Greeted: TypeAlias = tuple[Hello, str]
+"""What the other side said, and the name of the channel that both go on with."""
+
+
+class Node(Protocol):
+    """What hears of the others. MUST NOT block."""
+
+    def joined(self, node: str, now: float) -> None:
+        """Hear that a node can be sent to."""
+
+    def receive(self, node: str, frame: bytes, now: float) -> None:
+        """Carry out a frame. Raises ValueError if it says nothing that is understood."""
+
+    def lost(self, node: str, now: float) -> None:
+        """Hear that a node, or the way to it, is gone; what was sent lately may not have arrived."""
+
+
+@dataclass(eq=False, slots=True)
+class _Link:
+    """The channel to one node, and the connection that it has now."""
+
+    identity: Identity
+    name: str
+    """The channel's, which both nodes know."""
+    heard: float
+    said: float = 0.0
+    wire: Wire | None = None
+    channel: Channel = field(default_factory=Channel)
+
+
+class Links:
+    """All links of this node."""
+
+    def __init__(self, own: Identity, secret: bytes, node: Node, epoll: EpollReader | None = None) -> None:
+        self.own = own
+        self._epoll = epoll
+        self._secret = secret
+        self._node = node
+        self._links: dict[str, _Link] = {}
+        self._places: Mapping[str, Address] = {}
+        self._dialed: set[str] = set()
+        self._waiting: list[_Link] = []
+        """Those with frames that are to leave."""
+        self._flusher = trio.lowlevel.ParkingLot()
+        self._log = Throttle(LOG_PERIOD)
+        self._nursery: trio.Nursery
+
+    async def run(self, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
+        """Keep the links up until cancelled."""
+        async with trio.open_nursery() as self._nursery:
+            self._nursery.start_soon(self._flush)
+            self._nursery.start_soon(self._watch)
+            task_status.started()
+            await trio.sleep_forever()
+
+    def meet(self, places: Mapping[str, Address]) -> None:
+        """Reach these nodes, by name, and no others any more. Those that are linked stay so."""
+        self._places = places
+        for name in places:
+            if name > self.own.node and name not in self._dialed:
+                self._dialed.add(name)
+                self._nursery.start_soon(self._dial, name)
+
+    @property
+    def nodes(self) -> list[str]:
+        """The nodes that can be sent to."""
+        return list(self._links)
+
+    def send(self, node: str, frame: bytes) -> None:
+        """Send a frame to a node. To one that is lost nothing goes."""
+        link = self._links.get(node)
+        if link is not None and link.channel.put(frame):
+            self._waiting.append(link)
+            self._flusher.unpark()
+
+    async def serve(self, wire: Wire) -> None:
+        """Serve a node that has dialed, until the connection ends."""
+        await self._converse(wire, wire.address, self._answer)
+
+    async def _dial(self, name: str) -> None:
+        while (place := self._places.get(name)) is not None:
+            with suppress(OSError):
+                wire = Wire(DirectSocket(await trio.open_tcp_stream(*place), self._epoll))
+                await self._converse(wire, name, partial(self._ask, name))
+            await trio.sleep(REDIAL)
+        self._dialed.discard(name)
+
+    async def _converse(self, wire: Wire, place: str, greet: Callable[[Wire], Awaitable[_Greeted]]) -> None:
+        """Greet the other side, and take what it says until the connection ends."""
+        try:
+            with trio.fail_after(GREETING_LIMIT):
+                theirs, channel = await greet(wire)
+            link = self._linked(theirs, channel)
+            if link is not None:
+                await self._listen(link, wire, theirs.arrived)
+        except (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError):
+            pass
+        except HelloError as error:
+            self._say(place, str(error))
+        finally:
+            await trio.aclose_forcefully(wire)
+
+    async def _ask(self, name: str, wire: Wire) -> _Greeted:
+        """Greet a node that was dialed. Raises HelloError."""
+        link = self._links.get(name)
+        ours = Hello(self.own) if link is None else Hello(self.own, link.name, link.channel.arrived)
+        await wire.send_all(ours.encode())
+        theirs, shown = decode(await _line(wire)), await _line(wire)
+        check(self.own, theirs.identity)
+        if theirs.identity.node != name:
+            raise HelloError(f"it is called {theirs.identity.node}")
+        if not is_proof(shown, self._secret, theirs, ours):
+            raise HelloError(NO_PROOF)
+        await wire.send_all(proof(self._secret, ours, theirs))
+        return theirs, theirs.channel
+
+    async def _answer(self, wire: Wire) -> _Greeted:
+        """Greet a node that has dialed. Raises HelloError."""
+        theirs = decode(await _line(wire))
+        check(self.own, theirs.identity)
+        ours = Hello(self.own, token_hex(8))
+        link = self._links.get(theirs.identity.node)
+        if link is not None and link.identity == theirs.identity and link.name == theirs.channel:
+            ours = replace(ours, channel=link.name, arrived=link.channel.arrived)
+        await wire.send_all(ours.encode() + proof(self._secret, ours, theirs))
+        if not is_proof(await _line(wire), self._secret, theirs, ours):
+            raise HelloError(NO_PROOF)
+        return theirs, ours.channel
+
+    def _linked(self, theirs: Hello, channel: str) -> _Link | None:
+        """Return the link to a node, which goes on or begins; None if it was lost during the greeting."""
+        name, now = theirs.identity.node, trio.current_time()
+        link = self._links.get(name)
+        if link is not None and link.name == channel:
+            return link
+        if theirs.arrived:
+            return None
+        if link is not None:
+            self._lose(link, now)
+        link = self._links[name] = _Link(theirs.identity, channel, now)
+        self._node.joined(name, now)
+        return link
+
+    async def _listen(self, link: _Link, wire: Wire, arrived: int) -> None:
+        """Take what a node says, until the connection ends."""
+        node = link.identity.node
+
+        def ready() -> bool:
+            data = wire.read()
+            if data:
+                link.heard = now = trio.current_time()
+                for frame in link.channel.feed(data):
+                    self._node.receive(node, frame, now)
+            return data != b"" and link.wire is wire
+
+        link.wire = wire
+        try:
+            self._write(link, link.channel.again(arrived))
+            await wire.listen(ready)
+        except ValueError as error:
+            self._say(node, str(error))
+            self._lose(link, trio.current_time())
+        finally:
+            if link.wire is wire:
+                link.wire = None
+
+    async def _flush(self) -> None:
+        """Send what waits, once in each turn of the loop in which something does."""
+        while True:
+            await self._flusher.park()
+            waiting, self._waiting = self._waiting, []
+            for link in waiting:
+                self._write(link, link.channel.batch())
+
+    def _write(self, link: _Link, data: bytes) -> None:
+        """Send bytes; what cannot leave now is sent again by the next connection."""
+        wire = link.wire
+        if wire is not None and data:
+            link.said = trio.current_time()
+            with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+                if not wire.write(data):
+                    self._nursery.start_soon(_drain, wire)
+
+    async def _watch(self) -> None:
+        """Lose the nodes that are silent, and let this one not be."""
+        seen = trio.current_time()
+        while True:
+            await trio.sleep(CHECK)
+            now = trio.current_time()
+            stood_still, seen = now - seen > SILENCE, now
+            for link in [*self._links.values()]:
+                if stood_still or now - link.heard > SILENCE or link.channel.is_too_full:
+                    self._lose(link, now)
+                elif now - link.said > HEARTBEAT or link.channel.owes:
+                    self._write(link, link.channel.batch())
+
+    def _lose(self, link: _Link, now: float) -> None:
+        node = link.identity.node
+        if self._links.get(node) is link:
+            del self._links[node]
+            wire, link.wire = link.wire, None
+            if wire is not None:
+                self._nursery.start_soon(trio.aclose_forcefully, wire)
+            self._node.lost(node, now)
+
+    def _say(self, place: str, why: str) -> None:
+        if self._log.passes(trio.current_time(), why):
+            about = {"event": "node_refused", "node": place, "error": why}
+            logger.warning("the node at %s is not talked to: %s", place, why, extra=about)
+
+
+async def _drain(wire: Wire) -> None:
+    with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+        await wire.drain()
+
+
+async def _line(wire: Wire) -> bytes:
+    """Return what comes up to a newline, with it. Raises HelloError if that is too far."""
+    data = b""
+    while b"\n" not in data:
+        if len(data) > LONGEST or not (more := await wire.receive_some()):
+            raise HelloError("it ends within its hello, or that is too long")
+        data += more
+    line, newline, rest = data.partition(b"\n")
+    if rest:
+        wire.push_back(rest)
+    return line + newline

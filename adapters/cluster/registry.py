@@ -1,0 +1,151 @@
+"""The registry: what the nodes of a cluster have in common, on a server that speaks Redis's protocol.
+
+Knows coredis and the keys; decides nothing. Each node asks it a few times a second, by one script, which also
+says that the node is there. All keys begin with one prefix, so that several clusters can share a server.
+Nothing is there alone: a registry that has lost its memory learns all of it anew.
+"""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from secrets import token_hex
+from typing import Any
+
+import coredis
+import trio
+from coredis.exceptions import RedisError
+
+from gateway.cluster.membership import LEASE, Holder, Place, View
+
+GONE = 3.0
+"""Seconds after which a node that has not asked is not named any more."""
+LIMIT = 1.0
+"""Seconds that the registry has for an answer."""
+
+# Keys: nodes (a hash, by name), lease, epoch. Arguments: name, what is said of it, whether it may pair, the
+# highest epoch that it knows, milliseconds of the lease and until a node is gone.
+_ASK = """
+local now = redis.call('TIME')
+local at = now[1] * 1000 + math.floor(now[2] / 1000)
+local name, said = ARGV[1], ARGV[2]
+local there = redis.call('HGET', KEYS[1], name)
+if there then
+    local seen, before = string.match(there, '^(%d+) (.*)$')
+    if before ~= said and at - seen < tonumber(ARGV[6]) then
+        return {'taken'}
+    end
+end
+redis.call('HSET', KEYS[1], name, string.format('%.0f', at) .. ' ' .. said)
+local holder = redis.call('GET', KEYS[2])
+if holder == said then
+    redis.call('PEXPIRE', KEYS[2], ARGV[5])
+elseif not holder and ARGV[3] == '1' then
+    redis.call('SET', KEYS[2], said, 'PX', ARGV[5])
+    local epoch = math.max(tonumber(redis.call('GET', KEYS[3]) or 0), tonumber(ARGV[4])) + 1
+    redis.call('SET', KEYS[3], string.format('%.0f', epoch))
+    holder = said
+end
+local nodes = {}
+for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
+    local seen, said = string.match(redis.call('HGET', KEYS[1], field), '^(%d+) (.*)$')
+    if seen and at - seen < tonumber(ARGV[6]) then
+        nodes[#nodes + 1] = said
+    else
+        redis.call('HDEL', KEYS[1], field)
+    end
+end
+return {'ok', holder or '', redis.call('GET', KEYS[3]) or '0', nodes}
+"""
+_GO = """
+if redis.call('GET', KEYS[2]) == ARGV[2] then
+    redis.call('DEL', KEYS[2])
+end
+redis.call('HDEL', KEYS[1], ARGV[1])
+return 1
+"""
+
+
+class RegistryError(Exception):
+    """The registry did not answer, or not as it should."""
+
+
+class NameTakenError(RegistryError):
+    """Another node of that name is there."""
+
+
+class Registry:
+    """A connection to the registry, for one node."""
+
+    def __init__(self, client: "coredis.Redis[str]", prefix: str, name: str, place: Place) -> None:
+        self._client = client
+        self._name = name
+        self._said = json.dumps([name, place.host, place.port, place.run])
+        self._keys = [f"{prefix}:{key}" for key in ("nodes", "lease", "epoch")]
+        self._secret = f"{prefix}:secret"
+
+    async def secret(self) -> bytes:
+        """Return the secret of the cluster, which its first node makes. Raises RegistryError."""
+        with _asking():
+            await self._client.set(self._secret, token_hex(16), condition=coredis.PureToken.NX)
+            found = await self._client.get(self._secret)
+        if not found:
+            raise RegistryError("it keeps nothing")
+        return found.encode()
+
+    async def ask(self, epoch: int, *, may_pair: bool) -> View:
+        """Say that the node is there, and return what the registry says. Raises RegistryError."""
+        arguments = (
+            *(self._name, self._said, int(may_pair), epoch),
+            *(round(1000 * LEASE), round(1000 * GONE)),
+        )
+        with _asking():
+            answer = await self._client.eval(_ASK, self._keys, arguments)
+        return _view(answer)
+
+    async def go(self) -> None:
+        """Say that the node is going. Raises RegistryError."""
+        with _asking():
+            await self._client.eval(_GO, self._keys, (self._name, self._said))
+
+
+@asynccontextmanager
+async def registry(url: str, prefix: str, name: str, place: Place) -> AsyncIterator[Registry]:
+    """Connect to the registry at a URL. Raises RegistryError if it does not answer, ValueError for no URL."""
+    client = coredis.Redis.from_url(url, decode_responses=True, max_connections=2, verify_version=False)
+    try:
+        async with client:
+            yield Registry(client, prefix, name, place)
+    except* RedisError as errors:
+        raise RegistryError(str(errors.exceptions[0])) from None
+
+
+@contextmanager
+def _asking() -> Iterator[None]:
+    """Let whatever goes wrong while the registry is asked be a RegistryError."""
+    try:
+        with trio.fail_after(LIMIT):
+            yield
+    except (RedisError, OSError, trio.TooSlowError) as error:
+        raise RegistryError(str(error) or "it does not answer") from error
+
+
+def _view(answer: Any) -> View:
+    """Return what an answer says. Raises RegistryError."""
+    try:
+        if answer[0] == "taken":
+            raise NameTakenError
+        _, holder, epoch, nodes = answer
+        found = dict(map(_place, nodes))
+        if not holder:
+            return View(None, found)
+        node, place = _place(holder)
+        return View(Holder(node, int(epoch)), {node: place} | found)
+    except (ValueError, TypeError, IndexError) as error:
+        raise RegistryError(f"it says what no node said: {error}") from error
+
+
+def _place(said: str) -> tuple[str, Place]:
+    name, host, port, run = json.loads(said)
+    if (type(name), type(host), type(port), type(run)) != (str, str, int, int) or not 0 < port < 1 << 16:
+        raise ValueError("not a node")
+    return name, Place(host, port, run)

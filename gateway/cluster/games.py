@@ -1,0 +1,234 @@
+"""Series between players of two nodes: what passes between the nodes while they are played.
+
+Knows the hub of this node, and writes frames for others: bytes that arrive there once each, and in order, as
+long as neither node has lost the other. Does not know how they travel. Nearly all that passes are moves and
+requests to move. They are written in short: the guest's node keeps the board itself, and is told columns.
+
+A frame is a letter, the meeting, and what the letter stands for. What another node sends is read as strictly
+as a client's text: anything else is an `EncodingError`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import Protocol, TypeAlias
+
+from gateway.game.board import COLUMNS, Board
+from gateway.game.commands import Command, Leave, Play
+from gateway.game.encoding import EncodingError, decode_command, decode_event, encode
+from gateway.game.events import Dismissed, Event, Moved, Started, ToMove
+from gateway.game.manners import Manners
+from gateway.hub.seat import Mailbox, Seat
+from gateway.matchmaking.matchmaker import Meeting, RemotePlayer
+
+Send: TypeAlias = Callable[[bytes], None]
+"""Puts a frame on its way to one node."""
+
+
+class HubForNodes(Protocol):
+    """What the players of other nodes need. All times are seconds of the hub's clock."""
+
+    def open(self, mailbox: Mailbox, manners: Manners, now: float, origin: str = "") -> Seat:
+        """Return a seat for a player of another node."""
+
+    def submit(self, seat: Seat, command: Command, now: float) -> bool:
+        """Carry out or refuse a command."""
+
+    def arrived(self, seat: Seat, command: Command, answered: ToMove | None, used: float, now: float) -> None:
+        """Carry out a command from another node; a move answers a request, and took `used` seconds there."""
+
+    def flagged(self, seat: Seat, request: ToMove, used: float, now: float) -> None:
+        """Let a seat lose on time whose request to move was open for `used` seconds there."""
+
+    def told(self, seat: Seat, event: Event, now: float) -> None:
+        """Tell a seat what happened in its series on another node."""
+
+    def lose(self, seat: Seat, now: float) -> None:
+        """Let a series be over, and a game in it have no result: the way to the other node is gone."""
+
+
+@dataclass(eq=False, slots=True)
+class _Hosted:
+    """A series on this node, and the mailbox of its player of another."""
+
+    node: str
+    name: bytes
+    send: Send
+    forget: Callable[[], object]
+    request: ToMove | None = None
+    told: int = 0
+    """How many moves of the game the player has been told of."""
+    is_reachable: bool = True
+    seat: Seat = field(init=False)
+
+    def deliver(self, event: Event) -> None:
+        match event:
+            case Moved(board=board):
+                columns, self.told = board.moves[self.told :], len(board.moves)
+                self.send(b"m %s %s" % (self.name, "".join(map(str, columns)).encode()))
+            case ToMove(_, number, _, rest):
+                self.request = event
+                self.send(b"t %s %d %s" % (self.name, number, b"-" if rest is None else repr(rest).encode()))
+            case _:
+                if isinstance(event, Started):
+                    self.told, self.request = 0, None
+                self.send(b"e %s %s" % (self.name, encode(event)))
+                if isinstance(event, Dismissed):
+                    self.forget()
+
+    def resume(self) -> None:
+        """Do nothing: what comes from another node is not held back."""
+
+    async def settle(self) -> None:
+        """Return at once: the other node has read its client's socket before it says that time is up."""
+
+    def asked(self, number: int) -> ToMove | None:
+        """Return the request with that number, if it is the latest."""
+        return self.request if self.request is not None and self.request.number == number else None
+
+
+@dataclass(eq=False, slots=True)
+class _Visited:
+    """A series on another node, and what this one knows of it."""
+
+    node: str
+    name: bytes
+    send: Send
+    forget: Callable[[], object]
+    seat: Seat
+    game: str = ""
+    board: Board = field(default_factory=Board)
+
+    def submit(self, command: Command, request: int, used: float) -> None:
+        if isinstance(command, Play) and command.column is not None and 0 <= command.column < COLUMNS:
+            self.send(b"p %s %d %d %d %s" % (self.name, command.column, command.to, request, _text(used)))
+        else:
+            self.send(b"c %s %d %s %s" % (self.name, request, _text(used), encode(command)))
+
+    def flag(self, request: int, used: float) -> None:
+        self.send(b"f %s %d %s" % (self.name, request, _text(used)))
+
+    def leave(self) -> None:
+        self.send(b"c %s 0 0.0 %s" % (self.name, encode(Leave())))
+        self.forget()
+
+    def event(self, kind: bytes, said: bytes) -> Event:
+        """Return what a frame tells. Raises ValueError."""
+        match kind:
+            case b"m":
+                *silent, column = _columns(said)
+                for each in silent:
+                    self.board = self.board.drop(each)
+                mover = self.board.turn
+                self.board = self.board.drop(column)
+                return Moved(self.game, mover, column, self.board)
+            case b"t":
+                number, rest = said.split(b" ")
+                return ToMove(self.game, int(number), self.board, None if rest == b"-" else _seconds(rest))
+            case b"e":
+                event = decode_event(said)
+                if isinstance(event, Started):
+                    self.game, self.board = event.game, Board()
+                return event
+        raise ValueError("not a frame of a host")
+
+
+class Games:
+    """All series between this node and others."""
+
+    def __init__(self, hub: HubForNodes, send: Callable[[str, bytes], None]) -> None:
+        """`send` puts a frame on its way to the node of that name."""
+        self._hub = hub
+        self._send = send
+        self._hosted: dict[tuple[str, bytes], _Hosted] = {}
+        self._visited: dict[tuple[str, bytes], _Visited] = {}
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is none."""
+        return not self._hosted and not self._visited
+
+    def open_seat(self, guest: RemotePlayer, now: float) -> Seat:
+        """Open a seat in the hub for a player of another node, who comes for a series, and return it."""
+        name = _name(guest.meeting)
+        key = guest.node, name
+        hosted = _Hosted(guest.node, name, self._way_to(guest.node), lambda: self._hosted.pop(key, None))
+        hosted.seat = self._hub.open(hosted, guest.manners, now, guest.origin)
+        self._hosted[key] = hosted
+        return hosted.seat
+
+    def send_away(self, seat: Seat, host: RemotePlayer) -> _Visited:
+        """Let the player of `seat` meet one of another node there, and return the way to their series."""
+        name = _name(host.meeting)
+        key = host.node, name
+        visited = _Visited(
+            host.node, name, self._way_to(host.node), lambda: self._visited.pop(key, None), seat
+        )
+        self._visited[key] = visited
+        return visited
+
+    def receive(self, node: str, frame: bytes, now: float) -> None:
+        """Carry out what another node says. Of a series that is over it is void. Raises EncodingError."""
+        try:
+            kind, name, said = frame.split(b" ", 2)
+            if (visited := self._visited.get((node, name))) is not None and kind in b"mte":
+                self._hear(visited, visited.event(kind, said), now)
+            elif (hosted := self._hosted.get((node, name))) is not None and kind in b"pcf":
+                self._obey(hosted, kind, said, now)
+        except ValueError as error:
+            raise EncodingError(str(error)) from error
+
+    def lose(self, node: str, now: float) -> None:
+        """Let all series between this node and another be over: the way to it is gone."""
+        lost: list[_Hosted | _Visited] = []
+        for games in (self._hosted, self._visited):
+            lost += [game for key, game in games.items() if key[0] == node]
+        for game in lost:
+            game.forget()
+            self._hub.lose(game.seat, now)
+
+    def _way_to(self, node: str) -> Send:
+        return lambda frame: self._send(node, frame)
+
+    def _hear(self, visited: _Visited, event: Event, now: float) -> None:
+        if isinstance(event, Dismissed):
+            visited.forget()
+        self._hub.told(visited.seat, event, now)
+
+    def _obey(self, hosted: _Hosted, kind: bytes, said: bytes, now: float) -> None:
+        command: Command
+        if kind == b"f":
+            number, used = said.split(b" ")
+            request = hosted.asked(int(number))
+            if request is not None:
+                self._hub.flagged(hosted.seat, request, _seconds(used), now)
+            return
+        if kind == b"p":
+            column, to, number, used = said.split(b" ")
+            command = Play(_columns(column)[0], int(to))
+        else:
+            number, used, data = said.split(b" ", 2)
+            command = decode_command(data)
+        self._hub.arrived(hosted.seat, command, hosted.asked(int(number)), _seconds(used), now)
+
+
+def _name(meeting: Meeting) -> bytes:
+    return b"%d.%d" % meeting
+
+
+def _text(seconds: float) -> bytes:
+    return repr(seconds).encode()
+
+
+def _seconds(text: bytes) -> float:
+    seconds = float(text)
+    if not isfinite(seconds) or seconds < 0:
+        raise ValueError("not a time")
+    return seconds
+
+
+def _columns(text: bytes) -> list[int]:
+    columns = [each - ord("0") for each in text]
+    if not columns or not all(0 <= column < COLUMNS for column in columns):
+        raise ValueError("not a column")
+    return columns

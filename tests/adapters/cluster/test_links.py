@@ -1,0 +1,146 @@
+"""Links between nodes, over sockets."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+import trio
+
+from adapters.cluster import links as module
+from adapters.cluster.links import Address, Links
+from adapters.sockets import DirectSocket
+from adapters.wire import Wire
+from gateway.cluster.hello import Identity
+
+RULES = {"clock": 42.0, "idle": 300.0}
+SECRET = b"secret"
+
+
+class Hears:
+    """A node that writes down what it hears."""
+
+    def __init__(self, name: str, run: int = 1, secret: bytes = SECRET, **rules: float) -> None:
+        self.heard: list[str | bytes] = []
+        self.changed = trio.Condition()
+        self.links = Links(Identity(name, run, RULES | rules), secret, self)
+        self.wires: list[Wire] = []
+
+    def joined(self, node: str, now: float) -> None:
+        self._hear(f"{node} joined")
+
+    def receive(self, node: str, frame: bytes, now: float) -> None:
+        if frame == b"nonsense":
+            raise ValueError("nonsense")
+        self._hear(frame)
+
+    def lost(self, node: str, now: float) -> None:
+        self._hear(f"{node} lost")
+
+    def _hear(self, what: str | bytes) -> None:
+        self.heard.append(what)
+        self.links._nursery.start_soon(self._tell)
+
+    async def _tell(self) -> None:
+        async with self.changed:
+            self.changed.notify_all()
+
+    async def until(self, *heard: str | bytes) -> None:
+        """Wait until it has heard exactly this."""
+        with trio.fail_after(10):
+            async with self.changed:
+                while self.heard != [*heard]:
+                    await self.changed.wait()
+
+    async def serve(self, stream: trio.SocketStream) -> None:
+        wire = Wire(DirectSocket(stream))
+        self.wires.append(wire)
+        await self.links.serve(wire)
+
+
+@asynccontextmanager
+async def running(*nodes: Hears) -> AsyncIterator[dict[str, Address]]:
+    """Run nodes, and let each find the others."""
+    async with trio.open_nursery() as nursery:
+        places = {}
+        for node in nodes:
+            await nursery.start(node.links.run)
+            [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
+            nursery.start_soon(trio.serve_listeners, node.serve, [listener])
+            places[node.links.own.node] = listener.socket.getsockname()
+        for node in nodes:
+            node.links.meet(places)
+        yield places
+        nursery.cancel_scope.cancel()
+
+
+async def test_frames_arrive_in_order_both_ways() -> None:
+    ann, bob = Hears("ann"), Hears("bob")
+    async with running(ann, bob):
+        await ann.until("bob joined")
+        await bob.until("ann joined")
+        for number in range(100):
+            ann.links.send("bob", b"%d" % number)
+            bob.links.send("ann", b"%d" % -number)
+        await bob.until("ann joined", *(b"%d" % number for number in range(100)))
+        await ann.until("bob joined", *(b"%d" % -number for number in range(100)))
+
+
+async def test_connection_that_breaks_costs_no_frame() -> None:
+    ann, bob = Hears("ann"), Hears("bob")
+    async with running(ann, bob):
+        await ann.until("bob joined")
+        expected: list[str | bytes] = ["ann joined"]
+        for number in range(3):
+            ann.links.send("bob", b"before %d" % number)
+            await bob.wires[-1].aclose()
+            ann.links.send("bob", b"after %d" % number)
+            expected += [b"before %d" % number, b"after %d" % number]
+            await bob.until(*expected)
+        assert ann.heard == ["bob joined"]
+
+
+async def test_silent_node_is_lost_once_and_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SILENCE", 0.4)
+    monkeypatch.setattr(module, "HEARTBEAT", 0.1)
+    ann, bob = Hears("ann"), Hears("bob")
+    async with running(ann, bob) as places:
+        await ann.until("bob joined")
+        ann.links.meet({})
+        bob.links.meet({})
+        await bob.wires[-1].aclose()
+        await ann.until("bob joined", "bob lost")
+        await bob.until("ann joined", "ann lost")
+        ann.links.send("bob", b"never arrives")
+        ann.links.meet(places)
+        await ann.until("bob joined", "bob lost", "bob joined")
+        ann.links.send("bob", b"hello")
+        await bob.until("ann joined", "ann lost", "ann joined", b"hello")
+
+
+async def test_frame_that_says_nothing_loses_the_link_and_no_other() -> None:
+    ann, bob, carl = Hears("ann"), Hears("bob"), Hears("carl")
+    async with running(ann, bob, carl):
+        with trio.fail_after(10):
+            while not len(ann.heard) == len(bob.heard) == len(carl.heard) == 2:
+                await trio.lowlevel.checkpoint()
+        ann.links.send("bob", b"nonsense")
+        await bob.until(*bob.heard[:2], "ann lost", "ann joined")
+        assert len(carl.heard) == 2
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        (lambda: Hears("bob", secret=b"other"), "does not know the secret"),
+        (lambda: Hears("bob", clock=1.0), "its --clock differs"),
+    ],
+)
+async def test_nodes_that_do_not_go_together_refuse_each_other(
+    other: Callable[[], Hears], why: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    ann, bob = Hears("ann"), other()
+    async with running(ann, bob):
+        with trio.fail_after(10):
+            while why not in caplog.text:
+                await trio.lowlevel.checkpoint()
+    assert ann.heard == bob.heard == []

@@ -1,0 +1,232 @@
+"""Players of two nodes: what they are told is what two players of one node are told."""
+
+from collections.abc import Callable, Iterable
+
+import pytest
+from hub_world import (
+    DRAWN,
+    FIRST_WINS,
+    HANGING_UP,
+    SECOND_WINS,
+    STANDING_BY,
+    STEPPING_OUT,
+    Client,
+    World,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+from two_nodes import TwoNodes
+
+from gateway.game.commands import Ask, Enter, InLobby, Unfit, Unreadable
+from gateway.game.events import (
+    Dismissed,
+    Ended,
+    Event,
+    Moved,
+    Reason,
+    Started,
+    ToMove,
+    Why,
+)
+from gateway.game.manners import Manners
+from gateway.hub.seat import Waiting
+
+MANNERS = {"stands by": STANDING_BY, "steps out": STEPPING_OUT, "hangs up": HANGING_UP}
+ALL = pytest.mark.parametrize("guest", MANNERS.values(), ids=MANNERS)
+
+
+def entered(world: World, manners: Manners, name: str) -> Client:
+    client = world.client(manners)
+    client.enter(InLobby(), name)
+    return client
+
+
+class Story:
+    """Two players, on one node or on two, and what they do."""
+
+    def __init__(self, host: Manners, guest: Manners, *, nodes: int, host_opens: bool = True) -> None:
+        self.way = TwoNodes()
+        self.world = World()
+        if nodes == 2:
+            self.host = entered(self.way.host, host, "ann")
+            self.guest = entered(self.way.guest, guest, "bob")
+            self.way.meet(self.host, self.guest, host_opens=host_opens)
+        else:
+            first, second = ("ann", "bob") if host_opens else ("bob", "ann")
+            while True:  # until the lot lets the right one open
+                self.world = World(seed=self.seed)
+                self.host = entered(self.world, host, "ann")
+                self.guest = entered(self.world, guest, "bob")
+                if self.host.last(Started).names == (first, second):
+                    break
+                self.seed += 1
+        self.players = [self.host, self.guest]
+
+    seed = 0
+
+    def carry(self) -> None:
+        self.way.carry()
+
+    def play(self, columns: Iterable[int]) -> None:
+        for column in columns:
+            mover = next(player for player in self.players if player.request is not None)
+            mover.hand()
+            mover.play(int(column))
+            self.carry()
+
+    def wait(self, seconds: float) -> None:
+        self.world.wait(seconds)
+        self.way.wait(seconds)
+
+
+def heard(client: Client, rounds: int) -> list[Event]:
+    """Return what a player heard until a series of so many rounds was over."""
+    ends = [index for index, event in enumerate(client.heard) if isinstance(event, Ended)]
+    return client.heard[: ends[rounds - 1] + 1] if len(ends) >= rounds else client.heard
+
+
+def same(told: Callable[[Story], object], host: Manners, guest: Manners, *, host_opens: bool = True) -> Story:
+    """Tell the story on one node and on two, which has to make no difference; return that of two."""
+    stories = [Story(host, guest, nodes=nodes, host_opens=host_opens) for nodes in (1, 2)]
+    for story in stories:
+        told(story)
+    rounds = max(host.rounds, guest.rounds)
+    one, two = ([heard(player, rounds) for player in story.players] for story in stories)
+    assert one == two
+    return stories[1]
+
+
+@ALL
+@pytest.mark.parametrize("host", MANNERS.values(), ids=MANNERS)
+@pytest.mark.parametrize("host_opens", [True, False])
+@pytest.mark.parametrize("columns", [FIRST_WINS, SECOND_WINS, DRAWN])
+def test_game_is_told_as_on_one_node(host: Manners, guest: Manners, host_opens: bool, columns: str) -> None:
+    story = same(lambda story: story.play(map(int, columns)), host, guest, host_opens=host_opens)
+    assert [len(player.all(Ended)) for player in story.players] == [1, 1]
+
+
+OTHERS = {
+    "ask": Ask(),
+    "unfit": Unfit(),
+    "unreadable": Unreadable(),
+    "enter": Enter(InLobby()),
+    "again": Enter(InLobby(), "carl"),
+}
+
+ACTIONS = st.one_of(
+    st.tuples(st.just("play"), st.integers(-1, 7)),
+    st.tuples(
+        st.sampled_from(["hand", "ask", "unfit", "unreadable", "enter", "again", "leave", "wait"]), st.just(0)
+    ),
+)
+
+
+@given(
+    host=st.sampled_from([*MANNERS.values()]),
+    guest=st.sampled_from([*MANNERS.values()]),
+    host_opens=st.booleans(),
+    actions=st.lists(st.tuples(st.integers(0, 1), ACTIONS), max_size=30),
+)
+def test_whatever_the_two_do_they_are_told_as_on_one_node(
+    host: Manners, guest: Manners, host_opens: bool, actions: list[tuple[int, tuple[str, int]]]
+) -> None:
+    def told(story: Story) -> None:
+        for number, (action, column) in actions:
+            player = story.players[number]
+            if any(each.gone or not each.games for each in story.players) or not in_series(story):
+                return
+            if action == "play":
+                if player.request is not None:
+                    player.hand()
+                player.play(column)
+            elif action == "hand" and player.request is not None:
+                player.hand()
+            elif action == "wait":
+                story.wait(7.0)
+            elif action in OTHERS:
+                player.say(OTHERS[action])
+            story.carry()
+
+    same(told, host, guest, host_opens=host_opens)
+
+
+def in_series(story: Story) -> bool:
+    """Whether the two are in their series: what comes after is for those who pair."""
+    return not any(isinstance(player.seat.situation, Waiting) for player in story.players)
+
+
+def test_way_between_the_nodes_costs_no_time() -> None:
+    story = Story(STANDING_BY, STANDING_BY, nodes=2, host_opens=False)
+    story.wait(5.0)  # the request has not left for the client yet
+    story.guest.hand()
+    story.wait(2.0)
+    story.guest.play(3)
+    story.wait(9.0)
+    story.carry()
+    story.host.hand()
+    story.host.play(3)
+    story.carry()
+    assert story.guest.last(ToMove).rest == pytest.approx(40.0)
+
+
+@pytest.mark.parametrize("manners", [STANDING_BY, HANGING_UP])
+def test_guests_flag_falls_by_the_time_of_its_own_node(manners: Manners) -> None:
+    story = Story(STANDING_BY, manners, nodes=2, host_opens=False)
+    story.wait(60.0)
+    assert story.guest.plays
+    story.guest.hand()
+    story.wait(41.9)
+    assert story.guest.plays
+    story.wait(0.2)
+    assert [player.last(Ended).reason for player in story.players] == [Reason.TIME, Reason.TIME]
+    assert story.host.last(Ended).victor == 1
+
+
+def test_move_that_is_late_at_the_host_alone_is_in_time() -> None:
+    story = Story(STANDING_BY, STANDING_BY, nodes=2, host_opens=False)
+    story.guest.hand()
+    story.way.guest.wait(41.0)
+    story.guest.play(3)
+    story.way.host.wait(50.0)
+    story.carry()
+    assert story.host.last(Moved).column == 3
+
+
+def lost(host: Manners = STANDING_BY, guest: Manners = STANDING_BY, columns: str = "34") -> Story:
+    story = Story(host, guest, nodes=2)
+    story.play(map(int, columns))
+    story.way.cut()
+    return story
+
+
+@ALL
+@pytest.mark.parametrize("host", MANNERS.values(), ids=MANNERS)
+def test_game_that_is_cut_in_two_has_no_result_and_both_hear_that_the_other_left(
+    host: Manners, guest: Manners
+) -> None:
+    story = lost(host, guest)
+    for number, player in enumerate(story.players):
+        ended = player.last(Ended)
+        assert (ended.reason, ended.winner) == (Reason.STOPPED, None)
+        assert (ended.victor, ended.leaver) == (number, 1 - number)
+        assert ended.board.moves == (3, 4)
+    kept = [node.results for node in (story.way.host, story.way.guest)]
+    assert [len(results) for results in kept] == [1, 1]
+    assert kept[0][0].game == kept[1][0].game
+    assert not kept[0][0].counted
+    assert not kept[1][0].counted
+
+
+def test_who_stands_by_waits_again_when_the_game_was_cut_in_two() -> None:
+    story = lost()
+    assert [type(player.seat.situation) for player in story.players] == [Waiting, Waiting]
+
+
+def test_player_that_has_left_its_game_on_another_node_is_told_nothing_more() -> None:
+    story = Story(STANDING_BY, STANDING_BY, nodes=2)
+    story.play([3, 4])
+    story.guest.leave()
+    story.carry()
+    assert story.host.last(Ended).reason is Reason.LEFT
+    assert story.guest.last(Dismissed).why is Why.LEFT
+    assert not story.guest.all(Ended)

@@ -1,0 +1,112 @@
+"""Two hubs, and the way between them: a player of one plays on the other.
+
+All that passes between them is written down as bytes and read back, and waits until a test carries it over.
+"""
+
+import random
+from collections import deque
+from collections.abc import Callable, Iterator
+
+from hub_world import Client, World
+
+from gateway.cluster.games import Games
+from gateway.hub.hub import Hub
+from gateway.hub.seat import Waiting
+from gateway.matchmaking.matchmaker import (
+    Answer,
+    Departure,
+    Meeting,
+    Pair,
+    Reception,
+    RemotePlayer,
+    Turn,
+    Visit,
+)
+from gateway.matchmaking.standard import LobbyAndTables
+
+
+class Told(LobbyAndTables):
+    """Pairs nobody by itself: its answers are given to it."""
+
+    def __init__(self) -> None:
+        super().__init__(random.Random(0))
+        self.next: deque[Answer] = deque()
+
+    def answers(self, now: float) -> Iterator[Answer]:
+        yield from (each for each in super().answers(now) if not isinstance(each, Pair | Visit))
+        while self.next:
+            yield self.next.popleft()
+
+    def began(self, match: object, game: int) -> None:
+        """Keep no count of games."""
+
+    def finished(self, match: object) -> None:
+        """Forget the series."""
+
+
+class Node(World):
+    """One of the two."""
+
+    def __init__(self, **terms: float) -> None:
+        super().__init__(**terms)
+        self.told = Told()
+        self.hub = Hub(self.hub._runner._terms, self.told, self.hub.results)
+
+    def answer(self, answer: Answer) -> None:
+        self.told.next.append(answer)
+        self.hub.tick(self.now)
+
+
+def turn_of(client: Client) -> Turn:
+    situation = client.seat.situation
+    assert isinstance(situation, Waiting), situation
+    return situation.turn
+
+
+class TwoNodes:
+    """A host and a guest, with the way between their nodes."""
+
+    def __init__(self, **terms: float) -> None:
+        self.host, self.guest = Node(**terms), Node(**terms)
+        self._frames: deque[tuple[Node, bytes]] = deque()
+        self.games: dict[Node, Games] = {}
+        for node, other in ((self.host, self.guest), (self.guest, self.host)):
+            self.games[node] = Games(node.hub, self._way_to(other))
+            node.hub.connect(self.games[node])
+
+    def _way_to(self, node: Node) -> Callable[[str, bytes], None]:
+        return lambda _, frame: self._frames.append((node, frame))
+
+    def meet(self, host: Client, guest: Client, *, host_opens: bool) -> None:
+        """Let two players who wait on the two nodes play each other."""
+        turn = turn_of(guest)
+        self.guest.answer(Departure(turn, _described(host)))
+        self.host.answer(Reception(turn_of(host), _described(guest), host_opens))
+        self.carry()
+
+    def carry(self) -> None:
+        """Let all that is on its way arrive."""
+        while self._frames:
+            node, frame = self._frames.popleft()
+            self.games[node].receive("other", frame, node.now)
+
+    def cut(self) -> None:
+        """Let nothing arrive any more, and both nodes know it."""
+        self._frames.clear()
+        for node, games in self.games.items():
+            games.lose("other", node.now)
+        self._frames.clear()
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass on both nodes."""
+        for node in (self.host, self.guest):
+            node.wait(seconds)
+        self.carry()
+
+
+def _described(client: Client) -> RemotePlayer:
+    seat = client.seat
+    assert seat.name is not None
+    assert seat.place is not None
+    about = (seat.name, seat.place, seat.counted, seat.manners, seat.origin)
+    return RemotePlayer("other", Meeting(1, 1), *about)
