@@ -44,6 +44,7 @@ PURE = {
     "dataclasses",
     "enum",
     "functools",
+    "hashlib",
     "heapq",
     "itertools",
     "json",

@@ -18,6 +18,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from gateway.game.commands import Place
 from gateway.game.events import Objection
 from gateway.game.manners import Manners
+from gateway.game.results import Player
 
 
 class Turn(NamedTuple):
@@ -53,6 +54,8 @@ class Entry:
     """Where the client comes from: what clients have in common that may be one and the same."""
     against: Objection
     """What the hub objects to; the player is refused if there is anything."""
+    home: str = ""
+    """Which node of a cluster the seat is on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,52 @@ class Visit:
 
 Match: TypeAlias = Pair | Visit
 Answer: TypeAlias = Decision | Pair | Visit
+
+
+@dataclass(frozen=True, slots=True)
+class Hosting:
+    """A seat that is to play a series, held here, against a seat of another node."""
+
+    turn: Turn
+    node: str
+    guest: Turn
+    """The turn of the other seat, on its node."""
+    player: Player
+    """Who sits there."""
+    origin: str
+    """Where that player's client comes from."""
+    opens: bool
+    """Whether the seat of this node opens."""
+    rounds: int | None = None
+    table: str | None = None
+    """Both as in `Pair`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hosted:
+    """A seat whose series another node holds, and has begun."""
+
+    turn: Turn
+    node: str
+
+
+@dataclass(frozen=True, slots=True)
+class Deserted:
+    """A series with another node whose guest is not there: it ends, and its game does not count."""
+
+    match: Hosting
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """A turn whose match came to nothing before the hub heard of it: its seat is to wait in a new one."""
+
+    turn: Turn
+
+
+Elsewhere: TypeAlias = Hosting | Hosted | Deserted | Again
+"""What a node of a cluster answers besides. The hub treats `Hosting` and `Hosted` as it does a `Pair`: it
+starts the series at once and says that it `began`, or lets the seat wait in a new turn."""
 
 
 class Visitors(Protocol):
