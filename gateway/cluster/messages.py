@@ -4,14 +4,13 @@ A *report* goes from a node to the one that pairs, an *order* back. Both bear th
 so that what was meant for another, or came from it, is void. Four more pass between the two nodes of a pair.
 All are values as events and commands are; what cannot be read is an `EncodingError`, and nothing else.
 
-A seat goes by the number that its own hub gave it, and a wait by the number of its turn there. So a turn names
-the proposal that it is used for: no turn is used twice. There is no time in a message, but how long ago.
+A seat goes by the number that its own hub gave it, and a wait by the number of its turn there. No turn is
+used twice, so it names the proposal that it is used for. Times are told as how long ago something was.
 """
 
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from gateway.game.encoding import EncodingError as EncodingError
 from gateway.game.encoding import decode as decode_any
 from gateway.game.encoding import encode_any, kinds_of
 from gateway.game.events import Objection
@@ -20,6 +19,14 @@ from gateway.matchmaking.matchmaker import Entry
 from gateway.matchmaking.tables import Position
 
 # Reports.
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The node reports from now on, and all that it told before in this epoch is void."""
+
+    run: int
+    """A number that no other run of a node has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +113,8 @@ class Unmatched:
 
 @dataclass(frozen=True, slots=True)
 class Met:
-    """How many games the reporting node has held in which a name had the first move against another."""
+    """How many games this run of the node has held in which a name had the first move against another."""
 
-    run: int
-    """Which run of the node counts."""
     first: str
     second: str
     """Both as `lobby.key` makes them."""
@@ -126,8 +131,9 @@ class Parted:
     """The node reports to another from now on."""
 
 
+AboutSeat: TypeAlias = Asked | Present | Renamed | Waits | Left
 Fact: TypeAlias = (
-    Asked | Present | Renamed | Waits | Left | Playing | Over | Unmatched | Met | Announced | Parted
+    Joined | Asked | Present | Renamed | Waits | Left | Playing | Over | Unmatched | Met | Announced | Parted
 )
 
 

@@ -99,7 +99,7 @@ Answer: TypeAlias = Decision | Pair | Visit
 
 @dataclass(frozen=True, slots=True)
 class Hosting:
-    """A seat that is to play a series, held here, against a seat of another node."""
+    """A seat that is to play a series, held here, against a seat of another node. It opens."""
 
     turn: Turn
     node: str
@@ -109,8 +109,6 @@ class Hosting:
     """Who sits there."""
     origin: str
     """Where that player's client comes from."""
-    opens: bool
-    """Whether the seat of this node opens."""
     rounds: int | None = None
     table: str | None = None
     """Both as in `Pair`."""

@@ -152,9 +152,11 @@ class LobbyAndTables:
 
     def resumed(self, match: Match, names: tuple[str, str], seat: int | None) -> None:
         """Note a series that began without this matchmaker: at the table of `seat`, or in the lobby."""
-        self.finished(match)
         player = None if seat is None else self._players.get(seat)
-        self._note(match, names, None if player is None else player.table)
+        table = None if player is None else player.table
+        if self._series.get(match) != (names, table):
+            self.finished(match)
+            self._note(match, names, table)
 
     def seated(self, seat: int) -> list[tuple[int, Position, int]]:
         """Return who sits at the table of a seat, at which position and after how many games."""

@@ -167,7 +167,7 @@ def test_fields_are_all_there_and_no_others(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("class", "name", "value"),
+    ("kind", "name", "value"),
     [
         *(("Moved", "version", value) for value in (0, 2, True, 1.0, "1", None, [])),
         *(("Moved", "class", value) for value in ("", "moved", "Play", "Wish", 5, None, ["Moved"])),
