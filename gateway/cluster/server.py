@@ -1,9 +1,9 @@
 """The one that pairs the players of several nodes: their reports in, its orders out.
 
 Wraps the very matchmaker of a single server. Knows who is there as the nodes report it, and nothing more
-certain than that: what it proposes, the nodes of the two seats carry out or refuse. The rule it keeps: a turn is
-in one open proposal at most, and a proposal is open until its series is on, a node refuses it, or one of its
-nodes is lost.
+certain than that: what it proposes, the nodes of the two seats carry out or refuse. The rule it keeps: a turn
+is in one open proposal at most, and a proposal is open until its series is on, a node refuses it, or one of
+its nodes is lost.
 
 A new server waits for a moment for all that the nodes announce, so that what an earlier one knew counts from
 the first pair on. Long work is done in pieces, one with each call of `answers`. Pure: the time comes in as
