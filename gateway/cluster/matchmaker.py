@@ -1,9 +1,9 @@
 """The matchmaker of one node of a cluster, as its hub knows it.
 
-Keeps the truth about the node's own players, reports it to whoever pairs, and answers what comes of that. The
-caller carries the messages: what `outgoing` returns to other nodes, and theirs to `receive`, after which the
-hub is to ask for `answers`. It says who pairs (`attach`), and when the session with a node is over (`lost`).
-Pure: the time comes in as `now`, in seconds of the hub's clock.
+Keeps the truth about the node's own players, reports it to whoever pairs, and answers what comes of that.
+The caller carries the messages: what `outgoing` returns to other nodes, and theirs to `receive`, after
+which the hub is to ask for `answers`. It says who pairs (`attach`), and when the session with a node is
+over (`lost`). Pure: the time comes in as `now`, in seconds of the hub's clock.
 """
 
 from collections import deque
@@ -37,7 +37,8 @@ class ClusterMatchmaker:
     def attach(self, node: str | None, epoch: int, now: float, others: Collection[str] = ()) -> None:
         """Let a node pair from now on, in an epoch; None: let this one pair its own players alone.
 
-        A node that is to pair for `others` too waits for what they announce.
+        Call it on the node that is to pair before any other: what is reported to it earlier is lost. It waits
+        for what `others` announce. A node that has ceased to pair in an epoch MUST NOT do so in it again.
         """
         pairs = (self._node, None) if node is None else (node, epoch)
         self._to.now = now
@@ -129,11 +130,10 @@ class ClusterMatchmaker:
 
     def finished(self, match: Held | Hosted) -> None:
         """Report the end of a series, if it was held here."""
-        if isinstance(match, Hosted) or match not in self._own.series:
-            return
         self._proposals.finished(match)
-        self._to.tell(match)
-        self._to.report(Over(self._own.series.pop(match).number))
+        if not isinstance(match, Hosted) and match in self._own.series:
+            self._to.tell(match)
+            self._to.report(Over(self._own.series.pop(match).number))
 
     # What it answers.
 

@@ -1,8 +1,9 @@
 """What nodes tell each other so that players of any two of them are paired, and its form as bytes.
 
-A *report* goes from a node to the one that pairs, an *order* back. Both bear the epoch of the one that pairs,
-so that what was meant for another, or came from it, is void. Four more pass between the two nodes of a pair.
-All are values as events and commands are; what cannot be read is an `EncodingError`, and nothing else.
+A *report* goes from a node to the one that pairs, an *order* back. Both bear the epoch of the one that
+pairs, so that what was meant for another, or came from it, is void. Four more pass between the two nodes of
+a pair. All are values as events and commands are; what cannot be read is an `EncodingError`, and nothing
+else.
 
 A seat goes by the number that its own hub gave it, and a wait by the number of its turn there. No turn is
 used twice, so it names the proposal that it is used for. Times are told as how long ago something was.
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from gateway.game.encoding import decode as decode_any
-from gateway.game.encoding import encode_any, kinds_of
+from gateway.game.encoding import encode_unchecked, kinds_of
 from gateway.game.events import Objection
 from gateway.game.results import Player
 from gateway.matchmaking.matchmaker import Entry
@@ -263,8 +264,8 @@ _KINDS = kinds_of(Message)
 
 
 def encode(message: Message) -> bytes:
-    """Return the bytes of a message. Raises EncodingError, and only that."""
-    return encode_any(message)
+    """Return the bytes of a message with no name that is too long. Raises EncodingError, and only that."""
+    return encode_unchecked(message)
 
 
 def decode(data: bytes) -> Message:

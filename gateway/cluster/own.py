@@ -1,7 +1,7 @@
 """What a node knows of its own players for certain, and can tell to each server that pairs in turn.
 
-Holds the players whom it has let in or who ask to enter, the series that it holds itself, and the games that
-it has held so far. Does not know who pairs, or what that one has been told.
+Holds the players whom it has let in or who ask to enter, the series that it holds itself, and the games
+that it has held so far. Does not know who pairs, or what that one has been told.
 """
 
 from dataclasses import dataclass, replace

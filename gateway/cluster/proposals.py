@@ -1,10 +1,11 @@
 """How a node carries out what the one that pairs wants of it, and agrees with the other node of a pair.
 
-The rule it keeps: *a seat's own node decides*. A proposal takes the turn of a seat only if the seat waits in
-it still, and a turn that was taken is never used again. For a pair of two nodes the guest's node reserves
-first, and invites; the host's node begins or declines at once. So only a guest is ever reserved, for `HOLD` at
-most. If the series has begun nevertheless, the host hears that its guest is gone. A seat for which nothing came
-of a match waits anew, and whoever has proposed it is told, so that the other seat does so too.
+The rule it keeps: *a seat's own node decides*. A proposal takes the turn of a seat only if the seat waits
+in it still, and a turn that was taken is never used again. For a pair of two nodes the guest's node
+reserves first, and invites; the host's node begins or declines at once. So only a guest is ever reserved,
+for `HOLD` at most. If the series has begun nevertheless, the host hears that its guest is gone. A seat for
+which nothing came of a match waits anew, and whoever has proposed it is told, so that the other seat does
+so too.
 """
 
 from collections.abc import Callable, Iterator
@@ -68,6 +69,8 @@ class Proposals:
         """The series that are held here with seats of other nodes, by the turns of these."""
         self._reserved: dict[int, _Reservation] = {}
         """By seat. They run out in this order."""
+        self._away: dict[int, Hosted] = {}
+        """The series of other nodes that seats of this one are in."""
         self._begun: Held | Hosted | None = None
         """The match whose series began last."""
 
@@ -78,17 +81,21 @@ class Proposals:
         self._begun = match
         if isinstance(match, Hosted):
             self._own.players[match.turn.seat].since = None
+            self._away[match.turn.seat] = match
         elif isinstance(match, Hosting):
             self._guests[At(match.node, *match.guest)] = match
             self._to.outbox.append((match.node, Begun(*match.guest)))
 
-    def finished(self, match: Held) -> None:
+    def finished(self, match: Held | Hosted) -> None:
         """Note that a series is over."""
-        if isinstance(match, Hosting):
-            del self._guests[At(match.node, *match.guest)]
+        if isinstance(match, Hosted):
+            self._away.pop(match.turn.seat, None)
+        elif isinstance(match, Hosting):
+            self._guests.pop(At(match.node, *match.guest), None)
 
     def drop(self, seat: int) -> None:
-        """Reserve a seat no more, because it has no place any more."""
+        """Keep a seat for no series any more."""
+        self._away.pop(seat, None)
         reservation = self._reserved.pop(seat, None)
         if reservation is not None:
             self._to.report_unmatched(reservation.turn, reservation.pairs)
@@ -224,13 +231,12 @@ class Proposals:
 
     def _go(self, node: str, turn: Turn) -> Iterator[ClusterAnswer]:
         """Let a seat of this node play as a guest of another."""
+        match = Hosted(turn, node)
         if self._is_reserved(turn, node):
             del self._reserved[turn.seat]
-            match = Hosted(turn, node)
             yield match
-            if self._begun is match:
-                return
-        self._to.outbox.append((node, Gone(*turn)))
+        if self._away.get(turn.seat) != match:
+            self._to.outbox.append((node, Gone(*turn)))
 
 
 def _turn(at: At) -> Turn:

@@ -1,9 +1,9 @@
 """To whom a node reports, and what it has told that one already.
 
-Reports to one `PairingServer` at a time: to that of another node, by messages, or to one in this process, where
-this node pairs for all, or for its own players alone. Whenever that changes, everything is announced anew, in
-pieces. What changes before it was announced is told as it was, and then the change: so a report is never about
-something unknown. Where nobody pairs, reports are dropped.
+Reports to one `PairingServer` at a time: to that of another node, by messages, or to one in this process,
+where this node pairs for all, or for its own players alone. Whenever that changes, everything is announced
+anew, in pieces. What changes before it was announced is told as it was, and then the change: so a report is
+never about something unknown. Where nobody pairs, reports are dropped.
 """
 
 from collections.abc import Callable, Collection

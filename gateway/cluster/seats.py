@@ -61,28 +61,27 @@ class Seats:
     def note(self, node: str, fact: AboutSeat, now: float) -> None:
         """Take in what happened to a seat. What makes no sense is ignored."""
         match fact:
+            case Waits() | Left() | Renamed():
+                known = self.number(node, fact.seat)
+                if known is not None:
+                    self._note(known, fact, now)
             case Asked(entry):
                 number = self._given_number(node, entry.seat)
                 self._asked[number] = replace(entry, seat=number, home=node)
             case Present():
                 self._readmit(node, fact, now)
-            case Renamed() | Waits() | Left():
-                number_there = self.number(node, fact.seat)
-                if number_there is not None:
-                    self._note(number_there, fact, now)
             case _:
                 assert_never(fact)
 
     def _note(self, number: int, fact: Renamed | Waits | Left, now: float) -> None:
         match fact:
+            case Waits(_, turn, anew):
+                self._wait(number, turn, now if anew else self._since.get(number, now))
+            case Left():
+                self._drop(number)
             case Renamed(_, name, counted):
                 if number in self._matchmaker:
                     self._matchmaker.rename(number, name, counted=counted)
-            case Waits(_, turn, anew):
-                since = now if anew else self._since.get(number, now)
-                self._wait(number, turn, since)
-            case Left():
-                self._drop(number)
 
     def _readmit(self, node: str, fact: Present, now: float) -> None:
         number = self._given_number(node, fact.entry.seat)

@@ -1,13 +1,13 @@
 """The one that pairs the players of several nodes: their reports in, its orders out.
 
 Wraps the very matchmaker of a single server. Knows who is there as the nodes report it, and nothing more
-certain than that: what it proposes, the nodes of the two seats carry out or refuse. The rule it keeps: a turn
-is in one open proposal at most, and a proposal is open until its series is on, a node refuses it, or one of
-its nodes is lost.
+certain than that: what it proposes, the nodes of the two seats carry out or refuse. The rule it keeps: a
+turn is in one open proposal at most, and a proposal is open until its series is on, a node refuses it, or
+one of its nodes is lost.
 
-A new server waits for a moment for all that the nodes announce, so that what an earlier one knew counts from
-the first pair on. Long work is done in pieces, one with each call of `answers`. Pure: the time comes in as
-`now`, in seconds of the clock of its own node.
+A new server waits for a moment for all that the nodes announce, so that what an earlier one knew counts
+from the first pair on. Long work is done in pieces, one with each call of `answers`. Pure: the time comes
+in as `now`, in seconds of the clock of its own node.
 """
 
 from collections import OrderedDict, deque
@@ -18,19 +18,24 @@ from typing import assert_never
 
 from gateway.cluster.messages import (
     Announced,
+    Asked,
     At,
     Decided,
     Deed,
     Fact,
     Freed,
     Joined,
+    Left,
     Met,
     Over,
     Parted,
     Playing,
+    Present,
     Proposed,
+    Renamed,
     Unmatched,
     Visited,
+    Waits,
 )
 from gateway.cluster.seats import Seats
 from gateway.matchmaking.lobby import LONGEST_KEY, MEETINGS_LIMIT, key
@@ -102,6 +107,8 @@ class PairingServer:
 
     def _note(self, name: str, node: _Node, fact: Fact) -> None:
         match fact:
+            case Waits() | Asked() | Left() | Renamed() | Present():
+                self._seats.note(name, fact, self._now)
             case Playing():
                 self._play(name, node, fact)
             case Over(series):
@@ -118,7 +125,7 @@ class PairingServer:
             case Joined():
                 pass  # was dealt with
             case _:
-                self._seats.note(name, fact, self._now)
+                assert_never(fact)
 
     def _play(self, name: str, node: _Node, fact: Playing) -> None:
         match = node.series.get(fact.series)
@@ -133,8 +140,9 @@ class PairingServer:
             self._matchmaker.resumed(match, fact.names, number if fact.at_table else None)
         if fact.fresh:
             self._matchmaker.began(match, fact.round)
-            self._orders.extend(self._seats.at_table_of(number))
-            if not fact.at_table:
+            if fact.at_table:
+                self._orders.extend(self._seats.at_table_of(number))
+            else:
                 first, second = fact.names if fact.round % 2 else fact.names[::-1]
                 self._count((node.run, key(first), key(second)), 1)
 
@@ -154,7 +162,7 @@ class PairingServer:
         proposal = self._proposals.get(at)
         if proposal is not None:
             for each in proposal.parties:
-                del self._proposals[each]
+                self._proposals.pop(each, None)
         return proposal
 
     def _free(self, at: At) -> None:

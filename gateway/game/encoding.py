@@ -42,19 +42,19 @@ def kinds_of(union: Any) -> Kinds:
 
 def encode(value: Event | Command) -> bytes:
     """Return the bytes of an event or a command. Raises EncodingError, and only that."""
-    return encode_any(value)
+    data = encode_unchecked(value)
+    if decode(data, {type(value).__name__: type(value)}) != value:
+        raise EncodingError("it would be read back as something else")
+    return data
 
 
-def encode_any(value: Any) -> bytes:
-    """Return the bytes of a dataclass. Raises EncodingError, and only that."""
+def encode_unchecked(value: Any) -> bytes:
+    """Return the bytes of a dataclass that is known to be within its ranges. Raises EncodingError only."""
     try:
         text = json.dumps({"version": VERSION, **_written(value)}, ensure_ascii=False)
     except ValueError as error:  # an integer with more digits than Python writes
         raise EncodingError(str(error)) from error
-    data = text.encode("utf-8", "surrogatepass")
-    if decode(data, {type(value).__name__: type(value)}) != value:
-        raise EncodingError("it would be read back as something else")
-    return data
+    return text.encode("utf-8", "surrogatepass")
 
 
 def decode_event(data: bytes) -> Event:

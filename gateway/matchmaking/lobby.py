@@ -72,7 +72,7 @@ class Meetings:
 
     def ordered(self, first: str, second: str) -> int:
         """Return in how many games of the two `first` had the first move."""
-        return self.known(key(first), key(second))
+        return self._counts.get((key(first), key(second)), 0)
 
     def known(self, first: Key, second: Key) -> int:
         """Return the same for what stands for two names."""
