@@ -3,11 +3,12 @@
 import pytest
 from cluster_world import ASKING, STANDING_BY, Client, House, Net
 
+from gateway.cluster.messages import Asked, Decided, Freed, Joined, Order, Report
 from gateway.cluster.proposals import HOLD
 from gateway.cluster.server import PATIENCE
 from gateway.game.commands import LOBBY, LONGEST_NAME, AtTable, InLobby, Wish
 from gateway.game.events import NOTHING, Objection
-from gateway.matchmaking.matchmaker import Hosted, Hosting
+from gateway.matchmaking.matchmaker import Entry, Hosted, Hosting
 
 TABLE = AtTable("round")
 
@@ -204,14 +205,29 @@ def test_who_cannot_be_reached_is_reserved_for_nobody_until_it_can(net: Net) -> 
     assert (one.opponent, two.opponent) == ("c1", "b1")
 
 
+@pytest.mark.parametrize("absent", [0, 1])
+def test_nobody_is_asked_to_play_one_who_cannot_be_reached(net: Net, absent: int) -> None:
+    clients = net["b"].come("b1"), net["c"].come("c1")
+    clients[absent].is_absent = True
+    net.wait(3)
+    assert [each.games for each in clients] == [[], []]
+    clients[absent].is_absent = False
+    net.wait(2)
+    assert [each.opponent for each in clients] == ["c1", "b1"]
+
+
 def until(net: Net, kind: str) -> tuple[str, str]:
     """Let messages arrive until the next one of a link is of a kind, and return the link."""
     for _ in range(100):
         for link, messages in net.links.items():
-            if messages and type(messages[0]).__name__ == kind:
+            if messages and kind in (type(messages[0]).__name__, type(deed_of(messages[0])).__name__):
                 return link
         net.pass_on(*next(link for link, messages in net.links.items() if messages))
     raise AssertionError(f"no {kind}")
+
+
+def deed_of(message: object) -> object:
+    return message.deed if isinstance(message, Order) else None
 
 
 def test_reservation_runs_out_when_the_host_says_nothing(net: Net) -> None:
@@ -268,6 +284,15 @@ def test_turn_is_used_for_one_proposal_only(net: Net) -> None:
         net.pass_on(*link, twice=True)
     net.run()
     assert sum(len(node.series) for node in net.nodes.values()) == 1
+
+
+def test_host_waits_on_when_the_guest_s_node_is_lost_before_it_heard_of_the_pair(net: Net) -> None:
+    net["b"].come("b1"), net["c"].come("c1")
+    _, guest = until(net, "Proposed")
+    net.cut("a", guest)
+    net.run()
+    [three] = come(net, "a1")
+    assert three.opponent == {"b": "c1", "c": "b1"}[guest]
 
 
 @pytest.mark.parametrize("node", "bc")
@@ -332,6 +357,33 @@ def test_orders_and_reports_of_another_epoch_are_void(net: Net) -> None:
         net[link[1]].hear(link[0], message)  # type: ignore[arg-type]
     net.run()
     assert sum(len(node.series) for node in net.nodes.values()) == 1
+
+
+def test_order_of_another_epoch_or_node_is_void() -> None:
+    node = Net("a")["a"]
+    node.matchmaker.attach("b", 2, node.now)
+    client = node.come("ann")
+    for sender, epoch in (("b", 1), ("c", 2), ("b", 3)):
+        node.hear(sender, Order(epoch, Decided(client.seat, NOTHING)))
+        assert client.asks
+    node.hear("b", Order(2, Decided(client.seat, NOTHING)))
+    assert client.turn is not None
+    turn = client.turn
+    node.hear("b", Order(1, Freed(*turn)))
+    assert client.turn == turn
+    node.hear("b", Order(2, Freed(*turn)))
+    assert client.turn != turn
+
+
+def test_report_of_another_epoch_is_void() -> None:
+    net = Net("a", "b")
+    net["a"].matchmaker.attach("a", 2, net["a"].now)
+    net.run()
+    entry = Entry(1, "bob", LOBBY, True, ASKING, "", NOTHING)
+    for epoch, answers in ((1, 0), (3, 0), (2, 1)):
+        for fact in (Joined(9), Asked(entry)):
+            net["a"].hear("b", Report(epoch, fact))
+        assert len(net.links["a", "b"]) == answers
 
 
 def test_old_one_that_still_believes_that_it_pairs_keeps_nobody_from_playing(net: Net) -> None:
