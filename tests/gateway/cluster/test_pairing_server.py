@@ -3,9 +3,23 @@
 import random
 
 import pytest
-from cluster_world import ASKING, STANDING_BY, House, Net
+from cluster_world import ASKING, STANDING_BY, Client, House, Net
 
-from gateway.cluster.messages import Announced, Asked, Joined, Met, Over, Playing, Waits
+from gateway.cluster.messages import (
+    Announced,
+    Asked,
+    At,
+    Begun,
+    Decided,
+    Invited,
+    Joined,
+    Met,
+    Order,
+    Over,
+    Playing,
+    Proposed,
+    Waits,
+)
 from gateway.cluster.server import PATIENCE, PIECE, PairingServer
 from gateway.game.commands import LOBBY, InLobby, Wish
 from gateway.game.events import NOTHING
@@ -174,3 +188,49 @@ def test_two_whose_proposal_came_to_nothing_may_meet_later() -> None:
     one.is_absent = False
     net.wait(2)
     assert (one.opponent, two.opponent) == ("a2", "a1")
+
+
+# What a node makes of orders.
+
+
+def ordered(net: Net, *names: str) -> list[Client]:
+    """Return clients of node a that wait, whom node b is to pair."""
+    net["a"].matchmaker.attach("b", 1, net["a"].now)
+    clients = [net["a"].come(name) for name in names]
+    for client in clients:
+        net["a"].hear("b", Order(1, Decided(client.seat, NOTHING)))
+    net.links["a", "c"].clear()
+    return clients
+
+
+def at(client: Client) -> At:
+    assert client.turn is not None
+    return At("a", *client.turn)
+
+
+def test_turn_is_reserved_for_one_host_only() -> None:
+    net = Net("a", "b", "c")
+    [one] = ordered(net, "ann")
+    for host in (1, 2):
+        net["a"].hear("b", Order(1, Proposed(At("c", host, 1), at(one), None, None)))
+    assert [type(message) for message in net.links["a", "c"]] == [Invited]
+
+
+def test_one_of_a_pair_of_this_node_waits_anew_when_the_other_waits_no_more() -> None:
+    net = Net("a", "b", "c")
+    one, two = ordered(net, "ann", "bob")
+    host, gone = at(one), at(two)
+    two.leave()
+    net["a"].hear("b", Order(1, Proposed(host, gone, None, None)))
+    assert one.plays is None
+    assert at(one) != host
+
+
+def test_what_was_not_carried_out_when_a_session_ended_is_void() -> None:
+    net = Net("a", "b", "c")
+    [one] = ordered(net, "ann")
+    turn = at(one)
+    net["a"].hear("b", Order(1, Proposed(At("c", 1, 1), turn, None, None)))
+    net["a"].matchmaker.receive("c", Begun(turn.seat, turn.turn), net["a"].now)
+    net["a"].lost("c")
+    assert one.plays is None
