@@ -30,6 +30,7 @@ PACKAGES = {
     "engines": {"game"},
     "matchmaking": {"game"},
     "hub": {"game", "matchmaking"},
+    "cluster": {"game", "matchmaking", "hub"},
     "store": {"game"},
     "server": {"game", "matchmaking", "hub", "engines", "store"},
 }
@@ -46,6 +47,7 @@ PURE = {
     "dataclasses",
     "enum",
     "functools",
+    "hashlib",
     "heapq",
     "itertools",
     "json",
@@ -64,6 +66,11 @@ MODULES = modules(ROOT)
 ALL = sorted(MODULES)
 CORE = [name for name in ALL if name.startswith(("gateway.game", "gateway.matchmaking", "gateway.hub"))]
 """What is pure."""
+CLUSTER = [name for name in ALL if name.startswith("gateway.cluster")]
+PURE_OF_CLUSTER = [
+    f"gateway.cluster.{name}"
+    for name in ("messages", "seats", "server", "own", "reporting", "proposals", "matchmaker")
+]
 READING = "conformance.lab.reading.meter"
 """What measures the codecs, and so has to import them."""
 FUZZING = {f"conformance.lab.fuzz.{name}" for name in ("texts", "values", "visits", "seeds", "targets")}
@@ -166,6 +173,18 @@ def test_package_of_the_gateway_imports_what_it_may() -> None:
     assert offenders(members, too_much) == {}
 
 
+def test_nothing_but_the_cli_imports_the_cluster() -> None:
+    assert {name for name in ALL if ours(name) & {*CLUSTER}} <= {*CLUSTER, "gateway.cli"}
+
+
+def test_single_server_loads_nothing_of_the_cluster() -> None:
+    seen, todo = set[str](), {"gateway.cli"}
+    while todo:
+        seen |= todo
+        todo = {found for name in todo for found in at_import(name)} - seen
+    assert not seen & {*CLUSTER}
+
+
 def test_core_has_no_trio_and_no_io() -> None:
     reading = {"open", "print", "input", "exec", "eval", "__import__"}
 
@@ -173,7 +192,7 @@ def test_core_has_no_trio_and_no_io() -> None:
         names = {node.id for node in nodes(module) if isinstance(node, ast.Name)}
         return theirs(module) - PURE | names & reading
 
-    assert offenders(CORE, impure) == {}
+    assert offenders([*CORE, *PURE_OF_CLUSTER], impure) == {}
 
 
 def test_core_waits_for_nothing() -> None:

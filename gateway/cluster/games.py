@@ -4,8 +4,8 @@ Knows the hub of this node, and writes frames for others: bytes that arrive ther
 long as neither node has lost the other. Does not know how they travel. Nearly all that passes are moves and
 requests to move. They are written in short: the guest's node keeps the board itself, and is told columns.
 
-A frame is a letter, the meeting, and what the letter stands for. What another node sends is read as strictly
-as a client's text: anything else is an `EncodingError`.
+A frame is a letter, the guest's turn, and what the letter stands for. What another node sends is read as
+strictly as a client's text: anything else is an `EncodingError`.
 """
 
 from collections.abc import Callable
@@ -16,10 +16,14 @@ from typing import Protocol, TypeAlias
 from gateway.game.board import COLUMNS, Board
 from gateway.game.commands import Command, Leave, Play
 from gateway.game.encoding import EncodingError, decode_command, decode_event, encode
-from gateway.game.events import Dismissed, Event, Moved, Started, ToMove
+from gateway.game.events import Dismissed, Ended, Event, Moved, Started, ToMove, Why
 from gateway.game.manners import Manners
+from gateway.game.results import Results
 from gateway.hub.seat import Mailbox, Seat
-from gateway.matchmaking.matchmaker import Meeting, RemotePlayer
+from gateway.matchmaking.matchmaker import Hosted, Hosting, Turn
+
+ITS_OWN = frozenset({Why.SERIES_OVER, Why.TIME, Why.FORFEIT, Why.REFUSED, Why.LEFT})
+"""Why a player is hung up on by its own doing. For any other reason it goes back to its node, and stays."""
 
 Send: TypeAlias = Callable[[bytes], None]
 """Puts a frame on its way to one node."""
@@ -27,6 +31,10 @@ Send: TypeAlias = Callable[[bytes], None]
 
 class HubForNodes(Protocol):
     """What the players of other nodes need. All times are seconds of the hub's clock."""
+
+    @property
+    def results(self) -> Results:
+        """Where results are kept."""
 
     def open(self, mailbox: Mailbox, manners: Manners, now: float, origin: str = "") -> Seat:
         """Return a seat for a player of another node."""
@@ -55,13 +63,30 @@ class _Hosted:
     name: bytes
     send: Send
     forget: Callable[[], object]
+    results: Results
     request: ToMove | None = None
     told: int = 0
     """How many moves of the game the player has been told of."""
     is_reachable: bool = True
+    held: list[Event] | None = None
+    """What waits for a result to be stored."""
     seat: Seat = field(init=False)
 
     def deliver(self, event: Event) -> None:
+        if self.held is not None:
+            self.held.append(event)
+        elif isinstance(event, Ended) and self.results.is_open(event.game):
+            self.held = [event]
+            self.results.when_stored(event.game, self._release)
+        else:
+            self._tell(event)
+
+    def _release(self) -> None:
+        events, self.held = self.held or [], None
+        for event in events:
+            self.deliver(event)
+
+    def _tell(self, event: Event) -> None:
         match event:
             case Moved(board=board):
                 columns, self.told = board.moves[self.told :], len(board.moves)
@@ -72,9 +97,10 @@ class _Hosted:
             case _:
                 if isinstance(event, Started):
                     self.told, self.request = 0, None
-                self.send(b"e %s %s" % (self.name, encode(event)))
                 if isinstance(event, Dismissed):
                     self.forget()
+                    event = event if event.why in ITS_OWN else Dismissed(Why.RETURNED)
+                self.send(b"e %s %s" % (self.name, encode(event)))
 
     def resume(self) -> None:
         """Do nothing: what comes from another node is not held back."""
@@ -148,22 +174,19 @@ class Games:
         """Whether there is none."""
         return not self._hosted and not self._visited
 
-    def open_seat(self, guest: RemotePlayer, now: float) -> Seat:
+    def open_seat(self, match: Hosting, now: float) -> Seat:
         """Open a seat in the hub for a player of another node, who comes for a series, and return it."""
-        name = _name(guest.meeting)
-        key = guest.node, name
-        hosted = _Hosted(guest.node, name, self._way_to(guest.node), lambda: self._hosted.pop(key, None))
-        hosted.seat = self._hub.open(hosted, guest.manners, now, guest.origin)
+        node, name = key = match.node, _name(match.guest)
+        results = self._hub.results
+        hosted = _Hosted(node, name, self._way_to(node), lambda: self._hosted.pop(key, None), results)
+        hosted.seat = self._hub.open(hosted, match.player.manners, now, match.origin)
         self._hosted[key] = hosted
         return hosted.seat
 
-    def send_away(self, seat: Seat, host: RemotePlayer) -> _Visited:
-        """Let the player of `seat` meet one of another node there, and return the way to their series."""
-        name = _name(host.meeting)
-        key = host.node, name
-        visited = _Visited(
-            host.node, name, self._way_to(host.node), lambda: self._visited.pop(key, None), seat
-        )
+    def send_away(self, seat: Seat, match: Hosted) -> _Visited:
+        """Return the way to the series that the player of `seat` has on another node from now on."""
+        node, name = key = match.node, _name(match.turn)
+        visited = _Visited(node, name, self._way_to(node), lambda: self._visited.pop(key, None), seat)
         self._visited[key] = visited
         return visited
 
@@ -212,8 +235,8 @@ class Games:
         self._hub.arrived(hosted.seat, command, hosted.asked(int(number)), _seconds(used), now)
 
 
-def _name(meeting: Meeting) -> bytes:
-    return b"%d.%d" % meeting
+def _name(turn: Turn) -> bytes:
+    return b"%d.%d" % turn
 
 
 def _text(seconds: float) -> bytes:

@@ -1,6 +1,6 @@
-"""Events and commands as bytes, and back: so a seat may be on another machine than its game.
+"""Events, commands and other values as bytes, and back: so a seat may be on another machine than its game.
 
-A value is one object of JSON: its version, its kind, and each of its fields under the field's name. Both
+A value is one object of JSON: its version, its class, and each of its fields under the field's name. Both
 directions go by the fields of the dataclasses, so a new kind needs nothing here. The rule it keeps: a field
 too few or too many, of a wrong type or out of its range is an `EncodingError`. So is a value that could not
 be read back, such as one with a name that is too long: the connection of a client refuses that itself.
@@ -26,36 +26,46 @@ VERSION = 1
 LONGEST = 16_384
 """Bytes of a value at most. Two names of the greatest length, all escapes, take 3,072."""
 
-_Kinds: TypeAlias = Mapping[str, type]
+Kinds: TypeAlias = Mapping[str, type]
 E = TypeVar("E", bound=Enum)
 T = TypeVar("T")
 
 
 class EncodingError(ValueError):
-    """Bytes that are no event or command, or one that has no bytes."""
+    """Bytes that are no such value, or a value that has no bytes."""
+
+
+def kinds_of(union: Any) -> Kinds:
+    """Return the dataclasses of a union by their names, as `decode` takes them."""
+    return {each.__name__: each for each in get_args(union)}
 
 
 def encode(value: Event | Command) -> bytes:
     """Return the bytes of an event or a command. Raises EncodingError, and only that."""
-    try:
-        text = json.dumps({"version": VERSION, **_written(value)}, ensure_ascii=False)
-    except ValueError as error:  # an integer with more digits than Python writes
-        raise EncodingError(str(error)) from error
-    data = text.encode("utf-8", "surrogatepass")
-    if _read(data, {type(value).__name__: type(value)}) != value:
+    data = encode_unchecked(value)
+    if decode(data, {type(value).__name__: type(value)}) != value:
         raise EncodingError("it would be read back as something else")
     return data
 
 
+def encode_unchecked(value: Any) -> bytes:
+    """Return the bytes of a dataclass that is known to be within its ranges. Raises EncodingError only."""
+    try:
+        text = json.dumps({"version": VERSION, **_written(value)}, ensure_ascii=False)
+    except ValueError as error:  # an integer with more digits than Python writes
+        raise EncodingError(str(error)) from error
+    return text.encode("utf-8", "surrogatepass")
+
+
 def decode_event(data: bytes) -> Event:
     """Return the event that `data` is. Raises EncodingError, and only that."""
-    event: Event = _read(data, _EVENTS)
+    event: Event = decode(data, _EVENTS)
     return event
 
 
 def decode_command(data: bytes) -> Command:
     """Return the command that `data` is. Raises EncodingError, and only that."""
-    command: Command = _read(data, _COMMANDS)
+    command: Command = decode(data, _COMMANDS)
     return command
 
 
@@ -71,12 +81,13 @@ def _written(value: Any) -> Any:
             return [_written(each) for each in value]
         case _ if is_dataclass(value):
             own = {each.name: _written(getattr(value, each.name)) for each in fields(value)}
-            return {"kind": type(value).__name__, **own}
+            return {"class": type(value).__name__, **own}
         case _:
             return value
 
 
-def _read(data: bytes, kinds: _Kinds) -> Any:
+def decode(data: bytes, kinds: Kinds) -> Any:
+    """Return the value of one of the kinds that `data` is. Raises EncodingError, and only that."""
     try:
         if len(data) > LONGEST:
             raise ValueError("too long")
@@ -85,7 +96,7 @@ def _read(data: bytes, kinds: _Kinds) -> Any:
         if type(version) is not int or version != VERSION:
             raise ValueError("not of a version that is known")
         return _of_kind(kinds, found)
-    except (ValueError, RecursionError) as error:
+    except (ValueError, OverflowError, RecursionError) as error:
         raise EncodingError(str(error)) from error
 
 
@@ -96,9 +107,9 @@ def _unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _of_kind(kinds: _Kinds, found: Any) -> Any:
+def _of_kind(kinds: Kinds, found: Any) -> Any:
     """Return a dataclass, one of `kinds`, from what was written of it."""
-    name = found.pop("kind", None) if isinstance(found, dict) else None
+    name = found.pop("class", None) if isinstance(found, dict) else None
     kind = kinds.get(name) if isinstance(name, str) else None
     if kind is None or found.keys() != _types(kind).keys():
         raise ValueError("not of a kind that is known here, or not its fields")
@@ -193,9 +204,10 @@ _READERS: Mapping[Any, Callable[[Any], Any]] = {
 _RANGES: Mapping[str, Callable[[Any], object]] = {
     "game": parse,  # which raises ValueError itself
     "number": lambda number: number > 0,
+    "rounds": lambda number: number > 0,
     "to": lambda number: number >= 0,
     "Moved.column": range(COLUMNS).__contains__,
     "Ended.column": range(COLUMNS).__contains__,
 }
-_EVENTS = {each.__name__: each for each in get_args(Event)}
-_COMMANDS = {each.__name__: each for each in get_args(Command)}
+_EVENTS = kinds_of(Event)
+_COMMANDS = kinds_of(Command)

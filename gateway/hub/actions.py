@@ -31,7 +31,7 @@ from gateway.hub.pairing import Pairing
 from gateway.hub.seat import Away, Gone, Mailbox, Owed, Question, Seat, Seated, Waiting
 from gateway.hub.series import Parting, SeriesRunner
 from gateway.hub.timers import Timers
-from gateway.matchmaking.matchmaker import Entry, Matchmaker
+from gateway.matchmaking.matchmaker import Entry, Hosting, Matchmaker
 
 
 class Actions:
@@ -48,7 +48,7 @@ class Actions:
         """`seats` are those of the hub."""
         self.boundary = boundary
         self.pairing = Pairing(matchmaker, seats, timers, runner, boundary)
-        self.away = AwayPlayers(self, timers, runner.feed.results, runner.idle)
+        self.away = AwayPlayers(self, matchmaker, timers, runner.feed, runner.idle)
         self.answered: list[Mailbox] = []
         """The mailboxes that are to resume."""
         self._matchmaker = matchmaker
@@ -187,6 +187,10 @@ class Actions:
             seat = self._seats.get(decision.seat)
             if seat is not None and seat.question is not None:
                 self._decide(seat, decision.against, now)
+            elif not decision.against:  # it has gone meanwhile
+                self._matchmaker.leave(decision.seat)
+        while pairing.deserted:
+            self._desert(pairing.deserted.popleft(), now)
 
     def deny(self, seat: Seat, now: float) -> None:
         """Refuse the name that a seat may not bear, now that the answer has waited long enough."""
@@ -194,6 +198,14 @@ class Actions:
         assert isinstance(denied, Denied)
         objections = seat.standing() & ~Objection.NOT_ENTERED | denied.objections
         self._refuse(seat, Refused(objections, denied.to), now)
+
+    def _desert(self, match: Hosting, now: float) -> None:
+        """End a series to which its guest never came."""
+        for seat in [*self._seats.values()]:
+            if isinstance(seat.situation, Seated) and seat.situation.series.match == match:
+                visitor = next(each for each in seat.situation.series.seats if each.is_visiting)
+                self.part(self._runner.leave(visitor, now, is_lost=True), now)
+                return
 
     def _answered(self, seat: Seat) -> Question | Denied | None:
         """Return what a seat has asked for, and let its mailbox resume."""
@@ -225,8 +237,7 @@ class Actions:
 
     def _leave_series(self, seat: Seat, now: float) -> None:
         if isinstance(seat.situation, Away):
-            seat.situation.game.leave()
-            seat.part()
+            self.away.leave(seat, seat.situation)
         left = self._runner.leave(seat, now)
         self.part([parting for parting in left if parting.seat is not seat], now)
 

@@ -24,10 +24,12 @@ from gateway.game.events import (
     ToMove,
     Why,
 )
-from gateway.game.results import Finished, Results
+from gateway.game.results import Finished
+from gateway.hub.feed import Feed, came
 from gateway.hub.seat import Away, Seat
 from gateway.hub.series import CROSSING
 from gateway.hub.timers import Timers
+from gateway.matchmaking.matchmaker import Matchmaker
 
 
 class HomeComing(Protocol):
@@ -46,11 +48,14 @@ class HomeComing(Protocol):
 class AwayPlayers:
     """All players of this node that play on another."""
 
-    def __init__(self, home: HomeComing, timers: Timers, results: Results, idle: float) -> None:
+    def __init__(
+        self, home: HomeComing, matchmaker: Matchmaker, timers: Timers, feed: Feed, idle: float
+    ) -> None:
         """`idle`: seconds for a move where the game has no clock."""
         self._home = home
+        self._matchmaker = matchmaker
         self._timers = timers
-        self._results = results
+        self._feed = feed
         self._idle = idle
 
     def play(self, seat: Seat, away: Away, command: Play, now: float) -> None:
@@ -99,7 +104,10 @@ class AwayPlayers:
                 self._end(seat, away, event, now)
                 return
             case Dismissed():
-                self._come_home(seat, away, event, now)
+                if away.begun is None:
+                    self._come_home(seat, away, event, now)
+                else:  # the other node stops
+                    self.lose(seat, away, now)
                 return
         seat.deliver(event)
 
@@ -107,9 +115,14 @@ class AwayPlayers:
         """Let the series be over for a player: its other node is gone, or the way to it."""
         if away.begun is not None:
             finished = _cut_off(away, away.begun, now)
-            self._results.keep(finished)
+            self._feed.results.keep(finished)
             self._end(seat, away, finished.told(), now)
         self._come_home(seat, away, Dismissed(Why.RETURNED), now)
+
+    def leave(self, seat: Seat, away: Away) -> None:
+        """Let a player leave its series."""
+        away.game.leave()
+        self._part(seat, away)
 
     def _end(self, seat: Seat, away: Away, ended: Ended, now: float) -> None:
         self._timers.flags_away.cancel(seat)
@@ -121,14 +134,19 @@ class AwayPlayers:
 
     def _come_home(self, seat: Seat, away: Away, farewell: Dismissed, now: float) -> None:
         """Let the series be over for a player."""
-        self._timers.flags_away.cancel(seat)
-        seat.part()
+        self._part(seat, away)
         if farewell.why is not Why.RETURNED:
             self._home.leave(seat, farewell, now)
         elif away.asked is not None:
             self._home.enter(seat, away.asked, now)
         else:
             self._home.settle_in(seat, now, waits=away.ready)
+
+    def _part(self, seat: Seat, away: Away) -> None:
+        self._timers.flags_away.cancel(seat)
+        seat.part()
+        self._matchmaker.finished(away.match)
+        self._feed.publish(came(seat))
 
 
 def _cut_off(away: Away, started: Started, now: float) -> Finished:

@@ -172,6 +172,15 @@ class Hub:
         self._lose(seat, None, now)
         self._pass_on(now)
 
+    def settle(self, now: float) -> None:
+        """Carry out what the matchmaker answers: it has heard of something elsewhere."""
+        self._actions.settle(now)
+        self._pass_on(now)
+
+    def can_reach(self, seat: int) -> bool:
+        """Whether nothing says that the player on a seat has vanished."""
+        return seat in self._seats and self._seats[seat].mailbox.is_reachable
+
     def seats(self) -> tuple[Seat, ...]:
         """Return the seats of all players who are here."""
         return tuple(self._seats.values())

@@ -14,7 +14,7 @@ from gateway.game.manners import Manners
 from gateway.game.results import Results
 from gateway.hub.feed import Feed
 from gateway.hub.seat import Mailbox, RemoteGame, Seat
-from gateway.matchmaking.matchmaker import Opponent, RemotePlayer, Visitors
+from gateway.matchmaking.matchmaker import Hosted, Hosting, Opponent, Visitors
 
 
 class Outgoing(Mailbox, Protocol):
@@ -105,11 +105,11 @@ class HubForSubscribers(Protocol):
 class Nodes(Protocol):
     """The other nodes of a cluster."""
 
-    def open_seat(self, guest: RemotePlayer, now: float) -> Seat:
+    def open_seat(self, match: Hosting, now: float) -> Seat:
         """Open a seat in the hub for a player of another node, who comes for a series, and return it."""
 
-    def send_away(self, seat: Seat, host: RemotePlayer) -> RemoteGame:
-        """Let the player of `seat` meet one of another node there, and return the way to their series."""
+    def send_away(self, seat: Seat, match: Hosted) -> RemoteGame:
+        """Return the way to the series that the player of `seat` has on another node from now on."""
 
 
 class House(Visitors, Protocol):

@@ -17,13 +17,16 @@ from gateway.hub.seat import Seat, Series, Waiting
 from gateway.hub.series import SeriesRunner
 from gateway.hub.timers import Timers
 from gateway.matchmaking.matchmaker import (
+    Again,
+    AnyMatch,
     Decision,
-    Departure,
+    Deserted,
+    Hosted,
+    Hosting,
     Match,
     Matchmaker,
     Opponent,
     Pair,
-    Reception,
     Turn,
     Visit,
 )
@@ -47,6 +50,8 @@ class Pairing:
         self.boundary = boundary
         self.decisions: deque[Decision] = deque()
         """Whether those who have asked to enter may, as the matchmaker decided."""
+        self.deserted: deque[Hosting] = deque()
+        """Series whose guest is not there."""
         self.house: House | None = None
         self.nodes: Nodes | None = None
         self._matchmaker = matchmaker
@@ -89,24 +94,32 @@ class Pairing:
             match answer:
                 case Decision():
                     self.decisions.append(answer)  # may lead to other questions: not before all is answered
-                case Pair(first, second):
-                    seats = self._ready((first, second), now)
-                    if seats is not None:
-                        self._start(answer, (seats[0], seats[1]), now)
-                case Visit(host):
-                    seats = self._ready((host,), now)
-                    if seats is not None:
-                        self._welcome(seats[0], answer, now)
-                case Reception(host):
-                    seats = self._ready((host,), now)
-                    if seats is not None:
-                        self._receive(seats[0], answer, now)
-                case Departure(guest):
-                    seats = self._ready((guest,), now)
-                    if seats is not None:
-                        self._send_away(seats[0], answer, now)
+                case Deserted(hosting):
+                    self.deserted.append(hosting)  # leads to other questions, too
+                case Again(turn):
+                    seat = self._waiting(turn)
+                    if seat is not None and not self._runner.is_closed:
+                        self.wait_on(seat, None, now)
                 case _:
-                    assert_never(answer)
+                    self._meet(answer, now)
+
+    def _meet(self, match: AnyMatch, now: float) -> None:
+        """Start the series of a match, if its players can play."""
+        turns = (match.first, match.second) if isinstance(match, Pair) else (_turn(match),)
+        seats = self._ready(turns, now)
+        if seats is None:
+            return
+        match match:
+            case Pair():
+                self._start(match, (seats[0], seats[1]), now)
+            case Visit():
+                self._welcome(seats[0], match, now)
+            case Hosting():
+                self._receive(seats[0], match, now)
+            case Hosted():
+                self._send_away(seats[0], match, now)
+            case _:
+                assert_never(match)
 
     def _ready(self, turns: Sequence[Turn], now: float) -> list[Seat] | None:
         """Return the seats of a match; None if one of them cannot play. Then the others wait on.
@@ -117,8 +130,8 @@ class Pairing:
             return None
         seats, present = list[Seat](), list[Seat]()
         for turn in turns:
-            seat = self._seats.get(turn.seat)
-            if seat is not None and isinstance(seat.situation, Waiting) and seat.situation.turn == turn:
+            seat = self._waiting(turn)
+            if seat is not None:
                 seats.append(seat)
                 self._look_for(seat, present, now)
         if len(present) == len(turns):
@@ -126,6 +139,13 @@ class Pairing:
         for seat in seats:
             self.wait_on(seat, None, now)
         return None
+
+    def _waiting(self, turn: Turn) -> Seat | None:
+        """Return the seat that waits in a turn, if it does still."""
+        seat = self._seats.get(turn.seat)
+        if seat is None or not isinstance(seat.situation, Waiting) or seat.situation.turn != turn:
+            return None
+        return seat
 
     @contained
     def _look_for(self, seat: Seat, present: list[Seat], now: float) -> None:
@@ -144,22 +164,23 @@ class Pairing:
         self._start(visit, (host, visitor) if visit.opens else (visitor, host), now)
 
     @contained
-    def _receive(self, host: Seat, reception: Reception, now: float) -> None:
+    def _receive(self, host: Seat, match: Hosting, now: float) -> None:
         """Let a player of another node come to a seat that waits."""
         assert self.nodes is not None
-        visitor = self.nodes.open_seat(reception.guest, now)
-        visitor.come(reception.guest)
+        visitor = self.nodes.open_seat(match, now)
+        visitor.come(match.player)
         self._runner.feed.publish(came(visitor))
-        self._start(reception, (host, visitor) if reception.opens else (visitor, host), now)
+        self._start(match, (host, visitor), now)
 
     @contained
-    def _send_away(self, seat: Seat, departure: Departure, _: float) -> None:
+    def _send_away(self, seat: Seat, match: Hosted, _: float) -> None:
         """Let a seat play on another node, where others see it from now on."""
         assert self.nodes is not None
-        seat.go_away(self.nodes.send_away(seat, departure.host), departure.host)
+        seat.go_away(self.nodes.send_away(seat, match), match)
+        self._matchmaker.began(match, 1)
         self._runner.feed.publish(Left(seat.number))
 
-    def _start(self, match: Match, seats: tuple[Seat, Seat], now: float) -> None:
+    def _start(self, match: Match | Hosting, seats: tuple[Seat, Seat], now: float) -> None:
         """Start a series, which the first of its seats opens. From here on a mistake hits both."""
         series = Series(match, seats)
         for number, seat in series.numbered:
@@ -169,3 +190,7 @@ class Pairing:
     @contained
     def _begin(self, _: Seat, series: Series, now: float) -> None:
         self._runner.start(series, now)
+
+
+def _turn(match: Visit | Hosting | Hosted) -> Turn:
+    return match.host if isinstance(match, Visit) else match.turn

@@ -6,19 +6,19 @@ that a seat may owe a move (`Owed`), and may have asked to enter and have no ans
 change of a seat is a method here, and no other module assigns to its fields.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from math import inf
 from typing import Protocol, TypeAlias, assert_never
 
 from gateway.game.board import Board, other
-from gateway.game.commands import AtTable, Command, Denied, Enter, InLobby, Place
+from gateway.game.commands import LOBBY, AtTable, Command, Denied, Enter, InLobby, Place
 from gateway.game.events import Dismissed, Event, Objection, Started, ToMove
 from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards, Manners
 from gateway.game.results import Number, Player
 from gateway.game.session import Session
-from gateway.matchmaking.matchmaker import Entry, Match, RemotePlayer, Turn
+from gateway.matchmaking.matchmaker import Entry, Hosted, Hosting, Match, Turn
 
 NEVER = inf
 """A time that does not come."""
@@ -109,6 +109,7 @@ class RemoteGame(Protocol):
 class Away:
     """In a series on another node, as far as the player has heard of it."""
 
+    match: Hosted
     game: RemoteGame
     player: Player
     opponent: Player
@@ -286,6 +287,8 @@ class Seat:
         """Whether a player who asks to enter as `name` wants the next round of the series that it is in."""
         if not isinstance(self.situation, Seated | Away) or not self.is_kept:
             return False
+        if self.is_visiting:  # its own node has looked
+            return True
         own, opponent = self.situation.names
         if name != own:
             return False
@@ -341,17 +344,15 @@ class Seat:
         """Be in a series still, and not ready for its next round."""
         self.situation = Seated(series, number, ready=False)
 
-    def come(self, guest: RemotePlayer) -> None:
+    def come(self, guest: Player) -> None:
         """Be the seat of a player of another node."""
         self.is_visiting = True
         self.counted = guest.counted
-        self.enter(guest.name, guest.place)
+        self.enter(guest.name, LOBBY)
 
-    def go_away(self, game: RemoteGame, host: RemotePlayer) -> None:
+    def go_away(self, game: RemoteGame, match: Hosted) -> None:
         """Be in a series on another node, against a player there."""
-        self.situation = Away(
-            game, self.player(), Player(host.name, host.manners, host.counted, is_remote=True)
-        )
+        self.situation = Away(match, game, self.player(), replace(match.player, is_remote=True))
 
     def part(self) -> None:
         """Be in no series any more."""
@@ -385,7 +386,7 @@ class Seat:
 class Series:
     """A series that is on, and the seats of its session by their numbers."""
 
-    match: Match
+    match: Match | Hosting
     seats: tuple[Seat, Seat]
     session: Session = field(init=False)
     """Set when the series starts, at once after both seats have joined it."""

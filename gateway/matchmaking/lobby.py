@@ -11,6 +11,7 @@ meet, so they are few. Of the guests that wish for the same one, the first are l
 import random
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Iterator
+from hashlib import blake2b
 from typing import TypeAlias
 
 from gateway.matchmaking.pool import Guest, Pool
@@ -25,26 +26,25 @@ REMATCH_HOLD = 1.0
 """Seconds for which two who have just met wait for somebody they met less often."""
 
 
-_Key: TypeAlias = str | int
-"""What stands for a name: itself, or its hash."""
+Key: TypeAlias = str
+"""What stands for a name, on every server: itself, or a digest that is longer than any name that is kept."""
 
 
 class Meetings:
     """How often two names have met, over the life of the server.
 
     If there are more than `limit` pairs, the one that met longest ago is forgotten first. A long name is
-    remembered by its hash, which bounds the memory for a name. Nobody can look for names of the same hash,
-    because it depends on a secret of the process.
+    remembered by a digest, which bounds the memory for a name.
     """
 
     def __init__(self, limit: int = MEETINGS_LIMIT) -> None:
         self._limit = limit
-        self._counts: OrderedDict[tuple[_Key, _Key], int] = OrderedDict()
-        self._last: OrderedDict[_Key, _Key] = OrderedDict()
+        self._counts: OrderedDict[tuple[Key, Key], int] = OrderedDict()
+        self._last: OrderedDict[Key, Key] = OrderedDict()
 
     def add(self, first: str, second: str) -> None:
         """Count a game that `first` opens."""
-        pair = (_key(first), _key(second))
+        pair = (key(first), key(second))
         self._counts[pair] = self._counts.pop(pair, 0) + 1
         for one, two in (pair, pair[::-1]):
             self._last.pop(one, None)
@@ -53,9 +53,30 @@ class Meetings:
             while len(memory) > self._limit:
                 memory.popitem(last=False)
 
+    def learn(self, first: Key, second: Key, times: int) -> None:
+        """Add games, longer ago than all that is known: so the latest are to come first."""
+        pair = first, second
+        if pair in self._counts:
+            self._counts[pair] += times
+        elif len(self._counts) < self._limit:
+            self._counts[pair] = times
+            self._counts.move_to_end(pair, last=False)
+        for one, two in (pair, pair[::-1]):
+            if one not in self._last and len(self._last) < self._limit:
+                self._last[one] = two
+                self._last.move_to_end(one, last=False)
+
+    def latest(self) -> list[tuple[Key, Key]]:
+        """Return the pairs that have met, first movers first; the latest come first."""
+        return [*reversed(self._counts)]
+
     def ordered(self, first: str, second: str) -> int:
         """Return in how many games of the two `first` had the first move."""
-        return self._counts.get((_key(first), _key(second)), 0)
+        return self._counts.get((key(first), key(second)), 0)
+
+    def known(self, first: Key, second: Key) -> int:
+        """Return the same for what stands for two names."""
+        return self._counts.get((first, second), 0)
 
     def between(self, one: str, two: str) -> int:
         """Return how many games the two have had."""
@@ -63,7 +84,7 @@ class Meetings:
 
     def were_last(self, one: str, two: str) -> bool:
         """Whether each was the other's latest opponent."""
-        first, second = _key(one), _key(two)
+        first, second = key(one), key(two)
         return self._last.get(first) == second and self._last.get(second) == first
 
 
@@ -194,7 +215,7 @@ class Lobby:
 
     def _match(self, guest: Guest, now: float) -> Guest | None:
         best: Guest | None = None
-        fewest = 0
+        lowest = 0, True, 0.0
         for candidate in self._suiting(guest, self._waiting):
             if self._is_held(guest, candidate, now):
                 until = max(guest.since, candidate.since) + REMATCH_HOLD
@@ -202,8 +223,9 @@ class Lobby:
                     self._held[held] = min(until, self._held.get(held, until))
                 continue
             met = self.meetings.between(guest.name, candidate.name)
-            if best is None or (met, candidate.since) < (fewest, best.since):
-                best, fewest = candidate, met
+            rank = met, candidate.home != guest.home, candidate.since
+            if best is None or rank < lowest:
+                best, lowest = candidate, rank
         return best
 
     def _suiting(self, guest: Guest, pool: Pool) -> Iterator[Guest]:
@@ -258,6 +280,8 @@ def _pair(one: str, two: str) -> tuple[str, str]:
     return (one, two) if one < two else (two, one)
 
 
-def _key(name: str) -> _Key:
+def key(name: str) -> Key:
     """Return what stands for a name where it is remembered for long."""
-    return name if len(name) <= LONGEST_KEY else hash(name)
+    if len(name) <= LONGEST_KEY:
+        return name
+    return "#" + blake2b(name.encode("utf-8", "surrogatepass"), digest_size=LONGEST_KEY // 2).hexdigest()

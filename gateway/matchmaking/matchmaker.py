@@ -18,6 +18,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from gateway.game.commands import Place
 from gateway.game.events import Objection
 from gateway.game.manners import Manners
+from gateway.game.results import Player
 
 
 class Turn(NamedTuple):
@@ -53,6 +54,8 @@ class Entry:
     """Where the client comes from: what clients have in common that may be one and the same."""
     against: Objection
     """What the hub objects to; the player is refused if there is anything."""
+    home: str = ""
+    """Which node of a cluster the seat is on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,51 +93,55 @@ class Visit:
     """As in `Pair`."""
 
 
-class Meeting(NamedTuple):
-    """A series of two players on two nodes, as the one that paired them numbered it."""
-
-    epoch: int
-    number: int
+Match: TypeAlias = Pair | Visit
+Answer: TypeAlias = Decision | Match
 
 
 @dataclass(frozen=True, slots=True)
-class RemotePlayer:
-    """A player on another node, as that node describes it."""
+class Hosting:
+    """A seat that is to play a series, held here, against a seat of another node. It opens."""
 
+    turn: Turn
     node: str
-    meeting: Meeting
-    name: str
-    place: Place
-    counted: bool
-    manners: Manners
-    origin: str
-
-
-@dataclass(frozen=True, slots=True)
-class Reception:
-    """A seat that is to play a series here against a player on another node."""
-
-    host: Turn
-    guest: RemotePlayer
-    opens: bool
-    """Whether the host opens."""
-    rounds: int | None = None
-    """As in `Pair`."""
-    table: str | None = None
-    """As in `Pair`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Departure:
-    """A seat that is to play a series on another node."""
-
     guest: Turn
-    host: RemotePlayer
-    """The other player."""
+    """The turn of the other seat, on its node."""
+    player: Player
+    """Who sits there."""
+    origin: str
+    """Where that player's client comes from."""
+    rounds: int | None = None
+    table: str | None = None
+    """Both as in `Pair`."""
 
 
-Match: TypeAlias = Pair | Visit | Reception
-Answer: TypeAlias = Decision | Match | Departure
+@dataclass(frozen=True, slots=True)
+class Hosted:
+    """A seat whose series another node holds, and has begun."""
+
+    turn: Turn
+    node: str
+    player: Player
+    """Who sits opposite, there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deserted:
+    """A series with another node whose guest is not there: it ends, and its game does not count."""
+
+    match: Hosting
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """A turn whose match came to nothing before the hub heard of it: its seat is to wait in a new one."""
+
+    turn: Turn
+
+
+Elsewhere: TypeAlias = Hosting | Hosted | Deserted | Again
+"""What a node of a cluster answers besides. The hub treats `Hosting` and `Hosted` as it does a `Pair`: it
+starts the series at once and says that it `began`, or lets the seat wait in a new turn."""
+AnyMatch: TypeAlias = Match | Hosting | Hosted
 
 
 class Visitors(Protocol):
@@ -165,13 +172,13 @@ class Matchmaker(Protocol):
     def leave(self, seat: int) -> None:
         """Forget a seat: it has no place any more, or is gone."""
 
-    def began(self, match: Match, game: int) -> None:
+    def began(self, match: AnyMatch, game: int) -> None:
         """Note that a game of a series began: number 1 is the first. The opening swaps with every game."""
 
-    def finished(self, match: Match) -> None:
+    def finished(self, match: AnyMatch) -> None:
         """Note that a series is over, even if no game of it has begun."""
 
-    def answers(self, now: float) -> Iterable[Answer]:
+    def answers(self, now: float) -> Iterable[Answer | Elsewhere]:
         """Return the answers there are now. The hub carries out each before it takes the next."""
 
     def suspect(self) -> int | None:

@@ -43,6 +43,8 @@ class Guest:
     waiting: bool = False
     seat: int = 0
     """The number of its seat."""
+    home: str = ""
+    """Which node of a cluster it is on. Among equals two of one node meet."""
     kind: Kind = field(init=False, repr=False)
     answers: tuple[Wanted, Wanted] = field(init=False, repr=False)
     """All that can be wanted by which the guest is found."""

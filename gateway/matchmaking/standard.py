@@ -5,59 +5,28 @@ hub starts a pair or lets its seats wait on. Its answers come at once, when it i
 """
 
 import random
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import assert_never
 
-from gateway.game.commands import AtTable, InLobby, Place, Wish
+from gateway.game.commands import AtTable, InLobby, Place
 from gateway.game.deadlines import Deadlines
 from gateway.game.events import Objection
-from gateway.game.manners import Afterwards
 from gateway.matchmaking.lobby import Lobby
 from gateway.matchmaking.matchmaker import (
     Answer,
+    AnyMatch,
     Decision,
     Entry,
-    Match,
     Opponent,
     Pair,
-    Reception,
     Turn,
     Visit,
     Visitors,
 )
+from gateway.matchmaking.members import Member, house_wish
 from gateway.matchmaking.pool import Guest
-from gateway.matchmaking.tables import Table
-
-
-@dataclass(eq=False, slots=True)
-class _Player:
-    """A player who was let in: into the lobby, or to a table."""
-
-    entry: Entry
-    name: str
-    counted: bool
-    guest: Guest | None = None
-    table: Table[int] | None = None
-    turn: Turn | None = None
-    """The wait that no match has been found for."""
-    since: float | None = None
-    """When the latest wait began."""
-
-    @property
-    def stands_by(self) -> bool:
-        """Whether the player takes any opponent that the server finds, for as long as it stays."""
-        return self.entry.manners.afterwards is Afterwards.STAND_BY
-
-    def as_opponent(self) -> Opponent:
-        return Opponent(self.entry.origin, self.name, self.entry.manners.clocked)
-
-    def is_at(self, place: Place) -> bool:
-        """Whether the player has its place there."""
-        if isinstance(place, AtTable):
-            return self.table is not None and self.table.key == place.key
-        return self.guest is not None
+from gateway.matchmaking.tables import Position, Table, Tables
 
 
 class LobbyAndTables:
@@ -72,18 +41,19 @@ class LobbyAndTables:
         self._house_after = house_after
         self._visitors: Visitors | None = None
         self._lobby = Lobby(lot, games_per_pair)
-        self._tables: dict[str, Table[int]] = {}
-        self._players: dict[int, _Player] = {}
-        self._unique: set[str] = set()
-        self._series: dict[Match, tuple[tuple[str, str], Table[int] | None]] = {}
+        self.meetings = self._lobby.meetings
+        self._tables: Tables[int] = Tables()
+        self._players: dict[int, Member] = {}
+        self._unique: Counter[str] = Counter()
+        self._series: dict[AnyMatch, tuple[tuple[str, str], Table[int] | None]] = {}
         """The names and the table of each series that is on."""
         self._decisions: deque[Decision] = deque()
-        self._calling: deque[_Player] = deque()
+        self._calling: deque[Member] = deque()
         """Players who wish for a house player."""
-        self._lonely: Deadlines[_Player] = Deadlines()
+        self._lonely: Deadlines[Member] = Deadlines()
         self._stirred: dict[Table[int], None] = {}
         """Tables where somebody has begun to wait."""
-        self._visited: _Player | None = None
+        self._visited: Member | None = None
         """The player that a house player is looked for."""
 
     # What the hub tells.
@@ -95,7 +65,7 @@ class LobbyAndTables:
     def enter(self, entry: Entry) -> None:
         """Decide at once whether a player may enter, and give it a place then."""
         against = entry.against
-        if entry.manners.unique_name and entry.name in self._unique:
+        if entry.manners.unique_name and self._unique[entry.name]:
             against |= Objection.NAME_TAKEN
         player = self._players.get(entry.seat)
         is_there = player is not None and player.is_at(entry.place)
@@ -130,30 +100,68 @@ class LobbyAndTables:
             return
         player.turn = None
         if player.entry.manners.unique_name:
-            self._unique.discard(player.entry.name)
+            self._free_name(player.entry.name)
         self._lonely.cancel(player)
         if player.guest is not None:
             self._lobby.remove(player.guest)
         if player.table is not None:
-            player.table.rise(seat)
-            if player.table.is_empty:
-                del self._tables[player.table.key]
+            self._rise(seat, player.table)
 
-    def began(self, match: Match, game: int) -> None:
+    def began(self, match: AnyMatch, game: int) -> None:
         """Count a game, and as long as its series is on let the two names not meet elsewhere."""
         if game == 1:
-            self._start(match)
+            self.found(match)
+            for player in filter(None, (self._players.get(turn.seat) for turn in _turns(match))):
+                player.since = None
+                self._lonely.cancel(player)
         (first, second), table = self._series[match]
         if table is not None:
             table.played()
         else:
             self._lobby.meetings.add(*((first, second) if game % 2 else (second, first)))
 
-    def finished(self, match: Match) -> None:
+    def finished(self, match: AnyMatch) -> None:
         """Let two names meet again."""
         if match in self._series:
             names, _ = self._series.pop(match)
             self._lobby.played(*names)
+
+    # What others than the hub tell, where this matchmaker is that of a cluster.
+
+    def __contains__(self, seat: int) -> bool:
+        """Whether a seat was let in."""
+        return seat in self._players
+
+    def readmit(self, entry: Entry, sat: tuple[Position, int]) -> None:
+        """Let in a player whom another matchmaker has let in before, whatever is against it here.
+
+        `sat`: its position at its table, and after how many games.
+        """
+        self._let_in(entry, sat)
+
+    def found(self, match: AnyMatch) -> None:
+        """Let two names not meet elsewhere, though their series begins later, or only ends (`finished`)."""
+        if match in self._series:
+            return
+        first, *others = (self._players[turn.seat] for turn in _turns(match))
+        if isinstance(match, Visit):
+            names = (first.name, match.visitor) if match.opens else (match.visitor, first.name)
+        else:
+            names = first.name, others[0].name
+        self._note(match, names, first.table)
+
+    def resumed(self, match: AnyMatch, names: tuple[str, str], seat: int | None) -> None:
+        """Note a series that began without this matchmaker: at the table of `seat`, or in the lobby."""
+        player = None if seat is None else self._players.get(seat)
+        table = None if player is None else player.table
+        if self._series.get(match) != (names, table):
+            self.finished(match)
+            self._note(match, names, table)
+
+    def seated(self, seat: int) -> list[tuple[int, Position, int]]:
+        """Return who sits at the table of a seat, at which position and after how many games."""
+        player = self._players.get(seat)
+        return player.table.seated() if player is not None and player.table is not None else []
 
     # What it answers.
 
@@ -185,40 +193,54 @@ class LobbyAndTables:
     # Entering.
 
     def _is_full(self, place: Place) -> bool:
-        table = self._tables.get(place.key) if isinstance(place, AtTable) else None
-        return table is not None and table.is_full
+        return isinstance(place, AtTable) and self._tables.are_full(place.key)
 
     def _is_missing(self, entry: Entry) -> bool:
-        wish = _house_wish(entry)
+        wish = house_wish(entry)
         if wish is None or self._visitors is None:
             return False
         opponent = Opponent(entry.origin, entry.name, entry.manners.clocked)
         return not self._visitors.has(wish.name.casefold(), opponent)
 
-    def _let_in(self, entry: Entry) -> None:
+    def _let_in(self, entry: Entry, sat: tuple[Position, int] | None = None) -> None:
         """Give a player its place. A seat at a table is kept for a player with the same name."""
         before = self._players.get(entry.seat)
         if before is not None and before.table and before.is_at(entry.place) and before.name == entry.name:
             before.entry = entry
             return
         self.leave(entry.seat)
-        player = self._players[entry.seat] = _Player(entry, entry.name, entry.counted)
+        player = self._players[entry.seat] = Member(entry, entry.name, entry.counted)
         if entry.manners.unique_name:
-            self._unique.add(entry.name)
+            self._unique[entry.name] += 1
         match entry.place:
             case AtTable(name):
-                key = entry.place.key
-                player.table = self._tables.setdefault(key, Table(key, name))
-                player.table.sit(entry.seat)
+                player.table = self._tables.free(entry.place.key, name)
+                if sat is None:
+                    player.table.sit(entry.seat)
+                else:
+                    player.table.resume(entry.seat, *sat)
             case InLobby(wish):
                 asked = wish is not None or not player.stands_by
-                player.guest = Guest(entry.name, wish, asked, entry.counted, seat=entry.seat)
+                player.guest = Guest(entry.name, wish, asked, entry.counted, seat=entry.seat, home=entry.home)
             case _:
                 assert_never(entry.place)
 
+    def _free_name(self, name: str) -> None:
+        self._unique[name] -= 1
+        if not self._unique[name]:
+            del self._unique[name]
+
+    def _rise(self, seat: int, table: Table[int]) -> None:
+        table.rise(seat)
+        moved = self._tables.clear(table.key)
+        if moved is not None:
+            other, its_table = moved
+            self._players[other].table = its_table
+            self._stirred[its_table] = None
+
     # Waiting.
 
-    def _wait_in_lobby(self, player: _Player, guest: Guest, since: float, *, waits_on: bool) -> None:
+    def _wait_in_lobby(self, player: Member, guest: Guest, since: float, *, waits_on: bool) -> None:
         if guest.name != player.name:
             self._lobby.rename(guest, player.name, counted=player.counted)
         if waits_on:
@@ -227,7 +249,7 @@ class LobbyAndTables:
             self._lobby.admit(guest, since)
         if self._visitors is None:
             return
-        if _house_wish(player.entry) is not None:
+        if house_wish(player.entry) is not None:
             self._calling.append(player)
         elif guest.wish is None and not waits_on:
             self._lonely.set(player, since + self._house_after)
@@ -236,7 +258,7 @@ class LobbyAndTables:
         """Yield who comes to those who wish for a house player, or have been without an opponent for long."""
         while self._calling:
             player = self._visited = self._calling.popleft()
-            wish = _house_wish(player.entry)
+            wish = house_wish(player.entry)
             if wish is not None:
                 yield from self._visit(player, wish.name.casefold())
         for player in self._lonely.due(now):
@@ -248,7 +270,7 @@ class LobbyAndTables:
                 yield from self._visit(player, name)
         self._visited = None
 
-    def _visit(self, player: _Player, name: str) -> Iterator[Visit]:
+    def _visit(self, player: Member, name: str) -> Iterator[Visit]:
         """Let a house player come, unless the player has gone or the two have had their games."""
         if player.guest is None or player.turn is None:
             return
@@ -270,22 +292,11 @@ class LobbyAndTables:
         assert turn is not None
         return turn
 
-    def _start(self, match: Match) -> None:
-        """Note who plays whom, by name: a series keeps the names that it began with."""
-        assert not isinstance(match, Reception)  # it knows no other nodes
-        turns = (match.host,) if isinstance(match, Visit) else (match.first, match.second)
-        players = [self._players[turn.seat] for turn in turns]
-        for player in players:
-            player.since = None
-            self._lonely.cancel(player)
-        first = players[0].name
-        second = match.visitor if isinstance(match, Visit) else players[1].name
-        opens = not isinstance(match, Visit) or match.opens
-        self._series[match] = (first, second) if opens else (second, first), players[0].table
-        self._lobby.playing(first, second)
+    def _note(self, match: AnyMatch, names: tuple[str, str], table: Table[int] | None) -> None:
+        self._series[match] = names, table
+        self._lobby.playing(*names)
 
 
-def _house_wish(entry: Entry) -> Wish | None:
-    """Return the wish of a player for a house player, if it is one."""
-    wish = entry.place.wish if isinstance(entry.place, InLobby) else None
-    return wish if wish is not None and wish.is_for_house else None
+def _turns(match: AnyMatch) -> tuple[Turn, ...]:
+    assert isinstance(match, Pair | Visit)  # it knows no other nodes
+    return (match.host,) if isinstance(match, Visit) else (match.first, match.second)

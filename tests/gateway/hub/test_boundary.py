@@ -177,7 +177,7 @@ class Field(World):
         self.wait(1)
         assert len(hub) == 0
         for leftover in (
-            matchmaker._tables,
+            matchmaker._tables.values(),
             matchmaker._players,
             matchmaker._unique,
             matchmaker._series,
@@ -378,7 +378,7 @@ def test_mistake_in_keeping_a_seat_costs_that_seat(field: Field) -> None:
     field.wait(11)
     assert field.hit[0].heard[-1] == CUT_OFF
     assert not any(client.gone for pair in field.others for client in pair)
-    assert [key for key in field.hub._matchmaker._tables if key != str(HIT)] == []
+    assert [key for key in field.hub._matchmaker._tables._named if key != str(HIT)] == []
 
 
 def test_player_that_a_mistake_hits_on_its_way_elsewhere_is_let_in_nowhere(field: Field) -> None:
@@ -389,7 +389,7 @@ def test_player_that_a_mistake_hits_on_its_way_elsewhere_is_let_in_nowhere(field
     ann.enter(AtTable("elsewhere"), "ann")
     assert ann.heard[-1] == CUT_OFF
     assert isinstance(ann.seat.situation, Gone)
-    assert not field.hub._matchmaker._tables
+    assert not field.hub._matchmaker._tables.values()
 
 
 def test_mistake_behind_a_rest_costs_its_game(field: Field) -> None:

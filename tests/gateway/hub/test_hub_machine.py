@@ -256,7 +256,7 @@ class AnythingGoes(RuleBasedStateMachine):
         for leftover in (
             hub._actions.pairing.decisions,
             matchmaker._unique,
-            matchmaker._tables,
+            matchmaker._tables.values(),
             matchmaker._players,
             matchmaker._stirred,
             matchmaker._decisions,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.game.commands import Wish
-from gateway.matchmaking.lobby import CHOICE, REMATCH_HOLD, Lobby, Meetings
+from gateway.matchmaking.lobby import CHOICE, LONGEST_KEY, REMATCH_HOLD, Lobby, Meetings, key
 from gateway.matchmaking.pool import Guest
 
 Names = tuple[str, str]
@@ -766,4 +766,56 @@ def test_long_names_are_told_apart_and_not_kept() -> None:
     assert meetings.were_last("ann", two)
     assert not meetings.were_last(one, two)
     kept = [*meetings._last, *meetings._last.values(), *(name for pair in meetings._counts for name in pair)]
-    assert max(map(sys.getsizeof, kept)) <= 64
+    assert max(map(sys.getsizeof, kept)) < 100
+
+
+# Several nodes.
+
+
+def at_home(name: str, home: str) -> Guest:
+    return Guest(name, home=home)
+
+
+def test_among_those_met_equally_often_one_of_the_same_node_comes_before_the_longest_waiting(
+    pool: Pool,
+) -> None:
+    far, near, one = at_home("ann", "a"), at_home("bob", "b"), at_home("cid", "b")
+    pool.lobby.playing("ann", "bob")
+    for when, guest in enumerate((far, near)):
+        pool.lobby.admit(guest, when)
+        assert pool.names(when) == []
+    pool.lobby.admit(one, 2.0)
+    assert pool.names(2.0) == [{"bob", "cid"}]
+
+
+def test_one_met_less_often_comes_before_one_of_the_same_node(pool: Pool) -> None:
+    far, near, one = at_home("ann", "a"), at_home("bob", "b"), at_home("cid", "b")
+    pool.lobby.playing("ann", "bob")
+    pool.met("bob", "cid")
+    for guest in (far, near, one):
+        pool.lobby.admit(guest, 0.0)
+    assert pool.names() == [{"ann", "cid"}]
+
+
+def test_meetings_that_are_learnt_count_as_others_and_are_the_first_to_be_forgotten() -> None:
+    meetings = Meetings(limit=3)
+    meetings.add("ann", "bob")
+    meetings.learn("ann", "bob", 2)
+    meetings.learn("bob", "cid", 5)
+    assert meetings.ordered("ann", "bob") == 3
+    assert meetings.between("cid", "bob") == 5
+    assert meetings.were_last("ann", "bob")
+    assert meetings.latest() == [("ann", "bob"), ("bob", "cid")]
+    meetings.add("dan", "eve")
+    meetings.add("eve", "dan")
+    assert meetings.between("bob", "cid") == 0
+    meetings.learn("fay", "gus", 1)
+    assert meetings.between("fay", "gus") == 0
+
+
+def test_what_stands_for_a_long_name_is_the_same_everywhere_and_no_name_that_is_kept() -> None:
+    long = "n" * (LONGEST_KEY + 1)
+    assert key(long) == key(long)
+    assert key(long) != key(long + "\ud800")
+    assert len(key(long)) == LONGEST_KEY + 1
+    assert key(long[1:]) == long[1:]

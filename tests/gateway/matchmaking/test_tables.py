@@ -1,6 +1,6 @@
 import pytest
 
-from gateway.matchmaking.tables import Table
+from gateway.matchmaking.tables import Table, Tables
 
 
 @pytest.fixture
@@ -127,3 +127,76 @@ def test_each_has_opened_a_game_after_two(table: Table[str]) -> None:
         table.played()
         opened.append((table.has_opened(1), table.has_opened(2)))
     assert opened == [(False, False), (True, False), (True, False), (True, True)]
+
+
+# What another matchmaker takes over.
+
+
+@pytest.mark.parametrize("games", [0, 1, 2, 3])
+@pytest.mark.parametrize("later", [0, 1])
+def test_players_who_are_seated_as_they_sat_open_as_they_would_have(
+    table: Table[str], games: int, later: int
+) -> None:
+    table.sit("ann")
+    table.sit("bob")
+    for _ in range(games):
+        table.played()
+    heir = Table[str]("round")
+    for player, position, number in reversed(table.seated()):
+        heir.resume(player, position, number)
+    for _ in range(later):
+        heir.played()
+        table.played()
+    assert heir.pair() == table.pair()
+
+
+def test_of_two_who_heard_of_different_games_the_later_one_is_right(table: Table[str]) -> None:
+    table.resume("ann", 0, 2)
+    table.resume("bob", 1, 3)
+    assert table.pair() == ("bob", "ann")
+
+
+def test_two_who_have_not_played_each_other_count_from_the_start(table: Table[str]) -> None:
+    table.resume("ann", 0, 20)
+    table.resume("bob", 0, 4)
+    assert table.pair() == ("ann", "bob")
+    assert not table.has_opened(1)
+
+
+def test_newcomer_to_one_who_is_seated_as_it_sat_takes_the_other_position(table: Table[str]) -> None:
+    table.resume("ann", 1, 2)
+    table.sit("bob")
+    assert table.pair() == ("ann", "bob")
+
+
+def test_there_is_one_table_of_a_name_until_two_servers_become_one() -> None:
+    tables = Tables[str]()
+    for player in ("ann", "bob"):
+        tables.free("round", "Round").sit(player)
+    assert len(tables.values()) == 1
+    assert tables.are_full("round")
+    tables.free("round", "Round").sit("cid")
+    assert len(tables.values()) == 2
+    assert not tables.are_full("round")
+
+
+def test_two_who_are_alone_at_tables_of_one_name_sit_down_together() -> None:
+    tables = Tables[str]()
+    for player in ("ann", "bob", "cid"):
+        tables.free("round", "Round").sit(player)
+    one, other = tables.values()
+    one.rise("ann")
+    assert tables.clear("round") == ("cid", one)
+    assert tables.values() == [one]
+    assert other not in tables.values()
+    assert one.pair() == ("cid", "bob")
+
+
+def test_table_that_is_empty_is_taken_away() -> None:
+    tables = Tables[str]()
+    table = tables.free("round", "Round")
+    table.sit("ann")
+    table.rise("ann")
+    assert tables.clear("round") is None
+    assert tables.values() == []
+    assert not tables.are_full("round")

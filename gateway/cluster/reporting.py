@@ -1,0 +1,103 @@
+"""To whom a node reports, and what it has told that one already.
+
+Reports to one `PairingServer` at a time: to that of another node, by messages, or to one in this process,
+where this node pairs for all, or for its own players alone. Whenever that changes, everything is announced
+anew, in pieces. What changes before it was announced is told as it was, and then the change: so a report is
+never about something unknown. Where nobody pairs, reports are dropped.
+"""
+
+from collections.abc import Callable, Collection
+from typing import TypeAlias
+
+from gateway.cluster.messages import Announced, Fact, Joined, Message, Parted, Report, Unmatched
+from gateway.cluster.own import Own, Part
+from gateway.cluster.server import PairingServer
+from gateway.matchmaking.matchmaker import Turn, Visitors
+from gateway.matchmaking.standard import LobbyAndTables
+
+PIECE = 40
+"""Players, series and meetings that are announced with one call."""
+
+Pairs: TypeAlias = tuple[str, int | None] | None
+"""Who pairs: a node, and the epoch in which it does. There is no epoch where a node is alone."""
+
+
+class Reporting:
+    """Keeps the one that pairs up to date about a node's own players."""
+
+    def __init__(self, node: str, run: int, own: Own, standard: Callable[[], LobbyAndTables]) -> None:
+        self.node = node
+        self.pairs: Pairs = None
+        self.server: PairingServer | None = None
+        """The one that pairs, where that is in this process."""
+        self.outbox: list[tuple[str, Message]] = []
+        self.visitors: Visitors | None = None
+        self.now = 0.0
+        """The latest time that is known."""
+        self._run = run
+        self._own = own
+        self._standard = standard
+        self._untold: dict[Part, None] = {}
+        self._is_announcing = False
+
+    def attach(self, pairs: Pairs, others: Collection[str]) -> None:
+        """Report to another one from now on."""
+        if self.server is None:
+            self.report(Parted())
+        self.pairs, self.server = pairs, None
+        if pairs is not None and pairs[0] == self.node:
+            self.server = PairingServer(self._standard(), {self.node, *others}, self.now)
+            self.engage(self.visitors)
+        self._untold = {} if pairs is None else self._own.parts()
+        self._is_announcing = pairs is not None
+        self.report(Joined(self._run))
+
+    def engage(self, visitors: Visitors | None) -> None:
+        """Let the one that pairs use house players, if it is in this process."""
+        self.visitors = visitors
+        if self.server is not None and visitors is not None:
+            self.server.engage(visitors)
+
+    def lost(self, node: str) -> None:
+        """Let nothing more pass between this node and another, until it comes back as a new one."""
+        self.outbox = [each for each in self.outbox if each[0] != node]
+        if self.server is not None:
+            self.server.lost(node)
+        elif self.pairs is not None and self.pairs[0] == node:
+            self.pairs = None
+            self._untold, self._is_announcing = {}, False
+
+    def report(self, fact: Fact) -> None:
+        """Tell the one that pairs what happened."""
+        if self.server is not None:
+            self.server.receive(self.node, fact, self.now)
+        elif self.pairs is not None:
+            node, epoch = self.pairs
+            assert epoch is not None
+            self.outbox.append((node, Report(epoch, fact)))
+
+    def report_unmatched(self, turn: Turn, pairs: Pairs) -> None:
+        """Tell the one that proposed a match for a turn that nothing comes of it, if that one pairs still."""
+        if pairs == self.pairs:
+            self.report(Unmatched(*turn))
+
+    def tell(self, part: Part) -> None:
+        """Tell how something stands that is going to change, unless it was told before."""
+        if part in self._untold:
+            del self._untold[part]
+            for fact in self._own.facts(part, self.now):
+                self.report(fact)
+
+    def announce(self) -> None:
+        """Tell some more of what was not told before."""
+        for _ in range(min(PIECE, len(self._untold))):
+            self.tell(next(iter(self._untold)))
+        if self._is_announcing and not self._untold:
+            self._is_announcing = False
+            self.report(Announced())
+
+    def next_due(self) -> float | None:
+        """Return when there is something to announce, or the one that pairs has something to do."""
+        if self._is_announcing:
+            return self.now
+        return None if self.server is None else self.server.next_due()

@@ -1,0 +1,389 @@
+"""Nodes with hubs that do what the pairing asks of a hub and no more, and a network between them.
+
+The links are as those between real nodes: reliable and in order as long as a session lasts. When it ends,
+what is under way is lost, and each side hears of it once, in its own time.
+"""
+
+import random
+from collections import deque
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TypeAlias
+
+from gateway.cluster.matchmaker import ClusterMatchmaker
+from gateway.cluster.messages import Message, decode, encode
+from gateway.game.commands import LOBBY, LONGEST_NAME, Place
+from gateway.game.events import NOTHING, Objection
+from gateway.game.manners import Afterwards, Illegal, Manners
+from gateway.matchmaking.matchmaker import (
+    Again,
+    Decision,
+    Deserted,
+    Entry,
+    Hosted,
+    Hosting,
+    Opponent,
+    Pair,
+    Turn,
+    Visit,
+)
+from gateway.matchmaking.standard import LobbyAndTables
+
+STANDING_BY = Manners(Illegal.PENALTY, Afterwards.STAND_BY, unique_name=True)
+ASKING = Manners(Illegal.RETRY, Afterwards.STEP_OUT)
+
+Match: TypeAlias = Pair | Visit | Hosting
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A message of a hub: the series of a guest's turn is over."""
+
+    turn: Turn
+
+
+@dataclass(frozen=True)
+class Quit:
+    """A message of a hub: the guest of a turn has left."""
+
+    turn: Turn
+
+
+@dataclass(eq=False)
+class Client:
+    """A player as its hub knows it."""
+
+    node: "Node"
+    seat: int
+    name: str
+    manners: Manners
+    place: Place
+    asks: bool = True
+    against: Objection = NOTHING
+    turn: Turn | None = None
+    """While it waits."""
+    since: float = 0.0
+    is_absent: bool = False
+    plays: Match | Hosted | None = None
+    games: list[tuple[str, str]] = field(default_factory=list)
+    """The first mover and the second of each of its games that was held on its own node."""
+    gone: bool = False
+
+    def enter(self) -> None:
+        """Ask to be let in."""
+        self.asks = True
+        against = Objection.TOO_LONG if len(self.name) > LONGEST_NAME else NOTHING
+        entry = Entry(self.seat, self.name, self.place, True, self.manners, "here", against)
+        self.node.matchmaker.enter(entry)
+        self.node.settle()
+
+    def leave(self) -> None:
+        """Go away, whatever it does."""
+        self.node.quit(self)
+
+    def finish(self) -> None:
+        """End its series, which its own node holds, and wait again."""
+        assert isinstance(self.plays, Pair | Visit | Hosting)
+        self.node.end(self.plays)
+        self.node.settle()
+
+    @property
+    def opponent(self) -> str | None:
+        """The name of the one that it plays, where its node knows that."""
+        match self.plays:
+            case Pair(first, second):
+                other = first if second.seat == self.seat else second
+                return self.node.clients[other.seat].name
+            case Hosting():
+                return self.plays.player.name
+            case Visit():
+                return self.plays.visitor
+            case Hosted(turn, node):
+                return self.node.net.host_of(self.node, turn, node)
+            case None:
+                return None
+
+
+class Node:
+    """A hub without games: its series begin, last as long as a test says, and end."""
+
+    def __init__(self, net: "Net", name: str, cap: int = 0, house: "House | None" = None) -> None:
+        self.net = net
+        self.name = name
+        self.run = next(net.runs)
+        self.clients: dict[int, Client] = {}
+        self.series: dict[Match, int] = {}
+        """The series that are held here, and how many games of each have begun."""
+        self.absent: dict[int, float] = {}
+        self._seats = count(1)
+        self._turns = count(1)
+        self._decisions: deque[Decision] = deque()
+        self.matchmaker = ClusterMatchmaker(name, self.run, lambda: LobbyAndTables(random.Random(0), cap))
+        self.matchmaker.reach(lambda seat: not self.clients[seat].is_absent)
+        if house is not None:
+            self.matchmaker.engage(house)
+
+    @property
+    def now(self) -> float:
+        """The time by the node's own clock."""
+        return self.net.now + 1000.0 * self.run
+
+    def come(self, name: str, place: Place = LOBBY, manners: Manners = STANDING_BY) -> Client:
+        """Return a client that has asked to enter."""
+        client = Client(self, next(self._seats), name, manners, place)
+        self.clients[client.seat] = client
+        client.enter()
+        return client
+
+    def quit(self, client: Client) -> None:
+        """Let a client go."""
+        self.clients.pop(client.seat)
+        client.gone, client.turn = True, None
+        match client.plays:
+            case Hosted(turn, node):
+                self.net.send(self.name, node, Quit(turn))
+            case Pair() | Visit() | Hosting():
+                self.end(client.plays)
+        client.plays = None
+        self.matchmaker.leave(client.seat)
+        self.settle()
+
+    def end(self, match: Match) -> None:
+        """End a series that is held here. Those who stand by wait again."""
+        del self.series[match]
+        self.matchmaker.finished(match)
+        if isinstance(match, Hosting):
+            self.net.send(self.name, match.node, Ended(match.guest))
+        self.part(match)
+
+    def part(self, match: Match | Hosted) -> None:
+        """Let the seats of this node out of a series."""
+        for client in [client for client in self.clients.values() if client.plays == match]:
+            client.plays = None
+            if client.manners.afterwards is Afterwards.STAND_BY:
+                self.wait(client, self.now)
+            elif client.place is LOBBY:
+                self.matchmaker.leave(client.seat)
+
+    def play_on(self, match: Match) -> None:
+        """Begin the next game of a series."""
+        self.series[match] += 1
+        self.matchmaker.began(match, self.series[match])
+        first, second = self.names(match)
+        order = (first, second) if self.series[match] % 2 else (second, first)
+        for client in self.clients.values():
+            if client.plays == match:
+                client.games.append(order)
+        self.settle()
+
+    def names(self, match: Match) -> tuple[str, str]:
+        """Return who plays, the first mover of the first game first."""
+        match match:
+            case Pair(first, second):
+                return self.clients[first.seat].name, self.clients[second.seat].name
+            case Hosting(turn):
+                return self.clients[turn.seat].name, match.player.name
+            case Visit(host, visitor, opens):
+                names = self.clients[host.seat].name, visitor
+                return names if opens else names[::-1]
+
+    def wait(self, client: Client, since: float) -> None:
+        """Let a client wait in a new turn."""
+        client.turn, client.since = Turn(client.seat, next(self._turns)), since
+        self.matchmaker.wait(client.turn, since)
+
+    def wait_on(self, client: Client) -> None:
+        """Let a client wait on in a new turn, once it can be reached."""
+        if client.is_absent:
+            self.absent[client.seat] = self.now + 1.0
+        else:
+            self.wait(client, client.since)
+
+    def settle(self) -> None:
+        """Carry out what the matchmaker answers, and send what it has to say."""
+        for answer in self.matchmaker.answers(self.now):
+            match answer:
+                case Decision():
+                    self._decisions.append(answer)
+                case Pair(first, second):
+                    self._start(answer, first, second)
+                case Visit(turn) | Hosting(turn) | Hosted(turn):
+                    self._start(answer, turn)
+                case Deserted(match):
+                    self.end(match)
+                case Again(turn):
+                    for client in self._waiting(turn):
+                        self.wait_on(client)
+        while self._decisions:
+            self._decide(self._decisions.popleft())
+        for node, message in self.matchmaker.outgoing():
+            self.net.send(self.name, node, message)
+
+    def _decide(self, decision: Decision) -> None:
+        client = self.clients.get(decision.seat)
+        if client is None or not client.asks:
+            if not decision.against:
+                self.matchmaker.leave(decision.seat)
+            return
+        client.asks, client.against = False, decision.against
+        if not decision.against:
+            self.wait(client, self.now)
+            self.settle()
+
+    def _waiting(self, *turns: Turn) -> list[Client]:
+        return [client for client in self.clients.values() if client.turn in turns]
+
+    def _start(self, match: Match | Hosted, *turns: Turn) -> None:
+        waiting = self._waiting(*turns)
+        present = [client for client in waiting if not client.is_absent]
+        if len(present) < len(turns):
+            for client in waiting:
+                self.wait_on(client)
+            return
+        for client in present:
+            assert client.plays is None
+            client.turn, client.plays = None, match
+        if isinstance(match, Hosted):
+            self.matchmaker.began(match, 1)
+        else:
+            self._begin(match)
+
+    def _begin(self, match: Match) -> None:
+        self.series[match] = 1
+        self.matchmaker.began(match, 1)
+        for client in self.clients.values():
+            if client.plays == match:
+                client.games.append(self.names(match))
+
+    def tick(self) -> None:
+        """Do what is due."""
+        for seat in [seat for seat, when in self.absent.items() if when <= self.now]:
+            del self.absent[seat]
+            client = self.clients.get(seat)
+            if client is not None and client.turn is not None:
+                self.wait_on(client)
+        self.settle()
+
+    def hear(self, node: str, message: "Message | Ended | Quit") -> None:
+        """Take in a message of another node."""
+        match message:
+            case Ended(turn):
+                match = Hosted(turn, node)
+                self.matchmaker.finished(match)
+                self.part(match)
+            case Quit(turn):
+                for match in [each for each in self.series if isinstance(each, Hosting)]:
+                    if (match.node, match.guest) == (node, turn):
+                        self.end(match)
+            case _:
+                self.matchmaker.receive(node, decode(encode(message)), self.now)
+        self.settle()
+
+    def lost(self, node: str) -> None:
+        """Give up whatever is going on with another node."""
+        self.matchmaker.lost(node, self.now)
+        for match in [each for each in self.series if isinstance(each, Hosting) and each.node == node]:
+            self.end(match)
+        for client in [*self.clients.values()]:
+            if isinstance(client.plays, Hosted) and client.plays.node == node:
+                self.matchmaker.finished(client.plays)
+                self.part(client.plays)
+        self.settle()
+
+
+class House:
+    """House players: of one name, and one that comes to whoever is alone."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def has(self, name: str, opponent: Opponent) -> bool:
+        """Whether there is such a player."""
+        return name in self.names
+
+    def lobby_player(self, opponent: Opponent) -> str | None:
+        """Return the first."""
+        return self.names[0] if self.names else None
+
+
+class Net:
+    """All nodes, and the links between each two."""
+
+    def __init__(self, *names: str, cap: int = 0, house: House | None = None) -> None:
+        self.now = 100.0
+        self.runs = count(1)
+        self.cap = cap
+        self.nodes = {name: Node(self, name, cap, house) for name in names}
+        self.links: dict[tuple[str, str], deque[object]] = {
+            (one, two): deque() for one in names for two in names if one != two
+        }
+        """What is under way. A link that is down is not here."""
+
+    def __getitem__(self, name: str) -> Node:
+        return self.nodes[name]
+
+    def send(self, sender: str, to: str, message: object) -> None:
+        """Put a message on its way."""
+        if (sender, to) in self.links and (to, sender) in self.links:
+            self.links[sender, to].append(message)
+
+    def pass_on(self, sender: str, to: str, *, twice: bool = False) -> None:
+        """Let the next message of a link arrive."""
+        message = self.links[sender, to].popleft()
+        for _ in range(1 + twice):
+            self.nodes[to].hear(sender, message)  # type: ignore[arg-type]
+
+    def run(self) -> None:
+        """Let all messages arrive, and do what is due, until nothing is under way."""
+        for _ in range(2_000):
+            busy = [link for link, messages in self.links.items() if messages]
+            for link in busy:
+                if self.links[link]:
+                    self.pass_on(*link)
+            idle = True
+            for node in self.nodes.values():
+                due = node.matchmaker.next_due()
+                if due is not None and due <= node.now:
+                    node.tick()
+                    idle = False
+            if idle and not any(self.links.values()):
+                return
+        raise AssertionError("the nodes do not come to rest")
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass, and do all that is due."""
+        for _ in range(round(seconds * 4)):
+            self.now += 0.25
+            for node in self.nodes.values():
+                node.tick()
+            self.run()
+
+    def cut(self, one: str, two: str) -> None:
+        """End the session of two nodes. Both hear of it at once."""
+        for link in ((one, two), (two, one)):
+            self.links.pop(link, None)
+        self.nodes[one].lost(two)
+        self.nodes[two].lost(one)
+
+    def join(self, one: str, two: str) -> None:
+        """Let a new session of two nodes begin."""
+        for link in ((one, two), (two, one)):
+            self.links[link] = deque()
+
+    def pair_at(self, name: str, epoch: int = 1) -> None:
+        """Let a node pair for all."""
+        others = [node for node in self.nodes if node != name]
+        self.nodes[name].matchmaker.attach(name, epoch, self.nodes[name].now, others)
+        for node in others:
+            self.nodes[node].matchmaker.attach(name, epoch, self.nodes[node].now)
+        for each in self.nodes.values():
+            each.settle()
+        self.run()
+
+    def host_of(self, guest: Node, turn: Turn, host: str) -> str | None:
+        """Return the name of the player that hosts a guest, if its node knows of that."""
+        node = self.nodes.get(host)
+        for match in node.series if node is not None else ():
+            if isinstance(match, Hosting) and (match.node, match.guest) == (guest.name, turn):
+                return self.nodes[host].clients[match.turn.seat].name
+        return None

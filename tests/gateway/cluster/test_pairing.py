@@ -1,0 +1,538 @@
+"""Players of several nodes are paired as those of one, whoever pairs."""
+
+import pytest
+from cluster_world import ASKING, STANDING_BY, Client, House, Net
+
+from gateway.cluster.messages import Asked, Decided, Freed, Joined, Order, Report
+from gateway.cluster.proposals import HOLD
+from gateway.cluster.server import PATIENCE
+from gateway.game.commands import LOBBY, LONGEST_NAME, AtTable, InLobby, Wish
+from gateway.game.events import NOTHING, Objection
+from gateway.matchmaking.matchmaker import Entry, Hosted, Hosting
+
+TABLE = AtTable("round")
+
+
+@pytest.fixture
+def net() -> Net:
+    net = Net("a", "b", "c")
+    net.pair_at("a")
+    return net
+
+
+def come(net: Net, *named: str, **about: object) -> list[Client]:
+    """Return clients, each named after its node with a number, who come one after the other."""
+    clients = []
+    for name in named:
+        clients.append(net[name[0]].come(name, **about))  # type: ignore[arg-type]
+        net.run()
+    return clients
+
+
+def game(first: Client, second: Client) -> tuple[str, str]:
+    """Return who opens the latest game of two."""
+    [*_, latest] = first.games or second.games
+    return latest
+
+
+# Who meets.
+
+
+@pytest.mark.parametrize("one", "abc")
+@pytest.mark.parametrize("two", "abc")
+def test_players_of_any_two_nodes_meet(net: Net, one: str, two: str) -> None:
+    ann, bob = net[one].come("ann"), net[two].come("bob")
+    net.run()
+    assert (ann.opponent, bob.opponent) == ("bob", "ann")
+
+
+def test_first_of_a_pair_holds_the_game_and_the_other_s_node_is_the_guest_s(net: Net) -> None:
+    one, two = come(net, "b1", "c1")
+    assert {type(one.plays), type(two.plays)} == {Hosting, Hosted}
+
+
+def test_among_equals_two_of_one_node_meet(net: Net) -> None:
+    one, two = come(net, "b1", "c1")
+    other = net["b"].come("b2")
+    net["c"].come("c2")
+    for each in (one, two):
+        if isinstance(each.plays, Hosting):
+            each.leave()
+    net.run()
+    waiting = come(net, "b3")
+    assert other.opponent is not None
+    assert waiting[0].node is other.node
+
+
+def test_wish_is_granted_by_a_player_of_another_node(net: Net) -> None:
+    [one] = come(net, "b1", place=InLobby(Wish("C2", any_case=True)))
+    come(net, "c1", place=InLobby(Wish("nobody")))
+    assert one.opponent is None
+    come(net, "c2")
+    assert one.opponent == "c2"
+
+
+def test_those_who_met_least_meet_whatever_their_nodes(net: Net) -> None:
+    one, _, three = come(net, "b1", "b2", "c1")
+    one.finish()
+    net.run()
+    assert three.opponent in ("b1", "b2")
+
+
+def test_two_names_play_one_game_at_a_time(net: Net) -> None:
+    come(net, "b1", "c1", manners=ASKING)
+    again = [net["b"].come("b1", manners=ASKING), net["c"].come("c1", manners=ASKING)]
+    net.run()
+    assert [each.opponent for each in again] == [None, None]
+
+
+def test_two_names_are_apart_while_their_pair_is_proposed(net: Net) -> None:
+    """Before anybody knows that their game is on."""
+    clients = [net[name[0]].come(name, manners=ASKING) for name in ("b1", "c1", "b1", "c1")]
+    net.run()
+    assert sum(each.opponent is not None for each in clients) == 2
+
+
+def test_cap_holds_over_all_nodes() -> None:
+    net = Net("a", "b", "c", cap=1)
+    net.pair_at("a")
+    one, two = come(net, "b1", "c1")
+    for _ in range(2):
+        host = one if isinstance(one.plays, Hosting) else two
+        host.finish()
+        net.wait(2)
+    assert [one.opponent, two.opponent] == [None, None]
+    assert {*one.games, *two.games} == {("b1", "c1"), ("c1", "b1")}
+
+
+# Who may enter.
+
+
+def test_name_that_only_one_may_bear_is_refused_on_every_node(net: Net) -> None:
+    one = net["b"].come("ann")
+    net.run()
+    two = net["c"].come("ann")
+    net.run()
+    assert (one.against, two.against) == (NOTHING, Objection.NAME_TAKEN)
+    one.leave()
+    net.run()
+    two.enter()
+    net.run()
+    assert two.against == NOTHING
+    assert two.turn is not None
+
+
+def test_name_that_is_too_long_for_other_nodes_is_refused_by_its_own(net: Net) -> None:
+    client = net["b"].come("n" * (LONGEST_NAME + 1))
+    assert not client.asks
+    assert client.against == Objection.TOO_LONG
+
+
+def test_who_is_gone_before_it_was_let_in_leaves_nothing(net: Net) -> None:
+    net["b"].come("ann").leave()
+    net.run()
+    [again] = come(net, "c1")
+    again.name = "ann"
+    again.leave()
+    [again] = [net["c"].come("ann")]
+    net.run()
+    assert again.against == NOTHING
+    assert net["b"].matchmaker._own.players == {}
+
+
+def test_who_lost_its_place_while_it_asks_for_another_is_let_in(net: Net) -> None:
+    client, _ = come(net, "b1", "b2", place=TABLE, manners=ASKING)
+    client.finish()
+    client.place = LOBBY
+    client.enter()
+    net["b"].matchmaker.leave(client.seat)
+    net.run()
+    assert client.turn is not None
+
+
+# Tables.
+
+
+def test_table_has_two_seats_on_whatever_nodes(net: Net) -> None:
+    one, two, three = come(net, "c1", "b1", "a1", place=TABLE)
+    assert (one.opponent, two.opponent) == ("b1", "c1")
+    assert three.against == Objection.TABLE_FULL
+
+
+def test_who_sat_down_first_opens_and_the_opening_swaps(net: Net) -> None:
+    one, two = come(net, "c1", "b1", place=TABLE)
+    openings = []
+    for _ in range(3):
+        openings.append(game(one, two) if isinstance(one.plays, Hosting) else game(two, one))
+        (one if isinstance(one.plays, Hosting) else two).finish()
+        net.run()
+    assert openings == [("c1", "b1"), ("b1", "c1"), ("c1", "b1")]
+
+
+# House players.
+
+
+def test_house_player_comes_to_who_wishes_for_it_on_its_own_node() -> None:
+    net = Net("a", "b", house=House("random"))
+    net.pair_at("a")
+    [one] = come(net, "b1", place=InLobby(Wish("Random", any_case=True)))
+    assert one.opponent == "random"
+    [two] = come(net, "b2", place=InLobby(Wish("perfect")))
+    assert two.against == Objection.NOT_AVAILABLE
+
+
+def test_house_player_comes_to_who_is_alone_for_long() -> None:
+    net = Net("a", "b", house=House("aima"))
+    net.pair_at("a")
+    [one] = come(net, "b1")
+    net.wait(4)
+    assert one.opponent is None
+    net.wait(2)
+    assert one.opponent == "aima"
+
+
+# Where not all goes well.
+
+
+def test_who_cannot_be_reached_is_reserved_for_nobody_until_it_can(net: Net) -> None:
+    one, two = net["b"].come("b1"), net["c"].come("c1")
+    one.is_absent = two.is_absent = True
+    net.wait(3)
+    assert (one.plays, two.plays) == (None, None)
+    assert one.games == two.games == []
+    one.is_absent = two.is_absent = False
+    net.wait(2)
+    assert (one.opponent, two.opponent) == ("c1", "b1")
+
+
+@pytest.mark.parametrize("absent", [0, 1])
+def test_nobody_is_asked_to_play_one_who_cannot_be_reached(net: Net, absent: int) -> None:
+    clients = net["b"].come("b1"), net["c"].come("c1")
+    clients[absent].is_absent = True
+    net.wait(3)
+    assert [each.games for each in clients] == [[], []]
+    clients[absent].is_absent = False
+    net.wait(2)
+    assert [each.opponent for each in clients] == ["c1", "b1"]
+
+
+def until(net: Net, kind: str) -> tuple[str, str]:
+    """Let messages arrive until the next one of a link is of a kind, and return the link."""
+    for _ in range(100):
+        for link, messages in net.links.items():
+            if messages and kind in (type(messages[0]).__name__, type(deed_of(messages[0])).__name__):
+                return link
+        net.pass_on(*next(link for link, messages in net.links.items() if messages))
+    raise AssertionError(f"no {kind}")
+
+
+def deed_of(message: object) -> object:
+    return message.deed if isinstance(message, Order) else None
+
+
+def test_reservation_runs_out_when_the_host_says_nothing(net: Net) -> None:
+    one, two = net["b"].come("b1"), net["c"].come("c1")
+    link = until(net, "Invited")
+    net.links[link].clear()
+    net.wait(HOLD - 0.5)
+    assert (one.plays, two.plays) == (None, None)
+    net.wait(1)
+    assert (one.opponent, two.opponent) == ("c1", "b1")
+
+
+def test_series_that_begins_when_the_guest_is_reserved_no_more_ends(net: Net) -> None:
+    clients = net["b"].come("b1"), net["c"].come("c1")
+    host, guest = until(net, "Begun")
+    late = net.links[host, guest].popleft()
+    net.now += HOLD
+    net[guest].tick()
+    net.links[host, guest].appendleft(late)
+    net.run()
+    net.wait(1)
+    assert {each.opponent for each in clients} == {"b1", "c1"}
+    assert sum(len(each.games) for each in clients) == 2
+    assert sum(len(node.series) for node in net.nodes.values()) == 1
+
+
+@pytest.mark.parametrize("moment", ["Invited", "Begun"])
+def test_guest_that_leaves_while_it_is_reserved_keeps_the_host_from_nothing(net: Net, moment: str) -> None:
+    net["b"].come("b1"), net["c"].come("c1")
+    link = until(net, moment)
+    guest = net[link[0] if moment == "Invited" else link[1]]
+    [client] = guest.clients.values()
+    client.leave()
+    net.run()
+    [three] = come(net, "a1")
+    assert three.opponent in ("b1", "c1")
+    assert three.opponent != client.name
+
+
+def test_host_that_leaves_before_it_is_invited_keeps_the_guest_from_nothing(net: Net) -> None:
+    net["b"].come("b1"), net["c"].come("c1")
+    _, host = until(net, "Invited")
+    [client] = net[host].clients.values()
+    client.leave()
+    net.run()
+    [three] = come(net, "a1")
+    assert three.opponent in ("b1", "c1")
+
+
+def test_turn_is_used_for_one_proposal_only(net: Net) -> None:
+    net["b"].come("b1"), net["c"].come("c1")
+    link = until(net, "Order")
+    while net.links[link]:
+        net.pass_on(*link, twice=True)
+    net.run()
+    assert sum(len(node.series) for node in net.nodes.values()) == 1
+
+
+def test_host_waits_on_when_the_guest_s_node_is_lost_before_it_heard_of_the_pair(net: Net) -> None:
+    net["b"].come("b1"), net["c"].come("c1")
+    _, guest = until(net, "Proposed")
+    net.cut("a", guest)
+    net.run()
+    [three] = come(net, "a1")
+    assert three.opponent == {"b": "c1", "c": "b1"}[guest]
+
+
+@pytest.mark.parametrize("node", "bc")
+def test_seat_waits_on_when_the_node_of_its_opponent_is_lost_to_the_one_that_pairs(
+    net: Net, node: str
+) -> None:
+    one, two = net["b"].come("b1"), net["c"].come("c1")
+    until(net, "Invited")
+    net.cut("a", node)
+    net.run()
+    net.wait(HOLD)
+    net.join("a", node)
+    net.pair_at("a")
+    net.wait(HOLD + PATIENCE)
+    assert {one.opponent, two.opponent} in ({"b1", "c1"}, {None})
+    [three] = come(net, "a1")
+    assert (three.opponent is None) == (one.opponent is not None)
+
+
+# Who pairs.
+
+
+def test_where_nobody_pairs_players_wait_to_be_let_in() -> None:
+    net = Net("a", "b")
+    one, two = come(net, "a1", "b1")
+    assert one.asks
+    assert two.asks
+    net.pair_at("b")
+    assert one.opponent == "b1"
+
+
+def test_node_that_is_alone_pairs_its_own_players() -> None:
+    net = Net("a", "b")
+    for node in net.nodes.values():
+        node.matchmaker.attach(None, 0, node.now)
+    one, two, three = come(net, "a1", "a2", "b1")
+    net.wait(1)
+    assert (one.opponent, two.opponent, three.opponent) == ("a2", "a1", None)
+
+
+def test_another_takes_over_when_the_one_that_pairs_dies(net: Net) -> None:
+    one, two, three = come(net, "b1", "c1", "c2")
+    for node in "bc":
+        net.cut("a", node)
+    del net.nodes["a"]
+    net.pair_at("c", 2)
+    assert (one.opponent, two.opponent) == ("c1", "b1")
+    [four] = come(net, "b2")
+    assert three.opponent == "b2"
+    assert four.opponent == "c2"
+
+
+def test_orders_and_reports_of_another_epoch_are_void(net: Net) -> None:
+    net["b"].come("b1"), net["c"].come("c1")
+    link = until(net, "Order")
+    old = [*net.links[link]]
+    net["a"].matchmaker.attach("b", 2, net["a"].now)
+    net["a"].settle()
+    net.pair_at("b", 2)
+    net.pair_at("a", 3)
+    for message in old:
+        net[link[1]].hear(link[0], message)  # type: ignore[arg-type]
+    net.run()
+    assert sum(len(node.series) for node in net.nodes.values()) == 1
+
+
+def test_order_of_another_epoch_or_node_is_void() -> None:
+    node = Net("a")["a"]
+    node.matchmaker.attach("b", 2, node.now)
+    client = node.come("ann")
+    for sender, epoch in (("b", 1), ("c", 2), ("b", 3)):
+        node.hear(sender, Order(epoch, Decided(client.seat, NOTHING)))
+        assert client.asks
+    node.hear("b", Order(2, Decided(client.seat, NOTHING)))
+    assert client.turn is not None
+    turn = client.turn
+    node.hear("b", Order(1, Freed(*turn)))
+    assert client.turn == turn
+    node.hear("b", Order(2, Freed(*turn)))
+    assert client.turn != turn
+
+
+def test_report_of_another_epoch_is_void() -> None:
+    net = Net("a", "b")
+    net["a"].matchmaker.attach("a", 2, net["a"].now)
+    net.run()
+    entry = Entry(1, "bob", LOBBY, True, ASKING, "", NOTHING)
+    for epoch, answers in ((1, 0), (3, 0), (2, 1)):
+        for fact in (Joined(9), Asked(entry)):
+            net["a"].hear("b", Report(epoch, fact))
+        assert len(net.links["a", "b"]) == answers
+
+
+def test_old_one_that_still_believes_that_it_pairs_keeps_nobody_from_playing(net: Net) -> None:
+    """It keeps its own players to itself, until it hears that another pairs."""
+    [one] = come(net, "a1")
+    for name in "bc":
+        net[name].matchmaker.attach("b", 2, net[name].now, ["a", "c"])
+        net[name].settle()
+    net.run()
+    net.wait(PATIENCE)
+    two, three, four = come(net, "b1", "c1", "c2")
+    assert (two.opponent, three.opponent) == ("c1", "b1")
+    net.pair_at("b", 2)
+    assert (one.opponent, four.opponent) == ("c2", "a1")
+
+
+def test_node_that_reports_to_another_is_no_more_counted_on(net: Net) -> None:
+    come(net, "b1")
+    net["b"].matchmaker.attach("b", 2, net["b"].now)
+    net["b"].settle()
+    net.run()
+    one, two = come(net, "a1", "a2")
+    assert (one.opponent, two.opponent) == ("a2", "a1")
+
+
+def test_bearers_of_one_name_who_came_while_nodes_were_apart_both_stay() -> None:
+    net = Net("a", "b")
+    for node in net.nodes.values():
+        node.matchmaker.attach(None, 0, node.now)
+    one, two = net["a"].come("ann"), net["b"].come("ann")
+    net.wait(1)
+    net.pair_at("a")
+    third = net["b"].come("ann")
+    net.run()
+    assert one.turn is not None
+    assert two.turn is not None
+    assert third.against == Objection.NAME_TAKEN
+    one.leave()
+    net.run()
+    third.enter()
+    net.run()
+    assert third.against == Objection.NAME_TAKEN
+
+
+def test_players_of_one_table_who_came_while_nodes_were_apart_all_find_an_opponent() -> None:
+    net = Net("a", "b")
+    for node in net.nodes.values():
+        node.matchmaker.attach(None, 0, node.now)
+    one, two, three = come(net, "a1", "a2", "b1", place=TABLE)
+    net.wait(1)
+    net.pair_at("b")
+    assert (one.opponent, three.opponent) == ("a2", None)
+    two.leave()
+    net.run()
+    assert (one.opponent, three.opponent) == ("b1", "a1")
+
+
+# What outlives the one that pairs.
+
+
+def change(net: Net) -> None:
+    """Let another node pair, and the one that did be dead."""
+    for node in "bc":
+        net.cut("a", node)
+    del net.nodes["a"]
+    net.pair_at("b", 2)
+
+
+def finish(one: Client, two: Client) -> None:
+    (two if isinstance(one.plays, Hosted) else one).finish()
+
+
+@pytest.mark.parametrize("games", [1, 2, 3])
+def test_order_of_opening_at_a_table_outlives_it(net: Net, games: int) -> None:
+    one, two = come(net, "c1", "b1", place=TABLE)
+    for _ in range(games):
+        finish(one, two)
+        net.run()
+    before = game(*(two, one) if isinstance(one.plays, Hosted) else (one, two))
+    change(net)
+    finish(one, two)
+    net.run()
+    after = game(*(two, one) if isinstance(one.plays, Hosted) else (one, two))
+    assert after == before[::-1]
+
+
+def test_newcomer_takes_the_position_of_one_who_died_with_it(net: Net) -> None:
+    one, two = come(net, "c1", "a1", place=TABLE)
+    finish(one, two)
+    net.run()
+    opened = game(*(two, one) if isinstance(one.plays, Hosted) else (one, two))[0]
+    change(net)
+    [three] = come(net, "b1", place=TABLE)
+    latest = game(*(three, one) if isinstance(one.plays, Hosted) else (one, three))
+    assert latest[0] == ("c1" if opened == "c1" else "b1")
+
+
+def test_met_least_outlives_it(net: Net) -> None:
+    one, two = come(net, "b1", "c1")
+    for _ in range(3):
+        finish(one, two)
+        net.wait(1)
+    change(net)
+    counts = net["b"].matchmaker._to.server._matchmaker.meetings  # type: ignore[union-attr]
+    assert counts.between("b1", "c1") == 4
+    assert abs(counts.ordered("b1", "c1") - counts.ordered("c1", "b1")) <= 1
+    net.cut("b", "c")
+    net.join("b", "c")
+    net.pair_at("b", 2)
+    net.wait(2)
+    assert counts.between("b1", "c1") == 5
+
+
+def test_names_that_play_each_other_do_so_for_the_next_one_too(net: Net) -> None:
+    come(net, "b1", "c1", manners=ASKING)
+    change(net)
+    again = [net["b"].come("b1", manners=ASKING), net["c"].come("c1", manners=ASKING)]
+    net.run()
+    assert [each.opponent for each in again] == [None, None]
+
+
+def test_new_one_waits_for_what_is_announced_but_not_for_long(net: Net) -> None:
+    [one] = come(net, "b1")
+    net["a"].matchmaker.attach("a", 2, net["a"].now, ["b", "c"])
+    [two] = come(net, "a1")
+    assert two.asks
+    net.wait(PATIENCE)
+    assert not two.asks
+    assert two.turn is not None
+    net["b"].matchmaker.attach("a", 2, net["b"].now)
+    net["b"].settle()
+    net.run()
+    assert (one.opponent, two.opponent) == ("a1", "b1")
+
+
+def test_what_is_announced_goes_out_in_pieces(net: Net) -> None:
+    for number in range(200):
+        net["b"].come(f"b{number}", InLobby(Wish("nobody")), STANDING_BY)
+    net.run()
+    net["b"].matchmaker.attach("c", 2, net["b"].now)
+    sizes = []
+    for _ in range(6):
+        list(net["b"].matchmaker.answers(net["b"].now))
+        sizes.append(len(net["b"].matchmaker.outgoing()))
+    assert max(sizes) < 60
+    assert sum(sizes) == 203
+
+
+def test_crowd_of_three_nodes_is_paired(net: Net) -> None:
+    crowd = [net["abc"[number % 3]].come(f"n{number}") for number in range(300)]
+    net.run()
+    assert all(each.opponent is not None for each in crowd)

@@ -1,0 +1,236 @@
+"""The one that pairs, and its faults, without a network."""
+
+import random
+
+import pytest
+from cluster_world import ASKING, STANDING_BY, Client, House, Net
+
+from gateway.cluster.messages import (
+    Announced,
+    Asked,
+    At,
+    Begun,
+    Decided,
+    Invited,
+    Joined,
+    Met,
+    Order,
+    Over,
+    Playing,
+    Proposed,
+    Waits,
+)
+from gateway.cluster.server import PATIENCE, PIECE, PairingServer
+from gateway.game.commands import LOBBY, InLobby, Wish
+from gateway.game.events import NOTHING
+from gateway.matchmaking.matchmaker import Entry
+from gateway.matchmaking.standard import LobbyAndTables
+
+
+@pytest.fixture
+def matchmaker() -> LobbyAndTables:
+    return LobbyAndTables(random.Random(0))
+
+
+@pytest.fixture
+def server(matchmaker: LobbyAndTables) -> PairingServer:
+    server = PairingServer(matchmaker, (), 0.0)
+    server.receive("a", Joined(7), 0.0)
+    return server
+
+
+def let_in(server: PairingServer, seat: int, name: str = "ann", node: str = "a") -> None:
+    entry = Entry(seat, name, LOBBY, True, ASKING, "", NOTHING)
+    server.receive(node, Asked(entry), 0.0)
+    list(server.answers(0.0))
+
+
+def test_report_of_a_node_that_has_not_joined_is_void(matchmaker: LobbyAndTables) -> None:
+    server = PairingServer(matchmaker, (), 0.0)
+    let_in(server, 1)
+    assert 1 not in matchmaker
+
+
+def test_games_that_a_node_tells_of_twice_count_once(
+    server: PairingServer, matchmaker: LobbyAndTables
+) -> None:
+    let_in(server, 1)
+    for told in (Met("ann", "bob", 3), Met("ann", "bob", 3), Met("ann", "bob", 4), Met("ann", "bob", 2)):
+        server.receive("a", told, 0.0)
+    assert matchmaker.meetings.ordered("ann", "bob") == 4
+    server.receive("a", Playing(1, 1, 1, ("ann", "bob"), False, 1, True), 0.0)
+    assert matchmaker.meetings.ordered("ann", "bob") == 5
+    server.receive("a", Joined(7), 0.0)
+    server.receive("a", Met("ann", "bob", 5), 0.0)
+    assert matchmaker.meetings.ordered("ann", "bob") == 5
+    server.receive("b", Joined(8), 0.0)
+    server.receive("b", Met("ann", "bob", 1), 0.0)
+    assert matchmaker.meetings.ordered("ann", "bob") == 6
+
+
+def test_meetings_of_names_that_are_too_long_are_not_kept(
+    server: PairingServer, matchmaker: LobbyAndTables
+) -> None:
+    server.receive("a", Met("n" * 200, "bob", 3), 0.0)
+    assert matchmaker.meetings.latest() == []
+
+
+def test_series_of_a_seat_that_is_not_known_is_ignored(
+    server: PairingServer, matchmaker: LobbyAndTables
+) -> None:
+    server.receive("a", Playing(1, 5, 1, ("ann", "bob"), False, 1, True), 0.0)
+    server.receive("a", Over(1), 0.0)
+    server.receive("a", Waits(5, 1, True), 0.0)
+    assert list(server.answers(0.0)) == []
+    assert matchmaker.meetings.latest() == []
+
+
+def test_it_answers_when_all_have_announced_or_its_patience_is_over(matchmaker: LobbyAndTables) -> None:
+    server = PairingServer(matchmaker, {"a", "b"}, 5.0)
+    for node in "ab":
+        server.receive(node, Joined(7), 5.0)
+    let_in(server, 1)
+    assert server.next_due() == 5.0 + PATIENCE
+    server.receive("a", Announced(), 5.5)
+    assert list(server.answers(5.5)) == []
+    server.receive("b", Announced(), 5.5)
+    assert len(list(server.answers(5.5))) == 1
+
+
+def test_players_of_a_lost_node_are_forgotten_in_pieces_and_nobody_is_paired_meanwhile(
+    server: PairingServer, matchmaker: LobbyAndTables
+) -> None:
+    many = 2 * PIECE + 1
+    for seat in range(1, many + 1):
+        let_in(server, seat, f"n{seat}")
+    server.receive("b", Joined(8), 0.0)
+    server.lost("a")
+    server.receive("b", Asked(Entry(1, "bob", LOBBY, True, ASKING, "", NOTHING)), 0.0)
+    left = []
+    while not list(server.answers(0.0)):
+        assert server.next_due() == 0.0
+        left.append(sum(number in matchmaker for number in range(1, many + 1)))
+    assert left == [PIECE + 1, 1]
+
+
+def test_node_that_joins_again_begins_anew(server: PairingServer, matchmaker: LobbyAndTables) -> None:
+    let_in(server, 1)
+    server.receive("a", Joined(7), 0.0)
+    let_in(server, 1)
+    assert (1 in matchmaker, 2 in matchmaker) == (False, True)
+
+
+# What the hub of a node sees of it.
+
+
+def test_mistake_about_a_player_of_this_node_is_told_as_its_own_and_of_another_as_nobody_s() -> None:
+    net = Net("a", "b")
+    net.pair_at("a")
+    net["b"].come("b1", InLobby(Wish("nobody")))
+    net.run()
+    net["a"].come("a1", InLobby(Wish("nobody")))
+    matchmaker = net["a"].matchmaker
+    lobby = matchmaker._to.server._matchmaker._lobby  # type: ignore[union-attr]
+    found = []
+    for player in [*matchmaker._to.server._matchmaker._players.values()]:  # type: ignore[union-attr]
+        lobby.considered = player.guest
+        found.append(matchmaker.suspect())
+    assert found == [None, 1]
+    assert matchmaker.suspect() is None
+    assert net["b"].matchmaker.suspect() is None
+
+
+def test_new_name_holds_for_the_series_to_come_on_every_node() -> None:
+    net = Net("a", "b", "c")
+    net.pair_at("a")
+    one = net["b"].come("b1")
+    net.run()
+    net["b"].matchmaker.rename(one.seat, "bob", counted=False)
+    one.name = "bob"
+    net["b"].settle()
+    two = net["c"].come("c1")
+    net.run()
+    assert two.opponent == "bob"
+
+
+def test_house_player_whose_guest_cannot_be_reached_is_sent_again() -> None:
+    net = Net("a", "b", house=House("random"))
+    net.pair_at("a")
+    one = net["b"].come("b1", InLobby(Wish("random")))
+    one.is_absent = True
+    net.run()
+    assert one.opponent is None
+    one.is_absent = False
+    net.wait(2)
+    assert one.opponent == "random"
+
+
+def test_answer_is_due_at_once_when_a_message_has_come() -> None:
+    net = Net("a", "b")
+    net.pair_at("a")
+    assert net["b"].matchmaker.next_due() is None
+    net["b"].come("b1", InLobby(Wish("nobody")), STANDING_BY)
+    (link,) = [link for link, messages in net.links.items() if messages]
+    net.pass_on(*link)
+    back = net.links["a", "b"].popleft()
+    net["b"].matchmaker.receive("a", back, 7.0)  # type: ignore[arg-type]
+    assert net["b"].matchmaker.next_due() == 7.0
+
+
+def test_two_whose_proposal_came_to_nothing_may_meet_later() -> None:
+    """A proposal keeps two names apart only until a node says that nothing comes of it."""
+    net = Net("a")
+    net.pair_at("a")
+    one = net["a"].come("a1", InLobby(Wish("a2")))
+    one.is_absent = True
+    two = net["a"].come("a2")
+    assert (one.opponent, two.opponent) == (None, None)
+    one.is_absent = False
+    net.wait(2)
+    assert (one.opponent, two.opponent) == ("a2", "a1")
+
+
+# What a node makes of orders.
+
+
+def ordered(net: Net, *names: str) -> list[Client]:
+    """Return clients of node a that wait, whom node b is to pair."""
+    net["a"].matchmaker.attach("b", 1, net["a"].now)
+    clients = [net["a"].come(name) for name in names]
+    for client in clients:
+        net["a"].hear("b", Order(1, Decided(client.seat, NOTHING)))
+    net.links["a", "c"].clear()
+    return clients
+
+
+def at(client: Client) -> At:
+    assert client.turn is not None
+    return At("a", *client.turn)
+
+
+def test_turn_is_reserved_for_one_host_only() -> None:
+    net = Net("a", "b", "c")
+    [one] = ordered(net, "ann")
+    for host in (1, 2):
+        net["a"].hear("b", Order(1, Proposed(At("c", host, 1), at(one), None, None)))
+    assert [type(message) for message in net.links["a", "c"]] == [Invited]
+
+
+def test_one_of_a_pair_of_this_node_waits_anew_when_the_other_waits_no_more() -> None:
+    net = Net("a", "b", "c")
+    one, two = ordered(net, "ann", "bob")
+    host, gone = at(one), at(two)
+    two.leave()
+    net["a"].hear("b", Order(1, Proposed(host, gone, None, None)))
+    assert one.plays is None
+    assert at(one) != host
+
+
+def test_what_was_not_carried_out_when_a_session_ended_is_void() -> None:
+    net = Net("a", "b", "c")
+    [one] = ordered(net, "ann")
+    turn = at(one)
+    net["a"].hear("b", Order(1, Proposed(At("c", 1, 1), turn, None, None)))
+    net["a"].matchmaker.receive("c", Begun(turn.seat, turn.turn), net["a"].now)
+    net["a"].lost("c")
+    assert one.plays is None
