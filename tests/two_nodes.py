@@ -12,16 +12,7 @@ from hub_world import Client, World
 from gateway.cluster.games import Games
 from gateway.hub.hub import Hub
 from gateway.hub.seat import Waiting
-from gateway.matchmaking.matchmaker import (
-    Answer,
-    Departure,
-    Meeting,
-    Pair,
-    Reception,
-    RemotePlayer,
-    Turn,
-    Visit,
-)
+from gateway.matchmaking.matchmaker import Answer, Elsewhere, Hosted, Hosting, Pair, Turn, Visit
 from gateway.matchmaking.standard import LobbyAndTables
 
 
@@ -30,9 +21,9 @@ class Told(LobbyAndTables):
 
     def __init__(self) -> None:
         super().__init__(random.Random(0))
-        self.next: deque[Answer] = deque()
+        self.next: deque[Answer | Elsewhere] = deque()
 
-    def answers(self, now: float) -> Iterator[Answer]:
+    def answers(self, now: float) -> Iterator[Answer | Elsewhere]:
         yield from (each for each in super().answers(now) if not isinstance(each, Pair | Visit))
         while self.next:
             yield self.next.popleft()
@@ -52,7 +43,7 @@ class Node(World):
         self.told = Told()
         self.hub = Hub(self.hub._runner._terms, self.told, self.hub.results)
 
-    def answer(self, answer: Answer) -> None:
+    def answer(self, answer: Answer | Elsewhere) -> None:
         self.told.next.append(answer)
         self.hub.tick(self.now)
 
@@ -77,11 +68,11 @@ class TwoNodes:
     def _way_to(self, node: Node) -> Callable[[str, bytes], None]:
         return lambda _, frame: self._frames.append((node, frame))
 
-    def meet(self, host: Client, guest: Client, *, host_opens: bool) -> None:
+    def meet(self, host: Client, guest: Client) -> None:
         """Let two players who wait on the two nodes play each other."""
         turn = turn_of(guest)
-        self.guest.answer(Departure(turn, _described(host)))
-        self.host.answer(Reception(turn_of(host), _described(guest), host_opens))
+        self.guest.answer(Hosted(turn, "other", host.seat.player()))
+        self.host.answer(Hosting(turn_of(host), "other", turn, guest.seat.player(), guest.seat.origin))
         self.carry()
 
     def carry(self) -> None:
@@ -102,11 +93,3 @@ class TwoNodes:
         for node in (self.host, self.guest):
             node.wait(seconds)
         self.carry()
-
-
-def _described(client: Client) -> RemotePlayer:
-    seat = client.seat
-    assert seat.name is not None
-    assert seat.place is not None
-    about = (seat.name, seat.place, seat.counted, seat.manners, seat.origin)
-    return RemotePlayer("other", Meeting(1, 1), *about)

@@ -26,7 +26,8 @@ from gateway.game.events import (
 )
 from gateway.game.results import Finished
 from gateway.hub.feed import Feed, came
-from gateway.hub.seat import Away, Seat
+from gateway.hub.remote import Away
+from gateway.hub.seat import Seat
 from gateway.hub.series import CROSSING
 from gateway.hub.timers import Timers
 from gateway.matchmaking.matchmaker import Matchmaker

@@ -13,7 +13,8 @@ from typing import Protocol, TypeAlias, TypeVar
 from gateway.game.events import Dismissed, Why
 from gateway.game.facts import Left
 from gateway.hub.interfaces import Outgoing
-from gateway.hub.seat import Away, Gone, Seat, Seated
+from gateway.hub.remote import Away
+from gateway.hub.seat import Gone, Seat, Seated
 from gateway.hub.series import SeriesRunner
 from gateway.hub.timers import Timers
 from gateway.matchmaking.matchmaker import Matchmaker

@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable, Sequence
 from gateway.game.commands import AtTable
 from gateway.game.facts import Came, Fact, GameStarted, Left, Missed, MoveMade, Snapshot, Waits
 from gateway.game.results import Finished, Results
-from gateway.hub.seat import Away, Gone, Seat, Seated, Series, Waiting
+from gateway.hub.remote import Away
+from gateway.hub.seat import Gone, Seat, Seated, Series, Waiting
 
 ALL: tuple[type[Fact], ...] = (Came, Waits, Left, GameStarted, MoveMade, Finished)
 LIMIT = 10_000

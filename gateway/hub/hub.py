@@ -28,7 +28,8 @@ from gateway.hub.boundary import Boundary, OnFault, contained, reraise
 from gateway.hub.feed import Feed, snapshot
 from gateway.hub.interfaces import House, Nodes, Outgoing
 from gateway.hub.pairing import ABSENCE
-from gateway.hub.seat import Away, Gone, Mailbox, Owed, Seat, Seated, Series
+from gateway.hub.remote import Away
+from gateway.hub.seat import Gone, Mailbox, Owed, Seat, Seated, Series
 from gateway.hub.series import SeriesRunner
 from gateway.hub.timers import Timers
 from gateway.matchmaking.matchmaker import Matchmaker

@@ -13,7 +13,8 @@ from gateway.game.facts import Snapshot
 from gateway.game.manners import Manners
 from gateway.game.results import Results
 from gateway.hub.feed import Feed
-from gateway.hub.seat import Mailbox, RemoteGame, Seat
+from gateway.hub.remote import RemoteGame
+from gateway.hub.seat import Mailbox, Seat
 from gateway.matchmaking.matchmaker import Hosted, Hosting, Opponent, Visitors
 
 

@@ -98,7 +98,7 @@ class Client:
                 return self.plays.player.name
             case Visit():
                 return self.plays.visitor
-            case Hosted(turn, node):
+            case Hosted(turn, node, _):
                 return self.node.net.host_of(self.node, turn, node)
             case None:
                 return None
@@ -140,7 +140,7 @@ class Node:
         self.clients.pop(client.seat)
         client.gone, client.turn = True, None
         match client.plays:
-            case Hosted(turn, node):
+            case Hosted(turn, node, _):
                 self.net.send(self.name, node, Quit(turn))
             case Pair() | Visit() | Hosting():
                 self.end(client.plays)

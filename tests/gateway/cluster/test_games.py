@@ -26,7 +26,7 @@ def playing() -> TwoNodes:
     players = [node.client(STANDING_BY) for node in (way.host, way.guest)]
     for player, name in zip(players, ("ann", "bob"), strict=True):
         player.enter(name=name)
-    way.meet(*players, host_opens=True)
+    way.meet(*players)
     return way
 
 
