@@ -1,7 +1,7 @@
 """The matchmaker of one node of a cluster, as its hub knows it.
 
 Keeps the truth about the node's own players, reports it to whoever pairs, and answers what comes of that.
-The caller carries the messages: what `outgoing` returns to other nodes, and theirs to `receive`, after
+The caller carries the messages: what it is given by `post` to other nodes, and theirs to `receive`, after
 which the hub is to ask for `answers`. It says who pairs (`attach`), and when the session with a node is
 over (`lost`). Pure: the time comes in as `now`, in seconds of the hub's clock.
 """
@@ -62,10 +62,9 @@ class ClusterMatchmaker:
         elif self._to.server is not None and self._to.pairs == (self._node, message.epoch):
             self._to.server.receive(node, message.fact, now)
 
-    def outgoing(self) -> list[tuple[str, Message]]:
-        """Return, once, the messages that are to go to other nodes. Those of one node keep their order."""
-        outgoing, self._to.outbox = self._to.outbox, []
-        return outgoing
+    def connect(self, post: Callable[[str, Message], None]) -> None:
+        """Send messages to other nodes by `post` from now on. Those of one node MUST keep their order."""
+        self._to.post = post
 
     # What the hub tells: as `Matchmaker` says.
 
@@ -152,7 +151,7 @@ class ClusterMatchmaker:
                 if node == self._node:
                     yield from self._proposals.obey(deed)
                 elif pairs[1] is not None:
-                    self._to.outbox.append((node, Order(pairs[1], deed)))
+                    self._to.post(node, Order(pairs[1], deed))
 
     def suspect(self) -> int | None:
         """Return, once, the seat that `answers` was about when it raised an exception, if it is one here."""

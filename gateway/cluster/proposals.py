@@ -86,7 +86,7 @@ class Proposals:
         elif isinstance(match, Hosting):
             self._guests[At(match.node, *match.guest)] = match
             host = self._own.players[match.turn.seat].player()
-            self._to.outbox.append((match.node, Begun(*match.guest, host)))
+            self._to.post(match.node, Begun(*match.guest, host))
 
     def finished(self, match: Held | Hosted) -> None:
         """Note that a series is over."""
@@ -209,7 +209,7 @@ class Proposals:
         self._reserved[guest.seat] = _Reservation(guest, host.node, self._to.pairs, until)
         who, origin = player.player(), player.entry.origin
         told = Invited(*guest, who, origin, host.seat, host.turn, deed.rounds, deed.table)
-        self._to.outbox.append((host.node, told))
+        self._to.post(host.node, told)
 
     def _is_reserved(self, turn: Turn, host: str) -> bool:
         reservation = self._reserved.get(turn.seat)
@@ -229,7 +229,7 @@ class Proposals:
             yield match
             if self._begun is match:
                 return
-        self._to.outbox.append((node, Void(*guest)))
+        self._to.post(node, Void(*guest))
 
     def _go(self, node: str, turn: Turn, player: Player) -> Iterator[ClusterAnswer]:
         """Let a seat of this node play as a guest of another."""
@@ -238,7 +238,7 @@ class Proposals:
             del self._reserved[turn.seat]
             yield match
         if self._away.get(turn.seat) != match:
-            self._to.outbox.append((node, Gone(*turn)))
+            self._to.post(node, Gone(*turn))
 
 
 def _turn(at: At) -> Turn:

@@ -30,7 +30,8 @@ class Reporting:
         self.pairs: Pairs = None
         self.server: PairingServer | None = None
         """The one that pairs, where that is in this process."""
-        self.outbox: list[tuple[str, Message]] = []
+        self.post: Callable[[str, Message], None] = lambda node, message: None
+        """Puts a message on its way to another node."""
         self.visitors: Visitors | None = None
         self.now = 0.0
         """The latest time that is known."""
@@ -60,7 +61,6 @@ class Reporting:
 
     def lost(self, node: str) -> None:
         """Let nothing more pass between this node and another, until it comes back as a new one."""
-        self.outbox = [each for each in self.outbox if each[0] != node]
         if self.server is not None:
             self.server.lost(node)
         elif self.pairs is not None and self.pairs[0] == node:
@@ -74,7 +74,7 @@ class Reporting:
         elif self.pairs is not None:
             node, epoch = self.pairs
             assert epoch is not None
-            self.outbox.append((node, Report(epoch, fact)))
+            self.post(node, Report(epoch, fact))
 
     def report_unmatched(self, turn: Turn, pairs: Pairs) -> None:
         """Tell the one that proposed a match for a turn that nothing comes of it, if that one pairs still."""

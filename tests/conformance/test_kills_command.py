@@ -35,7 +35,7 @@ class Local:
         self.database = open_to_write(where)
         self.worker = Worker(self.database, *more)
     async def write(self, batch):
-        self.worker.write(*batch)
+        return self.worker.write(*batch)
     async def tidy(self):
         return False
     async def open(self, begun):

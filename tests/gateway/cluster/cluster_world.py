@@ -119,6 +119,7 @@ class Node:
         self._turns = count(1)
         self._decisions: deque[Decision] = deque()
         self.matchmaker = ClusterMatchmaker(name, self.run, lambda: LobbyAndTables(random.Random(0), cap))
+        self.matchmaker.connect(lambda to, message: net.send(name, to, message))
         self.matchmaker.reach(lambda seat: not self.clients[seat].is_absent)
         if house is not None:
             self.matchmaker.engage(house)
@@ -216,8 +217,6 @@ class Node:
                         self.wait_on(client)
         while self._decisions:
             self._decide(self._decisions.popleft())
-        for node, message in self.matchmaker.outgoing():
-            self.net.send(self.name, node, message)
 
     def _decide(self, decision: Decision) -> None:
         client = self.clients.get(decision.seat)
@@ -268,9 +267,10 @@ class Node:
         """Take in a message of another node."""
         match message:
             case Ended(turn):
-                match = Hosted(turn, node)
-                self.matchmaker.finished(match)
-                self.part(match)
+                for match in {each.plays for each in self.clients.values() if isinstance(each.plays, Hosted)}:
+                    if (match.turn, match.node) == (turn, node):
+                        self.matchmaker.finished(match)
+                        self.part(match)
             case Quit(turn):
                 for match in [each for each in self.series if isinstance(each, Hosting)]:
                     if (match.node, match.guest) == (node, turn):

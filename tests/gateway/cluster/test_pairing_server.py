@@ -23,6 +23,7 @@ from gateway.cluster.messages import (
 from gateway.cluster.server import PATIENCE, PIECE, PairingServer
 from gateway.game.commands import LOBBY, InLobby, Wish
 from gateway.game.events import NOTHING
+from gateway.game.results import Player
 from gateway.matchmaking.matchmaker import Entry
 from gateway.matchmaking.standard import LobbyAndTables
 
@@ -231,6 +232,6 @@ def test_what_was_not_carried_out_when_a_session_ended_is_void() -> None:
     [one] = ordered(net, "ann")
     turn = at(one)
     net["a"].hear("b", Order(1, Proposed(At("c", 1, 1), turn, None, None)))
-    net["a"].matchmaker.receive("c", Begun(turn.seat, turn.turn), net["a"].now)
+    net["a"].matchmaker.receive("c", Begun(turn.seat, turn.turn, Player("bob", STANDING_BY)), net["a"].now)
     net["a"].lost("c")
     assert one.plays is None

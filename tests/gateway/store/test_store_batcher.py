@@ -3,7 +3,7 @@
 import json
 import logging
 import math
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -17,7 +17,7 @@ from gateway.store.batcher import Batch, Batcher, Bounds, Pace
 from gateway.store.clearing import Request
 from gateway.store.errors import StoreError
 from gateway.store.formats.jsonl import from_object
-from gateway.store.records import Cleared
+from gateway.store.records import Cleared, GameRecord
 
 
 class FakeStore:
@@ -34,13 +34,14 @@ class FakeStore:
     def hold(self) -> None:
         self.reached, self.let_go = trio.Event(), trio.Event()
 
-    async def write(self, batch: Batch) -> None:
+    async def write(self, batch: Batch) -> Sequence[GameRecord]:
         self.reached.set()
         await self.let_go.wait()
         await trio.lowlevel.checkpoint()
         self.trouble(batch)
         games, evidence = ([int(each.game) for each in part] for part in batch)
         self.batches.append((games, evidence))
+        return ()
 
     async def tidy(self) -> bool:
         await trio.lowlevel.checkpoint()

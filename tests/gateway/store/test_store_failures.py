@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.evidence import Line, recorded
 from gateway.store.games import evidence_of
-from gateway.store.records import Cleared, Enclosure
+from gateway.store.records import Cleared, Enclosure, GameRecord
 from gateway.store.schema import games
 from gateway.store.worker import Worker
 
@@ -33,10 +33,10 @@ class Local:
     def __init__(self, database: Database) -> None:
         self._worker = Worker(database)
 
-    async def write(self, batch: Batch) -> None:
+    async def write(self, batch: Batch) -> Sequence[GameRecord]:
         await trio.lowlevel.checkpoint()
         try:
-            self._worker.write(*batch)
+            return self._worker.write(*batch)
         except StoreError:
             self._worker.database.reconnect()
             raise
