@@ -101,31 +101,39 @@ def add_options(group: argparse._ArgumentGroup) -> None:
 
 
 def settle(parser: Parser, settled: Settings) -> None:
-    """Refuse what contradicts, and fill in what a node needs; without a URL results are kept as ever.
+    """Refuse what contradicts, and fill in what a node needs; for a server that is alone all stays as it is.
 
     Where no database is named, none is used: one of SQLite's cannot be shared.
     """
     options = settled.options
     if options.cluster is None:
-        for name in ("cluster_password_file", "cluster_prefix", "node", "node_address"):
-            if settled.is_typed(name):
-                parser.error(f"--{name.replace('_', '-')} is of no use without --cluster")
+        _refuse_what_needs_a_url(parser, settled)
+    if options.cluster is None and options.workers == 1:
         return
+    option = "--cluster" if options.cluster is not None else "--workers"
     if find_spec(PACKAGE) is None:
-        parser.error("--cluster needs another package: pip install 'c4gateway[cluster]'")
+        parser.error(f"{option} needs another package: pip install 'c4gateway[cluster]'")
     _settle_password(parser, settled)
     if settled.sources["db"] == DEFAULT:
         options.db = None
     elif options.db is not None and not options.db.startswith(_SHARED):
         parser.error(
-            "--cluster needs a database that all nodes share, and SQLite has none;"
+            f"{option} needs a database that all nodes share, and SQLite has none;"
             " give --db postgresql://..., or --db none to keep no results"
         )
     options.node = options.node or host_name()
 
 
+def _refuse_what_needs_a_url(parser: Parser, settled: Settings) -> None:
+    names = ["cluster_password_file", "cluster_prefix"]
+    names += ["node", "node_address"] if settled.options.workers == 1 else []
+    for name in names:
+        if settled.sources[name] != DEFAULT:
+            parser.error(f"--{name.replace('_', '-')} is of no use without --cluster")
+
+
 def _settle_password(parser: Parser, settled: Settings) -> None:
-    if urlsplit(settled.options.cluster).password is None:
+    if settled.options.cluster is None or urlsplit(settled.options.cluster).password is None:
         return
     if settled.is_typed("cluster"):
         parser.error(_TYPED_PASSWORD)
