@@ -25,7 +25,6 @@ from adapters.wire import Wire
 from gateway.server.app import (
     FrontEnd,
     Listening,
-    PortInUseError,
     addresses_of,
     adopt,
     listen,
@@ -34,6 +33,7 @@ from gateway.server.app import (
 from gateway.server.arguments import Options
 from gateway.server.certificates import Certificate
 from gateway.server.options import NO_WEB, PAGE, WEB_PORT
+from gateway.server.reserving import PortInUseError
 
 Listeners: TypeAlias = Sequence[trio.SocketListener]
 Wired: TypeAlias = Callable[[trio.SocketStream], Wire]
@@ -124,7 +124,7 @@ async def opened_ports(options: Options, counts: Counter[tuple[str, str]]) -> As
         trusted=options.trusted_proxy,
     )
     page = await _open_page(options)
-    shared = [] if options.port is None else await open_port(options.port, options.host)
+    shared = [] if options.port is None else await _open(options.port, options)
     if not (page and not entry.is_plain) and not (shared and options.web != NO_WEB):
         yield Ports(page, shared, entry, None)
         return
@@ -142,11 +142,15 @@ async def _open_page(options: Options) -> Listeners:
     if PAGE in options.sockets:
         return adopt(options.sockets[PAGE])
     if options.web is not None:
-        return await open_port(options.web, options.host)
+        return await _open(options.web, options)
     try:
-        return await open_port(WEB_PORT, options.host)
+        return await _open(WEB_PORT, options)
     except PortInUseError:
         return []
+
+
+async def _open(port: int, options: Options) -> Listeners:
+    return await open_port(port, options.host, shared=options.share_ports)
 
 
 def say_that_there_is_no_page() -> None:
@@ -167,7 +171,7 @@ async def listening_of(front_end: FrontEnd, options: Options) -> Listening:
     """Open the port of a front end, unless sockets for it were handed over. Raises OSError."""
     if front_end.name in options.sockets:
         return Listening(front_end, adopt(options.sockets[front_end.name]))
-    return await listen(front_end, options.host)
+    return await listen(front_end, options.host, shared=options.share_ports)
 
 
 def port_of(listeners: Listeners) -> int | None:

@@ -8,6 +8,10 @@ at the system, because some systems lack modules that the server needs.
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gateway.server.arguments import Options
 
 SYSTEMS = {"linux": "Linux", "darwin": "macOS"}
 
@@ -40,7 +44,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         let_output_take_any_text()
         print("\n".join(lines))
         return 0
-    options = parse(given, DIALECTS)
+    return _serve(parse(given, DIALECTS), given)
+
+
+def _serve(options: "Options", given: Sequence[str]) -> int:
+    """Run the server, or several of them; return the exit status."""
+    if options.workers > 1:
+        from adapters.front_ends import DIALECTS  # noqa: PLC0415
+        from gateway.server import supervising  # noqa: PLC0415
+
+        return supervising.main(options, given, DIALECTS)
     from gateway.processes import started  # noqa: PLC0415
 
     writer = None

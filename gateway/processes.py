@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -40,8 +40,7 @@ def started(module: str, given: Iterable[int] = ()) -> Child:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=numbers,
-            # In the server's order, so that it imports the same modules.
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
+            env=with_import_path(os.environ),
         )
     except BaseException:
         ours.close()
@@ -50,6 +49,11 @@ def started(module: str, given: Iterable[int] = ()) -> Child:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
     return Child(process, ours)
+
+
+def with_import_path(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which another Python imports the same modules, by the same path."""
+    return {**environment, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
 
 
 def ended(process: "subprocess.Popen[bytes]", limit: float) -> int:

@@ -539,6 +539,10 @@ def test_library_for_metrics_is_imported_by_who_asks_for_metrics_alone() -> None
     assert {name for name in ALL if "gateway.server.metrics.families" in ours(name)} == {"gateway.cli"}
 
 
+def test_library_of_the_cluster_stays_in_its_adapter() -> None:
+    assert importers("coredis") <= {"adapters.cluster.registry"}
+
+
 # 6: conformance.
 
 
@@ -601,6 +605,7 @@ def test_modules_of_the_standard_library_and_dependencies_are_all_that_is_import
         "starlette",
         "jinja2",
         "prometheus_client",
+        "coredis",
     }
     imported = {library for name in ALL for library in theirs(name)}
     assert imported - {"hypothesis", "atheris", "tests"} <= dependencies | sys.stdlib_module_names

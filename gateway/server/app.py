@@ -6,7 +6,6 @@ the games, where they may be finished; then the timekeeper; then the connections
 good-bye.
 """
 
-import errno
 import logging
 import math
 import signal
@@ -14,6 +13,7 @@ import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol, TypeAlias
 
 import trio
@@ -24,6 +24,7 @@ from gateway.server.accepting import accept, room_for_connections
 from gateway.server.activation import adopted
 from gateway.server.draining import drain
 from gateway.server.notifying import notify, stopping
+from gateway.server.reserving import bound, cannot_listen
 
 Stop: TypeAlias = Callable[[], Awaitable[float]]
 """Returns, when the server is to stop, for how many seconds games may still go on. Called again, it returns
@@ -33,14 +34,12 @@ TICK = 0.05
 """The longest time between two ticks of the hub, in seconds."""
 LEAST = 0.001
 """The shortest time between two ticks, in seconds."""
+BACKLOG = 1024
+"""Connections that wait until they are accepted, at one address of a port."""
 GOODBYE = 3.0
 """Seconds that all clients together have to notice that the server stops."""
 
 logger = logging.getLogger(__name__)
-
-
-class PortInUseError(OSError):
-    """Another program listens on a port."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,27 +79,36 @@ class Listening:
         return addresses_of(self.listeners)
 
 
-async def listen(front_end: FrontEnd, hosts: Sequence[str]) -> Listening:
+async def listen(front_end: FrontEnd, hosts: Sequence[str], *, shared: bool = False) -> Listening:
     """Open the front end's port on all `hosts`. Raises OSError where the system refuses one."""
-    return Listening(front_end, await open_port(front_end.port, hosts))
+    return Listening(front_end, await open_port(front_end.port, hosts, shared=shared))
 
 
-async def open_port(port: int, hosts: Sequence[str]) -> list[trio.SocketListener]:
-    """Open a port, 0 for any free one, on all `hosts`. Raises OSError where the system refuses one.
+async def open_port(port: int, hosts: Sequence[str], *, shared: bool = False) -> list[trio.SocketListener]:
+    """Open a port, 0 for any free one, on all `hosts`; if `shared`, beside others that share it.
 
-    Where it is in use that is a PortInUseError.
+    Raises OSError where the system refuses one; where it is in use that is a PortInUseError.
     """
     listeners: list[trio.SocketListener] = []
     for host in hosts:
         try:
-            listeners += await trio.open_tcp_listeners(port, host=host, backlog=1024)
+            listeners += await (_beside_others if shared else _alone)(port, host)
         except (OSError, UnicodeError) as error:
             for listener in listeners:
                 await listener.aclose()
-            in_use = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
-            kind = PortInUseError if in_use else OSError
-            raise kind(f"cannot listen on {host}, port {port}: {_cause(error)}") from error
+            raise cannot_listen(host, port, error) from error
     return listeners
+
+
+async def _alone(port: int, host: str) -> list[trio.SocketListener]:
+    return await trio.open_tcp_listeners(port, host=host, backlog=BACKLOG)
+
+
+async def _beside_others(port: int, host: str) -> list[trio.SocketListener]:
+    sockets = await trio.to_thread.run_sync(partial(bound, port, host, shared=True))
+    for each in sockets:
+        each.listen(BACKLOG)
+    return [trio.SocketListener(trio.socket.from_stdlib_socket(each)) for each in sockets]
 
 
 def adopt(numbers: Sequence[int]) -> list[trio.SocketListener]:
@@ -224,12 +232,6 @@ async def _accept(listening: Listening, nursery: trio.Nursery, room: trio.Semaph
     async with trio.open_nursery() as listeners:
         for listener in listening.listeners:
             listeners.start_soon(accept, listener, front_end.serve, nursery, room, front_end.paused)
-
-
-def _cause(error: OSError | UnicodeError) -> str:
-    if isinstance(error, UnicodeError):
-        return "not a host name"
-    return (error.strerror or str(error)).rpartition(": ")[2]
 
 
 def _address(sock: trio.socket.SocketType) -> str:

@@ -38,11 +38,17 @@ def stopping(seconds: float) -> str:
     return f"STOPPING=1\nEXTEND_TIMEOUT_USEC={round((seconds + SPARE) * 1e6)}"
 
 
-async def keep_alive(environment: Mapping[str, str] = os.environ) -> None:
-    """Tell the manager that the event loop runs, twice as often as it asks for; return if it does not ask."""
+def watchdog(environment: Mapping[str, str] = os.environ) -> float | None:
+    """Return the seconds after which the manager takes a silent process for dead; None if it never does."""
     period = environment.get("WATCHDOG_USEC", "")
     if not period.isdecimal() or environment.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
-        return
-    while True:
+        return None
+    return max(int(period), 1000) / 1e6
+
+
+async def keep_alive(environment: Mapping[str, str] = os.environ) -> None:
+    """Tell the manager that the event loop runs, twice as often as it asks for; return if it does not ask."""
+    period = watchdog(environment)
+    while period is not None:
         notify(ALIVE, environment)
-        await trio.sleep(max(int(period), 1000) / 2e6)
+        await trio.sleep(period / 2)

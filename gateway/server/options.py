@@ -6,7 +6,17 @@ import re
 from collections.abc import Iterator, Sequence
 
 from gateway import __version__
-from gateway.server import accounts, certificates, limits, metrics, playing, proxies, settings
+from gateway.server import (
+    accounts,
+    certificates,
+    clustering,
+    limits,
+    metrics,
+    playing,
+    proxies,
+    settings,
+    workers,
+)
 from gateway.server.activation import handed_over
 from gateway.server.arguments import Description, Options, Parser, listed, number
 from gateway.server.settings import Settings
@@ -97,6 +107,8 @@ def _settled(parser: Parser, arguments: Sequence[str], dialects: Sequence[Descri
         for each in dialects:
             setattr(options, each.option, each.port)
     options.host = options.host or [HOST]
+    workers.settle(parser, settled)
+    clustering.settle(parser, settled)
     _settle_web(parser, settled)
     certificates.settle(parser, options)
     accounts.settle_options(parser, options)
@@ -152,6 +164,9 @@ def _parser(dialects: Sequence[Description]) -> Parser:
     playing.add_options(parser.add_argument_group("how to play"), dialects)
     playing.add_house_options(parser.add_argument_group("players of the server's own"))
     _add_results(parser.add_argument_group("where to keep results"))
+    together = parser.add_argument_group("several servers with one lobby")
+    clustering.add_options(together)
+    workers.add_options(together)
     accounts.add_options(parser.add_argument_group("players"))
     _add_web(parser.add_argument_group("the page"))
     limits.add_options(parser.add_argument_group("what a client may take"))

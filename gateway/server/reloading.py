@@ -69,12 +69,12 @@ async def reload_on_hangup(
     reloads: Reloads, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
 ) -> None:
     """Reload at each SIGHUP, until cancelled; once the terminal is gone ask the server to stop."""
-    had_terminal = _has_terminal()
+    had_terminal = has_terminal()
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # once this has ended
     with trio.open_signal_receiver(signal.SIGHUP) as signals:
         task_status.started()
         async for _ in signals:
-            if had_terminal and not _has_terminal():
+            if had_terminal and not has_terminal():
                 logger.warning("the terminal is gone", extra={"event": "terminal_gone"})
                 signal.raise_signal(signal.SIGTERM)
                 return
@@ -83,6 +83,6 @@ async def reload_on_hangup(
             notify(READY)
 
 
-def _has_terminal() -> bool:
+def has_terminal() -> bool:
     """Whether standard error is a terminal; one that has been closed is none any more."""
     return os.isatty(2)

@@ -1,0 +1,63 @@
+"""The registry that workers have for themselves, where no other is named: a Redis server of their own.
+
+Knows what it is called, and its command line. The rule it keeps: nobody else can reach it. It listens on a
+socket in a folder that only this user can enter, on no port, and writes no file.
+"""
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import trio
+
+PROGRAMS = ("redis-server", "valkey-server")
+LIMIT = 10.0
+"""Seconds that it has to start."""
+
+_PERIOD = 0.02
+"""Seconds between two attempts to reach it."""
+_OPTIONS = ("--port", "0", "--save", "", "--appendonly", "no", "--daemonize", "no", "--unixsocketperm", "700")
+
+
+def command(folder: Path) -> list[str]:
+    """Return the command line of a registry in a folder. Raises OSError where none is installed."""
+    found = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if found is None:
+        raise OSError(
+            "--workers needs a Redis server, and none is installed: apt install redis-server"
+            " (or valkey-server), or name one with --cluster URL"
+        )
+    return [found, *_OPTIONS, "--dir", str(folder), "--unixsocket", str(_socket(folder))]
+
+
+def url(folder: Path) -> str:
+    """Return the URL of the registry in a folder. Raises OSError where it can have none."""
+    if not set(str(folder)).isdisjoint("%?# ") or len(os.fsencode(_socket(folder))) > 100:
+        raise OSError(f"{folder}: no path for a socket; set TMPDIR to a short one, of plain letters")
+    return f"unix://{_socket(folder)}"
+
+
+def environment(ours: Mapping[str, str]) -> dict[str, str]:
+    """Return its environment: ours without what is the server's own."""
+    others = ("C4GATEWAY_", "LISTEN_", "NOTIFY_", "WATCHDOG_")
+    return {name: text for name, text in ours.items() if not name.startswith(others)}
+
+
+async def answering(folder: Path) -> None:
+    """Return once it takes connections. Raises OSError if it takes too long."""
+    try:
+        with trio.fail_after(LIMIT):
+            while True:
+                try:
+                    stream = await trio.open_unix_socket(_socket(folder))
+                    break
+                except OSError:
+                    await trio.sleep(_PERIOD)
+    except trio.TooSlowError as error:
+        raise OSError(f"the Redis server does not answer at {_socket(folder)}") from error
+    await stream.aclose()
+
+
+def _socket(folder: Path) -> Path:
+    return folder / "redis.sock"
