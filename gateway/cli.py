@@ -12,7 +12,7 @@ import select
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -51,6 +51,7 @@ from gateway.server.app import (
 )
 from gateway.server.arguments import Options, in_one_line, let_output_take_any_text
 from gateway.server.arrivals import ArrivalTimes
+from gateway.server.clustering import ClusterOptions, cluster_options
 from gateway.server.logs import log_fault, log_games, set_up_logging
 from gateway.server.metrics.tally import Tally
 from gateway.server.metrics.turns import TimedTurns
@@ -60,7 +61,14 @@ from gateway.server.reloading import Reloads, reload_on_hangup
 
 if TYPE_CHECKING:
     from adapters.web.process import Opened
+    from gateway.cluster.matchmaker import ClusterMatchmaker
     from gateway.server.archive import Archive
+
+SHARED_RULES = (
+    *("clock", "penalty", "idle", "rejoin", "rounds", "games-per-pair", "house-after"),
+    *("registered-only",),
+)
+"""Options that have to be the same for all servers of a cluster."""
 
 Fronts: TypeAlias = Sequence[tuple[Dialect, Front]]
 """The dialects, each with what serves its clients."""
@@ -107,20 +115,42 @@ def _wait_for_no_thread() -> None:
 
 
 async def _serve(options: Options, writer: Child | None) -> None:
-    lot = random.Random(options.seed)
-    matchmaker = LobbyAndTables(lot, options.games_per_pair, options.house_after)
     arrivals = ArrivalTimes() if options.metrics is None else TimedTurns()
     trio.lowlevel.add_instrument(arrivals)
     async with stop_asked_for(options.drain) as stop, _kept(options, writer) as archive:
-        hub = Hub(
-            _terms(options),
-            matchmaker,
-            NoResults() if archive is None else archive.results,
-            log_fault,
-            game_ids(secrets.randbelow(RUNS) if archive is None else archive.opened.run),
-        )
+        run = secrets.randbelow(RUNS) if archive is None else archive.opened.run
+        together = await trio.to_thread.run_sync(cluster_options, options)
+        matchmaker = _matchmaker(options) if together is None else _of_node(options, together.node, run)
+        results = NoResults() if archive is None else archive.results
+        hub = Hub(_terms(options), matchmaker, results, log_fault, game_ids(run))
         log_games(hub.feed, arrivals.delay_since)
-        await _play(options, hub, archive, arrivals, stop)
+        join = (
+            nullcontext if together is None else partial(_joined, options, together, run, (hub, matchmaker))
+        )
+        await _play(options, hub, archive, arrivals, stop, join)
+
+
+def _matchmaker(options: Options) -> LobbyAndTables:
+    return LobbyAndTables(random.Random(options.seed), options.games_per_pair, options.house_after)
+
+
+def _of_node(options: Options, node: str, run: int) -> "ClusterMatchmaker":
+    from gateway.cluster.matchmaker import ClusterMatchmaker  # noqa: PLC0415  only those of a cluster need it
+
+    return ClusterMatchmaker(node, run, partial(_matchmaker, options))
+
+
+def _joined(
+    options: Options,
+    together: ClusterOptions,
+    run: int,
+    parts: "tuple[Hub, ClusterMatchmaker]",
+    epoll: EpollReader | None,
+) -> AbstractAsyncContextManager[object]:
+    from adapters.cluster.node import joined  # noqa: PLC0415  as above
+
+    rules = {name: float(getattr(options, name.replace("-", "_"))) for name in SHARED_RULES}
+    return joined(together, rules, run, (*parts, epoll))
 
 
 def _terms(options: Options) -> Terms:
@@ -128,9 +158,17 @@ def _terms(options: Options) -> Terms:
 
 
 async def _play(
-    options: Options, hub: Hub, archive: "Archive | None", arrivals: ArrivalTimes, stop: Stop
+    options: Options,
+    hub: Hub,
+    archive: "Archive | None",
+    arrivals: ArrivalTimes,
+    stop: Stop,
+    join: Callable[[EpollReader | None], AbstractAsyncContextManager[object]],
 ) -> None:
-    """Listen on all ports, and serve until `stop` returns. Raises OSError if the system refuses a port."""
+    """Listen on all ports, and serve until `stop` returns. Raises OSError if the system refuses a port.
+
+    `join` lets the server be one of several for as long as it serves.
+    """
     accounts = await trio.to_thread.run_sync(open_accounts, options, hub.feed.counts)
     epoll = EpollReader() if hasattr(select, "epoll") else None
     wired = partial(_wired, arrivals, epoll, Backlogs(), Turns())
@@ -157,7 +195,8 @@ async def _play(
             services.append(_metrics(metrics, hub, arrivals, thinker, archive))
         place = "nowhere" if archive is None else archive.opened.label
         started = partial(announce, opened, place, tls_only=options.tls_only)
-        await run(hub, listening, started, stop, services)
+        async with join(epoll):
+            await run(hub, listening, started, stop, services)
         nursery.cancel_scope.cancel()
 
 

@@ -60,6 +60,9 @@ class Node(Protocol):
     def receive(self, node: str, frame: bytes, now: float) -> None:
         """Carry out a frame. Raises ValueError if it says nothing that is understood."""
 
+    def settle(self, now: float) -> None:
+        """Carry out what follows from the frames that arrived together."""
+
     def lost(self, node: str, now: float) -> None:
         """Hear that a node, or the way to it, is gone; what was sent lately may not have arrived."""
 
@@ -122,6 +125,14 @@ class Links:
             self._waiting.append(link)
             self._flusher.unpark()
 
+    async def flush(self) -> None:
+        """Return when all that was sent has left, where it can."""
+        for link in self._waiting:
+            self._write(link, link.channel.batch())
+        for link in [*self._links.values()]:
+            if link.wire is not None:
+                await _drain(link.wire)
+
     async def serve(self, wire: Wire) -> None:
         """Serve a node that has dialed, until the connection ends."""
         await self._converse(wire, wire.address, self._answer)
@@ -147,7 +158,7 @@ class Links:
         except HelloError as error:
             self._say(place, str(error))
         finally:
-            await trio.aclose_forcefully(wire)
+            wire.close()
 
     async def _ask(self, name: str, wire: Wire) -> _Greeted:
         """Greet a node that was dialed. Raises HelloError."""
@@ -200,6 +211,7 @@ class Links:
                 link.heard = now = trio.current_time()
                 for frame in link.channel.feed(data):
                     self._node.receive(node, frame, now)
+                self._node.settle(now)
             return data != b"" and link.wire is wire
 
         link.wire = wire
@@ -249,7 +261,7 @@ class Links:
             del self._links[node]
             wire, link.wire = link.wire, None
             if wire is not None:
-                self._nursery.start_soon(trio.aclose_forcefully, wire)
+                wire.close()
             self._node.lost(node, now)
 
     def _say(self, place: str, why: str) -> None:

@@ -16,6 +16,7 @@ import trio
 from coredis.exceptions import RedisError
 
 from gateway.cluster.membership import LEASE, Holder, Place, View
+from gateway.server.clustering import ClusterOptions
 
 GONE = 3.0
 """Seconds after which a node that has not asked is not named any more."""
@@ -37,8 +38,11 @@ if there then
 end
 redis.call('HSET', KEYS[1], name, string.format('%.0f', at) .. ' ' .. said)
 local holder = redis.call('GET', KEYS[2])
-if holder == said then
+if holder == said and ARGV[3] == '1' then
     redis.call('PEXPIRE', KEYS[2], ARGV[5])
+elseif holder == said then
+    redis.call('DEL', KEYS[2])
+    holder = nil
 elseif not holder and ARGV[3] == '1' then
     redis.call('SET', KEYS[2], said, 'PX', ARGV[5])
     local epoch = math.max(tonumber(redis.call('GET', KEYS[3]) or 0), tonumber(ARGV[4])) + 1
@@ -71,6 +75,10 @@ class RegistryError(Exception):
 
 class NameTakenError(RegistryError):
     """Another node of that name is there."""
+
+    def __str__(self) -> str:
+        """Return a sentence that says what to do."""
+        return "another node has this name; give each a name of its own with --node"
 
 
 class Registry:
@@ -109,12 +117,19 @@ class Registry:
 
 
 @asynccontextmanager
-async def registry(url: str, prefix: str, name: str, place: Place) -> AsyncIterator[Registry]:
-    """Connect to the registry at a URL. Raises RegistryError if it does not answer, ValueError for no URL."""
-    client = coredis.Redis.from_url(url, decode_responses=True, max_connections=2, verify_version=False)
+async def registry(options: ClusterOptions, place: Place) -> AsyncIterator[Registry]:
+    """Connect to the registry. Raises RegistryError if it does not answer."""
+    client = coredis.Redis.from_url(
+        options.url,
+        username=options.username,
+        password=options.password,
+        decode_responses=True,
+        max_connections=2,
+        verify_version=False,
+    )
     try:
         async with client:
-            yield Registry(client, prefix, name, place)
+            yield Registry(client, options.prefix, options.node, place)
     except* RedisError as errors:
         raise RegistryError(str(errors.exceptions[0])) from None
 

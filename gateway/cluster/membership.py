@@ -64,6 +64,11 @@ class Membership:
         """Hear of an epoch."""
         self.epoch = max(self.epoch, epoch)
 
+    @property
+    def latest(self) -> Holder | None:
+        """The node that paired when the registry was last asked."""
+        return self._holder
+
     def holder(self, now: float) -> Holder | None:
         """Return the node that pairs now, None where nobody does."""
         holder = self._holder

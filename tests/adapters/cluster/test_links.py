@@ -33,6 +33,9 @@ class Hears:
             raise ValueError("nonsense")
         self._hear(frame)
 
+    def settle(self, now: float) -> None:
+        pass
+
     def lost(self, node: str, now: float) -> None:
         self._hear(f"{node} lost")
 

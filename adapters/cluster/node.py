@@ -1,0 +1,278 @@
+"""A node of a cluster: what joins the hub of this server with those of the others.
+
+Knows the registry, the links, the matchmaker and the games; decides who pairs, as far as this node is
+concerned. The rules it keeps:
+
+- The node that holds the registry's lease pairs, and says so over the links; the others follow the one that
+  says it with the highest epoch. It ceases by its own clock before its lease runs out, and never pairs in
+  that epoch again.
+- Where nobody pairs for `ALONE` seconds, be it for the registry or for the way to the one that pairs, this
+  node pairs its own players. All games go on meanwhile, and nothing of this needs a restart.
+"""
+
+import logging
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import NoReturn, Protocol
+
+import trio
+
+from adapters.cluster.links import Links
+from adapters.cluster.registry import NameTakenError, Registry, RegistryError, registry
+from adapters.epoll import EpollReader
+from adapters.sockets import DirectSocket
+from adapters.wire import Wire
+from gateway.cluster.games import Games, HubForNodes
+from gateway.cluster.hello import Identity
+from gateway.cluster.matchmaker import ClusterMatchmaker
+from gateway.cluster.membership import BEAT, Membership, Place, View
+from gateway.cluster.messages import Message, decode, encode
+from gateway.hub.interfaces import Nodes
+from gateway.server.accepting import accept
+from gateway.server.clustering import ClusterOptions
+from gateway.throttle import Throttle
+
+ALONE = 2.0
+"""Seconds without one that pairs after which a node pairs its own players."""
+CHECK = 0.1
+"""Seconds between two looks at who pairs."""
+PATIENCE = 4.0
+"""Seconds for a name that another node has had, and has not given back, to be free."""
+LAST_WORDS = 1.0
+"""Seconds for what a node says last to leave."""
+MOST_DIALING = 64
+"""Connections of other nodes at once."""
+LOG_PERIOD = 60.0
+"""Seconds before the same trouble is logged again."""
+
+logger = logging.getLogger("gateway.cluster")
+
+
+class HubOfNode(HubForNodes, Protocol):
+    """What a node needs of its hub. All times are seconds of the hub's clock."""
+
+    is_closed: bool
+    """Whether nobody is let in any more."""
+
+    def connect(self, nodes: Nodes) -> None:
+        """Let players meet those of other nodes."""
+
+    def can_reach(self, seat: int) -> bool:
+        """Whether nothing says that the player on a seat has vanished."""
+
+    def settle(self, now: float) -> None:
+        """Carry out what the matchmaker answers."""
+
+
+class ClusterNode:
+    """This node, among the others."""
+
+    def __init__(self, hub: HubOfNode, matchmaker: ClusterMatchmaker, name: str) -> None:
+        self.membership = Membership()
+        self.games = Games(hub, partial(self._send, b"g"))
+        self.links: Links
+        self.pairs: tuple[str | None, int] | None = None
+        """Who pairs, and in which epoch; None where nobody does, (None, 0) where this node is alone."""
+        self._hub = hub
+        self._matchmaker = matchmaker
+        self._name = name
+        self._said: dict[str, int] = {}
+        """The epochs in which linked nodes say that they pair; 0 for one that does not."""
+        self._ceased = 0
+        """The latest epoch in which this node paired and does not any more."""
+        self._paired_at = trio.current_time()
+        """When there was last one that pairs."""
+        hub.connect(self.games)
+        matchmaker.connect(self._post)
+        matchmaker.reach(hub.can_reach)
+
+    # What the links tell.
+
+    def joined(self, node: str, now: float) -> None:
+        """Hear that a node can be sent to."""
+        logger.info("linked with node %s", node, extra={"event": "node_linked", "node": node})
+        if self.pairs is not None and self.pairs[0] == self._name:
+            self._send(b"h", node, b"%d" % self.pairs[1])
+
+    def receive(self, node: str, frame: bytes, now: float) -> None:
+        """Carry out a frame. Raises ValueError if it says nothing that is understood."""
+        kind, said = frame[:1], frame[1:]
+        if kind == b"g":
+            self.games.receive(node, said, now)
+        elif kind == b"p":
+            self._matchmaker.receive(node, decode(said), now)
+        elif kind == b"h":
+            epoch = int(said)
+            self._said[node] = epoch
+            self.membership.heard(epoch)
+            self.follow(now)
+        else:
+            raise ValueError("no frame of this version")
+
+    def settle(self, now: float) -> None:
+        """Carry out what follows from the frames that arrived together."""
+        self._hub.settle(now)
+
+    def lost(self, node: str, now: float) -> None:
+        """Hear that a node, or the way to it, is gone."""
+        logger.warning("lost node %s", node, extra={"event": "node_lost", "node": node})
+        self._said.pop(node, None)
+        if self.pairs is not None and self.pairs[0] == node:
+            self.pairs = None
+        self._matchmaker.lost(node, now)
+        self.games.lose(node, now)
+        self.follow(now)
+        self._hub.settle(now)
+
+    # Who pairs.
+
+    @property
+    def may_pair(self) -> bool:
+        """Whether this node may hold the lease: not while it stops, nor to go on in an epoch that is over."""
+        holder = self.membership.latest
+        is_over = holder is not None and holder.node == self._name and holder.epoch <= self._ceased
+        return not self._hub.is_closed and not is_over
+
+    def seen(self, view: View, asked: float) -> None:
+        """Take what the registry says; it was asked at `asked`."""
+        self.membership.seen(view, asked)
+        places = {name: (place.host, place.port) for name, place in view.nodes.items() if name != self._name}
+        self.links.meet(places)
+        self.follow(trio.current_time())
+
+    def follow(self, now: float) -> None:
+        """Report to the one that pairs now, and pair if that is this node."""
+        wanted: tuple[str | None, int] | None = self._wanted(now)
+        if wanted is not None:
+            self._paired_at = now
+        elif now - self._paired_at > ALONE:
+            wanted = None, 0
+        if wanted is None:
+            self._cease()
+        elif wanted != self.pairs:
+            self._cease()
+            self.pairs = wanted
+            self._matchmaker.attach(*wanted, now, self.links.nodes)
+            self._tell_who_pairs(*wanted)
+            self._hub.settle(now)
+
+    def _wanted(self, now: float) -> tuple[str, int] | None:
+        holder = self.membership.holder(now)
+        if holder is not None and holder.node == self._name and self.may_pair:
+            return holder
+        said = max(((epoch, node) for node, epoch in self._said.items() if epoch), default=None)
+        return None if said is None or said[0] < self.membership.epoch else (said[1], said[0])
+
+    def _cease(self) -> None:
+        """Pair for others no more, if this node did."""
+        if self.pairs is not None and self.pairs[0] == self._name:
+            self._ceased = self.pairs[1]
+            self.pairs = None
+            for node in self.links.nodes:
+                self._send(b"h", node, b"0")
+
+    def _tell_who_pairs(self, name: str | None, epoch: int) -> None:
+        if name == self._name:
+            for node in self.links.nodes:
+                self._send(b"h", node, b"%d" % epoch)
+        about = {"event": "pairing", "node": name, "epoch": epoch}
+        if name is None:
+            logger.warning("nobody pairs the players of all nodes; this one pairs its own", extra=about)
+        else:
+            logger.info("node %s pairs", name, extra=about)
+
+    def _post(self, node: str, message: Message) -> None:
+        self._send(b"p", node, encode(message))
+
+    def _send(self, kind: bytes, node: str, frame: bytes) -> None:
+        self.links.send(node, kind + frame)
+
+
+@asynccontextmanager
+async def joined(
+    options: ClusterOptions,
+    rules: Mapping[str, float],
+    run: int,
+    parts: tuple[HubOfNode, ClusterMatchmaker, EpollReader | None],
+) -> AsyncIterator[ClusterNode]:
+    """Be a node of the cluster while the block lasts. Raises OSError if that cannot be.
+
+    `rules` are what games are played by; `run` is a number that no other run of a node has.
+    """
+    hub, matchmaker, epoll = parts
+    address = options.address
+    listeners = await trio.open_tcp_listeners(address.port, host=address.host)
+    place = Place(address.host, listeners[0].socket.getsockname()[1], run)
+    node = ClusterNode(hub, matchmaker, options.node)
+    try:
+        async with registry(options, place) as asked, trio.open_nursery() as nursery:
+            identity = Identity(options.node, run, rules)
+            node.links = Links(identity, await asked.secret(), node, epoll)
+            at = trio.current_time()
+            view = await _first_view(asked)
+            await nursery.start(node.links.run)
+            room = trio.Semaphore(MOST_DIALING)
+            serve = partial(_serve, node.links, epoll)
+            for listener in listeners:
+                nursery.start_soon(accept, listener, serve, nursery, room)
+            node.seen(view, at)
+            nursery.start_soon(_beat, asked, node)
+            nursery.start_soon(_watch, node)
+            yield node
+            with trio.move_on_after(LAST_WORDS, shield=True), suppress(RegistryError):
+                await node.links.flush()
+                await asked.go()
+            nursery.cancel_scope.cancel()
+    except* RegistryError as errors:
+        _refuse(options, errors)
+
+
+def _refuse(options: ClusterOptions, errors: BaseExceptionGroup[RegistryError]) -> NoReturn:
+    error: BaseException = errors
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    raise OSError(f"--cluster: {options.url}: {error}") from None
+
+
+async def _serve(links: Links, epoll: EpollReader | None, stream: trio.SocketStream) -> None:
+    await links.serve(Wire(DirectSocket(stream, epoll)))
+
+
+async def _first_view(asked: Registry) -> View:
+    """Return what the registry says, once the name is free. Raises RegistryError."""
+    until = trio.current_time() + PATIENCE
+    while True:
+        try:
+            return await asked.ask(0, may_pair=True)
+        except NameTakenError:
+            if trio.current_time() > until:
+                raise
+            await trio.sleep(BEAT)
+
+
+async def _beat(asked: Registry, node: ClusterNode) -> None:
+    """Ask the registry again and again, until cancelled."""
+    troubles, is_away = Throttle(LOG_PERIOD), False
+    while True:
+        await trio.sleep(BEAT)
+        now = trio.current_time()
+        try:
+            view = await asked.ask(node.membership.epoch, may_pair=node.may_pair)
+        except RegistryError as error:
+            is_away = True
+            if troubles.passes(now, str(error)):
+                about = {"event": "registry_away", "error": str(error)}
+                logger.warning("the registry does not answer: %s", error, extra=about)
+        else:
+            if is_away:
+                is_away = False
+                logger.info("the registry answers again", extra={"event": "registry_back"})
+            node.seen(view, now)
+
+
+async def _watch(node: ClusterNode) -> None:
+    """Follow the one that pairs, also while nothing is heard of it, until cancelled."""
+    while True:
+        await trio.sleep(CHECK)
+        node.follow(trio.current_time())
