@@ -124,10 +124,21 @@ async def _serve(options: Options, writer: Child | None) -> None:
         results = NoResults() if archive is None else archive.results
         hub = Hub(_terms(options), matchmaker, results, log_fault, game_ids(run))
         log_games(hub.feed, arrivals.delay_since)
-        join = (
-            nullcontext if together is None else partial(_joined, options, together, run, (hub, matchmaker))
-        )
-        await _play(options, hub, archive, arrivals, stop, join)
+        async with _polling() as epoll, _together(options, together, run, hub, epoll):
+            await _play(options, hub, archive, (arrivals, epoll), stop)
+
+
+@asynccontextmanager
+async def _polling() -> AsyncIterator[EpollReader | None]:
+    """Give what waits for bytes on many sockets, where the system has it."""
+    if not hasattr(select, "epoll"):
+        yield None
+        return
+    epoll = EpollReader()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(epoll.run)
+        yield epoll
+        nursery.cancel_scope.cancel()
 
 
 def _matchmaker(options: Options) -> LobbyAndTables:
@@ -140,17 +151,16 @@ def _of_node(options: Options, node: str, run: int) -> "ClusterMatchmaker":
     return ClusterMatchmaker(node, run, partial(_matchmaker, options))
 
 
-def _joined(
-    options: Options,
-    together: ClusterOptions,
-    run: int,
-    parts: "tuple[Hub, ClusterMatchmaker]",
-    epoll: EpollReader | None,
+def _together(
+    options: Options, together: ClusterOptions | None, run: int, hub: Hub, epoll: EpollReader | None
 ) -> AbstractAsyncContextManager[object]:
+    """Be one of several servers for as long as the block lasts, if the options say so. Raises OSError."""
+    if together is None:
+        return nullcontext()
     from adapters.cluster.node import joined  # noqa: PLC0415  as above
 
     rules = {name: float(getattr(options, name.replace("-", "_"))) for name in SHARED_RULES}
-    return joined(together, rules, run, (*parts, epoll))
+    return joined(together, rules, run, hub, epoll)
 
 
 def _terms(options: Options) -> Terms:
@@ -161,16 +171,12 @@ async def _play(
     options: Options,
     hub: Hub,
     archive: "Archive | None",
-    arrivals: ArrivalTimes,
+    timing: tuple[ArrivalTimes, EpollReader | None],
     stop: Stop,
-    join: Callable[[EpollReader | None], AbstractAsyncContextManager[object]],
 ) -> None:
-    """Listen on all ports, and serve until `stop` returns. Raises OSError if the system refuses a port.
-
-    `join` lets the server be one of several for as long as it serves.
-    """
+    """Listen on all ports, and serve until `stop` returns. Raises OSError if the system refuses a port."""
     accounts = await trio.to_thread.run_sync(open_accounts, options, hub.feed.counts)
-    epoll = EpollReader() if hasattr(select, "epoll") else None
+    arrivals, epoll = timing
     wired = partial(_wired, arrivals, epoll, Backlogs(), Turns())
     limits = admission(options, hub.feed.counts)
     async with opened_ports(options, hub.feed.counts) as ports, trio.open_nursery() as nursery:
@@ -186,8 +192,6 @@ async def _play(
             say_that_there_is_no_page()
         listening += ports.listening(_serve_all(options, fronts, ports, hub), wired, limits)
         thinker = Thinker(options.house_workers, _terms(options))
-        if epoll is not None:
-            nursery.start_soon(epoll.run)
         hub.engage(House(hub, nursery, thinker, options.house))
         nursery.start_soon(keep_alive)
         await nursery.start(reload_on_hangup, _reloads(accounts, hub, ports))
@@ -195,8 +199,7 @@ async def _play(
             services.append(_metrics(metrics, hub, arrivals, thinker, archive))
         place = "nowhere" if archive is None else archive.opened.label
         started = partial(announce, opened, place, tls_only=options.tls_only)
-        async with join(epoll):
-            await run(hub, listening, started, stop, services)
+        await run(hub, listening, started, stop, services)
         nursery.cancel_scope.cancel()
 
 

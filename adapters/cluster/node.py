@@ -14,7 +14,7 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import NoReturn, Protocol
+from typing import NoReturn
 
 import trio
 
@@ -23,12 +23,12 @@ from adapters.cluster.registry import NameTakenError, Registry, RegistryError, r
 from adapters.epoll import EpollReader
 from adapters.sockets import DirectSocket
 from adapters.wire import Wire
-from gateway.cluster.games import Games, HubForNodes
+from gateway.cluster.games import Games
 from gateway.cluster.hello import Identity
 from gateway.cluster.matchmaker import ClusterMatchmaker
 from gateway.cluster.membership import BEAT, Membership, Place, View
 from gateway.cluster.messages import Message, decode, encode
-from gateway.hub.interfaces import Nodes
+from gateway.hub.hub import Hub
 from gateway.server.accepting import accept
 from gateway.server.clustering import ClusterOptions
 from gateway.throttle import Throttle
@@ -49,43 +49,31 @@ LOG_PERIOD = 60.0
 logger = logging.getLogger("gateway.cluster")
 
 
-class HubOfNode(HubForNodes, Protocol):
-    """What a node needs of its hub. All times are seconds of the hub's clock."""
-
-    is_closed: bool
-    """Whether nobody is let in any more."""
-
-    def connect(self, nodes: Nodes) -> None:
-        """Let players meet those of other nodes."""
-
-    def can_reach(self, seat: int) -> bool:
-        """Whether nothing says that the player on a seat has vanished."""
-
-    def settle(self, now: float) -> None:
-        """Carry out what the matchmaker answers."""
-
-
 class ClusterNode:
     """This node, among the others."""
 
-    def __init__(self, hub: HubOfNode, matchmaker: ClusterMatchmaker, name: str) -> None:
+    def __init__(self, hub: Hub, name: str) -> None:
+        """`hub` has a `ClusterMatchmaker`."""
         self.membership = Membership()
         self.games = Games(hub, partial(self._send, b"g"))
         self.links: Links
         self.pairs: tuple[str | None, int] | None = None
         """Who pairs, and in which epoch; None where nobody does, (None, 0) where this node is alone."""
         self._hub = hub
-        self._matchmaker = matchmaker
+        assert isinstance(hub.matchmaker, ClusterMatchmaker)
+        self._matchmaker = hub.matchmaker
         self._name = name
         self._said: dict[str, int] = {}
         """The epochs in which linked nodes say that they pair; 0 for one that does not."""
         self._ceased = 0
         """The latest epoch in which this node paired and does not any more."""
+        self._is_settled = True
+        """Whether the matchmaker's answers to all frames were carried out."""
         self._paired_at = trio.current_time()
         """When there was last one that pairs."""
         hub.connect(self.games)
-        matchmaker.connect(self._post)
-        matchmaker.reach(hub.can_reach)
+        self._matchmaker.connect(self._post)
+        self._matchmaker.reach(hub.can_reach)
 
     # What the links tell.
 
@@ -99,9 +87,11 @@ class ClusterNode:
         """Carry out a frame. Raises ValueError if it says nothing that is understood."""
         kind, said = frame[:1], frame[1:]
         if kind == b"g":
+            self.settle(now)  # the series may have begun with the frame before
             self.games.receive(node, said, now)
         elif kind == b"p":
             self._matchmaker.receive(node, decode(said), now)
+            self._is_settled = False
         elif kind == b"h":
             epoch = int(said)
             self._said[node] = epoch
@@ -112,7 +102,9 @@ class ClusterNode:
 
     def settle(self, now: float) -> None:
         """Carry out what follows from the frames that arrived together."""
-        self._hub.settle(now)
+        if not self._is_settled:
+            self._is_settled = True
+            self._hub.settle(now)
 
     def lost(self, node: str, now: float) -> None:
         """Hear that a node, or the way to it, is gone."""
@@ -194,17 +186,17 @@ async def joined(
     options: ClusterOptions,
     rules: Mapping[str, float],
     run: int,
-    parts: tuple[HubOfNode, ClusterMatchmaker, EpollReader | None],
+    hub: Hub,
+    epoll: EpollReader | None,
 ) -> AsyncIterator[ClusterNode]:
     """Be a node of the cluster while the block lasts. Raises OSError if that cannot be.
 
     `rules` are what games are played by; `run` is a number that no other run of a node has.
     """
-    hub, matchmaker, epoll = parts
     address = options.address
     listeners = await trio.open_tcp_listeners(address.port, host=address.host)
     place = Place(address.host, listeners[0].socket.getsockname()[1], run)
-    node = ClusterNode(hub, matchmaker, options.node)
+    node = ClusterNode(hub, options.node)
     try:
         async with registry(options, place) as asked, trio.open_nursery() as nursery:
             identity = Identity(options.node, run, rules)

@@ -52,7 +52,7 @@ class Hub:
         `on_fault` hears of our own mistakes, each of which has cost no more than one game by then.
         """
         self.results = results or NoResults()
-        self._matchmaker = matchmaker
+        self.matchmaker = matchmaker
         self._timers = Timers()
         self.feed = Feed(self.results, partial(on_fault, ()))
         self._runner = SeriesRunner(terms, matchmaker, self._timers, self.feed, games or game_ids(0))
@@ -74,7 +74,7 @@ class Hub:
     def engage(self, house: House) -> None:
         """Let the players of `house` be asked for. Without, a wish for one of them waits for ever."""
         self._actions.pairing.house = house
-        self._matchmaker.engage(house)
+        self.matchmaker.engage(house)
 
     def connect(self, nodes: Nodes) -> None:
         """Let players meet those of other nodes."""
@@ -197,7 +197,7 @@ class Hub:
 
     def next_alarm(self) -> float | None:
         """Return a time before which `tick` has nothing to do; None if nothing is due at all."""
-        times = self._timers.next_due(), self._matchmaker.next_due()
+        times = self._timers.next_due(), self.matchmaker.next_due()
         return min((when for when in times if when is not None), default=None)
 
     def drain(self) -> None:

@@ -161,8 +161,8 @@ class Field(World):
         seats = {client.seat for client in clients}
         numbers = {seat.number for seat in seats}
         assert not numbers & {*hub._seats}
-        assert not numbers & {*hub._matchmaker._players}
-        assert not any(numbers & {*table._seats} for table in hub._matchmaker._tables.values())
+        assert not numbers & {*hub.matchmaker._players}
+        assert not any(numbers & {*table._seats} for table in hub.matchmaker._tables.values())
         for deadlines in hub._timers._all():
             assert not seats & {*deadlines._when}
         for series in hub._timers.flags._deadlines._when:
@@ -173,7 +173,7 @@ class Field(World):
         for pair in self.games:
             for client in pair:
                 client.leave()
-        hub, matchmaker = self.hub, self.hub._matchmaker
+        hub, matchmaker = self.hub, self.hub.matchmaker
         self.wait(1)
         assert len(hub) == 0
         for leftover in (
@@ -373,23 +373,23 @@ def test_mistake_in_one_good_bye_keeps_nobody_from_theirs(field: Field) -> None:
 def test_mistake_in_keeping_a_seat_costs_that_seat(field: Field) -> None:
     field.sit()
     field.play_all(FIRST_WINS)
-    player = field.hub._matchmaker._players[field.hit[0].seat.number]
+    player = field.hub.matchmaker._players[field.hit[0].seat.number]
     player.table = Broken(player.table, "rise")  # type: ignore[assignment]
     field.wait(11)
     assert field.hit[0].heard[-1] == CUT_OFF
     assert not any(client.gone for pair in field.others for client in pair)
-    assert [key for key in field.hub._matchmaker._tables._named if key != str(HIT)] == []
+    assert [key for key in field.hub.matchmaker._tables._named if key != str(HIT)] == []
 
 
 def test_player_that_a_mistake_hits_on_its_way_elsewhere_is_let_in_nowhere(field: Field) -> None:
     ann, bob = field.arena("ann"), field.droidcon("bob")
     field.play(FIRST_WINS, (ann, bob) if ann.moves_first else (bob, ann))
     assert isinstance(ann.seat.situation, Seated)
-    field.hub._runner._matchmaker = Broken(field.hub._matchmaker, "finished")  # type: ignore[assignment]
+    field.hub._runner._matchmaker = Broken(field.hub.matchmaker, "finished")  # type: ignore[assignment]
     ann.enter(AtTable("elsewhere"), "ann")
     assert ann.heard[-1] == CUT_OFF
     assert isinstance(ann.seat.situation, Gone)
-    assert not field.hub._matchmaker._tables.values()
+    assert not field.hub.matchmaker._tables.values()
 
 
 def test_mistake_behind_a_rest_costs_its_game(field: Field) -> None:
@@ -451,7 +451,7 @@ def test_pairing_that_always_fails_ends_all_the_same() -> None:
 
 def test_pairing_that_fails_for_nobody_in_particular_is_said_and_no_more(field: Field) -> None:
     field.sit()
-    field.hub._matchmaker._stirred = {None: None}  # type: ignore[dict-item]
+    field.hub.matchmaker._stirred = {None: None}  # type: ignore[dict-item]
     field.hub.tick(field.now)
     assert [names for names, _ in field.faults] == [[]]
     assert not any(client.gone for pair in field.games for client in pair)

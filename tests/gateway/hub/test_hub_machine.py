@@ -219,7 +219,7 @@ class AnythingGoes(RuleBasedStateMachine):
         playing = [{player.name for player in each.session.players} for each in series]
         if one.name != two.name and {one.name, two.name} in playing:
             return False
-        ordered = self.world.hub._matchmaker._lobby.meetings.ordered
+        ordered = self.world.hub.matchmaker._lobby.meetings.ordered
         capped = min(ordered(one.name, two.name), ordered(two.name, one.name)) >= CAP
         asked = any(
             seat.manners.afterwards is not Afterwards.STAND_BY or seat.place != LOBBY for seat in (one, two)
@@ -241,7 +241,7 @@ class AnythingGoes(RuleBasedStateMachine):
         assert [client.games for client in self.clients] == games
 
     def teardown(self) -> None:
-        hub, matchmaker = self.world.hub, self.world.hub._matchmaker
+        hub, matchmaker = self.world.hub, self.world.hub.matchmaker
         lobby = matchmaker._lobby
         self.flags_fall()
         if len(self.clients) % 3 == 0:

@@ -16,7 +16,7 @@ def play_out(world: World, *players: Client) -> None:
 
 
 def tables_of(hub: Hub) -> dict[str, object]:
-    return hub._matchmaker._tables._named
+    return hub.matchmaker._tables._named
 
 
 def test_who_sat_down_first_moves_first(world: World) -> None:
