@@ -25,7 +25,7 @@ from gateway.server.arguments import Description, Options, in_one_line
 from gateway.server.crew import Crew, EndedError, Member, Order
 from gateway.server.logs import set_up_logging
 from gateway.server.notifying import READY, keep_alive, notify, reloading, stopping, watchdog
-from gateway.server.options import NO_WEB, PAGE, WEB_PORT
+from gateway.server.options import page_port
 from gateway.server.reloading import has_terminal
 from gateway.server.reserving import PortInUseError, reserved
 from gateway.server.workers import arguments, wanted
@@ -84,7 +84,9 @@ def _prepared(
             environment = own_registry.environment(os.environ)
             registry = Order(REGISTRY, own_registry.command(folder), environment, dies_by=signal.SIGKILL)
         try:
-            ports = opened.enter_context(reserved(wanted(options, dialects, _page(options)), options.host))
+            ports = opened.enter_context(
+                reserved(wanted(options, dialects, page_port(options)), options.host)
+            )
         except PortInUseError as error:
             raise PortInUseError(f"{error}; give each option for a port another one, or --no-web") from error
         yield (
@@ -95,13 +97,6 @@ def _prepared(
             ],
             registry,
         )
-
-
-def _page(options: Options) -> int | None:
-    """Return the page's port, None if it has none of its own, or sockets that were handed over."""
-    if options.web == NO_WEB or PAGE in options.sockets or (options.web is None and options.port is not None):
-        return None
-    return WEB_PORT if options.web is None else options.web
 
 
 def _order(options: Options, index: int, words: Sequence[str]) -> Order:
