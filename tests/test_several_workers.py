@@ -30,7 +30,7 @@ COMMAND = [sys.executable, "-P", "-m", "gateway", "--workers", "2", "--no-web", 
 
 @pytest.fixture(autouse=True)
 def private_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Have what is temporary in a folder of this test's own, with a short name: a socket's path is bounded."""
+    """Have what is temporary in a folder of this test's own; short, as a socket's path has to be."""
     with TemporaryDirectory(prefix="c4", dir="/tmp") as folder:
         monkeypatch.setenv("TMPDIR", folder)
         yield Path(folder)

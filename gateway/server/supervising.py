@@ -25,7 +25,7 @@ from gateway.server.arguments import Description, Options, in_one_line
 from gateway.server.crew import Crew, EndedError, Member, Order
 from gateway.server.logs import set_up_logging
 from gateway.server.notifying import READY, keep_alive, notify, reloading, stopping, watchdog
-from gateway.server.options import page_port
+from gateway.server.options import WEB_PORT, page_port
 from gateway.server.reloading import has_terminal
 from gateway.server.reserving import PortInUseError, reserved
 from gateway.server.workers import arguments, wanted
@@ -88,7 +88,8 @@ def _prepared(
                 reserved(wanted(options, dialects, page_port(options)), options.host)
             )
         except PortInUseError as error:
-            raise PortInUseError(f"{error}; give each option for a port another one, or --no-web") from error
+            hint = f"; without --web or --no-web the page takes {WEB_PORT}" if options.web is None else ""
+            raise PortInUseError(f"{error}{hint}") from error
         yield (
             folder,
             [
