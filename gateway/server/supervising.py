@@ -90,14 +90,9 @@ def _prepared(
         except PortInUseError as error:
             hint = f"; without --web or --no-web the page takes {WEB_PORT}" if options.web is None else ""
             raise PortInUseError(f"{error}{hint}") from error
-        yield (
-            folder,
-            [
-                _order(options, index, arguments(options, given, index, ports, url))
-                for index in range(1, options.workers + 1)
-            ],
-            registry,
-        )
+        lines = [arguments(options, given, each, ports, url) for each in range(1, options.workers + 1)]
+        orders = [_order(options, index, words) for index, words in enumerate(lines, 1)]
+        yield folder, orders, registry
 
 
 def _order(options: Options, index: int, words: Sequence[str]) -> Order:
@@ -150,7 +145,12 @@ async def _play(crew: Crew, pipe: tuple[int, int]) -> None:
 async def _announce(crew: Crew, announced: int) -> None:
     """Print what the first worker has printed, once all are ready. Raises OSError where stdout is closed."""
     if await crew.all_ready():
-        print(os.read(announced, _LONGEST_TEXT).decode(errors="backslashreplace"), end="", flush=True)
+        text = os.read(announced, _LONGEST_TEXT).decode(errors="backslashreplace")
+        try:
+            print(text, end="", flush=True)
+        except OSError:
+            sys.stdout = None  # the interpreter would try once more at its end
+            raise
         notify(READY)
 
 
