@@ -227,6 +227,17 @@ def test_options_are_read_without_what_serves() -> None:
     assert not {"trio", "sqlalchemy"} & {library for name in seen for library in theirs_at_import(name)}
 
 
+def test_process_that_keeps_workers_running_loads_nothing_that_serves() -> None:
+    seen, todo = set[str](), {"gateway.server.supervising"}
+    while todo:
+        seen |= todo
+        todo = {found for name in todo for found in at_import(name)} - seen
+    assert not [name for name in seen if name.startswith(("adapters.", "gateway.hub", "gateway.matchmaking"))]
+    assert {library for name in seen for library in theirs_at_import(name)} - sys.stdlib_module_names == {
+        "trio"
+    }
+
+
 def test_nothing_but_the_command_imports_the_cli() -> None:
     assert {name for name in ALL if "gateway.cli" in imports(name)} == {COMMAND}
 
