@@ -145,7 +145,8 @@ class ClusterNode:
         elif wanted != self.pairs:
             self._cease()
             self.pairs = wanted
-            self._matchmaker.attach(*wanted, now, self.links.nodes)
+            others = self.links.nodes if wanted[0] == self._name else ()
+            self._matchmaker.attach(*wanted, now, others)
             self._tell_who_pairs(*wanted)
             self._hub.settle(now)
 
