@@ -56,6 +56,7 @@ PURE = {
     "random",
     "types",
     "re",
+    "struct",
     "typing",
     "unicodedata",
 }
