@@ -338,6 +338,7 @@ BOT_KNOWS = {
     "gateway.server.arguments",
     "gateway.server.files",
     "gateway.game.board",
+    "gateway.game.notation",
     "gateway.engines",
     "gateway.engines.catalogue",
     "gateway.game.text",
@@ -362,7 +363,7 @@ ENGINES = [name for name in ALL if name.startswith("gateway.engines")]
 
 
 def test_engines_know_the_board_and_each_other() -> None:
-    known = sys.stdlib_module_names | {"bitbully", "gateway.game.board", *ENGINES}
+    known = sys.stdlib_module_names | {"bitbully", "gateway.game.board", "gateway.game.notation", *ENGINES}
     assert offenders(ENGINES, lambda each: (ours(each) | theirs(each)) - known) == {}
 
 

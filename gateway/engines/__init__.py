@@ -26,3 +26,7 @@ class UnknownEngine(ValueError):
 
 class EngineUnavailable(RuntimeError):
     """An engine needs what is not installed. The message is one line and says what to install."""
+
+
+class EngineError(RuntimeError):
+    """An engine that is not ours found no move. The message is one line and says why."""
