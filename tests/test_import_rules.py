@@ -66,6 +66,8 @@ CORE = [name for name in ALL if name.startswith(("gateway.game", "gateway.matchm
 """What is pure."""
 READING = "conformance.lab.reading.meter"
 """What measures the codecs, and so has to import them."""
+STRENGTH = "conformance.lab.strength"
+"""What measures the engines, and so has to import them."""
 FUZZING = {f"conformance.lab.fuzz.{name}" for name in ("texts", "values", "visits", "seeds", "targets")}
 """What hands bytes to every reader of the gateway, and so has to import them all."""
 IN_DIALECTS = [
@@ -528,7 +530,7 @@ CONFORMANCE = [name for name in ALL if name.startswith("conformance")]
 
 
 def test_conformance_imports_nothing_of_what_it_checks() -> None:
-    others = [name for name in CONFORMANCE if name not in {READING, *FUZZING}]
+    others = [name for name in CONFORMANCE if name not in {READING, STRENGTH, *FUZZING}]
     assert offenders(others, lambda each: ours(each) - {*CONFORMANCE}) == {}
 
 
@@ -540,6 +542,11 @@ def test_runner_imports_nothing_of_the_laboratory() -> None:
 def test_no_command_of_the_laboratory_is_imported_by_another() -> None:
     commands = {f"conformance.lab.{name}" for name in COMMANDS.values()}
     assert offenders(CONFORMANCE, lambda each: ours(each) & commands) == {}
+
+
+def test_what_measures_engines_imports_engines_and_boards_alone() -> None:
+    known = (*CONFORMANCE, "gateway.engines", "gateway.game.board", "gateway.game.notation")
+    assert all(name.startswith(known) for name in ours(STRENGTH))
 
 
 def test_what_measures_reading_imports_neither_sessions_nor_translators() -> None:

@@ -7,7 +7,11 @@ every game. That is why one engine can play any number of games in turn, in any 
 The rule they keep: the column is playable, and the time is kept to within a few milliseconds. `perfect` is
 the exception to the second half, because it would rather be late than wrong.
 
-Engines read the discs of a board, not the moves that led to it. A board put together from a picture of it
+Engines that are the user's own keep neither half by themselves: a function, a program behind pipes
+(`external`), a file made for elsewhere (`kaggle`). They come from a command line only, and whoever asks them
+looks at the column that they return.
+
+Engines of ours read the discs of a board, not the moves that led to it. A board put together from a picture of it
 will do, as long as its discs are those of a game in which the sides took turns.
 """
 

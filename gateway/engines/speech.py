@@ -45,7 +45,7 @@ class Platform:
     between_rows: str
     """What stands between two rows of the field, the top row first."""
     one_game_each: ClassVar[bool] = True
-    expected: ClassVar[str] = "place_disc and a column from 0 to 6"
+    expected: ClassVar[str] = "place_disc and a column from 0 to 6 (field=position is for a column alone)"
 
     def greeting(self, board: Board, seconds: float) -> Iterator[str]:
         """Yield the settings, in the order of the platforms: some bots count on it."""

@@ -128,9 +128,17 @@ def test_program_that_ends_twice_without_an_answer_has_failed(text: str, how: st
         ("position", "0", "not a column from 1 to 7"),
         ("position", "8", "not a column from 1 to 7"),
         ("position", "column 4", "not a column from 1 to 7"),
-        ("flat", "place_disc 7", "not place_disc and a column from 0 to 6"),
-        ("rows", "3", "not place_disc and a column from 0 to 6"),
-        ("rows", "x" * 5000, "not place_disc and a column from 0 to 6"),
+        (
+            "flat",
+            "place_disc 7",
+            "not place_disc and a column from 0 to 6 (field=position is for a column alone)",
+        ),
+        ("rows", "3", "not place_disc and a column from 0 to 6 (field=position is for a column alone)"),
+        (
+            "rows",
+            "x" * 5000,
+            "not place_disc and a column from 0 to 6 (field=position is for a column alone)",
+        ),
     ],
 )
 def test_answer_that_names_no_column_is_told(field: str, answer: str, expected: str, make: Make) -> None:
