@@ -11,8 +11,8 @@ Engines that are the user's own keep neither half by themselves: a function, a p
 (`external`), a file made for elsewhere (`kaggle`). They come from a command line only, and whoever asks them
 looks at the column that they return.
 
-Engines of ours read the discs of a board, not the moves that led to it. A board put together from a picture of it
-will do, as long as its discs are those of a game in which the sides took turns.
+Engines of ours read the discs of a board, not the moves that led to it. A board put together from a picture
+of it will do, as long as its discs are those of a game in which the sides took turns.
 """
 
 from collections.abc import Callable
