@@ -211,7 +211,7 @@ class _Child:
             self._process.wait(_FAREWELL)
         self._kill()
         status = self._process.returncode
-        return f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+        return f"signal {-status}, {signal.strsignal(-status)}" if status < 0 else f"exit status {status}"
 
 
 def follows(before: Board, after: Board) -> bool:

@@ -114,7 +114,7 @@ def test_program_that_ends_is_started_again_and_asked_again(make: Make, tmp_path
     ("text", "how"),
     [
         ("raise SystemExit(7)", "exit status 7"),
-        ("import os\nos.kill(os.getpid(), 9)", "killed by SIGKILL"),
+        ("import os\nos.kill(os.getpid(), 9)", "signal 9, Killed"),
     ],
 )
 def test_program_that_ends_twice_without_an_answer_has_failed(text: str, how: str, make: Make) -> None:
