@@ -2,7 +2,8 @@
 
 `Platform` is what the four-in-a-row platforms said to their bots, theaigames.com and later riddles.io: lines
 with settings when the game begins, then for each move the field and a request, which ``place_disc 3``
-answers. The two differ in the field, and in the numbers of the players. `Plain` is a position string in, and
+answers. The two differ in the field, the numbers of the players, the order and the names of the settings,
+and in what a round is, as recordings in the repositories of bots show. `Plain` is a position string in, and
 a column out. Columns are counted from 0 by the platforms, and from 1 by the other. Time is in milliseconds.
 """
 
@@ -44,23 +45,31 @@ class Platform:
     """An empty cell, a disc of the first mover, of the second."""
     between_rows: str
     """What stands between two rows of the field, the top row first."""
+    settings: tuple[str, ...]
+    """Their names in the order in which they are told: some bots count on it."""
+    moves_a_round: int
     one_game_each: ClassVar[bool] = True
     expected: ClassVar[str] = "place_disc and a column from 0 to 6 (field=position is for a column alone)"
 
     def greeting(self, board: Board, seconds: float) -> Iterator[str]:
-        """Yield the settings, in the order of the platforms: some bots count on it."""
+        """Yield the settings."""
         players = [f"player{mark}" for mark in self.marks[1:]]
-        yield f"settings timebank {_milliseconds(seconds)}"
-        yield f"settings time_per_move {_milliseconds(seconds)}"
-        yield f"settings player_names {','.join(players)}"
-        yield f"settings your_bot {players[board.turn]}"
-        yield f"settings your_botid {self.marks[1 + board.turn]}"
-        yield f"settings field_columns {COLUMNS}"
-        yield f"settings field_rows {ROWS}"
+        time = str(_milliseconds(seconds))
+        told = {
+            "timebank": time,
+            "time_per_move": time,
+            "player_names": ",".join(players),
+            "your_bot": players[board.turn],
+            "your_botid": self.marks[1 + board.turn],
+            **dict.fromkeys(("field_columns", "field_width"), str(COLUMNS)),
+            **dict.fromkeys(("field_rows", "field_height"), str(ROWS)),
+        }
+        for name in self.settings:
+            yield f"settings {name} {told[name]}"
 
     def question(self, board: Board, seconds: float) -> Iterator[str]:
-        """Yield the field and the request. Rounds are moves, of either player, from 1 on."""
-        yield f"update game round {len(board.moves) + 1}"
+        """Yield the field and the request."""
+        yield f"update game round {len(board.moves) // self.moves_a_round + 1}"
         yield f"update game field {self.field(board)}"
         yield f"action move {_milliseconds(seconds)}"
 
@@ -101,10 +110,11 @@ def _milliseconds(seconds: float) -> int:
     return max(1, round(1000 * seconds))
 
 
-SPEECHES: Mapping[str, Speech] = {
-    "flat": Platform(".01", ","),  # as riddles.io had it
-    "rows": Platform("012", ";"),  # as theaigames.com had it
-    "position": Plain(),
-}
+_PLAYERS, _TIMES = ("player_names", "your_bot"), ("timebank", "time_per_move")
+FLAT = Platform(".01", ",", (*_PLAYERS, *_TIMES, "your_botid", "field_width", "field_height"), 2)
+"""As riddles.io had it."""
+IN_ROWS = Platform("012", ";", (*_TIMES, *_PLAYERS, "your_botid", "field_columns", "field_rows"), 1)
+"""As theaigames.com had it."""
+SPEECHES: Mapping[str, Speech] = {"flat": FLAT, "rows": IN_ROWS, "position": Plain()}
 """What can be said, by the word for the field."""
 USUAL = "flat"

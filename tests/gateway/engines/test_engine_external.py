@@ -12,7 +12,7 @@ from engine_positions import play
 
 from gateway.engines import EngineError, UnknownEngine, external
 from gateway.engines.external import Program, program
-from gateway.engines.speech import Platform
+from gateway.engines.speech import FLAT, IN_ROWS, Platform
 from gateway.game.board import Board
 
 ECHO = "import sys\nfor line in sys.stdin:\n    print({answer}, flush=True)\n"
@@ -53,35 +53,57 @@ with open(sys.argv[1] + "/heard", "a") as heard:
 """
 
 
+OF_RIDDLES = """\
+settings player_names player0,player1
+settings your_bot player1
+settings timebank 1500
+settings time_per_move 1500
+settings your_botid 1
+settings field_width 7
+settings field_height 6
+update game round 1
+"""
+OF_THEAIGAMES = """\
+settings timebank 1500
+settings time_per_move 1500
+settings player_names player1,player2
+settings your_bot player2
+settings your_botid 2
+settings field_columns 7
+settings field_rows 6
+update game round 2
+"""
+
+
 @pytest.mark.parametrize(
-    ("field", "bot", "cells"),
-    [("flat", 1, ".," * 37 + "0,.,.,.,."), ("rows", 2, "0,0,0,0,0,0,0;" * 5 + "0,0,1,0,0,0,0")],
+    ("speech", "settings", "cells"),
+    [
+        (FLAT, OF_RIDDLES, ".," * 37 + "0,.,.,.,."),
+        (IN_ROWS, OF_THEAIGAMES, "0,0,0,0,0,0,0;" * 5 + "0,0,1,0,0,0,0"),
+    ],
 )
-def test_platform_s_bot_gets_settings_then_field_and_request(
-    field: str, bot: int, cells: str, make: Make, tmp_path: Path
-) -> None:
-    engine = make(RECORDING, field)
-    assert [engine(play(columns), 1.5) for columns in ("2", "236")] == [3, 3]
-    heard = (tmp_path / "heard").read_text().splitlines()
-    assert heard[:10] == [
-        "settings timebank 1500",
-        "settings time_per_move 1500",
-        f"settings player_names player{bot - 1},player{bot}",
-        f"settings your_bot player{bot}",
-        f"settings your_botid {bot}",
-        "settings field_columns 7",
-        "settings field_rows 6",
-        "update game round 2",
-        f"update game field {cells}",
-        "action move 1500",
-    ]
-    assert [heard[10], heard[12]] == ["update game round 4", "action move 1500"]
+def test_platforms_tell_settings_then_field_and_request(speech: Platform, settings: str, cells: str) -> None:
+    board = play("2")
+    lines = [*speech.greeting(board, 1.5), *speech.question(board, 1.5)]
+    assert "\n".join(lines) == f"{settings}update game field {cells}\naction move 1500"
+
+
+@pytest.mark.parametrize(("speech", "rounds"), [(FLAT, [1, 1, 2, 2, 3]), (IN_ROWS, [1, 2, 3, 4, 5])])
+def test_round_is_two_moves_or_one(speech: Platform, rounds: list[int]) -> None:
+    asked = [next(speech.question(play("01234"[:moves]), 1.0)) for moves in range(5)]
+    assert asked == [f"update game round {number}" for number in rounds]
+
+
+def test_settings_are_told_once_in_a_game(make: Make, tmp_path: Path) -> None:
+    engine, one, two = make(RECORDING, "rows"), play("2"), play("236")
+    assert [engine(board, 1.5) for board in (one, two)] == [3, 3]
+    told = [*IN_ROWS.greeting(one, 1.5), *IN_ROWS.question(one, 1.5), *IN_ROWS.question(two, 1.5)]
+    assert (tmp_path / "heard").read_text().splitlines() == told
 
 
 def test_field_is_told_from_the_top_left() -> None:
-    flat, rows = Platform(".01", ","), Platform("012", ";")
-    assert flat.field(play("006")) == ".," * 28 + "1,.,.,.,.,.,.,0,.,.,.,.,.,0"
-    assert rows.field(play("006")) == "0,0,0,0,0,0,0;" * 4 + "2,0,0,0,0,0,0;1,0,0,0,0,0,1"
+    assert FLAT.field(play("006")) == ".," * 28 + "1,.,.,.,.,.,.,0,.,.,.,.,.,0"
+    assert IN_ROWS.field(play("006")) == "0,0,0,0,0,0,0;" * 4 + "2,0,0,0,0,0,0;1,0,0,0,0,0,1"
 
 
 COUNTING = """
