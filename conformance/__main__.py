@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, str] = {
     "page-load": "page_load.command",
     "reading": "reading.command",
     "store-cost": "store_cost",
+    "strength": "strength",
     "web-load": "web_load.command",
 }
 """The laboratory's commands, each a module there with a function `main`."""

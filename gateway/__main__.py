@@ -24,17 +24,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     from adapters.front_ends import DIALECTS  # noqa: PLC0415
     from gateway.server.arguments import let_output_take_any_text  # noqa: PLC0415
-    from gateway.server.options import COMMANDS, HEALTH, PLAYERS, SHOWING, in_force, parse  # noqa: PLC0415
+    from gateway.server.options import HEALTH, SHOWING, in_force, parse  # noqa: PLC0415
 
     given = sys.argv[1:] if arguments is None else arguments
-    if given and given[0] in COMMANDS:
-        from gateway.server import reports  # noqa: PLC0415
-
-        return reports.main(given)
-    if given and given[0] in PLAYERS:
-        from gateway.server import players  # noqa: PLC0415
-
-        return players.main(given)
+    if (status := _without_a_server(given)) is not None:
+        return status
     if given and given[0] == HEALTH:
         from gateway.server import health  # noqa: PLC0415
 
@@ -63,6 +57,25 @@ def _serve(options: "Options", given: Sequence[str]) -> int:
     from gateway import cli  # noqa: PLC0415  now, so that both load their libraries at the same time
 
     return cli.main(options, writer)
+
+
+def _without_a_server(given: Sequence[str]) -> int | None:
+    """Run a command that needs no options of a server; return its exit status, None for other commands."""
+    from gateway.server.options import ANALYSIS, COMMANDS, PLAYERS  # noqa: PLC0415
+
+    if given and given[0] in COMMANDS:
+        from gateway.server import reports  # noqa: PLC0415
+
+        return reports.main(given)
+    if given and given[0] in PLAYERS:
+        from gateway.server import players  # noqa: PLC0415
+
+        return players.main(given)
+    if given and given[0] == ANALYSIS:
+        from gateway.server import analysing  # noqa: PLC0415
+
+        return analysing.main(given[1:])
+    return None
 
 
 if __name__ == "__main__":

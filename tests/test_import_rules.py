@@ -77,6 +77,8 @@ PURE_OF_CLUSTER = [
 ]
 READING = "conformance.lab.reading.meter"
 """What measures the codecs, and so has to import them."""
+STRENGTH = "conformance.lab.strength"
+"""What measures the engines, and so has to import them."""
 FUZZING = {f"conformance.lab.fuzz.{name}" for name in ("texts", "values", "visits", "seeds", "targets")}
 """What hands bytes to every reader of the gateway, and so has to import them all."""
 IN_DIALECTS = [
@@ -372,6 +374,7 @@ BOT_KNOWS = {
     "gateway.server.arguments",
     "gateway.server.files",
     "gateway.game.board",
+    "gateway.game.notation",
     "gateway.engines",
     "gateway.engines.catalogue",
     "gateway.game.text",
@@ -396,7 +399,7 @@ ENGINES = [name for name in ALL if name.startswith("gateway.engines")]
 
 
 def test_engines_know_the_board_and_each_other() -> None:
-    known = sys.stdlib_module_names | {"bitbully", "gateway.game.board", *ENGINES}
+    known = sys.stdlib_module_names | {"bitbully", "gateway.game.board", "gateway.game.notation", *ENGINES}
     assert offenders(ENGINES, lambda each: (ours(each) | theirs(each)) - known) == {}
 
 
@@ -565,7 +568,7 @@ CONFORMANCE = [name for name in ALL if name.startswith("conformance")]
 
 
 def test_conformance_imports_nothing_of_what_it_checks() -> None:
-    others = [name for name in CONFORMANCE if name not in {READING, *FUZZING}]
+    others = [name for name in CONFORMANCE if name not in {READING, STRENGTH, *FUZZING}]
     assert offenders(others, lambda each: ours(each) - {*CONFORMANCE}) == {}
 
 
@@ -577,6 +580,11 @@ def test_runner_imports_nothing_of_the_laboratory() -> None:
 def test_no_command_of_the_laboratory_is_imported_by_another() -> None:
     commands = {f"conformance.lab.{name}" for name in COMMANDS.values()}
     assert offenders(CONFORMANCE, lambda each: ours(each) & commands) == {}
+
+
+def test_what_measures_engines_imports_engines_and_boards_alone() -> None:
+    known = (*CONFORMANCE, "gateway.engines", "gateway.game.board", "gateway.game.notation")
+    assert all(name.startswith(known) for name in ours(STRENGTH))
 
 
 def test_what_measures_reading_imports_neither_sessions_nor_translators() -> None:

@@ -18,7 +18,7 @@ import trio
 
 from adapters.bot.screen import position
 from adapters.bot.talk import Asked
-from gateway.engines import Engine
+from gateway.engines import Engine, EngineError
 from gateway.game.board import COLUMNS, Board
 
 PART = 20
@@ -78,6 +78,8 @@ class EngineChooser:
 def _chosen(engine: Engine, board: Board, seconds: float) -> int:
     try:
         choice = engine(board, seconds)
+    except EngineError as error:  # of a program of its own, there is no place in our code to show
+        raise EngineFailed(f"the engine failed: {error}; {position(board)}") from error
     except (Exception, SystemExit) as error:  # anybody may have written it
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         report = "".join(format_exception(error.with_traceback(_in_engine(error))))

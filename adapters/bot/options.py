@@ -17,7 +17,7 @@ from adapters.dialect import Dialect
 from adapters.front_ends import DIALECTS
 from adapters.trust import trusting
 from gateway import __version__
-from gateway.engines import EngineUnavailable, UnknownEngine
+from gateway.engines import Engine, EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import CATALOGUE, engine_named, limits_itself
 from gateway.server.arguments import Parser, in_one_line, listed, number
 from gateway.server.files import read_file
@@ -219,19 +219,18 @@ def _text(text: str) -> str:
     return text
 
 
-def _engine(name: str) -> str:
-    """Return the name if there is such an engine."""
+def _engine(name: str) -> tuple[str, Engine | None]:
+    """Return the engine's name and the engine; none for a person at the prompt."""
     if ":" in name and "" not in sys.path:
         sys.path.append("")  # an engine of one's own is looked for where one stands
     try:
-        if name != MANUAL:
-            engine_named(name)
+        return name, None if name == MANUAL else engine_named(name)
     except (UnknownEngine, EngineUnavailable) as error:
         raise argparse.ArgumentTypeError(str(error)) from None
-    return name
 
 
-def _engine_chooser(name: str, think: float | None) -> EngineChooser | None:
-    if name == MANUAL:
+def _engine_chooser(chosen: tuple[str, Engine | None], think: float | None) -> EngineChooser | None:
+    name, engine = chosen
+    if engine is None:
         return None
-    return EngineChooser(engine_named(name), think, math.inf if limits_itself(name) else THINK)
+    return EngineChooser(engine, think, math.inf if limits_itself(name) else THINK)

@@ -16,6 +16,7 @@ import trio
 
 from adapters.bot.talk import Began, Over
 from gateway.game.board import COLUMNS, ROWS, Board, Side
+from gateway.game.notation import position_string
 from gateway.game.text import printable, visible
 
 FIRST = 5.0
@@ -138,7 +139,8 @@ def draw(board: Board) -> str:
 def position(board: Board) -> str:
     """Return in one line how a board came about, and whose turn it is."""
     columns = "".join(str(column) for column in board.moves) or "none"
-    return f"columns so far: {columns}; to move: {disc(board.turn)}"
+    counted_from_1 = f" (position {position_string(board.moves)})" if board.moves else ""
+    return f"columns so far: {columns}{counted_from_1}; to move: {disc(board.turn)}"
 
 
 def disc(side: Side) -> str:

@@ -7,8 +7,12 @@ every game. That is why one engine can play any number of games in turn, in any 
 The rule they keep: the column is playable, and the time is kept to within a few milliseconds. `perfect` is
 the exception to the second half, because it would rather be late than wrong.
 
-Engines read the discs of a board, not the moves that led to it. A board put together from a picture of it
-will do, as long as its discs are those of a game in which the sides took turns.
+Engines that are the user's own keep neither half by themselves: a function, a program behind pipes
+(`external`), a file made for elsewhere (`kaggle`). They come from a command line only, and whoever asks them
+looks at the column that they return.
+
+Engines of ours read the discs of a board, not the moves that led to it. A board put together from a picture
+of it will do, as long as its discs are those of a game in which the sides took turns.
 """
 
 from collections.abc import Callable
@@ -26,3 +30,7 @@ class UnknownEngine(ValueError):
 
 class EngineUnavailable(RuntimeError):
     """An engine needs what is not installed. The message is one line and says what to install."""
+
+
+class EngineError(RuntimeError):
+    """An engine that is not ours found no move. The message is one line and says why."""

@@ -1,7 +1,8 @@
 """Which engines there are, by name.
 
 Knows all engines and how to find one of the user's own. Does not know who may ask for which: a name with a
-module in it runs that module, so it must come from the user's command line and never from the network.
+colon runs a module, a file or a command, so it must come from the user's command line and never from the
+network.
 """
 
 from functools import partial
@@ -13,7 +14,10 @@ from gateway.engines.perfect import perfect, require
 from gateway.engines.search import alpha_beta
 from gateway.game.board import COLUMNS, Board
 
-CATALOGUE = "random, aima, aimafast, aima10, mc:N, mcts:N, mctime, mctstime, perfect, module:function"
+CATALOGUE = (
+    "random, aima, aimafast, aima10, mc:N, mcts:N, mctime, mctstime, perfect, module:function, exec:command,"
+    " kaggle:file"
+)
 """What `engine_named` knows, for people to read. N is a number of simulations."""
 
 SECONDS = {"aima": 0.5, "aimafast": 0.01, "aima10": 10.0}
@@ -52,7 +56,7 @@ def engine_named(name: str) -> Engine:
 def limits_itself(name: str) -> bool:
     """Whether the engine called `name` comes to an end by itself, however much time it may spend."""
     kind, colon, _ = name.partition(":")
-    return kind in _COUNTED or (not colon and name not in _TIMED)
+    return kind in {*_COUNTED, "kaggle"} or (not colon and name not in _TIMED)
 
 
 def anywhere(board: Board, _budget: float) -> int:
@@ -67,6 +71,14 @@ def _number(name: str, digits: str) -> int:
 
 
 def _own(name: str, module: str, function: str) -> Engine:
+    if module == "exec":
+        from gateway.engines.external import program  # noqa: PLC0415  for those who ask
+
+        return program(function)
+    if module == "kaggle":
+        from gateway.engines.kaggle import agent_in  # noqa: PLC0415
+
+        return agent_in(function)
     if not all(part.isidentifier() for part in (*module.split("."), function)):
         raise UnknownEngine(f"{name!r} is neither module:function nor one of {CATALOGUE}")
     try:

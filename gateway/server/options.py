@@ -43,6 +43,9 @@ Results are kept in a database. Other commands read it, also while the server ru
   c4gateway void GAME          keep a game, but let it count no more
   c4gateway rename OLD NEW     give a player another name in all stored games
 
+A position is worked out by itself, its columns counted from 1:
+  c4gateway analyse POSITION   what each column is worth, such as after 4455
+
 Names of players can be protected, and players banned (--players FILE):
   c4gateway player add NAME    protect a name, and print the token that its player has to send
   c4gateway player list        which names are protected
@@ -76,6 +79,8 @@ _OTHERS = ("sqlite", "file", "mysql", "mariadb", "oracle", "mssql")
 """Databases that a scheme alone names, even if no // follows."""
 COMMANDS = ("standings", "show", "export", "import", "recount", "void", "rename")
 """Commands on what was kept; the first argument names one of them."""
+ANALYSIS = "analyse"
+"""The command on a position."""
 PLAYERS = ("player", "ban", "unban")
 """Commands on who may play."""
 SHOWING = "config"

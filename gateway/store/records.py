@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 from gateway.game.board import Board, Side, other
 from gateway.game.events import Ended, Reason
 from gateway.game.ids import GameId, parse, typed
+from gateway.game.notation import position_string
 from gateway.game.results import WITHOUT_RESULT, Finished, Player
 
 WORDS = {
@@ -83,6 +84,11 @@ class GameRecord:
     def result(self) -> int:
         """The winner as a digit: 1 first mover, 2 second mover, 0 nobody."""
         return 0 if self.winner is None else self.winner + 1
+
+    @property
+    def position(self) -> str:
+        """The moves as a position string. Raises ValueError where they are no columns."""
+        return position_string(map(int, self.moves))
 
     def plain(self) -> tuple[object, ...]:
         """Return the game as values that every way of writing knows, for `from_plain`."""

@@ -2,8 +2,8 @@
 
 The keys are those of `GameRecord`, but `id` for its `game`; what there are two of is an array, the first
 mover's first. Times are milliseconds, points in time Unix time. `winner` is 1 for the first mover, 2 for the
-second, 0 for nobody. This is the only format that is read back, and it is read as strictly as what a client
-sends.
+second, 0 for nobody. `position` is `moves` as a position string; exports of older versions lack it. This is
+the only format that is read back, and it is read as strictly as what a client sends.
 """
 
 import json
@@ -45,6 +45,7 @@ def as_object(record: GameRecord) -> dict[str, Any]:
             {"name": player.name, "kind": player.kind, "house": player.house} for player in record.players
         ],
         "moves": record.moves,
+        "position": record.position,
         "winner": record.result,
         "reason": WORDS[record.reason],
         "thought": record.thought,
@@ -57,7 +58,7 @@ def as_object(record: GameRecord) -> dict[str, Any]:
 
 def from_object(found: object) -> GameRecord:
     """Undo `as_object`. Raises ValueError for what that makes of no game."""
-    about = _object(found, _KEYS)
+    about = _object({_POSITION: None, **found} if isinstance(found, dict) else found, {*_KEYS, _POSITION})
     one, two = (_participant(each) for each in _pair(about["players"]))
     thought = _pair(about["thought"])
     record = GameRecord(
@@ -76,11 +77,14 @@ def from_object(found: object) -> GameRecord:
     )
     if not _could_end_so(record):
         raise ValueError(f"game {record.game} cannot have ended so")
+    if about[_POSITION] not in (None, record.position):
+        raise ValueError(f"game {record.game}: position {about[_POSITION]!r} is not that of its moves")
     return record
 
 
 # The parts of it.
 
+_POSITION = "position"
 _KEYS = {"id", *(field.name for field in fields(GameRecord))} - {"game"}
 
 

@@ -45,6 +45,7 @@ def _tags(record: GameRecord) -> Iterator[tuple[str, object]]:
     yield "BlackThought", black_thought
     yield "Series", record.series
     yield "Counted", "yes" if record.counted else "no"
+    yield "Position", record.position
 
 
 def _result(record: GameRecord) -> str:

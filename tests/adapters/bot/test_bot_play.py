@@ -25,6 +25,7 @@ from adapters.bot.screen import Screen, Waiting
 from adapters.bot.talk import Asked, Began, News, Over, Refused, Result, Spent
 from adapters.bot.totals import Totals
 from adapters.contract import PeerGone, WireError
+from gateway.engines import EngineError
 from gateway.game.board import FIRST, Board
 
 WON = Over(Result.WON, Board(), FIRST)
@@ -286,11 +287,21 @@ async def test_engine_that_raises_has_failed_at_a_place_and_in_a_position(
 
     with pytest.raises(EngineFailed) as raised:
         await EngineChooser(engine).choose(Asked(Board().drop(3).drop(0)))
-    assert str(raised.value) == f"{words}; columns so far: 30; to move: X, moving first"
+    assert str(raised.value) == f"{words}; columns so far: 30 (position 41); to move: X, moving first"
     top, place, code, *_ = raised.value.report.splitlines()
     assert top == "Traceback (most recent call last):"
     assert place.endswith(", in engine")  # and of nothing that called it
     assert code.strip() == "raise error"
+
+
+async def test_engine_that_is_no_code_of_ours_has_failed_at_no_place() -> None:
+    def engine(board: Board, seconds: float) -> int:
+        raise EngineError("./bot ended")
+
+    with pytest.raises(EngineFailed) as raised:
+        await EngineChooser(engine).choose(Asked(Board()))
+    assert str(raised.value).startswith("the engine failed: ./bot ended; columns so far: none; to move: X")
+    assert raised.value.report == ""
 
 
 async def test_column_that_cannot_be_played_is_told_with_the_position() -> None:

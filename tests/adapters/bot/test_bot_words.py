@@ -190,6 +190,16 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return err
 
 
+def test_agent_s_file_is_executed_once(tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(
+        f"with open({str(tmp_path / 'runs')!r}, 'a') as runs: runs.write('x')\ndef agent(o): return 3"
+    )
+    player = parse(["droidcon", "host", "--engine", f"kaggle:{tmp_path / 'agent.py'}"]).engine
+    assert player is not None
+    assert (player.engine(Board(), 1.0), player.pace) == (3, math.inf)
+    assert (tmp_path / "runs").read_text() == "x"
+
+
 def test_only_dialect_and_address_are_needed() -> None:
     options = parse(["droidcon", "host"])
     entry = options.entry

@@ -159,7 +159,7 @@ def test_house_players_are_named_in_any_case() -> None:
     assert parse(["--house", "Random, AIMA"]).house == ["random", "aima"]
 
 
-@pytest.mark.parametrize("names", ["", "bob", "random,", "random,mc:5"])
+@pytest.mark.parametrize("names", ["", "bob", "random,", "random,mc:5", "exec:cat", "kaggle:agent.py"])
 def test_who_is_no_house_player_is_not_put_into_the_lobby(
     names: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -39,6 +39,13 @@ def test_name_that_looks_like_the_format_is_read_back_the_same() -> None:
     assert jsonl.read(line) == [STRANGE]
 
 
+def test_every_game_has_its_position_string_and_an_export_from_before_there_were_any_is_read() -> None:
+    written = json.loads("".join(jsonl.write([game(moves="0101010")])))
+    assert written.pop("position") == "1212121"
+    assert jsonl.from_object(written) == game(moves="0101010")
+    assert '[Position "1212121"]\n' in "".join(pgn.write([game(moves="0101010")]))
+
+
 def test_games_that_only_the_log_has_are_read_from_their_array() -> None:
     games = [game(), STRANGE]
     assert jsonl.read(json.dumps([jsonl.as_object(each) for each in games]).encode()) == games
@@ -113,6 +120,8 @@ def test_what_is_no_export_is_a_value_error(text: str) -> None:
         {"round": 2**31},
         {"counted": "yes"},
         {"weather": "fine"},
+        {"position": "121212"},
+        {"position": 1212121},
     ],
 )
 def test_game_that_there_cannot_be_is_a_value_error(fault: dict[str, object]) -> None:

@@ -125,6 +125,7 @@ O  bob    arena     moved second  4 moves  thought 0.187 s
   0 1 2 3 4 5 6
 
 moves 60101010
+position 71212121
 
 Zo\u00eb \U0001f642 -> said, <- heard, in milliseconds since the game began:
          0  <-  genmove ...
@@ -182,6 +183,7 @@ def test_games_of_before_are_found_under_their_numbers_and_all_is_as_it_was(old:
     database = open_to_write(old)
     before = [json.loads(line) for line in (DATA / "version-1.jsonl").read_text().splitlines()]
     exported = [json.loads(line) for line in commands.export(database, "jsonl", Filter())]
+    assert [each.pop("position") for each in exported][17] == "71212121"
     assert exported == [each | {"id": str(each["id"])} for each in before]
     assert len(exported) == 36
     assert "".join(commands.show(database, "18")) == SHOWN

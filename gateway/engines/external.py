@@ -1,0 +1,234 @@
+"""Engines that are programs of their own: lines to their standard input, an answer from their output.
+
+Knows processes, pipes and time; `speech.py` knows what the lines say. The rules it keeps:
+
+- A process is started when it is first needed, and again whenever it has ended. One that ends while it is
+  asked is asked once more.
+- A process that does not answer in its time and `LATE` seconds more is killed with all that it started. So is
+  one that answers what nobody can understand, and one whose answer nobody waits for any more.
+- Its standard error is ours: its author sees what it says there.
+
+It runs the user's command, so it must come from the user's command line, and never from the network.
+"""
+
+import atexit
+import os
+import select
+import shlex
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterable
+from contextlib import suppress
+from threading import Lock
+from time import monotonic
+
+from gateway.engines import EngineError, UnknownEngine
+from gateway.engines.speech import SPEECHES, USUAL, Speech
+from gateway.game.board import Board
+
+LATE = 1.0
+"""Seconds beyond its time after which a program is killed: it may have to be started first."""
+LONGEST = 1e6
+"""Seconds for a move at most."""
+_FAREWELL = 0.3
+"""Seconds that a program has to end by itself when nothing more is said to it."""
+_LONGEST_LINE = 1000
+_OPTION = "field="
+_SHOWN = 60
+
+
+def program(text: str) -> "Program":
+    """Return the engine behind ``exec:``: a command line, perhaps with ``field=`` before it.
+
+    Raises UnknownEngine where it cannot be run.
+    """
+    option, _, command = text.partition(" ")
+    field = option.removeprefix(_OPTION)
+    if field == option:
+        return Program(text, SPEECHES[USUAL])
+    if field not in SPEECHES:
+        raise UnknownEngine(f"{option!r} is none of {', '.join(_OPTION + each for each in SPEECHES)}")
+    return Program(command, SPEECHES[field])
+
+
+class Program:
+    """An engine that is a program of its own."""
+
+    def __init__(self, command: str, speech: Speech) -> None:
+        """Take a command line, which no shell reads. Raises UnknownEngine where it cannot be run."""
+        self._words = _words(command)
+        self._speech = speech
+        self._lock = Lock()
+        self._child: _Child | None = None
+        atexit.register(self.close)
+
+    def __call__(self, board: Board, budget: float) -> int:
+        """Return the column that the program answers. Raises EngineError."""
+        seconds = min(budget, LONGEST)
+        deadline = monotonic() + seconds + LATE
+        with suppress(_EndedError):
+            return self._column(board, seconds, deadline)
+        try:
+            return self._column(board, seconds, deadline)
+        except _EndedError as ended:
+            raise EngineError(f"{self._name} ended without an answer: {ended}") from None
+
+    def close(self) -> None:
+        """End the process, if there is one. The next move starts another."""
+        with self._lock:
+            child, self._child = self._child, None
+            if child is not None:
+                child.leave()
+
+    @property
+    def _name(self) -> str:
+        return " ".join(self._words)
+
+    def _column(self, board: Board, seconds: float, deadline: float) -> int:
+        """Return the answer of one process. Raises EngineError, _EndedError."""
+        child = self._child_for(board, seconds)
+        try:
+            column = self._understood(child.ask(self._speech.question(board, seconds), deadline))
+            child.left = board.drop(column) if board.has_room(column) else None
+            child.is_free = True
+        except _EndedError:
+            if child is self._child:
+                raise
+            raise EngineError(f"{self._name} was asked for another move meanwhile") from None
+        except TimeoutError:
+            late = f"did not answer in {seconds:g} s, and was killed {LATE:g} s later"
+            raise EngineError(f"{self._name} {late} (does it flush its output?)") from None
+        finally:
+            if not child.is_free or child is not self._child:
+                child.close()
+        return column
+
+    def _understood(self, answer: str) -> int:
+        column = self._speech.column(answer)
+        if column is None:
+            raise EngineError(f"{self._name} answered {answer[:_SHOWN]!r}, not {self._speech.expected}")
+        return column
+
+    def _child_for(self, board: Board, seconds: float) -> "_Child":
+        """Return the process for a position, with nothing else to do. Raises EngineError."""
+        with self._lock:
+            child = self._child
+            if child is not None and child.knows(board, self._speech):
+                child.is_free = False
+                return child
+            self._child = None  # before it ends: who asks it then learns that it is not wanted any more
+            if child is not None:
+                child.leave()
+            try:
+                self._child = child = _Child(self._words)
+            except OSError as error:
+                raise EngineError(f"{self._name} cannot be run: {error.strerror}") from None
+        child.tell(self._speech.greeting(board, seconds))
+        return child
+
+
+class _EndedError(Exception):
+    """A process ended instead of answering; says how."""
+
+
+class _Child:
+    """A process."""
+
+    def __init__(self, words: list[str]) -> None:
+        """Start it. Raises OSError."""
+        self._process = subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
+        )
+        self._rest = b""
+        self.left: Board | None = None
+        """The board after its latest move."""
+        self.is_free = False
+        """Whether it waits for a question."""
+
+    def knows(self, board: Board, speech: Speech) -> bool:
+        """Whether it waits, and may be asked about this position after what it was asked before."""
+        if not self.is_free or self._process.poll() is not None:
+            return False
+        return not speech.one_game_each or (self.left is not None and follows(self.left, board))
+
+    def tell(self, lines: Iterable[str]) -> None:
+        """Write lines; one that has ended is told nothing."""
+        assert self._process.stdin is not None
+        with suppress(OSError):
+            self._process.stdin.write("".join(f"{line}\n" for line in lines).encode())
+
+    def ask(self, lines: Iterable[str], deadline: float) -> str:
+        """Return the line that it answers. Raises _EndedError, TimeoutError."""
+        self.tell(lines)
+        while True:
+            line, newline, rest = self._rest.partition(b"\n")
+            if not newline and len(line) <= _LONGEST_LINE:
+                self._rest += self._read(deadline)
+                continue
+            self._rest = rest
+            if text := line.decode(errors="replace").strip():
+                return text
+
+    def leave(self) -> None:
+        """End it. If somebody else is asking it, that one is told that it ended, and closes it."""
+        if self.is_free:
+            self.close()
+        else:
+            self._kill()
+
+    def close(self) -> None:
+        """End it, by itself where it waits for a question, and close the pipes."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.close()
+        if self.is_free:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(_FAREWELL)
+        self._kill()
+        self._process.stdout.close()
+
+    def _kill(self) -> None:
+        if self._process.poll() is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def _read(self, deadline: float) -> bytes:
+        """Return some of its output. Raises _EndedError where there is no more of it, TimeoutError."""
+        assert self._process.stdout is not None
+        waits = select.poll()
+        waits.register(self._process.stdout, select.POLLIN)
+        if not waits.poll(max(0, 1000 * (deadline - monotonic()))):
+            raise TimeoutError
+        if data := os.read(self._process.stdout.fileno(), _LONGEST_LINE):
+            return data
+        raise _EndedError(self._end())
+
+    def _end(self) -> str:
+        """Return in words how it ended, once its output has."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_FAREWELL)
+        self._kill()
+        status = self._process.returncode
+        return f"signal {-status}, {signal.strsignal(-status)}" if status < 0 else f"exit status {status}"
+
+
+def follows(before: Board, after: Board) -> bool:
+    """Whether a board can come one move after another one."""
+    (one, two), (first, second) = before.discs, after.discs
+    grown = (one & first) == one and (two & second) == two
+    return grown and (first | second).bit_count() == (one | two).bit_count() + 1
+
+
+def _words(command: str) -> list[str]:
+    """Return the words of a command line. Raises UnknownEngine where no program goes by the first."""
+    try:
+        words = shlex.split(command)
+        found = words and shutil.which(words[0])
+    except ValueError as error:
+        raise UnknownEngine(f"the command {command!r} cannot be read: {error}") from None
+    if not found:
+        what = f"there is no program {words[0]!r}" if words else "there is no command"
+        raise UnknownEngine(f"{what}; an engine is run as in exec:./engine or exec:python engine.py")
+    return words

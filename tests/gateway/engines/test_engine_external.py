@@ -1,0 +1,244 @@
+"""Engines that are programs of their own: what they are told, and what becomes of those that fail."""
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from engine_positions import play
+
+from gateway.engines import EngineError, UnknownEngine, external
+from gateway.engines.external import Program, program
+from gateway.engines.speech import FLAT, IN_ROWS, Platform
+from gateway.game.board import Board
+
+ECHO = "import sys\nfor line in sys.stdin:\n    print({answer}, flush=True)\n"
+
+Make = Callable[..., Program]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Make]:
+    """Return what makes engines of the text of a Python program; its directory is the program's argument."""
+    made: list[Program] = []
+
+    def making(text: str, field: str = "position") -> Program:
+        file = tmp_path / f"engine{len(made)}.py"
+        file.write_text(text)
+        command = shlex.join([sys.executable, "-IS", str(file), str(tmp_path)])
+        made.append(program(f"field={field} {command}"))
+        return made[-1]
+
+    yield making
+    for each in made:
+        each.close()
+
+
+def test_plain_engine_gets_a_position_string_and_answers_a_column_counted_from_1(make: Make) -> None:
+    engine = make(ECHO.format(answer="len(line)"))
+    assert [engine(play(columns), 10.0) for columns in ("", "33", "33012")] == [0, 2, 5]
+
+
+RECORDING = """
+import sys
+with open(sys.argv[1] + "/heard", "a") as heard:
+    for line in sys.stdin:
+        heard.write(line)
+        if line.startswith("action"):
+            heard.flush()
+            print("place_disc 3", flush=True)
+"""
+
+
+OF_RIDDLES = """\
+settings player_names player0,player1
+settings your_bot player1
+settings timebank 1500
+settings time_per_move 1500
+settings your_botid 1
+settings field_width 7
+settings field_height 6
+update game round 1
+"""
+OF_THEAIGAMES = """\
+settings timebank 1500
+settings time_per_move 1500
+settings player_names player1,player2
+settings your_bot player2
+settings your_botid 2
+settings field_columns 7
+settings field_rows 6
+update game round 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("speech", "settings", "cells"),
+    [
+        (FLAT, OF_RIDDLES, ".," * 37 + "0,.,.,.,."),
+        (IN_ROWS, OF_THEAIGAMES, "0,0,0,0,0,0,0;" * 5 + "0,0,1,0,0,0,0"),
+    ],
+)
+def test_platforms_tell_settings_then_field_and_request(speech: Platform, settings: str, cells: str) -> None:
+    board = play("2")
+    lines = [*speech.greeting(board, 1.5), *speech.question(board, 1.5)]
+    assert "\n".join(lines) == f"{settings}update game field {cells}\naction move 1500"
+
+
+@pytest.mark.parametrize(("speech", "rounds"), [(FLAT, [1, 1, 2, 2, 3]), (IN_ROWS, [1, 2, 3, 4, 5])])
+def test_round_is_two_moves_or_one(speech: Platform, rounds: list[int]) -> None:
+    asked = [next(speech.question(play("01234"[:moves]), 1.0)) for moves in range(5)]
+    assert asked == [f"update game round {number}" for number in rounds]
+
+
+def test_settings_are_told_once_in_a_game(make: Make, tmp_path: Path) -> None:
+    engine, one, two = make(RECORDING, "rows"), play("2"), play("236")
+    assert [engine(board, 1.5) for board in (one, two)] == [3, 3]
+    told = [*IN_ROWS.greeting(one, 1.5), *IN_ROWS.question(one, 1.5), *IN_ROWS.question(two, 1.5)]
+    assert (tmp_path / "heard").read_text().splitlines() == told
+
+
+def test_field_is_told_from_the_top_left() -> None:
+    assert FLAT.field(play("006")) == ".," * 28 + "1,.,.,.,.,.,.,0,.,.,.,.,.,0"
+    assert IN_ROWS.field(play("006")) == "0,0,0,0,0,0,0;" * 4 + "2,0,0,0,0,0,0;1,0,0,0,0,0,1"
+
+
+COUNTING = """
+import sys
+open(sys.argv[1] + "/starts", "a").write("x")
+for line in sys.stdin:
+    if not line.startswith(("settings", "update")):
+        print({answer!r}, flush=True)
+"""
+
+
+@pytest.mark.parametrize(("field", "answer", "starts"), [("flat", "place_disc 3", 2), ("position", "4", 1)])
+def test_platform_s_bot_has_a_process_for_each_game(
+    field: str, answer: str, starts: int, make: Make, tmp_path: Path
+) -> None:
+    engine = make(COUNTING.format(answer=answer), field)
+    for columns in ("", "30", "3035", "6", "630"):
+        assert engine(play(columns), 10.0) == 3
+    assert (tmp_path / "starts").read_text() == "x" * starts
+
+
+def test_program_that_ends_is_started_again_and_asked_again(make: Make, tmp_path: Path) -> None:
+    once = "import sys\nopen(sys.argv[1] + '/starts', 'a').write('x')\ninput()\nprint(5, flush=True)\n"
+    engine = make(once)
+    assert [engine(Board(), 10.0) for _ in range(3)] == [4, 4, 4]
+    assert (tmp_path / "starts").read_text() == "xxx"
+
+
+@pytest.mark.parametrize(
+    ("text", "how"),
+    [
+        ("raise SystemExit(7)", "exit status 7"),
+        ("import os\nos.kill(os.getpid(), 9)", "signal 9, Killed"),
+    ],
+)
+def test_program_that_ends_twice_without_an_answer_has_failed(text: str, how: str, make: Make) -> None:
+    with pytest.raises(EngineError, match=f"ended without an answer: {how}"):
+        make(text)(Board(), 10.0)
+
+
+@pytest.mark.parametrize(
+    ("field", "answer", "expected"),
+    [
+        ("position", "0", "not a column from 1 to 7"),
+        ("position", "8", "not a column from 1 to 7"),
+        ("position", "column 4", "not a column from 1 to 7"),
+        (
+            "flat",
+            "place_disc 7",
+            "not place_disc and a column from 0 to 6 (field=position is for a column alone)",
+        ),
+        ("rows", "3", "not place_disc and a column from 0 to 6 (field=position is for a column alone)"),
+        (
+            "rows",
+            "x" * 5000,
+            "not place_disc and a column from 0 to 6 (field=position is for a column alone)",
+        ),
+    ],
+)
+def test_answer_that_names_no_column_is_told(field: str, answer: str, expected: str, make: Make) -> None:
+    engine = make(ECHO.format(answer=repr(answer)), field)
+    with pytest.raises(EngineError) as raised:
+        engine(Board(), 10.0)
+    assert str(raised.value).endswith(f" answered {answer[:60]!r}, {expected}")
+
+
+def test_program_that_does_not_answer_is_killed_with_all_that_it_started(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(external, "LATE", 0.3)
+    alive = tmp_path / "alive"
+    os.mkfifo(alive)
+    end = os.open(alive, os.O_RDONLY | os.O_NONBLOCK)
+    engine = make(
+        "import os, sys\nhold = os.open(sys.argv[1] + '/alive', os.O_WRONLY)\nos.write(hold, b'x')\n"
+        "os.fork()\nsys.stdin.read()\n"
+    )
+    with pytest.raises(EngineError, match=r"did not answer in 0.1 s, and was killed 0.3 s later"):
+        engine(Board(), 0.1)
+    os.set_blocking(end, True)
+    while os.read(end, 10):  # until nobody is left who could write
+        pass
+    os.close(end)
+
+
+BLOCKED = """
+import sys
+for line in sys.stdin:
+    if len(line) > 1:
+        open(sys.argv[1] + "/asked", "w").close()
+        open(sys.argv[1] + "/never").read()
+    print(4, flush=True)
+"""
+
+
+def test_program_that_nobody_waits_for_any_more_is_left_for_a_new_one(make: Make, tmp_path: Path) -> None:
+    for name in ("asked", "never"):
+        os.mkfifo(tmp_path / name)
+    engine = make(BLOCKED)
+    with ThreadPoolExecutor() as threads:
+        abandoned = threads.submit(engine, play("33"), 60.0)
+        (tmp_path / "asked").read_text()  # it thinks
+        assert engine(Board(), 60.0) == 3
+        with pytest.raises(EngineError, match="was asked for another move meanwhile"):
+            abandoned.result()
+    assert engine(Board(), 60.0) == 3
+
+
+def test_what_it_says_on_stderr_is_seen(make: Make, capfd: pytest.CaptureFixture[str]) -> None:
+    engine = make("import sys\nprint('I think', file=sys.stderr)\n" + ECHO.format(answer="4"))
+    assert engine(Board(), 10.0) == 3
+    assert capfd.readouterr().err == "I think\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "there is no command"),
+        ("field=flat", "there is no command"),
+        ("no-such-program --x", "there is no program 'no-such-program'"),
+        ("field=round cat", "'field=round' is none of field=flat, field=rows, field=position"),
+        ("'cat", "No closing quotation"),
+        ("\0", "there is no program '.x00'"),
+    ],
+)
+def test_command_that_cannot_be_run_is_told_before_any_game(text: str, message: str) -> None:
+    with pytest.raises(UnknownEngine, match=message) as raised:
+        program(text)
+    assert "\n" not in str(raised.value)
+
+
+def test_program_that_the_system_does_not_run_has_failed(tmp_path: Path) -> None:
+    file = tmp_path / "engine"
+    file.write_bytes(b"\x7fELF")
+    file.chmod(0o755)
+    engine = program(shlex.quote(str(file)))
+    with pytest.raises(EngineError, match="cannot be run: "):
+        engine(Board(), 1.0)

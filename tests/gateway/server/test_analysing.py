@@ -1,0 +1,110 @@
+"""`c4gateway analyse`: scores as Pascal Pons' solver gives them, or what a search finds."""
+
+import sys
+
+import pytest
+
+from gateway.__main__ import main
+
+
+def analysed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
+    assert main(["analyse", *arguments]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("position", "score", "end"),
+    [
+        ("4455", 18, "X wins with disc 7"),
+        ("44455554221", -15, "X wins with disc 13"),
+        ("2252576253462244111563365343671351441", -1, "X wins with disc 41"),
+        ("7422341735647741166133573473242566", 1, "X wins with disc 41"),
+        ("23163416124767223154467471272416755633", 0, "a draw"),
+    ],
+)
+def test_scores_are_those_of_pons(
+    position: str, score: int, end: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("bitbully", reason="the solver of the extra 'perfect' is not installed")
+    assert f"score {score}: {end}" in analysed(capsys, position)
+
+
+def test_each_column_has_its_score(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("bitbully", reason="the solver of the extra 'perfect' is not installed")
+    assert analysed(capsys, "4455")[-7:] == [
+        "     1     -4  O wins with disc 36",
+        "     2     -3  O wins with disc 38",
+        "     3     18  X wins with disc 7",
+        "     4      2  X wins with disc 39",
+        "     5      2  X wins with disc 39",
+        "     6     18  X wins with disc 7",
+        "     7     -3  O wins with disc 38",
+    ]
+
+
+def test_board_is_drawn_with_columns_from_1_and_a_full_one_is_said_to_be(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pytest.importorskip("bitbully", reason="the solver of the extra 'perfect' is not installed")
+    lines = analysed(capsys, "4444445")
+    assert lines[:9] == [
+        "  . . . O . . .",
+        "  . . . X . . .",
+        "  . . . O . . .",
+        "  . . . X . . .",
+        "  . . . O . . .",
+        "  . . . X X . .",
+        "  1 2 3 4 5 6 7",
+        "",
+        "O is to move, with disc 8",
+    ]
+    assert "     4   full" in lines
+
+
+@pytest.mark.parametrize(
+    ("position", "column", "words"),
+    [
+        ("4455", 3, "X wins"),
+        ("445566", 3, "X wins"),
+        ("44556", 1, "X wins"),  # the opponent does
+        ("2252576253462244111563365343671351", 1, "O wins"),
+        ("2316341612476722315446747127241675563", 3, "a draw"),
+        ("4", 4, "not certain; guessed at "),
+    ],
+)
+def test_without_the_solver_a_search_tells_what_is_certain_from_what_is_a_guess(
+    position: str,
+    column: int,
+    words: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setitem(sys.modules, "bitbully", None)
+    lines = analysed(capsys, position, "--seconds", "0.02")
+    assert any(line.startswith("estimates of a search, 0.02 s for a column (perfect needs") for line in lines)
+    assert not [line for line in lines if "score" in line]
+    [row] = [line for line in lines[10:] if line.startswith(f"     {column}  ")]
+    assert row.strip().startswith(f"{column}  {words}")
+
+
+def test_game_that_is_over_has_nothing_to_analyse(capsys: pytest.CaptureFixture[str]) -> None:
+    assert analysed(capsys, "1212121")[-1] == "the game is over: X has won"
+
+
+@pytest.mark.parametrize(
+    ("position", "message"),
+    [
+        ("12121212", "move 8 comes after the end"),
+        ("4444444", "column 4 is full"),
+        ("40", "move 2, '0', is not a column from 1 to 7"),
+    ],
+)
+def test_position_that_there_cannot_be_is_one_line_and_status_2(
+    position: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["analyse", position])
+    err = capsys.readouterr().err
+    assert (ended.value.code, err.count("\n")) == (2, 1)
+    assert f"there is no position '{position}': " in err
+    assert message in err
