@@ -113,7 +113,7 @@ def add(database: Database, lines: Iterable[bytes]) -> Iterator[str]:
         while batch := list(islice(numbered, _AT_ONCE)):
             try:
                 stored = storing.store(connection, [record for _, record in batch])
-            except OtherGameError as error:
+                stored = storing.store(connection, [record for _, record in batch]).fresh
                 number = max(number for number, record in batch if record.game == error.game)
                 raise StoreError(f"line {number}: {error}") from error
             seen += len(batch)
