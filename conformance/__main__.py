@@ -26,6 +26,7 @@ COMMANDS: Mapping[str, str] = {
     "matches": "matches",
     "page-load": "page_load.command",
     "reading": "reading.command",
+    "sprt": "sprt",
     "store-cost": "store_cost",
     "web-load": "web_load.command",
 }
