@@ -6,7 +6,7 @@ at the system, because some systems lack modules that the server needs.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 SYSTEMS = {"linux": "Linux", "darwin": "macOS"}
@@ -20,17 +20,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     from adapters.front_ends import DIALECTS  # noqa: PLC0415
     from gateway.server.arguments import let_output_take_any_text  # noqa: PLC0415
-    from gateway.server.options import COMMANDS, HEALTH, PLAYERS, SHOWING, in_force, parse  # noqa: PLC0415
+    from gateway.server.options import COMMANDS, HEALTH, MATCH, PLAYERS, SHOWING, in_force, parse  # noqa: PLC0415
 
     given = sys.argv[1:] if arguments is None else arguments
-    if given and given[0] in COMMANDS:
-        from gateway.server import reports  # noqa: PLC0415
-
-        return reports.main(given)
-    if given and given[0] in PLAYERS:
-        from gateway.server import players  # noqa: PLC0415
-
-        return players.main(given)
+    if given and given[0] in (*COMMANDS, *PLAYERS, MATCH):
+        return _main_of(given[0])(given)
     if given and given[0] == HEALTH:
         from gateway.server import health  # noqa: PLC0415
 
@@ -50,6 +44,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from gateway import cli  # noqa: PLC0415  now, so that both load their libraries at the same time
 
     return cli.main(options, writer)
+
+
+def _main_of(word: str) -> Callable[[Sequence[str]], int]:
+    """Return what carries out a command, by its first word."""
+    from gateway.server.options import MATCH, PLAYERS  # noqa: PLC0415
+
+    if word == MATCH:
+        from adapters.match import command  # noqa: PLC0415
+
+        return command.main
+    if word in PLAYERS:
+        from gateway.server import players  # noqa: PLC0415
+
+        return players.main
+    from gateway.server import reports  # noqa: PLC0415
+
+    return reports.main
 
 
 if __name__ == "__main__":
