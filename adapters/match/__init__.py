@@ -5,7 +5,10 @@ It stands among the adapters because it starts a server of its own. What it coun
 
     command.py     options in, a table out
     options.py     the options
-    runner.py      who plays whom next, and what became of it
+    runner.py      who plays whom next
+    match.py       what is to be played, and what became of it
+    wired.py       a table with bots on a wire
+    engines.py     a table with two engines
     tables.py      the matchmaker: a player is told by the port that it comes by
     server.py      the private server
     bots.py        the processes of bots, and that of two engines

@@ -13,8 +13,9 @@ from typing import Any
 
 import trio
 
+from adapters.match import runner
+from adapters.match.match import Match, Plan
 from adapters.match.options import Options, parse, test_in
-from adapters.match.runner import Match, Plan
 from adapters.match.screen import Screen, stderr
 from gateway.game.ids import RUNS, game_ids
 from gateway.game.text import json_text
@@ -97,11 +98,11 @@ class _Run:
 
                 async def stop() -> None:
                     signals.append(await anext(received))
-                    nursery.cancel_scope.cancel()
+                    self._match.enough.set()
 
                 nursery.start_soon(stop)
                 nursery.start_soon(self._screen.run)
-                await self._match.run(tables)
+                await runner.run(self._match, tables)
                 nursery.cancel_scope.cancel()
         return signals
 
