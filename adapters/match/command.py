@@ -76,7 +76,7 @@ class _Run:
         options.logs.mkdir(parents=True, exist_ok=True)
         settings = journal.settings
         self._test = test_in(settings)
-        self._screen = Screen(lambda: self._lines(LIVE), lambda: self._lines(1)[-1], stderr())
+        self._screen = Screen(self._live, lambda: self._lines(1)[-1], stderr())
         self._failures = 0
         self._match = Match(
             _plan(settings), journal, options.logs, game_ids(secrets.randbelow(RUNS)), self._tell
@@ -120,12 +120,17 @@ class _Run:
             found = table.as_object(self._match.tally, self._progress(), self._test)
             _write(options.json, iter([json_text(found, indent=2) + "\n"]))
 
+    async def _live(self) -> list[str]:
+        """Return how it stands; a thread works that out, so that no game has to wait for it."""
+        return await trio.to_thread.run_sync(self._lines, LIVE)
+
     def _lines(self, samples: int) -> list[str]:
         return table.standing(self._match.tally, self._progress(), self._test, samples)
 
     def _progress(self) -> Progress:
         match = self._match
-        return Progress(match.wanted, match.played, time.monotonic() - self._began, match.schedule.left)
+        left = 0 if match.over() else match.schedule.left
+        return Progress(match.wanted, match.played, time.monotonic() - self._began, left)
 
     def _tell(self, text: str) -> None:
         self._screen.tell(text)

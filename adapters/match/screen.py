@@ -5,7 +5,7 @@ What went wrong with a bot stands above the table, and stays.
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 import trio
@@ -32,8 +32,10 @@ class Text(Protocol):
 class Screen:
     """What people see meanwhile."""
 
-    def __init__(self, lines: Callable[[], Sequence[str]], line: Callable[[], str], out: Text) -> None:
-        """`lines` returns the table, and takes a while: a thread calls it. `line` says the same in short."""
+    def __init__(
+        self, lines: Callable[[], Awaitable[Sequence[str]]], line: Callable[[], str], out: Text
+    ) -> None:
+        """`lines` returns the table, after a while. `line` says the same in short."""
         self._lines = lines
         self._line = line
         self._out = out
@@ -50,7 +52,7 @@ class Screen:
             while True:
                 if self._out.isatty():
                     await trio.sleep(PERIOD)
-                    lines = await trio.to_thread.run_sync(self._lines)
+                    lines = await self._lines()
                     self._out.write(self._up())
                     self._draw(lines)
                 else:

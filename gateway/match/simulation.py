@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from gateway.match.pairs import expected
-from gateway.match.sprt import Decision, Sprt
+from gateway.match.pairs import expected, strength
+from gateway.match.sprt import LOGISTIC, Decision, Sprt
 
 LONGEST = 100_000
 """Pairs after which a test is taken as not decided."""
@@ -31,6 +31,17 @@ def shares(difference: float, kind: Kind) -> list[float]:
     return found
 
 
+def logistic(difference: float, model: str, kind: Kind) -> float:
+    """Return the logistic Elo of a difference in the Elo of a model, of at most 100 either way."""
+    if model == LOGISTIC:
+        return difference
+    low, high = -200.0, 200.0
+    while high - low > 1e-6:
+        middle = (low + high) / 2
+        low, high = (middle, high) if strength(shares(middle, kind)).normalized < difference else (low, middle)
+    return low
+
+
 def _game(score: float, drawn: float) -> tuple[float, float, float]:
     """Return how likely a game is lost, drawn and won. Raises ValueError for too many draws."""
     game = 1 - score - drawn / 2, drawn, score - drawn / 2
@@ -54,7 +65,7 @@ def errors(test: Sprt, kind: Kind, times: int, seed: str) -> tuple[float, float,
     """Return the shares of wrong verdicts at `elo0` and at `elo1`, and the mean number of pairs."""
     wrong, pairs = [], 0
     for difference, right in ((test.elo0, Decision.H0), (test.elo1, Decision.H1)):
-        lot, likely = Random(f"{seed} {difference}"), shares(difference, kind)
+        lot, likely = Random(f"{seed} {difference}"), shares(logistic(difference, test.model, kind), kind)
         found = [verdict(test, likely, lot) for _ in range(times)]
         wrong.append(sum(each is not right for each, _ in found) / times)
         pairs += sum(number for _, number in found)

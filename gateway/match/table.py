@@ -163,8 +163,9 @@ def _meeting(meeting: Meeting) -> str:
     normalized = (
         f"{found.normalized:+.1f} ± {found.normalized_error:.1f}" if isfinite(found.normalized) else "-"
     )
+    interval = f" ({low:+.1f} to {high:+.1f})" if low < high else ""  # pairs that went alike give none
     text = (
-        f"Elo {found.elo:+.1f} ({low:+.1f} to {high:+.1f}), normalized {normalized},"
+        f"Elo {found.elo:+.1f}{interval}, normalized {normalized},"
         f" better with {100 * found.superiority:.1f} %; pairs with 0 to 2 points:"
         f" {' '.join(map(str, meeting.cells))}"
     )
