@@ -23,7 +23,6 @@ COMMANDS: Mapping[str, str] = {
     "house-load": "house_load",
     "junk": "junk.command",
     "kills": "kills.command",
-    "matches": "matches",
     "page-load": "page_load.command",
     "reading": "reading.command",
     "sprt": "sprt",

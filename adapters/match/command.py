@@ -76,7 +76,7 @@ class _Run:
         options.logs.mkdir(parents=True, exist_ok=True)
         settings = journal.settings
         self._test = test_in(settings)
-        self._screen = Screen(self._live, lambda: self._lines(1)[-1], stderr())
+        self._screen = Screen(self._live, self._line, stderr())
         self._failures = 0
         self._match = Match(
             _plan(settings), journal, options.logs, game_ids(secrets.randbelow(RUNS)), self._tell
@@ -123,6 +123,11 @@ class _Run:
     async def _live(self) -> list[str]:
         """Return how it stands; a thread works that out, so that no game has to wait for it."""
         return await trio.to_thread.run_sync(self._lines, LIVE)
+
+    def _line(self) -> str:
+        """Return how it stands, in short: what is said below the table."""
+        lines = self._lines(1)
+        return "; ".join(lines[lines.index("") + 1 :])
 
     def _lines(self, samples: int) -> list[str]:
         return table.standing(self._match.tally, self._progress(), self._test, samples)

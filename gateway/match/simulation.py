@@ -38,7 +38,8 @@ def logistic(difference: float, model: str, kind: Kind) -> float:
     low, high = -200.0, 200.0
     while high - low > 1e-6:
         middle = (low + high) / 2
-        low, high = (middle, high) if strength(shares(middle, kind)).normalized < difference else (low, middle)
+        is_low = strength(shares(middle, kind)).normalized < difference
+        low, high = (middle, high) if is_low else (low, middle)
     return low
 
 
