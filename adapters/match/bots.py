@@ -77,17 +77,19 @@ async def process(words: Sequence[str], log: Path, *, talks: bool = False) -> As
 
 
 async def _end(started: trio.Process) -> None:
-    """End a process, and what it has started."""
-    with suppress(ProcessLookupError):
-        os.killpg(started.pid, signal.SIGTERM)
+    """End a process, and what it has started. One that we talk to ends when nothing more is said."""
+    if started.stdin is not None:
+        await started.stdin.aclose()
+    else:
+        with suppress(ProcessLookupError):
+            os.killpg(started.pid, signal.SIGTERM)
     with trio.move_on_after(GOODBYE):
         await started.wait()
     with suppress(ProcessLookupError):
         os.killpg(started.pid, signal.SIGKILL)
     await started.wait()
-    for stream in (started.stdin, started.stdout):
-        if stream is not None:
-            await stream.aclose()
+    if started.stdout is not None:
+        await started.stdout.aclose()
 
 
 def size(log: Path) -> int:

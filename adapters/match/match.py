@@ -98,7 +98,10 @@ class Match:
         self.enough = trio.Event()
         """Whether no further game is needed, as `over` said or because none is left."""
         self._epoch = time.time() - trio.current_time()
-        self.server = Server(Terms(clock=plan.clock, idle=plan.idle), ids, self._finished)
+        self.failure: Exception | None = None
+        """Why the match cannot go on: as where a game cannot be written down."""
+        terms = Terms(clock=plan.clock, idle=plan.idle)
+        self.server = Server(terms, ids, self._finished, self._failed)
         for played in journal.games():
             self.schedule.done(played.pairing, played.number)
             self._count(played)
@@ -174,6 +177,10 @@ class Match:
         key = played.pairing, played.number // 2
         if self._openings.pop(key, None) is None and played.opening:
             self._openings[key] = played.record.moves[: played.opening]
+
+    def _failed(self, error: Exception) -> None:
+        self.failure = error
+        self.enough.set()
 
     def _finished(self, finished: Finished) -> None:
         """Take in a game of the server's.

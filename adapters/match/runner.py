@@ -9,7 +9,7 @@ from adapters.match.wired import WireTable
 
 
 async def run(match: Match, tables: int) -> None:
-    """Play at so many tables at once. Raises OSError, wrapped."""
+    """Play at so many tables at once. Raises OSError, perhaps wrapped."""
     async with trio.open_nursery() as serving:
         serving.start_soon(match.server.run)
         async with trio.open_nursery() as playing:
@@ -17,6 +17,8 @@ async def run(match: Match, tables: int) -> None:
             await match.enough.wait()
             playing.cancel_scope.cancel()
         serving.cancel_scope.cancel()  # only now: the tables' connections need it until they are closed
+    if match.failure is not None:
+        raise match.failure
 
 
 async def _play(match: Match, tables: int) -> None:

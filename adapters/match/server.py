@@ -34,11 +34,18 @@ HOST = "127.0.0.1"
 class Server:
     """The server. `run` has to run for as long as anybody plays."""
 
-    def __init__(self, terms: Terms, games: Iterator[GameId], over: Callable[[Finished], None]) -> None:
-        """`over` is told of each game that ends."""
+    def __init__(
+        self,
+        terms: Terms,
+        games: Iterator[GameId],
+        over: Callable[[Finished], None],
+        failed: Callable[[Exception], None],
+    ) -> None:
+        """`over` is told of each game that ends, `failed` of an error that it raised."""
         self._tables = Tables()
         self._hub = Hub(terms, self._tables, NoResults(), log_fault, games)
         self._over = over
+        self._failed = failed
         self._arrivals = ArrivalTimes()
         self._epoll = EpollReader() if hasattr(select, "epoll") else None
         self._backlogs, self._turns = Backlogs(), Turns()
@@ -78,8 +85,12 @@ class Server:
         self._tables.remove(name)
 
     def _hear(self) -> None:
-        for fact in self._facts.take():
-            self._tell(fact)
+        """Take in what happened. The feed would note an error, and tell nothing more."""
+        try:
+            for fact in self._facts.take():
+                self._tell(fact)
+        except Exception as error:
+            self._failed(error)
 
     def _tell(self, fact: Fact | Missed) -> None:
         if isinstance(fact, GameStarted):

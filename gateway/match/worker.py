@@ -27,6 +27,10 @@ THINK = 1.0
 """Seconds for a move of an engine that would use all there is, where nobody says how much that is."""
 
 
+PART = 0.9
+"""An engine is told to think for so much of the time at most that any player may take."""
+
+
 class _TooLate(BaseException):
     """An engine thinks for longer than any player may."""
 
@@ -95,7 +99,7 @@ class _Game:
         try:
             signal.setitimer(signal.ITIMER_REAL, self._idle)
             try:
-                column = self._engines[number](board, min(self._budgets[number], self._idle))
+                column = self._engines[number](board, min(self._budgets[number], PART * self._idle))
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
             if index(column) in range(COLUMNS) and board.has_room(index(column)):  # numpy's numbers, too
