@@ -106,7 +106,7 @@ def test_match_goes_on_with_no_game_lost_or_twice(number: signal.Signals) -> Non
     [
         ("crash", 0, "b: ended with status 1: ValueError: out of ideas", ["left"]),
         ("illegal", 0, "", ["illegal"]),
-        ("garbage", 0, "b: sent what is no message of its dialect", None),
+        ("garbage", 0, "b: sent what is no message of its dialect: 'HELLO THERE'", None),
         ("one game", 0, "", None),
         ("start", 1, "b: failed 3 times in a row; it plays no more, 8 games are left out", []),
     ],

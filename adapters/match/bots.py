@@ -81,11 +81,11 @@ async def _end(started: trio.Process) -> None:
     if started.stdin is not None:
         await started.stdin.aclose()
     else:
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError, PermissionError):  # the latter: nobody is left, on macOS
             os.killpg(started.pid, signal.SIGTERM)
     with trio.move_on_after(GOODBYE):
         await started.wait()
-    with suppress(ProcessLookupError):
+    with suppress(ProcessLookupError, PermissionError):
         os.killpg(started.pid, signal.SIGKILL)
     await started.wait()
     if started.stdout is not None:

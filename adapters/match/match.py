@@ -24,7 +24,7 @@ from gateway.match.tally import Tally
 from gateway.store.records import Participant, record_of
 
 MOST_TOLD = 5
-"""Failures of a bot that are told. All of them are in its log."""
+"""Failures of a bot that are told, one line each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class Match:
         """Tell what went wrong with a bot, unless that has been told often enough."""
         self._told[name] += 1
         if self._told[name] <= MOST_TOLD:
-            more = "; what follows is in its log" if self._told[name] == MOST_TOLD else ""
+            more = "; more of this is not told" if self._told[name] == MOST_TOLD else ""
             self._tell(f"{name}: {what}{more}")
 
     def opened(self, table: "Sitting") -> None:

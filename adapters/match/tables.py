@@ -40,8 +40,8 @@ class Table(Protocol):
     def started(self, game: GameId, opener: int) -> None:
         """Note that a game began."""
 
-    def unreadable(self, side: int) -> None:
-        """Note that a player sent what is no message of its dialect."""
+    def unreadable(self, side: int, text: str) -> None:
+        """Note that a player sent a text that is no message of its dialect."""
 
 
 class Tables:
@@ -142,7 +142,7 @@ class Tables:
 class Door:
     """The hub as the clients of one port see it: all of them come from there."""
 
-    def __init__(self, hub: Hub, port: str, unreadable: Callable[[], None]) -> None:
+    def __init__(self, hub: Hub, port: str, unreadable: Callable[[str], None]) -> None:
         self._hub = hub
         self._port = port
         self._unreadable = unreadable
@@ -163,9 +163,9 @@ class Door:
         return self._hub.open(mailbox, manners, now, self._port)
 
     def submit(self, seat: Seat, command: Command, now: float) -> bool:
-        """Pass on a command; note one that nobody could read."""
+        """Pass on a command; note one that nobody could read, which a connection's mailbox still has."""
         if isinstance(command, Unreadable):
-            self._unreadable()
+            self._unreadable(str(getattr(seat.mailbox, "latest", "")))
         return self._hub.submit(seat, command, now)
 
     def handed(self, seat: Seat, request: ToMove, now: float) -> None:

@@ -12,9 +12,12 @@ from adapters.match.match import Match
 from adapters.match.server import HOST
 from adapters.match.tables import Series
 from gateway.game.ids import GameId
+from gateway.game.text import quoted
 
 PATIENCE = 60.0
 """Seconds that a bot has until it asks for a game, or for the next one."""
+SHOWN = 80
+"""Characters of such a text that are shown."""
 TRIES = 3
 """Failures of a bot without a game between them, after which it plays no more."""
 
@@ -50,7 +53,6 @@ class WireTable:
         self._seated = (_Seated(), _Seated())
         self._failures = [0, 0]
         self._ended = 0
-        self._unreadable = [0, 0]
         self._over = trio.Event()
 
     async def run(self) -> None:
@@ -106,11 +108,9 @@ class WireTable:
         self._ended += 1
         self._failures = [0, 0]
 
-    def unreadable(self, side: int) -> None:
-        """Tell of a message that is none, the first time."""
-        self._unreadable[side] += 1
-        if self._unreadable[side] == 1:
-            self._tell(side, "sent what is no message of its dialect; its log may say why")
+    def unreadable(self, side: int, text: str) -> None:
+        """Tell of a text that is no message."""
+        self._tell(side, f"sent what is no message of its dialect: {quoted(text[:SHOWN])}")
 
     # The processes.
 

@@ -119,8 +119,8 @@ def _rows(tally: Tally, rated: Sequence[Rating]) -> list[Sequence[str]]:
         below = order[rank : rank + 1]
         rows.append(
             (
-                *(str(rank), printable(player.name), f"{rating.elo:+.0f}"),
-                f"{rating.interval[0]:+.0f} to {rating.interval[1]:+.0f}",
+                *(str(rank), printable(player.name), _signed(rating.elo)),
+                " to ".join(map(_signed, rating.interval)),
                 *(f"{100 * rating.superiority[each]:.1f} %" for each in below or ()),
                 *(() if below else ("",)),
                 *(str(total.games), f"{total.points:g}", str(total.won), str(total.drawn), str(total.lost)),
@@ -130,6 +130,10 @@ def _rows(tally: Tally, rated: Sequence[Rating]) -> list[Sequence[str]]:
             )
         )
     return rows
+
+
+def _signed(elo: float) -> str:
+    return f"{round(elo):+d}" if round(elo) else "0"
 
 
 def _second(player: Player) -> str:

@@ -143,7 +143,7 @@ async def test_failures_of_a_bot_are_told_a_few_times(journal: Journal) -> None:
     match = match_of(journal, tell=told.append)
     for _ in range(MOST_TOLD + 3):
         match.complain("a", "crashed")
-    assert told == ["a: crashed"] * (MOST_TOLD - 1) + ["a: crashed; what follows is in its log"]
+    assert told == ["a: crashed"] * (MOST_TOLD - 1) + ["a: crashed; more of this is not told"]
 
 
 async def test_match_ends_with_the_error_where_a_game_cannot_be_written(journal: Journal) -> None:

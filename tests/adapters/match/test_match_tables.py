@@ -30,7 +30,7 @@ class FakeTable:
     def started(self, _: GameId, opener: int) -> None:
         self.games.append(opener)
 
-    def unreadable(self, side: int) -> None:
+    def unreadable(self, side: int, text: str) -> None:
         self.unread[side] += 1
 
 
@@ -108,12 +108,13 @@ def test_table_without_a_plan_lets_its_players_wait(world: Match) -> None:
 
 
 def test_door_tells_where_a_player_comes_from_and_what_nobody_could_read(world: Match) -> None:
-    unread: list[int] = []
-    door = Door(world.hub, "one.0", lambda: unread.append(1))
+    unread: list[str] = []
+    door = Door(world.hub, "one.0", unread.append)
     client = world.client(STEPPING_OUT)
+    client.latest = "HELLO THERE"  # type: ignore[attr-defined]
     seat = door.open(client, STEPPING_OUT, 0.0, "10.0.0.1")
     assert seat.origin == "one.0"
     assert not door.submit(seat, Unreadable(1), 0.0)
-    assert unread == [1]
+    assert unread == ["HELLO THERE"]
     assert door.feed is world.hub.feed
     assert door.results is world.hub.results
