@@ -38,12 +38,6 @@ def main(arguments: Sequence[str]) -> int:
     try:
         with _journal(options) as journal:
             status = trio.run(_played, options, journal)
-    except* FileExistsError:
-        print(
-            f"c4gateway: error: there is a match in {options.state}; --resume goes on with it, --state takes"
-            " another file",
-            file=sys.stderr,
-        )
     except* (OSError, ValueError) as errors:
         print(f"c4gateway: error: {in_one_line(errors)}", file=sys.stderr)
     except* KeyboardInterrupt:  # before anybody listened for it
@@ -52,9 +46,14 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _journal(options: Options) -> Journal:
-    if options.settings:
+    """Open the file of the match. Raises OSError, ValueError."""
+    if not options.settings:
+        return Journal.old(options.state)
+    try:
         return Journal.new(options.state, options.settings)
-    return Journal.old(options.state)
+    except FileExistsError:
+        what = "--resume goes on with it, --state takes another file"
+        raise ValueError(f"there is a match in {options.state}; {what}") from None
 
 
 async def _played(options: Options, journal: Journal) -> int:

@@ -82,16 +82,20 @@ class WireTable:
 
     def plan(self) -> Series | None:
         """Return the games that can follow each other: colours swap with each of them."""
-        if not self.unplayed:
-            self.unplayed = self._match.schedule.take(self.pairing)
-        if not self.unplayed:
-            self._over.set()
+        if not self._has_more():
             return None
         first = self.unplayed[0]
         games = 1
         while games < len(self.unplayed) and (self.unplayed[games] - first) % 2 == games % 2:
             games += 1
         return Series(first % 2, games)
+
+    def _has_more(self) -> bool:
+        """Whether there is a game to be played; if none, the table is over."""
+        self.unplayed = self.unplayed or self._match.schedule.take(self.pairing)
+        if not self.unplayed:
+            self._over.set()
+        return bool(self.unplayed)
 
     def seated(self, side: int, *, there: bool) -> None:
         """Note that a player has a place, or has none any more."""
@@ -122,7 +126,7 @@ class WireTable:
         else:
             words = bots.engine(text, name, f"{HOST}:{port}", self._match.plan.think)
         log = self._match.log(name)
-        while self._failures[side] < TRIES:
+        while self._failures[side] < TRIES and self._has_more():
             since, games = bots.size(log), self._ended
             try:
                 async with bots.process(words, log) as process:
@@ -132,7 +136,8 @@ class WireTable:
             if ending or games == self._ended:
                 self._failures[side] += 1
                 self._tell(side, f"{ending or 'ended without a game'}: {bots.last_words(log, since)}")
-        self._match.drop(self._players[side], f"failed {TRIES} times in a row")
+        if self._failures[side] == TRIES:
+            self._match.drop(self._players[side], f"failed {TRIES} times in a row")
 
     async def _ending(self, process: trio.Process, side: int) -> str:
         """Wait for a process's end; return what is wrong with it, if anything is."""

@@ -19,6 +19,8 @@ from gateway.store.records import WORDS
 
 SAMPLES = 1000
 """Samples of the bootstrap at the end."""
+_FEW = 4
+"""Players for whom there are as many samples as were asked for."""
 _HEAD = (
     *("", "player", "Elo", "95 %", "better", "games", "points", "won", "drawn", "lost", "first", "second"),
     *("s/move", "time", "illegal", "left"),
@@ -108,7 +110,10 @@ def decided(tally: Tally, test: Sprt | None) -> bool:
 
 
 def _rated(tally: Tally, samples: int) -> list[Rating]:
-    return ratings(len(tally.players), tally.crosstable, samples, Random(samples))
+    """Return the players' ratings; of many players, from fewer samples, because each takes longer."""
+    players = len(tally.players)
+    fewer = samples * _FEW // max(_FEW, players)
+    return ratings(players, tally.crosstable, max(1, fewer), Random(samples))
 
 
 def _rows(tally: Tally, rated: Sequence[Rating]) -> list[Sequence[str]]:
