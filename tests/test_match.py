@@ -62,6 +62,14 @@ def test_engines_play_and_a_match_that_is_over_has_nothing_left(
     assert is_whole(6)
 
 
+def test_bots_on_a_wire_play_with_either_colour(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--player", f"a={GOOD}", "--player", f"b={with_fault('one game')}", "--games", "4"]
+    assert main(["match", *words]) == 0
+    assert "4 of 4 games, " in capsys.readouterr().out
+    assert is_whole(4)
+    assert sorted(path.name for path in Path("match.jsonl.logs").iterdir()) == ["a.log", "b.log"]
+
+
 def lost_by(name: str) -> list[str]:
     """Return in which ways a player has lost."""
     found = [each["game"] for each in games()]
