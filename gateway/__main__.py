@@ -6,7 +6,7 @@ at the system, because some systems lack modules that the server needs.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -27,8 +27,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from gateway.server.options import HEALTH, SHOWING, in_force, parse  # noqa: PLC0415
 
     given = sys.argv[1:] if arguments is None else arguments
-    if (status := _without_a_server(given)) is not None:
-        return status
+    if given and (command := _without_a_server(given[0])) is not None:
+        return command(given)
     if given and given[0] == HEALTH:
         from gateway.server import health  # noqa: PLC0415
 
@@ -59,22 +59,26 @@ def _serve(options: "Options", given: Sequence[str]) -> int:
     return cli.main(options, writer)
 
 
-def _without_a_server(given: Sequence[str]) -> int | None:
-    """Run a command that needs no options of a server; return its exit status, None for other commands."""
-    from gateway.server.options import ANALYSIS, COMMANDS, PLAYERS  # noqa: PLC0415
+def _without_a_server(word: str) -> Callable[[Sequence[str]], int] | None:
+    """Return what carries out a command that needs no options of a server; None for other words."""
+    from gateway.server.options import ANALYSIS, COMMANDS, MATCH, PLAYERS  # noqa: PLC0415
 
-    if given and given[0] in COMMANDS:
+    if word in COMMANDS:
         from gateway.server import reports  # noqa: PLC0415
 
-        return reports.main(given)
-    if given and given[0] in PLAYERS:
+        return reports.main
+    if word in PLAYERS:
         from gateway.server import players  # noqa: PLC0415
 
-        return players.main(given)
-    if given and given[0] == ANALYSIS:
+        return players.main
+    if word == ANALYSIS:
         from gateway.server import analysing  # noqa: PLC0415
 
-        return analysing.main(given[1:])
+        return lambda given: analysing.main(given[1:])
+    if word == MATCH:
+        from adapters.match import command  # noqa: PLC0415
+
+        return command.main
     return None
 
 

@@ -32,6 +32,7 @@ PACKAGES = {
     "hub": {"game", "matchmaking"},
     "cluster": {"game", "matchmaking", "hub"},
     "store": {"game"},
+    "match": {"game", "engines", "store"},
     "server": {"game", "matchmaking", "hub", "engines", "store"},
 }
 """The packages of the gateway, and what each of them may import."""
@@ -81,6 +82,8 @@ STRENGTH = "conformance.lab.strength"
 """What measures the engines, and so has to import them."""
 FUZZING = {f"conformance.lab.fuzz.{name}" for name in ("texts", "values", "visits", "seeds", "targets")}
 """What hands bytes to every reader of the gateway, and so has to import them all."""
+SIMULATING = "conformance.lab.sprt"
+"""What simulates the test of a hypothesis, and so has to import it."""
 IN_DIALECTS = [
     name
     for name in ALL
@@ -216,13 +219,28 @@ def test_core_knows_no_dialect_by_name() -> None:
 # 3 and 5: the outer gateway.
 
 
+MATCH = "adapters.match.command"
+"""The command that has a server of its own."""
+
+
 def test_cli_alone_imports_the_adapters_and_the_command_their_list() -> None:
     users = {name for name in ALL if any(found.startswith("adapters") for found in ours(name))}
     assert {name for name in users if not name.startswith("adapters")} == {
         *(COMMAND, "gateway.cli", READING),
         *FUZZING,
     }
-    assert {found for found in ours(COMMAND) if found.startswith("adapters")} == {LIST}
+    assert {found for found in ours(COMMAND) if found.startswith("adapters")} == {LIST, MATCH}
+
+
+@pytest.mark.parametrize("module", ["pairs", "sprt", "joint", "schedule", "simulation"])
+def test_what_a_match_reckons_with_is_pure(module: str) -> None:
+    assert theirs(f"gateway.match.{module}") <= PURE
+    assert all(name.startswith("gateway.match") for name in ours(f"gateway.match.{module}"))
+
+
+def test_nothing_but_the_command_imports_the_match() -> None:
+    users = {name for name in ALL if any(found.startswith("adapters.match") for found in ours(name))}
+    assert {name for name in users if not name.startswith("adapters.match")} == {COMMAND}
 
 
 def test_options_are_read_without_what_serves() -> None:
@@ -568,7 +586,7 @@ CONFORMANCE = [name for name in ALL if name.startswith("conformance")]
 
 
 def test_conformance_imports_nothing_of_what_it_checks() -> None:
-    others = [name for name in CONFORMANCE if name not in {READING, STRENGTH, *FUZZING}]
+    others = [name for name in CONFORMANCE if name not in {READING, STRENGTH, SIMULATING, *FUZZING}]
     assert offenders(others, lambda each: ours(each) - {*CONFORMANCE}) == {}
 
 

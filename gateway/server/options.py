@@ -53,6 +53,9 @@ Names of players can be protected, and players banned (--players FILE):
   c4gateway ban WHO            no longer let in a name, an address or a network (CIDR)
   c4gateway unban WHO          let it in again
 
+Bots and engines can be compared by many games on a private server:
+  c4gateway match --player A=WHO --player B=WHO
+
 Each option may also be in the environment (C4GATEWAY_LOG_LEVEL for --log-level) or in a file (--config):
   c4gateway config [OPTIONS]   which options are in force, and where each comes from
   c4gateway health [OPTIONS]   whether a running server with these options is well
@@ -85,6 +88,8 @@ PLAYERS = ("player", "ban", "unban")
 """Commands on who may play."""
 SHOWING = "config"
 """The command that shows the options."""
+MATCH = "match"
+"""The command that plays many games between bots or engines."""
 HEALTH = "health"
 """The command that asks a running server how it is."""
 

@@ -1,0 +1,159 @@
+"""The command ``c4gateway match``: options in, games played, a table out.
+
+It stops in good order on Ctrl-C and SIGTERM: what was played is shown, and the match can go on.
+"""
+
+import secrets
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import trio
+
+from adapters.match import runner
+from adapters.match.match import Match, Plan
+from adapters.match.options import Options, parse, test_in
+from adapters.match.screen import Screen, stderr
+from gateway.game.ids import RUNS, game_ids
+from gateway.game.text import json_text
+from gateway.match import table
+from gateway.match.journal import Journal
+from gateway.match.table import Progress
+from gateway.server.arguments import in_one_line, let_output_take_any_text
+from gateway.store.formats import jsonl, pgn
+
+LIVE = 100
+"""Samples of the bootstrap while games go on."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Play; return the exit status."""
+    options = parse(arguments)
+    let_output_take_any_text()
+    sys.setswitchinterval(1e-4)  # a thread that computes a table gives way to the games
+    status = 1
+    try:
+        with _journal(options) as journal:
+            status = trio.run(_played, options, journal)
+    except* (OSError, ValueError) as errors:
+        print(f"c4gateway: error: {in_one_line(errors)}", file=sys.stderr)
+    except* KeyboardInterrupt:  # before anybody listened for it
+        status = 128 + signal.SIGINT
+    return status
+
+
+def _journal(options: Options) -> Journal:
+    """Open the file of the match. Raises OSError, ValueError."""
+    if not options.settings:
+        return Journal.old(options.state)
+    try:
+        return Journal.new(options.state, options.settings)
+    except FileExistsError:
+        what = "--resume goes on with it, --state takes another file"
+        raise ValueError(f"there is a match in {options.state}; {what}") from None
+
+
+async def _played(options: Options, journal: Journal) -> int:
+    """Play, and return the exit status."""
+    run = _Run(options, journal)
+    signals = await run.play(options.concurrency)
+    run.show()
+    run.write(options, journal)
+    if signals:
+        print(f"stopped; to go on: c4gateway match --resume --state {options.state}", file=sys.stderr)
+        return 128 + signals[0]
+    return run.status
+
+
+class _Run:
+    """One run of the command."""
+
+    def __init__(self, options: Options, journal: Journal) -> None:
+        options.logs.mkdir(parents=True, exist_ok=True)
+        settings = journal.settings
+        self._test = test_in(settings)
+        self._screen = Screen(self._live, self._line, stderr())
+        self._failures = 0
+        self._match = Match(
+            _plan(settings), journal, options.logs, game_ids(secrets.randbelow(RUNS)), self._tell
+        )
+        self._match.over = lambda: table.decided(self._match.tally, self._test)
+        self._began = time.monotonic()
+
+    @property
+    def status(self) -> int:
+        """0 where all is well."""
+        refused = self._test is not None and self._match.tally.meetings[0].repeats
+        return 1 if self._match.dropped or refused else 0
+
+    async def play(self, tables: int) -> list[int]:
+        """Play until the end, or a signal; return the signals."""
+        signals = list[int]()
+        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as received:
+            async with trio.open_nursery() as nursery:
+
+                async def stop() -> None:
+                    signals.append(await anext(received))
+                    self._match.enough.set()
+
+                nursery.start_soon(stop)
+                nursery.start_soon(self._screen.run)
+                await runner.run(self._match, tables)
+                nursery.cancel_scope.cancel()
+        return signals
+
+    def show(self) -> None:
+        """Print how it stands."""
+        lines = [*self._lines(table.SAMPLES), "", *table.details(self._match.tally)]
+        print("\n".join(lines))
+
+    def write(self, options: Options, journal: Journal) -> None:
+        """Write what was asked for. Raises OSError."""
+        for path, form in ((options.pgn, pgn.write), (options.jsonl, jsonl.write)):
+            if path is not None:
+                _write(path, form(played.record for played in journal.games()))
+        if options.json is not None:
+            found = table.as_object(self._match.tally, self._progress(), self._test)
+            _write(options.json, iter([json_text(found, indent=2) + "\n"]))
+
+    async def _live(self) -> list[str]:
+        """Return how it stands; a thread works that out, so that no game has to wait for it."""
+        return await trio.to_thread.run_sync(self._lines, LIVE)
+
+    def _line(self) -> str:
+        """Return how it stands, in short: what is said below the table."""
+        lines = self._lines(1)
+        return "; ".join(lines[lines.index("") + 1 :])
+
+    def _lines(self, samples: int) -> list[str]:
+        return table.standing(self._match.tally, self._progress(), self._test, samples)
+
+    def _progress(self) -> Progress:
+        match = self._match
+        left = 0 if match.over() else match.schedule.left
+        return Progress(match.wanted, match.played, time.monotonic() - self._began, left)
+
+    def _tell(self, text: str) -> None:
+        self._screen.tell(text)
+
+
+def _write(path: Path, pieces: Iterator[str]) -> None:
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(pieces)
+
+
+def _plan(settings: dict[str, Any]) -> Plan:
+    """Return what the file of a match says. Raises ValueError."""
+    try:
+        return Plan(
+            players=[(name, who) for name, who in settings["players"]],
+            **{
+                key: settings[key]
+                for key in ("games", "gauntlet", "clock", "idle", "think", "discs", "openings", "seed")
+            },
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"the file of the match lacks something: {error}") from None

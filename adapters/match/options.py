@@ -1,0 +1,233 @@
+"""The options of the command ``c4gateway match``."""
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from adapters.match import bots
+from gateway.engines import EngineUnavailable, UnknownEngine
+from gateway.engines.catalogue import CATALOGUE, engine_named
+from gateway.match import openings
+from gateway.match.sprt import LOGISTIC, MODELS, Sprt
+from gateway.server.arguments import Parser, in_one_line, number
+
+DESCRIPTION = """\
+Plays many games between bots, engines, or both, and says how strong they are. Bots are processes that are
+started and told a port of a private server.
+"""
+EPILOG = """\
+A player is a command with {port} in it, which stands for the port that it has to connect to in whatever
+dialect it speaks ({host} and {name} stand for the rest), or an engine. Engines:
+ENGINES.
+
+examples:
+  c4gateway match --player a='python mybot.py {host} {port}' --player b=aimafast --games 1000
+  c4gateway match --player old=mine:old --player new=mine:new --openings 8 --sprt elo0=0 elo1=20
+  c4gateway match --resume
+
+The exit status is 0 when all is played or the test is decided, 1 where a player failed, the system refused
+something or the test cannot be decided, 2 for wrong options, 130 after Ctrl-C.
+"""
+STATE = "match.jsonl"
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,31}")
+_FIXED = ("player", "games", "gauntlet", "clock", "idle", "think", "openings", "seed", "sprt")
+"""Options that are in the file of a match, and that cannot change when it goes on."""
+_DEFAULTS: dict[str, Any] = {"gauntlet": False, "clock": 42.0, "idle": 60.0, "think": None, "sprt": None}
+_GAMES, _MOST_WITH_TEST = 100, 20_000
+_MOST = 10**7
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What is asked for."""
+
+    settings: dict[str, Any]
+    """What stands in the file of the match; empty where the match is to go on as the file says."""
+    state: Path
+    logs: Path
+    concurrency: int
+    pgn: Path | None
+    jsonl: Path | None
+    json: Path | None
+
+
+def parse(arguments: Sequence[str]) -> Options:
+    """Return the options, which follow the first word.
+
+    Exits with status 2, after a line on stderr, where they are wrong.
+    """
+    parser = _parser()
+    found = parser.parse_args(arguments[1:])
+    given = [each for each in _FIXED if getattr(found, each) is not None]
+    settings: dict[str, Any] = {}
+    try:
+        if not found.resume:
+            settings = _settings(found)
+        elif given:
+            raise ValueError(
+                f"--{given[0]} cannot change when a match goes on: {found.state} says what it is"
+            )
+    except (OSError, ValueError) as error:
+        parser.error(in_one_line(error))
+    return Options(
+        settings=settings,
+        state=found.state,
+        logs=found.logs or found.state.with_name(f"{found.state.name}.logs"),
+        concurrency=found.concurrency,
+        pgn=found.pgn,
+        jsonl=found.jsonl,
+        json=found.json,
+    )
+
+
+def test_in(settings: dict[str, Any]) -> Sprt | None:
+    """Return the test of a hypothesis that a match is for, if it is for one. Raises TypeError, ValueError."""
+    return None if settings["sprt"] is None else Sprt(**settings["sprt"])
+
+
+def _settings(found: argparse.Namespace) -> dict[str, Any]:
+    """Return what is to stand in the file of the match. Raises OSError, ValueError."""
+    players = found.player or []
+    if len(players) < 2 or len({name for name, _ in players}) < len(players):
+        raise ValueError("a match needs two or more --player NAME=WHO, with different names")
+    settings = {key: getattr(found, key) for key in _FIXED if key not in ("player", "openings")}
+    settings = {key: _DEFAULTS.get(key) if value is None else value for key, value in settings.items()}
+    if settings["games"] is None:
+        settings["games"] = _GAMES if found.sprt is None else _MOST_WITH_TEST
+    if settings["games"] % 2:
+        raise ValueError("--games has to be even: each opening is played with both colours")
+    if found.sprt is not None:
+        settings["sprt"] = _sprt(found.sprt, len(players))
+    settings["seed"] = settings["seed"] or os.urandom(4).hex()
+    return {"players": players, **settings, **_openings(found.openings, players)}
+
+
+def _sprt(words: Sequence[str], players: int) -> dict[str, Any]:
+    if players > 2:
+        raise ValueError("--sprt is a test of two players")
+    found: dict[str, Any] = {"elo0": 0.0, "elo1": 10.0, "alpha": 0.05, "beta": 0.05, "model": LOGISTIC}
+    for word in words:
+        key, _, value = word.partition("=")
+        if key not in found:
+            raise ValueError(f"--sprt takes {', '.join(f'{each}=' for each in found)}, not {word!r}")
+        try:
+            found[key] = value if key == "model" else float(value)
+        except ValueError:
+            raise ValueError(f"--sprt {key}: {value!r} is not a number") from None
+    try:
+        Sprt(**found)
+    except ValueError as error:
+        raise ValueError(f"--sprt: {error}") from None
+    return found
+
+
+def _openings(text: str | None, players: Sequence[Sequence[str]]) -> dict[str, Any]:
+    if text is None:
+        return {"discs": 0, "openings": []}
+    for name, who in players:
+        if bots.is_command(who):
+            raise ValueError(f"--openings: {name} is a bot on a wire, which starts from the empty board")
+    if text.isascii() and text.isdecimal():
+        if int(text) > openings.MOST:
+            raise ValueError(f"--openings: {text} discs are too many; {openings.MOST} at most")
+        return {"discs": int(text), "openings": []}
+    with open(text, encoding="utf-8") as lines:
+        try:
+            return {"discs": 0, "openings": openings.read(lines)}
+        except ValueError as error:
+            raise ValueError(f"--openings {text}: {error}") from None
+
+
+def _player(text: str) -> tuple[str, str]:
+    name, sign, who = text.partition("=")
+    if not (sign and who and _NAME.fullmatch(name)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=COMMAND or NAME=ENGINE")
+    try:
+        if bots.is_command(who):
+            bots.command(who, name, "", 0)
+        else:
+            engine_named(who)
+    except (UnknownEngine, EngineUnavailable) as error:
+        hint = "; a bot's command needs {port} in it" if " " in who else ""
+        raise argparse.ArgumentTypeError(f"{name}: {error}{hint}") from None
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{name}: {error}") from None
+    return name, who
+
+
+def _parser() -> Parser:
+    if "" not in sys.path:
+        sys.path.append("")  # an engine of one's own is looked for where one stands
+    parser = Parser(
+        prog="c4gateway match",
+        description=DESCRIPTION,
+        epilog=EPILOG.replace("ENGINES", CATALOGUE),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    _add_games(parser.add_argument_group("who plays, and how often"))
+    _add_terms(parser.add_argument_group("how"))
+    _add_files(parser.add_argument_group("what is left of it"))
+    return parser
+
+
+def _add_games(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--player", type=_player, action="append", metavar="NAME=WHO", help="a player; two of them or more"
+    )
+    group.add_argument(
+        "--games",
+        type=number(int, 2, _MOST),
+        metavar="N",
+        help=f"games of each two players, an even number ({_GAMES}; with --sprt at most {_MOST_WITH_TEST})",
+    )
+    group.add_argument(
+        "--gauntlet", action="store_true", default=None, help="only the first player meets all others"
+    )
+    group.add_argument(
+        "--sprt",
+        nargs="*",
+        metavar="KEY=VALUE",
+        help="stop when it is decided whether the first player is better by elo1 rather than elo0"
+        f" (elo0=0 elo1=10 alpha=.05 beta=.05 model={LOGISTIC}; or {' or '.join(MODELS[1:])})",
+    )
+    group.add_argument(
+        "--openings",
+        metavar="N|FILE",
+        help="engines start from balanced positions of N discs, or those of a file with one a line, as 4455",
+    )
+
+
+def _add_terms(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--concurrency", type=number(int, 1, 256), default=1, metavar="N", help="games at once (1)"
+    )
+    seconds = number(float, 0.001, 1e6)
+    group.add_argument(
+        "--think", type=seconds, metavar="SECONDS", help="most time of an engine for a move (what it takes)"
+    )
+    group.add_argument(
+        "--clock", type=seconds, metavar="SECONDS", help="as of the server, where it has one (42)"
+    )
+    group.add_argument(
+        "--idle", type=seconds, metavar="SECONDS", help="most time for a move in other games (60)"
+    )
+    group.add_argument("--seed", metavar="WORD", help="for the same openings once more")
+
+
+def _add_files(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--state", type=Path, default=Path(STATE), metavar="FILE", help=f"each game is kept here ({STATE})"
+    )
+    group.add_argument("--resume", action="store_true", help="go on with the match in that file")
+    group.add_argument(
+        "--logs", type=Path, metavar="DIR", help="what bots say on stderr, a file each (FILE.logs)"
+    )
+    for name in ("pgn", "jsonl", "json"):
+        what = "the figures" if name == "json" else "the games"
+        group.add_argument(f"--{name}", type=Path, metavar="FILE", help=f"write {what} here at the end")

@@ -1,0 +1,79 @@
+"""The table that is drawn anew as games end, on a terminal; elsewhere a line now and then.
+
+What went wrong with a bot stands above the table, and stays.
+"""
+
+import sys
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+import trio
+
+PERIOD = 1.0
+"""Seconds between two tables on a terminal."""
+SELDOM = 30.0
+"""Seconds between two lines elsewhere."""
+
+
+class Text(Protocol):
+    """Where to write: stderr, or what a test reads."""
+
+    def write(self, text: str, /) -> object:
+        """Write."""
+
+    def flush(self) -> object:
+        """Let it be seen."""
+
+    def isatty(self) -> bool:
+        """Whether somebody watches."""
+
+
+class Screen:
+    """What people see meanwhile."""
+
+    def __init__(
+        self, lines: Callable[[], Awaitable[Sequence[str]]], line: Callable[[], str], out: Text
+    ) -> None:
+        """`lines` returns the table, after a while. `line` says the same in short."""
+        self._lines = lines
+        self._line = line
+        self._out = out
+        self._drawn: Sequence[str] = ()
+
+    def tell(self, text: str) -> None:
+        """Write a line that stays."""
+        self._out.write(f"{self._up()}{time.strftime('%H:%M:%S')} {text}\n")
+        self._draw(self._drawn)
+
+    async def run(self) -> None:
+        """Show how it stands, again and again, until cancelled. Then nothing of that is left."""
+        try:
+            while True:
+                if self._out.isatty():
+                    await trio.sleep(PERIOD)
+                    lines = await self._lines()
+                    self._out.write(self._up())
+                    self._draw(lines)
+                else:
+                    await trio.sleep(SELDOM)
+                    self._out.write(f"{self._line()}\n")
+                    self._out.flush()
+        finally:
+            self._out.write(self._up())
+            self._out.flush()
+
+    def _up(self) -> str:
+        """Return what clears the table, and goes to where it began."""
+        return f"\x1b[{len(self._drawn)}F\x1b[J" if self._drawn else ""
+
+    def _draw(self, lines: Sequence[str]) -> None:
+        """Write a table that is to be cleared later; each line is cut, so that it stays one."""
+        self._out.write("".join(f"\x1b[?7l{line}\x1b[?7h\n" for line in lines))
+        self._out.flush()
+        self._drawn = lines
+
+
+def stderr() -> Text:
+    """Return where it is written by default: stdout is for the result."""
+    return sys.stderr

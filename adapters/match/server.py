@@ -1,0 +1,105 @@
+"""The private server of a match: a hub, and a port for each player at each table.
+
+Keeps nothing and shows no page. All its ports are on this machine alone, and each takes every dialect.
+"""
+
+import select
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import trio
+
+from adapters.boundary import serve_connection
+from adapters.epoll import EpollReader
+from adapters.front_ends import DIALECTS
+from adapters.match.tables import Door, Table, Tables
+from adapters.one_port import sharing
+from adapters.pacing import Turns
+from adapters.sockets import DirectSocket
+from adapters.wire import Backlogs, Wire
+from gateway.game.clock import Terms
+from gateway.game.facts import Fact, GameStarted, Missed
+from gateway.game.ids import GameId
+from gateway.game.results import Finished, NoResults
+from gateway.hub.hub import Hub
+from gateway.server.accepting import accept, room_for_connections
+from gateway.server.app import keep_time, open_port
+from gateway.server.arrivals import ArrivalTimes
+from gateway.server.logs import log_fault
+from gateway.server.options import parse
+
+HOST = "127.0.0.1"
+
+
+class Server:
+    """The server. `run` has to run for as long as anybody plays."""
+
+    def __init__(
+        self,
+        terms: Terms,
+        games: Iterator[GameId],
+        over: Callable[[Finished], None],
+        failed: Callable[[Exception], None],
+    ) -> None:
+        """`over` is told of each game that ends, `failed` of an error that it raised."""
+        self._tables = Tables()
+        self._hub = Hub(terms, self._tables, NoResults(), log_fault, games)
+        self._over = over
+        self._failed = failed
+        self._arrivals = ArrivalTimes()
+        self._epoll = EpollReader() if hasattr(select, "epoll") else None
+        self._backlogs, self._turns = Backlogs(), Turns()
+        self._room = room_for_connections()
+        self._options = parse(["--db", "none", "--no-web"], DIALECTS)
+        self._facts = self._hub.feed.subscribe(self._hear, (GameStarted, Finished))
+
+    async def run(self) -> None:
+        """Serve until cancelled."""
+        trio.lowlevel.add_instrument(self._arrivals)
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(keep_time, self._hub)
+                if self._epoll is not None:
+                    nursery.start_soon(self._epoll.run)
+        finally:
+            trio.lowlevel.remove_instrument(self._arrivals)
+
+    async def listen(self, nursery: trio.Nursery, name: str, table: Table, side: int) -> int:
+        """Open a port for one player of a table, and serve its clients in `nursery`; return its number.
+
+        Raises OSError.
+        """
+        door = Door(self._hub, name, partial(table.unreadable, side))
+        fronts = [(each, each.front_end(door, self._options, None, None)) for each in DIALECTS]
+        serve = partial(
+            serve_connection, name, sharing(fronts, (), None, lambda: self._hub.is_closed), self._wired
+        )
+        (listener,) = await open_port(0, [HOST])
+        self._tables.add(name, table, side)
+        nursery.start_soon(accept, listener, serve, nursery, self._room)
+        port: int = listener.socket.getsockname()[1]
+        return port
+
+    def close(self, name: str) -> None:
+        """Pair nobody any more who came by a port."""
+        self._tables.remove(name)
+
+    def _hear(self) -> None:
+        """Take in what happened. The feed would note an error, and tell nothing more."""
+        try:
+            for fact in self._facts.take():
+                self._tell(fact)
+        except Exception as error:
+            self._failed(error)
+
+    def _tell(self, fact: Fact | Missed) -> None:
+        if isinstance(fact, GameStarted):
+            found = self._tables.find(fact.players[0])
+            if found is not None:
+                table, opener = found
+                table.started(fact.game, opener)
+        elif isinstance(fact, Finished):
+            self._over(fact)
+
+    def _wired(self, stream: trio.SocketStream) -> Wire:
+        return Wire(DirectSocket(stream, self._epoll), self._arrivals, self._backlogs, self._turns)

@@ -1,0 +1,173 @@
+"""The matchmaker of a match: two players sit at a table, each of them known by the port that it comes by.
+
+Knows seats and origins, which here are the names of ports. Does not know which games are to be played: it
+asks the table. Names that bots give, and wishes for opponents or tables, change nothing.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, Protocol
+
+from gateway.game.commands import Command, Unreadable
+from gateway.game.events import ToMove
+from gateway.game.ids import GameId
+from gateway.game.manners import Manners
+from gateway.game.results import Results
+from gateway.hub.feed import Feed
+from gateway.hub.hub import Hub
+from gateway.hub.interfaces import Outgoing
+from gateway.hub.seat import Mailbox, Seat
+from gateway.matchmaking.matchmaker import Answer, Decision, Entry, Match, Pair, Turn, Visitors
+
+
+class Series(NamedTuple):
+    """Games that are to follow each other."""
+
+    opener: int
+    """Which side opens the first of them, 0 or 1."""
+    games: int
+
+
+class Table(Protocol):
+    """What the matchmaker and the doors need of a table."""
+
+    def plan(self) -> Series | None:
+        """Return what is to be played now, again and again until it has begun; None for nothing."""
+
+    def seated(self, side: int, *, there: bool) -> None:
+        """Note that a player has a place, or has none any more."""
+
+    def started(self, game: GameId, opener: int) -> None:
+        """Note that a game began."""
+
+    def unreadable(self, side: int, text: str) -> None:
+        """Note that a player sent a text that is no message of its dialect."""
+
+
+class Tables:
+    """A `Matchmaker`."""
+
+    def __init__(self) -> None:
+        self._ports: dict[str, tuple[Table, int]] = {}
+        self._seats: dict[int, str] = {}
+        """The port of each seat that has entered."""
+        self._latest: dict[str, int] = {}
+        """The seat that entered last by each port: a bot may be back before it is known to be gone."""
+        self._waiting: dict[str, Turn] = {}
+        self._decisions: deque[Decision] = deque()
+        self._stirred: deque[Table] = deque()
+
+    def add(self, port: str, table: Table, side: int) -> None:
+        """Let who comes by a port have a place at a table."""
+        self._ports[port] = table, side
+
+    def remove(self, port: str) -> None:
+        """Pair nobody who came by a port."""
+        self._ports.pop(port, None)
+        self._waiting.pop(port, None)
+
+    def find(self, seat: int) -> tuple[Table, int] | None:
+        """Return where a seat is."""
+        return self._ports.get(self._seats.get(seat, ""))
+
+    # What the hub tells.
+
+    def engage(self, visitors: Visitors) -> None:
+        """Use no house players."""
+
+    def enter(self, entry: Entry) -> None:
+        """Let everybody in, but for what the hub objects to."""
+        if not entry.against:
+            self._seats[entry.seat] = entry.origin
+            self._latest[entry.origin] = entry.seat
+            self._tell(entry.origin, there=True)
+        self._decisions.append(Decision(entry.seat, entry.against))
+
+    def rename(self, seat: int, name: str, *, counted: bool) -> None:
+        """Take no notice: a player bears the name that it has in the match."""
+
+    def wait(self, turn: Turn, since: float) -> None:
+        """Let a seat wait for the other one at its table."""
+        port = self._seats[turn.seat]
+        if port in self._ports and self._latest[port] == turn.seat:
+            self._waiting[port] = turn
+            self._stirred.append(self._ports[port][0])
+
+    def leave(self, seat: int) -> None:
+        """Forget a seat."""
+        port = self._seats.pop(seat, None)
+        if port is not None and self._latest[port] == seat:
+            del self._latest[port]
+            self._waiting.pop(port, None)
+            self._tell(port, there=False)
+
+    def began(self, match: Match, game: int) -> None:
+        """Take no notice: a table hears of each game by `started`."""
+
+    def finished(self, match: Match) -> None:
+        """Take no notice."""
+
+    # What it answers.
+
+    def answers(self, now: float) -> Iterator[Answer]:
+        """Yield decisions, then pairs."""
+        while self._decisions:
+            yield self._decisions.popleft()
+        while self._stirred:
+            table = self._stirred.popleft()
+            ports = sorted(
+                (side, port)
+                for port, (where, side) in self._ports.items()
+                if where is table and port in self._waiting
+            )
+            series = table.plan() if len(ports) == 2 else None
+            if series is not None:
+                turns = [self._waiting.pop(port) for _, port in ports]
+                yield Pair(turns[series.opener], turns[1 - series.opener], rounds=series.games)
+
+    def suspect(self) -> int | None:
+        """Return that no seat is to blame."""
+        return None
+
+    def next_due(self) -> float | None:
+        """Return that nothing happens by itself."""
+        return None
+
+    def _tell(self, port: str, *, there: bool) -> None:
+        if port in self._ports:
+            table, side = self._ports[port]
+            table.seated(side, there=there)
+
+
+class Door:
+    """The hub as the clients of one port see it: all of them come from there."""
+
+    def __init__(self, hub: Hub, port: str, unreadable: Callable[[str], None]) -> None:
+        self._hub = hub
+        self._port = port
+        self._unreadable = unreadable
+        self.expect: Callable[[Outgoing], None] = hub.expect
+
+    @property
+    def results(self) -> Results:
+        """The hub's."""
+        return self._hub.results
+
+    @property
+    def feed(self) -> Feed:
+        """The hub's."""
+        return self._hub.feed
+
+    def open(self, mailbox: Mailbox, manners: Manners, now: float, origin: str = "") -> Seat:
+        """Return a seat for a player who has just come by this port."""
+        return self._hub.open(mailbox, manners, now, self._port)
+
+    def submit(self, seat: Seat, command: Command, now: float) -> bool:
+        """Pass on a command; note one that nobody could read, which a connection's mailbox still has."""
+        if isinstance(command, Unreadable):
+            self._unreadable(str(getattr(seat.mailbox, "latest", "")))
+        return self._hub.submit(seat, command, now)
+
+    def handed(self, seat: Seat, request: ToMove, now: float) -> None:
+        """Pass on that a request to move has left."""
+        self._hub.handed(seat, request, now)

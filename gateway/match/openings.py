@@ -1,0 +1,88 @@
+"""Positions from which two engines start, each of them once with either colour.
+
+In Pascal Pons' notation: the columns played, counted from 1, in one word. Balanced is a position in which a
+short search finds nobody ahead by much, and nobody can win at once.
+"""
+
+from collections.abc import Iterable
+from random import Random
+from time import monotonic
+
+from gateway.engines.bits import completing, landing, sides
+from gateway.engines.search import Search
+from gateway.game.board import COLUMNS, Board
+
+MOST = 30
+"""Discs of an opening at most: a game is to follow."""
+_EVEN = 12
+"""The value of a search up to which nobody is ahead by much."""
+_THINK = 0.03
+"""Seconds for the search of one position."""
+_TRIES = 200
+
+
+def read(lines: Iterable[str]) -> list[str]:
+    """Return the openings of a file: the first word of each line, those left out that begin with #.
+
+    As digits of columns from 0, as a record has its moves. Raises ValueError, which names the line.
+    """
+    found = []
+    for number, line in enumerate(lines, 1):
+        words = line.split()
+        if words and not words[0].startswith("#"):
+            try:
+                found.append("".join(map(str, _board(words[0]).moves)))
+            except ValueError as error:
+                raise ValueError(f"line {number}: {error}") from None
+    if not found:
+        raise ValueError("no position in it")
+    return found
+
+
+def balanced(discs: int, lot: Random) -> str:
+    """Return the columns, from 0, of a balanced position with so many discs, from 0 to `MOST`, drawn by lot.
+
+    Where none is found in many tries, the last position in which nobody wins at once.
+    """
+    found = ""
+    for _ in range(_TRIES):
+        board = _drawn(discs, lot)
+        if board is None:
+            continue
+        found = "".join(map(str, board.moves))
+        if not discs or _is_even(board):
+            return found
+    return found
+
+
+def _board(word: str) -> Board:
+    board = Board()
+    for sign in word:
+        if sign not in "1234567":
+            raise ValueError(f"{word!r} is not a position: columns are 1 to 7")
+        try:
+            board = board.drop(int(sign) - 1)
+        except ValueError:
+            raise ValueError(f"{word!r} is not a position of a game that goes on") from None
+    if board.over:
+        raise ValueError(f"{word!r} is not a position of a game that goes on")
+    return board
+
+
+def _drawn(discs: int, lot: Random) -> Board | None:
+    """Return a position by lot; None if somebody has won, or wins at once."""
+    board = Board()
+    for _ in range(discs):
+        board = board.drop(lot.choice([each for each in range(COLUMNS) if board.has_room(each)]))
+        if board.over:
+            return None
+    mine, theirs = sides(board)
+    cells = landing(mine | theirs)
+    wins = completing(mine, mine | theirs) | completing(theirs, mine | theirs)
+    return None if wins & cells else board
+
+
+def _is_even(board: Board) -> bool:
+    search = Search(*sides(board))
+    search.run(monotonic() + _THINK)
+    return abs(search.value) <= _EVEN

@@ -1,0 +1,137 @@
+"""What is counted in a match.
+
+Knows records of games, and players by the names that they have in the match. Of each game it keeps the hash
+of its moves, to know which were the same, and no more.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from gateway.game.board import Side
+from gateway.game.events import Reason
+from gateway.match.joint import Crosstable
+from gateway.match.journal import Played
+from gateway.store.records import GameRecord
+
+ENOUGH = 10
+"""Pairs after which it is known whether most repeat each other."""
+
+
+@dataclass(slots=True)
+class Score:
+    """The games of one player, or of one against another."""
+
+    won: int = 0
+    drawn: int = 0
+    lost: int = 0
+
+    @property
+    def games(self) -> int:
+        """All of them."""
+        return self.won + self.drawn + self.lost
+
+    @property
+    def points(self) -> float:
+        """1 for each game won, half of one for each drawn."""
+        return self.won + self.drawn / 2
+
+    def add(self, points: float) -> None:
+        """Count a game."""
+        self.won += points == 1
+        self.drawn += points == 0.5
+        self.lost += points == 0
+
+
+@dataclass(slots=True)
+class Player:
+    """What is counted of one player."""
+
+    name: str
+    total: Score = field(default_factory=Score)
+    first: Score = field(default_factory=Score)
+    """The games in which it moved first."""
+    moves: int = 0
+    thought: int = 0
+    """Milliseconds."""
+    faults: Counter[Reason] = field(default_factory=Counter)
+    """Games that it lost in another way than on the board."""
+
+
+@dataclass(slots=True)
+class Meeting:
+    """What is counted of two players against each other."""
+
+    cells: list[int] = field(default_factory=lambda: [0] * 5)
+    """Pairs, by the points of the first-named."""
+    halves: dict[int, tuple[float, int]] = field(default_factory=dict)
+    """Of pairs with one game played the points of the first-named, and the hash of its moves."""
+    pairs: set[int] = field(default_factory=set)
+    """The hashes of the pairs."""
+
+    @property
+    def repeats(self) -> str:
+        """Why these pairs prove nothing, as they are no independent ones; empty where that is not so."""
+        played, different = sum(self.cells), len(self.pairs)
+        if played < ENOUGH or 2 * different >= played:
+            return ""
+        return f"most pairs of games repeat each other: of {played} only {different} differ"
+
+
+class Tally:
+    """All that is counted."""
+
+    def __init__(self, players: Sequence[str], pairings: Sequence[tuple[int, int]]) -> None:
+        self.players = [Player(name) for name in players]
+        self.pairings = pairings
+        self.meetings = [Meeting() for _ in pairings]
+        self.firsts = Score()
+        """All games, as the first movers scored."""
+        self.cross: dict[tuple[int, int], Score] = {}
+        """What a player scored that moved first against another."""
+        self._games: set[int] = set()
+
+    @property
+    def games(self) -> int:
+        """How many games were played."""
+        return self.firsts.games
+
+    @property
+    def different(self) -> int:
+        """How many of these were different: in players, colours or moves."""
+        return len(self._games)
+
+    @property
+    def crosstable(self) -> Crosstable:
+        """The pairs of each pairing."""
+        return {pairing: each.cells for pairing, each in zip(self.pairings, self.meetings, strict=True)}
+
+    def add(self, played: Played) -> None:
+        """Count a game."""
+        record, pairing = played.record, self.pairings[played.pairing]
+        order = pairing if played.number % 2 == 0 else pairing[::-1]
+        points = 0.5 if record.winner is None else 1.0 - record.winner
+        self.firsts.add(points)
+        self.cross.setdefault(order, Score()).add(points)
+        self._games.add(hash((order, record.moves)))
+        for side, gained in ((0, points), (1, 1 - points)):
+            player = self.players[order[side]]
+            player.total.add(gained)
+            player.moves += max(0, len(record.moves[played.opening :][(side + played.opening) % 2 :: 2]))
+            player.thought += record.thought[side]
+        self.players[order[0]].first.add(points)
+        loser: Side | None = None if record.winner is None else 1 - record.winner  # type: ignore[assignment]
+        if loser is not None and record.reason is not Reason.FOUR:
+            self.players[order[loser]].faults[record.reason] += 1
+        self._pair(self.meetings[played.pairing], played.number, points, record)
+
+    def _pair(self, meeting: Meeting, number: int, first: float, record: GameRecord) -> None:
+        """Count a pair, once both its games are over."""
+        points = first if number % 2 == 0 else 1 - first
+        here = hash((number % 2, record.moves))
+        other = meeting.halves.pop(number // 2, None)
+        if other is None:
+            meeting.halves[number // 2] = points, here
+        else:
+            meeting.cells[round(2 * (points + other[0]))] += 1
+            meeting.pairs.add(hash(frozenset((here, other[1]))))

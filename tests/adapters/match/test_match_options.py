@@ -1,0 +1,105 @@
+"""The options of a match: what stands in its file, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from adapters.match import bots
+from adapters.match.options import parse
+from adapters.match.options import test_in as hypothesis_in
+
+BOTH = ("match", "--player", "a=python bot.py {host} {port}", "--player", "b=random")
+ENGINES = ("match", "--player", "a=random", "--player", "b=aimafast")
+
+
+def test_settings_are_all_that_the_match_needs_to_go_on() -> None:
+    options = parse([*BOTH, "--seed", "x"])
+    assert options.settings == {
+        "players": [("a", "python bot.py {host} {port}"), ("b", "random")],
+        "games": 100,
+        "gauntlet": False,
+        "clock": 42.0,
+        "idle": 60.0,
+        "think": None,
+        "seed": "x",
+        "sprt": None,
+        "discs": 0,
+        "openings": [],
+    }
+    assert options.logs == Path("match.jsonl.logs")
+    assert hypothesis_in(options.settings) is None
+
+
+def test_hypothesis_is_read() -> None:
+    settings = parse([*ENGINES, "--sprt", "elo0=-5", "elo1=5", "alpha=.1", "model=normalized"]).settings
+    test = hypothesis_in(settings)
+    assert test is not None
+    assert (test.elo0, test.elo1, test.alpha, test.beta, test.model) == (-5, 5, 0.1, 0.05, "normalized")
+    assert settings["games"] == 20_000
+
+
+def test_openings_are_a_number_of_discs_or_a_file(tmp_path: Path) -> None:
+    assert parse([*ENGINES, "--openings", "8"]).settings["discs"] == 8
+    file = tmp_path / "openings"
+    file.write_text("4455\n")
+    assert parse([*ENGINES, "--openings", str(file)]).settings["openings"] == ["3344"]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (ENGINES[:3], "two or more --player"),
+        ([*ENGINES, "--player", "a=random"], "with different names"),
+        ([*ENGINES, "--player", "c"], "is not NAME=COMMAND"),
+        ([*ENGINES, "--player", "c d=random"], "is not NAME=COMMAND"),
+        ([*ENGINES, "--player", "c=nobody"], "there is no engine 'nobody'"),
+        ([*ENGINES, "--player", "c=./bot 4242"], "needs {port} in it"),
+        ([*ENGINES, "--player", "c=./bot '{port}"], "No closing quotation"),
+        ([*ENGINES, "--games", "3"], "has to be even"),
+        ([*ENGINES, "--player", "c=random", "--sprt"], "a test of two players"),
+        ([*ENGINES, "--sprt", "elo2=3"], "--sprt takes elo0=, elo1="),
+        ([*ENGINES, "--sprt", "elo0=x"], "'x' is not a number"),
+        ([*ENGINES, "--sprt", "elo0=20"], "elo0 has to be less than elo1"),
+        ([*ENGINES, "--openings", "40"], "30 at most"),
+        ([*ENGINES, "--openings", "/nowhere"], "/nowhere"),
+        ([*BOTH, "--openings", "8"], "starts from the empty board"),
+        (["match", "--resume", "--games", "4"], "--games cannot change"),
+    ],
+)
+def test_what_makes_no_match_is_refused_in_one_line(
+    words: list[str], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parse(words)
+    error = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert error.startswith("c4gateway match: error: ")
+    assert error.count("\n") == 1
+    assert why in error
+
+
+def test_places_in_a_command_are_filled_in_without_a_shell() -> None:
+    words = bots.command("'my bot' --at {host}:{port} --name={name} $HOME;", "a", "127.0.0.1", 4000)
+    assert words == ["my bot", "--at", "127.0.0.1:4000", "--name=a", "$HOME;"]
+
+
+def test_engine_on_a_wire_is_played_by_c4bot_without_end() -> None:
+    words = bots.engine("mc:10", "a", "127.0.0.1:4000", 0.5)
+    assert words[3:] == [
+        *("tcp", "127.0.0.1:4000", "--engine", "mc:10", "--name", "a", "--games", "0", "--think", "0.5"),
+    ]
+
+
+def test_last_words_are_the_last_line_of_this_process_and_control_no_terminal(tmp_path: Path) -> None:
+    log = tmp_path / "a.log"
+    log.write_bytes(b"old\n")
+    since = bots.size(log)
+    assert bots.last_words(log, since) == "it said nothing"
+    with log.open("ab") as file:
+        file.write(b"Traceback\n  \x1b[2Jbad \xff\n\n")
+    assert bots.last_words(log, since) == r"\x1b[2Jbad \\xff"
+
+
+@pytest.mark.parametrize(("status", "words"), [(3, "ended with status 3"), (-9, "was ended by SIGKILL")])
+def test_status_is_told_in_words(status: int, words: str) -> None:
+    assert bots.how_it_ended(status) == words

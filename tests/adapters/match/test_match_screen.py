@@ -1,0 +1,57 @@
+"""What people see while a match goes on."""
+
+import io
+from collections.abc import Awaitable, Callable
+
+import trio
+
+from adapters.match.screen import PERIOD, SELDOM, Screen
+
+
+class Terminal(io.StringIO):
+    """A terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def tables_of(tables: list[list[str]]) -> Callable[[], Awaitable[list[str]]]:
+    async def next_one() -> list[str]:
+        return tables.pop(0)
+
+    return next_one
+
+
+async def shown(screen: Screen, seconds: float) -> None:
+    with trio.move_on_after(seconds):
+        await screen.run()
+
+
+async def test_table_is_cleared_and_drawn_anew(autojump_clock: trio.testing.MockClock) -> None:
+    out = Terminal()
+    tables = [["one", "two"], ["three"]]
+    await shown(Screen(tables_of(tables), str, out), 2.5 * PERIOD)
+    first, second, rest = out.getvalue().split("\x1b[J")
+    assert "one" in first
+    assert first.endswith("\x1b[2F")
+    assert "three" in second
+    assert second.endswith("\x1b[1F")
+    assert rest == ""
+
+
+async def test_line_that_stays_is_above_the_table() -> None:
+    out = Terminal()
+    screen = Screen(tables_of([]), str, out)
+    screen._draw(["table"])
+    screen.tell("a: ended with status 1")
+    *_, last = out.getvalue().split("\x1b[J")
+    line, table, end = last.split("\n")
+    assert line.endswith("a: ended with status 1")
+    assert "table" in table
+    assert end == ""
+
+
+async def test_elsewhere_there_is_a_line_now_and_then(autojump_clock: trio.testing.MockClock) -> None:
+    out = io.StringIO()
+    await shown(Screen(tables_of([]), lambda: "4 of 8 games", out), 2.5 * SELDOM)
+    assert out.getvalue() == "4 of 8 games\n" * 2

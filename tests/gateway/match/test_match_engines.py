@@ -1,0 +1,100 @@
+"""Engines against each other: openings, and the process that plays."""
+
+import json
+import subprocess
+import sys
+from random import Random
+
+import pytest
+from served import ROOT
+
+from gateway.game.board import Board
+from gateway.match import worker
+from gateway.match.openings import balanced, read
+from gateway.match.worker import _Game
+
+
+def test_openings_are_read_in_pons_notation() -> None:
+    lines = ["4455 18\n", "# a word\n", "\n", "44455554221\n"]
+    assert read(lines) == ["3344", "33344443110"]
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("4458", "columns are 1 to 7"),
+        ("4444444", "not a position of a game"),
+        ("1212121", "not a position of a game"),
+        ("x", "1 to 7"),
+    ],
+)
+def test_line_that_is_no_position_is_named(line: str, why: str) -> None:
+    with pytest.raises(ValueError, match=f"line 2: .*{why}"):
+        read(["44\n", line])
+
+
+def test_file_without_positions_is_none() -> None:
+    with pytest.raises(ValueError, match="no position"):
+        read(["# nothing\n"])
+
+
+def test_balanced_positions_have_their_discs_and_no_winning_move() -> None:
+    for seed in range(3):
+        board = Board()
+        for column in balanced(8, Random(seed)):
+            board = board.drop(int(column))
+        assert len(board.moves) == 8
+        assert not board.over
+        assert all(board.drop(each).winner is None for each in range(7) if board.has_room(each))
+    assert balanced(0, Random(1)) == ""
+
+
+def leftmost(board: Board, _: float) -> int:
+    return next(each for each in range(7) if board.has_room(each))
+
+
+def rightmost(board: Board, _: float) -> int:
+    return next(each for each in reversed(range(7)) if board.has_room(each))
+
+
+def fails(_: Board, __: float) -> int:
+    raise RuntimeError("no\nidea")
+
+
+def nonsense(_: Board, __: float) -> int:
+    return 7
+
+
+def test_game_of_two_engines_starts_from_its_opening() -> None:
+    found = _Game([leftmost, rightmost], [1.0, 1.0], 5.0).play({"opening": "33", "first": 1})
+    assert found["opening"] == "33"
+    assert found["moves"] == "33606060" + "6"  # the second engine moves first
+    assert (found["winner"], found["reason"], found["said"]) == (0, "four", "")
+
+
+@pytest.mark.parametrize(
+    ("engine", "reason", "said"),
+    [
+        (fails, "left", "the engine failed: RuntimeError: no idea"),
+        (nonsense, "illegal", "the engine chose 7, which cannot be played"),
+    ],
+)
+def test_engine_that_fails_loses_and_it_is_said_why(engine: worker.Engine, reason: str, said: str) -> None:
+    found = _Game([leftmost, engine], [1.0, 1.0], 5.0).play({"opening": "", "first": 0})
+    assert (found["moves"], found["winner"], found["reason"]) == ("0", 0, reason)
+    assert found["said"] == said
+
+
+def test_process_plays_as_long_as_it_is_asked() -> None:
+    lines = [
+        {"engines": ["random", "random"], "think": None, "idle": 5},
+        {"opening": "", "first": 0},
+        {"opening": None, "discs": 2, "lot": "x", "first": 1},
+    ]
+    asked = "".join(json.dumps(each) + "\n" for each in lines)
+    words = [sys.executable, "-m", "gateway.match.worker"]
+    run = subprocess.run(words, input=asked, capture_output=True, text=True, cwd=ROOT, check=True)
+    one, two = (json.loads(line) for line in run.stdout.splitlines())
+    assert one["opening"] == ""
+    assert len(two["opening"]) == 2
+    assert two["moves"].startswith(two["opening"])

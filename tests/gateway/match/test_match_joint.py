@@ -1,0 +1,78 @@
+"""Elo of several players at once: held against a published table, and against what the numbers promise."""
+
+from math import log
+from random import Random
+
+import pytest
+
+from gateway.match.joint import Crosstable, fitted, ratings
+from gateway.match.pairs import elo, expected
+
+TEAMS = ("Milwaukee", "Detroit", "Toronto", "New York", "Boston", "Cleveland", "Baltimore")
+WON = (
+    (0, 7, 9, 7, 7, 9, 11),
+    (6, 0, 7, 5, 11, 9, 9),
+    (4, 6, 0, 7, 7, 8, 12),
+    (6, 8, 6, 0, 6, 7, 10),
+    (6, 2, 6, 7, 0, 7, 12),
+    (4, 4, 5, 6, 6, 0, 6),
+    (2, 4, 1, 3, 1, 7, 0),
+)
+"""Who won how often against whom: the American League of 1987, in Agresti's Categorical Data Analysis."""
+ABILITIES = (1.5814, 1.4364, 1.2945, 1.2476, 1.1077, 0.6839, 0.0)
+"""What Bradley and Terry's model makes of it, there and in R's package BradleyTerry2."""
+
+
+def test_published_table_is_reproduced() -> None:
+    table = {(one, two): (WON[two][one], 0, 0, 0, WON[one][two]) for one in range(7) for two in range(one)}
+    found = fitted(7, table)
+    scale = log(10) / 400
+    assert [scale * (each - found[-1]) for each in found] == pytest.approx(ABILITIES, abs=5e-4)
+
+
+def test_everybody_scores_what_the_elo_says() -> None:
+    table: Crosstable = {(0, 1): (5, 3, 10, 4, 8), (2, 1): (9, 0, 2, 1, 3), (0, 2): (1, 1, 4, 3, 6)}
+    found = fitted(3, table)
+    points = {0: 0.0, 1: 0.0, 2: 0.0}
+    for (one, two), cells in table.items():
+        lead = sum(count * (each - 2) / 2 for each, count in enumerate(cells)) + sum(cells)
+        predicted = 2 * sum(cells) * expected(found[one] - found[two])
+        points[one] += lead - predicted
+        points[two] -= lead - predicted
+    assert list(points.values()) == pytest.approx([0, 0, 0], abs=1e-6)
+    assert sum(found) == pytest.approx(0)
+
+
+def test_two_players_differ_by_the_elo_of_their_score() -> None:
+    one, two = fitted(2, {(0, 1): (1, 2, 3, 4, 5)})
+    assert one - two == pytest.approx(elo(40 / 60))
+
+
+def test_who_wins_or_loses_everything_has_finite_elo_and_an_interval_with_a_width() -> None:
+    swept = (0, 0, 0, 0, 20)
+    found = ratings(3, {(0, 1): swept, (1, 2): swept, (0, 2): swept}, 100, Random(1))
+    assert [round(each.elo) for each in found] == sorted((round(each.elo) for each in found), reverse=True)
+    for each in found:
+        low, high = each.interval
+        assert -2000 < low <= each.elo <= high < 2000
+        assert low < high
+    assert found[0].superiority[2] == pytest.approx(1)
+
+
+def test_players_who_met_nobody_are_in_the_middle_with_no_certainty() -> None:
+    found = ratings(3, {(0, 1): (0, 0, 4, 0, 0), (0, 2): (0,) * 5}, 20, Random(1))
+    assert found[2].elo == pytest.approx(0)
+    assert found[2].superiority[2] == 0.5
+
+
+def test_interval_of_the_bootstrap_is_about_that_of_the_arithmetic() -> None:
+    one, two = ratings(2, {(0, 1): (34, 54, 63, 64, 75)}, 400, Random(1))
+    low, high = one.interval
+    assert one.elo - two.elo == pytest.approx(55.58, rel=0.01)
+    assert high - low == pytest.approx(27.65, rel=0.15)  # of half the difference
+    assert one.superiority[1] > 0.99
+
+
+def test_same_lot_gives_the_same_intervals() -> None:
+    table = {(0, 1): (1, 2, 3, 4, 5)}
+    assert ratings(2, table, 20, Random(7)) == ratings(2, table, 20, Random(7))

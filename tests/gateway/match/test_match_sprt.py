@@ -1,0 +1,98 @@
+"""The test of a hypothesis: held against the figures of fastchess's own tests, and against its promise."""
+
+import operator
+
+import pytest
+
+from gateway.match.pairs import SCORES, expected
+from gateway.match.simulation import Kind, errors, shares
+from gateway.match.sprt import LOGISTIC, NORMAL, Decision, Sprt
+
+# Counts and ratios of app/tests/sprt_test.cpp of fastchess; its six cells are LL, LD, WL, DD, WD, WW.
+
+
+@pytest.mark.parametrize(
+    ("model", "elos", "games", "ratio"),
+    [
+        (NORMAL, (0, 2), (36433, 36027, 68692), 0.92),
+        (NORMAL, (-1.75, 0.25), (10871, 10650, 20431), 2.30),
+        (NORMAL, (0, 10), (4250, 0, 0), 120.56),
+        (LOGISTIC, (0.5, 2.5), (21404, 21184, 40708), -1.57),
+        (LOGISTIC, (0, 2), (57433, 57030, 106593), -2.59),
+    ],
+)
+def test_ratio_of_games_is_fastchess_s(
+    model: str, elos: tuple[float, float], games: tuple[int, int, int], ratio: float
+) -> None:
+    won, lost, drawn = games
+    assert Sprt(*elos, model=model).ratio((lost, drawn, won)) == pytest.approx(ratio, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("model", "elos", "pairs", "ratio"),
+    [
+        (NORMAL, (0, 2), (365, 16618, 36029, 200, 16974, 390), 2.25),
+        (NORMAL, (-1.75, 0.25), (127, 4883, 10311, 401, 5150, 104), 3.01),
+        (NORMAL, (0, 5), (0, 0, 0, 0, 0, 5550), 111.82),
+        (LOGISTIC, (0.5, 2.5), (223, 9863, 20279, 1000, 10037, 246), -3.07),
+        (LOGISTIC, (0, 2), (871, 26175, 55003, 980, 26678, 821), -4.98),
+    ],
+)
+def test_ratio_of_pairs_is_fastchess_s(
+    model: str, elos: tuple[float, float], pairs: tuple[int, ...], ratio: float
+) -> None:
+    ll, ld, wl, dd, wd, ww = pairs
+    assert Sprt(*elos, model=model).ratio((ll, ld, wl + dd, wd, ww)) == pytest.approx(ratio, rel=0.01)
+
+
+@pytest.mark.parametrize("model", [LOGISTIC, NORMAL])
+def test_ratio_of_the_opponent_is_the_opposite(model: str) -> None:
+    cells = (3, 10, 40, 22, 9)
+    ratio = Sprt(0, 10, model=model).ratio(cells)
+    assert Sprt(-10, 0, model=model).ratio(cells[::-1]) == pytest.approx(-ratio, rel=1e-4)
+
+
+def test_bounds_are_wald_s() -> None:
+    assert Sprt(alpha=0.05, beta=0.1).bounds == pytest.approx((-2.2513, 2.8904), abs=1e-4)
+    test = Sprt()
+    assert test.decision(2.9) is Decision.GOES_ON
+    assert test.decision(2.95) is Decision.H1
+    assert test.decision(-2.95) is Decision.H0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"elo0": 5, "elo1": 5}, "less than elo1"),
+        ({"alpha": 0.0}, "more than 0"),
+        ({"alpha": 0.5, "beta": 0.5}, "less than 1 together"),
+        ({"model": "bayesian"}, "not 'bayesian'"),
+    ],
+)
+def test_figures_that_make_no_test_are_refused(wrong: dict[str, object], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        Sprt(**wrong)  # type: ignore[arg-type]
+
+
+# Matches that nobody plays.
+
+
+@pytest.mark.parametrize("difference", [-50.0, 0.0, 120.0])
+def test_simulated_pairs_score_what_they_should(difference: float) -> None:
+    likely = shares(difference, Kind())
+    assert sum(likely) == pytest.approx(1)
+    assert sum(map(operator.mul, likely, SCORES)) == pytest.approx(expected(difference))
+
+
+def test_games_that_cannot_be_are_not_simulated() -> None:
+    with pytest.raises(ValueError, match="so many draws"):
+        shares(400, Kind(drawn=0.5))
+
+
+@pytest.mark.parametrize(("model", "times"), [(LOGISTIC, 80), (NORMAL, 20)])
+def test_verdicts_are_wrong_as_rarely_as_promised(model: str, times: int) -> None:
+    test = Sprt(0, 120, model=model)
+    zero, one, pairs = errors(test, Kind(), times, "seed")
+    assert zero <= 0.1
+    assert one <= 0.1
+    assert 10 < pairs < 100

@@ -1,0 +1,107 @@
+"""What is counted of games, and how it looks."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from match_games import played
+
+from gateway.game.events import Reason
+from gateway.match.sprt import Sprt
+from gateway.match.table import Progress, as_object, decided, details, standing
+from gateway.match.tally import ENOUGH, Tally
+
+PROGRESS = Progress(games=4, played=4, seconds=2.0, left=0)
+
+
+@pytest.fixture
+def tally() -> Tally:
+    return Tally(["a", "b"], [(0, 1)])
+
+
+def test_pairs_are_counted_by_the_points_of_the_first_named(tally: Tally) -> None:
+    for number, points in ((0, 1.0), (1, 1.0), (2, 1.0), (3, 0.0), (4, 0.5), (5, 0.0), (6, 1.0)):
+        tally.add(played(number, points))
+    assert tally.meetings[0].cells == [0, 0, 1, 1, 1]
+    assert tally.games == 7
+
+
+def test_pair_is_counted_once_both_its_games_are_over_in_any_order(tally: Tally) -> None:
+    tally.add(played(3, 1.0))
+    assert tally.meetings[0].cells == [0, 0, 0, 0, 0]
+    tally.add(played(2, 0.0))
+    assert tally.meetings[0].cells == [1, 0, 0, 0, 0]
+
+
+def test_players_are_counted_with_their_colours_times_and_faults(tally: Tally) -> None:
+    tally.add(played(0, 1.0, thought=(40, 30)))
+    tally.add(played(1, 1.0, moves="32", reason=Reason.TIME, thought=(10, 500)))
+    a, b = tally.players
+    assert (a.total.won, a.total.lost, a.first.won, a.first.games) == (1, 1, 1, 1)
+    assert (a.thought, a.moves, a.faults[Reason.TIME]) == (540, 5, 1)
+    assert (b.thought, b.moves, b.faults.total()) == (40, 4, 0)
+    assert tally.cross[0, 1].points == tally.cross[1, 0].points == 1
+
+
+def test_moves_of_an_opening_are_nobody_s(tally: Tally) -> None:
+    tally.add(replace(played(0), opening=3))
+    assert [each.moves for each in tally.players] == [2, 2]
+
+
+def test_same_moves_with_other_colours_are_another_game(tally: Tally) -> None:
+    for number in range(6):
+        tally.add(played(number))
+    assert tally.different == 2
+
+
+def test_pairs_of_which_most_repeat_each_other_prove_nothing(tally: Tally) -> None:
+    test = Sprt(0, 300)
+    for number in range(2 * ENOUGH - 2):
+        tally.add(played(number, 1.0 - number % 2))
+    assert tally.meetings[0].repeats == ""
+    for number in (2 * ENOUGH - 2, 2 * ENOUGH - 1):
+        tally.add(played(number, 1.0 - number % 2))
+    assert tally.meetings[0].repeats == "most pairs of games repeat each other: of 10 only 1 differ"
+    assert decided(tally, test)
+    (*_, said) = standing(tally, PROGRESS, test, 10)
+    assert said.startswith("SPRT logistic elo0=0 elo1=300: refused, because most pairs of games repeat")
+    assert "refused" in as_object(tally, PROGRESS, test)["sprt"]
+
+
+def test_test_that_is_decided_ends_the_match(tally: Tally) -> None:
+    test, games = Sprt(0, 300), 0
+    while not decided(tally, test):
+        tally.add(played(games, 1.0 - games % 2))
+        games += 1
+    assert 8 < games < 2 * ENOUGH
+    assert tally.meetings[0].repeats == ""
+    assert not decided(tally, None)
+
+
+def test_table_shows_the_best_first(tally: Tally) -> None:
+    for number, points in ((0, 1.0), (1, 0.0), (2, 1.0), (3, 0.5)):
+        tally.add(played(number, points))
+    head, first, second, empty, games = standing(tally, PROGRESS, None, 50)
+    assert head.split()[:5] == ["player", "Elo", "95", "%", "better"]
+    assert [line.split()[:2] for line in (first, second)] == [["1", "a"], ["2", "b"]]
+    assert first.split()[2].startswith("+")
+    assert empty == ""
+    assert games == (
+        "4 of 4 games, 3 of them different; first movers scored 62.5 %, 25.0 % drawn; 2.0 games/s"
+    )
+    assert details(tally)[0].startswith("a against b: Elo +338.0")
+    assert details(tally)[-1].split() == ["b", "0.5/2", "-"]
+
+
+def test_table_of_no_games_can_be_drawn(tally: Tally) -> None:
+    assert standing(tally, Progress(4, 0, 0.0, 4), Sprt(), 2)
+    assert details(tally)
+
+
+def test_object_is_json_whoever_won_everything(tally: Tally) -> None:
+    for number in range(4):
+        tally.add(played(number, 1.0 - number % 2))
+    found = json.loads(json.dumps(as_object(tally, PROGRESS, Sprt()), allow_nan=False))
+    assert found["players"][0]["better_than"]["b"] > 0.9
+    assert found["pairings"][0]["pairs"] == [0, 0, 0, 0, 2]
+    assert found["pairings"][0]["normalized_elo"] is None
