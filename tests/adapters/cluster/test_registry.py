@@ -1,11 +1,12 @@
 """The registry, on a Redis server of the test's own: names, the lease, and what is left when it forgets."""
 
 import shutil
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from subprocess import DEVNULL
+from subprocess import DEVNULL, run
 from tempfile import TemporaryDirectory
 
 import coredis
@@ -104,10 +105,9 @@ async def test_what_no_node_wrote_is_an_error_and_nothing_else(where: str, said:
             await one.ask(0, may_pair=True)
 
 
-@pytest.mark.filterwarnings(
-    "ignore::pytest.PytestUnraisableExceptionWarning"
-)  # the library leaves streams open
-async def test_registry_that_is_not_there_is_an_error_with_words() -> None:
-    with pytest.raises(RegistryError, match=r"\w"):
-        async with node("unix:///tmp/c4-nobody.sock", "a") as one:
-            await one.ask(0, may_pair=True)
+def test_server_whose_registry_is_not_there_says_so_in_one_line() -> None:
+    options = ["--cluster", "unix:///tmp/c4-nobody.sock", "--nac4", "0", "--no-web"]
+    ended = run([sys.executable, "-m", "gateway", *options], capture_output=True, check=False, timeout=60)
+    assert ended.returncode == 1
+    [line] = ended.stderr.decode().splitlines()
+    assert line.startswith("c4gateway: error: --cluster: unix:///tmp/c4-nobody.sock: ")
