@@ -16,8 +16,9 @@ from gateway.game.results import Results
 from gateway.hub.feed import Feed
 from gateway.hub.hub import Hub
 from gateway.hub.interfaces import Outgoing
-from gateway.hub.seat import Mailbox, Seat
-from gateway.matchmaking.matchmaker import Answer, Decision, Entry, Match, Pair, Turn, Visitors
+from gateway.hub.mailbox import Mailbox
+from gateway.hub.seat import Seat
+from gateway.matchmaking.matchmaker import Answer, AnyMatch, Decision, Entry, Pair, Turn, Visitors
 
 
 class Series(NamedTuple):
@@ -101,10 +102,10 @@ class Tables:
             self._waiting.pop(port, None)
             self._tell(port, there=False)
 
-    def began(self, match: Match, game: int) -> None:
+    def began(self, match: AnyMatch, game: int) -> None:
         """Take no notice: a table hears of each game by `started`."""
 
-    def finished(self, match: Match) -> None:
+    def finished(self, match: AnyMatch) -> None:
         """Take no notice."""
 
     # What it answers.

@@ -11,6 +11,7 @@ from time import monotonic
 from gateway.engines.bits import completing, landing, sides
 from gateway.engines.search import Search
 from gateway.game.board import COLUMNS, Board
+from gateway.game.notation import board_at
 
 MOST = 30
 """Discs of an opening at most: a game is to follow."""
@@ -56,16 +57,9 @@ def balanced(discs: int, lot: Random) -> str:
 
 
 def _board(word: str) -> Board:
-    board = Board()
-    for sign in word:
-        if sign not in "1234567":
-            raise ValueError(f"{word!r} is not a position: columns are 1 to 7")
-        try:
-            board = board.drop(int(sign) - 1)
-        except ValueError:
-            raise ValueError(f"{word!r} is not a position of a game that goes on") from None
+    board = board_at(word)
     if board.over:
-        raise ValueError(f"{word!r} is not a position of a game that goes on")
+        raise ValueError(f"the game is over after {word}")
     return board
 
 
