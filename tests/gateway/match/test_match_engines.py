@@ -22,9 +22,9 @@ def test_openings_are_read_in_pons_notation() -> None:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("4458", "columns are 1 to 7"),
-        ("4444444", "not a position of a game"),
-        ("1212121", "not a position of a game"),
+        ("4458", "column from 1 to 7"),
+        ("4444444", "column 4 is full"),
+        ("1212121", "the game is over"),
         ("x", "1 to 7"),
     ],
 )
