@@ -8,6 +8,10 @@ at the system, because some systems lack modules that the server needs.
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from adapters.dialect import Dialect
 
 SYSTEMS = {"linux": "Linux", "darwin": "macOS"}
 
@@ -20,7 +24,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     from adapters.front_ends import DIALECTS  # noqa: PLC0415
     from gateway.server.arguments import let_output_take_any_text  # noqa: PLC0415
-    from gateway.server.options import COMMANDS, HEALTH, PLAYERS, SHOWING, in_force, parse  # noqa: PLC0415
+    from gateway.server.options import (  # noqa: PLC0415
+        ASKING,
+        COMMANDS,
+        PLAYERS,
+        SHOWING,
+        in_force,
+        parse,
+    )
 
     given = sys.argv[1:] if arguments is None else arguments
     if given and given[0] in COMMANDS:
@@ -31,10 +42,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from gateway.server import players  # noqa: PLC0415
 
         return players.main(given)
-    if given and given[0] == HEALTH:
-        from gateway.server import health  # noqa: PLC0415
-
-        return health.main(given[1:], DIALECTS)
+    if given and given[0] in ASKING:
+        return _asked(given, DIALECTS)
     if given and given[0] == SHOWING:
         lines = in_force(given[1:], DIALECTS)
         let_output_take_any_text()
@@ -50,6 +59,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from gateway import cli  # noqa: PLC0415  now, so that both load their libraries at the same time
 
     return cli.main(options, writer)
+
+
+def _asked(given: Sequence[str], dialects: "Sequence[Dialect]") -> int:
+    """Run a command that has to know the dialects."""
+    from gateway.server.options import CHECK  # noqa: PLC0415
+
+    if given[0] == CHECK:
+        from adapters.check.command import main as check  # noqa: PLC0415
+
+        return check(given[1:], dialects)
+    from gateway.server.health import main as health  # noqa: PLC0415
+
+    return health(given[1:], dialects)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,9 @@ Names of players can be protected, and players banned (--players FILE):
   c4gateway ban WHO            no longer let in a name, an address or a network (CIDR)
   c4gateway unban WHO          let it in again
 
+Whether a bot obeys its protocol:
+  c4gateway check DIALECT      listen, play scripted opponents against a bot, and say what it did wrong
+
 Each option may also be in the environment (C4GATEWAY_LOG_LEVEL for --log-level) or in a file (--config):
   c4gateway config [OPTIONS]   which options are in force, and where each comes from
   c4gateway health [OPTIONS]   whether a running server with these options is well
@@ -72,6 +75,10 @@ SHOWING = "config"
 """The command that shows the options."""
 HEALTH = "health"
 """The command that asks a running server how it is."""
+CHECK = "check"
+"""The command that checks bots."""
+ASKING = (HEALTH, CHECK)
+"""Commands that have to know the dialects."""
 
 
 def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> Options:

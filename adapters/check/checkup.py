@@ -1,0 +1,185 @@
+"""One bot's check: which games it still has to play, and what is known of it.
+
+Knows scenarios and topics. Does not know connections, nor the time. Most of what a bot does wrong is seen in
+what it says. Two things have to be concluded:
+
+- A bot that fails in a later game of a connection may not be ready for a further game, or not for what is odd
+  in this one. So the scenario is played again, as the first one of a connection. If that goes well, the fault
+  is the further game (`Topic.NEXT`).
+- A bot may leave between two games. But if it goes on after other games, and left twice, and always, after
+  games that ended like this one, then this kind of end is what it does not cope with.
+
+The rule it keeps: one mistake is one fault. What follows from it is not held against the bot.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from adapters.check.record import Fault
+from adapters.check.rules import ENDINGS, PROHIBITIONS, Topic
+from adapters.check.scenarios import SCENARIOS, Scenario
+
+_BASIC = (Topic.OPENING, Topic.REPLY)
+"""Without these there is nothing more to see."""
+_ENOUGH = 2
+
+
+@dataclass(eq=False, slots=True)
+class Task:
+    """A scenario that is to be played."""
+
+    scenario: Scenario
+    tries: int
+    suspected: Fault | None = None
+    """Why it is played again, as the first game of a connection."""
+
+
+class Checkup:
+    """What is known of one bot."""
+
+    def __init__(self, name: str, topics: Iterable[Topic], scenarios: Iterable[Scenario] = SCENARIOS) -> None:
+        """`topics` are those of which the dialect has a rule."""
+        self.name = name
+        self.topics = frozenset(topics)
+        self.faults: list[Fault] = []
+        self.rights: Counter[Topic] = Counter()
+        self.games = self.connections = 0
+        self._tasks = [Task(each, each.tries) for each in scenarios if each.topic in self.topics]
+        self._scenarios = {task.scenario.topic: task.scenario for task in self._tasks}
+        self._left: list[tuple[frozenset[Topic], Fault]] = []
+        self._silent: list[Fault] = []
+        self._stayed: Counter[Topic] = Counter()
+        self._retried: set[Topic] = set()
+
+    # What is next.
+
+    @property
+    def wants_refusal(self) -> bool:
+        """Whether the bot is to be refused when it asks for a game next."""
+        return not self._tasks and not self._is_known(Topic.REFUSED) and not self.is_over
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is to be seen of the bot."""
+        hopeless = any(fault.topic in _BASIC for fault in self.faults) or self._is_not_let_in
+        return hopeless or (not self._tasks and self._is_known(Topic.REFUSED))
+
+    @property
+    def plays_on(self) -> bool:
+        """Whether the bot plays further games on a connection, as far as anybody knows."""
+        return len(self._silent) < _ENOUGH or bool(self._stayed)
+
+    def opens(self, *, fresh: bool) -> bool | None:
+        """Return whether the bot moves first next; None where there is no game on this connection."""
+        task = self._next(None, fresh=fresh)
+        if task is None:
+            return None
+        opens = task.scenario.bot_opens
+        return self.games % 2 == 0 if opens is None else opens
+
+    @property
+    def _is_not_let_in(self) -> bool:
+        return self.connections > _ENOUGH and not self.rights[Topic.ENTRY]
+
+    def take(self, *, bot_opens: bool, fresh: bool) -> Task | None:
+        """Return the next game of a connection; `fresh`, if it is the first one there."""
+        task = self._next(bot_opens, fresh=fresh)
+        if task is not None:
+            self._tasks.remove(task)
+            self.games += 1
+        return task
+
+    def _next(self, bot_opens: bool | None, *, fresh: bool) -> Task | None:
+        for task in self._tasks:
+            side = task.scenario.bot_opens
+            if (bot_opens is None or side in (None, bot_opens)) and (fresh or task.suspected is None):
+                return task
+        return None
+
+    # What was seen.
+
+    def right(self, *topics: Topic) -> None:
+        """Note that the bot did right."""
+        self.rights.update(topics)
+
+    def wrong(self, fault: Fault) -> None:
+        """Note that the bot did wrong."""
+        self.faults.append(fault)
+
+    def failed(self, task: Task, fault: Fault, *, fresh: bool) -> None:
+        """Note that the bot failed in a game, and what that seems to be about."""
+        if fresh:
+            self.wrong(fault)
+        else:
+            self._tasks.append(Task(task.scenario, 1, fault))
+
+    def finished(self, task: Task, topics: frozenset[Topic]) -> None:
+        """Note that a game was played to its end, which shows what there is to see of `topics`."""
+        if task.suspected is not None:
+            self.wrong(Fault(Topic.NEXT, *_rest(task.suspected)))
+        elif task.scenario.topic not in topics and task.tries > 1:
+            self._tasks.append(Task(task.scenario, task.tries - 1))
+        for topic in topics & {*ENDINGS, Topic.FULL}:
+            self._tasks = [each for each in self._tasks if each.scenario.topic is not topic]
+
+    def stayed(self, topics: frozenset[Topic]) -> None:
+        """Note that the bot went on after a game that ended so."""
+        self._stayed.update(topics)
+        self.right(*topics)
+        self._look_again()
+
+    def left(self, topics: frozenset[Topic], fault: Fault, *, is_silent: bool = False) -> None:
+        """Note that the bot hung up after a game that ended so, which would be `fault` if it is one.
+
+        A silent bot did not hang up, but did not move in the next game.
+        """
+        self._left.append((topics, fault))
+        if is_silent:
+            self._silent.append(fault)
+        self._look_again()
+
+    def again(self, task: Task) -> None:
+        """Play a scenario again."""
+        self._tasks.append(Task(task.scenario, task.tries, task.suspected))
+
+    def _look_again(self) -> None:
+        """Play once more what the bot has left after, unless that is what it always does."""
+        for topics, _ in self._left:
+            for topic in topics - self._stayed.keys() - self._retried:
+                if self._stayed and topic in self._scenarios:
+                    self._retried.add(topic)
+                    scenario = self._scenarios[topic]
+                    self._tasks.append(Task(scenario, scenario.tries))
+
+    def conclude(self) -> None:
+        """Decide what the bot left after; call it once, in the end."""
+        suspects = Counter(topic for topics, _ in self._left for topic in topics - self._stayed.keys())
+        guilty = {topic for topic in suspects if suspects[topic] >= _ENOUGH and self._stayed}
+        if not self._stayed and self._silent:
+            self.wrong(Fault(Topic.NEXT, *_rest(self._silent[0])))
+        for topics, fault in self._left:
+            found = [topic for topic in (*ENDINGS, *suspects) if topic in topics & guilty]
+            if found:
+                self.wrong(Fault(found[0], *_rest(fault)))
+            else:
+                self.right(*topics)
+        self._presume()
+
+    def _presume(self) -> None:
+        """Count as right what the bot never did wrong, though it could have."""
+        wrong = {fault.topic for fault in self.faults}
+        if self.rights[Topic.ENTRY]:
+            self.right(Topic.NAME, Topic.AGAIN, Topic.WORDS, Topic.ENDS)
+        if self.rights[Topic.OPENING] or self.rights[Topic.REPLY]:
+            self.right(*PROHIBITIONS)
+        for topic in wrong:
+            del self.rights[topic]
+
+    def _is_known(self, topic: Topic) -> bool:
+        wrong = any(fault.topic is topic for fault in self.faults)
+        return wrong or self.rights[topic] > 0 or topic not in self.topics
+
+
+def _rest(fault: Fault) -> tuple[str, str, tuple[str, ...]]:
+    return fault.words, fault.scenario, fault.exchange
