@@ -60,6 +60,7 @@ _RULES = {
         "4.8",
         "takes disconnected while it thinks about a move",
         "let disconnected end the game also while you think; a move that is late for it is ignored",
+        behind=Topic.LEFT,
     ),
     Topic.NEXT: Rule(
         "4.10",
@@ -70,6 +71,7 @@ _RULES = {
         "4.11",
         "takes disconnected at the beginning of a game",
         "let disconnected end the game also if the opponent has not moved yet",
+        behind=Topic.LEFT,
     ),
     Topic.NAME: Rule(
         "5.3", "starts with an id that it may have", "send an id that is a text, and no reference player's"
@@ -114,6 +116,7 @@ _RULES = {
         "copes with state, disconnected and end at once, as the original says them",
         "start once: behind disconnected, and not behind the end that follows it",
         is_grave=False,
+        behind=Topic.LEFT,
     ),
 }
 _OFFENCES = (

@@ -13,11 +13,11 @@ The rule it keeps: one mistake is one fault. What follows from it is not held ag
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from adapters.check.record import Fault
-from adapters.check.rules import ENDINGS, PROHIBITIONS, Topic
+from adapters.check.rules import ENDINGS, PROHIBITIONS, Rule, Topic
 from adapters.check.scenarios import SCENARIOS, Scenario
 
 _BASIC = (Topic.OPENING, Topic.REPLY)
@@ -38,14 +38,16 @@ class Task:
 class Checkup:
     """What is known of one bot."""
 
-    def __init__(self, name: str, topics: Iterable[Topic], scenarios: Iterable[Scenario] = SCENARIOS) -> None:
-        """`topics` are those of which the dialect has a rule."""
+    def __init__(
+        self, name: str, rules: Mapping[Topic, Rule], scenarios: Iterable[Scenario] = SCENARIOS
+    ) -> None:
+        """`rules` are those of the dialect."""
         self.name = name
-        self.topics = frozenset(topics)
+        self._rules = rules
         self.faults: list[Fault] = []
         self.rights: Counter[Topic] = Counter()
         self.games = self.connections = 0
-        self._tasks = [Task(each, each.tries) for each in scenarios if each.topic in self.topics]
+        self._tasks = [Task(each, each.tries) for each in scenarios if each.topic in rules]
         self._scenarios = {task.scenario.topic: task.scenario for task in self._tasks}
         self._left: list[tuple[frozenset[Topic], Fault]] = []
         self._silent: list[Fault] = []
@@ -57,13 +59,13 @@ class Checkup:
     @property
     def wants_refusal(self) -> bool:
         """Whether the bot is to be refused when it asks for a game next."""
-        return not self._tasks and not self._is_known(Topic.REFUSED) and not self.is_over
+        return not self._tasks and not self.has_seen(Topic.REFUSED) and not self.is_over
 
     @property
     def is_over(self) -> bool:
         """Whether nothing more is to be seen of the bot."""
         hopeless = any(fault.topic in _BASIC for fault in self.faults) or self._is_not_let_in
-        return hopeless or (not self._tasks and self._is_known(Topic.REFUSED))
+        return hopeless or (not self._tasks and self.has_seen(Topic.REFUSED))
 
     @property
     def plays_on(self) -> bool:
@@ -106,6 +108,7 @@ class Checkup:
     def wrong(self, fault: Fault) -> None:
         """Note that the bot did wrong."""
         self.faults.append(fault)
+        self._tasks = [each for each in self._tasks if self._behind(each.scenario.topic) is not fault.topic]
 
     def failed(self, task: Task, fault: Fault, *, fresh: bool) -> None:
         """Note that the bot failed in a game, and what that seems to be about."""
@@ -160,11 +163,18 @@ class Checkup:
             self.wrong(Fault(Topic.NEXT, *_rest(self._silent[0])))
         for topics, fault in self._left:
             found = [topic for topic in (*ENDINGS, *suspects) if topic in topics & guilty]
-            if found:
+            wrong = {*guilty, *(each.topic for each in self.faults)}
+            if found and self._behind(found[0]) in wrong:
+                pass
+            elif found:
                 self.wrong(Fault(found[0], *_rest(fault)))
             else:
                 self.right(*topics)
         self._presume()
+
+    def _behind(self, topic: Topic) -> Topic | None:
+        rule = self._rules.get(topic)
+        return None if rule is None else rule.behind
 
     def _presume(self) -> None:
         """Count as right what the bot never did wrong, though it could have."""
@@ -176,9 +186,10 @@ class Checkup:
         for topic in wrong:
             del self.rights[topic]
 
-    def _is_known(self, topic: Topic) -> bool:
+    def has_seen(self, topic: Topic) -> bool:
+        """Whether the bot did right or wrong about a topic, or the dialect has no such rule."""
         wrong = any(fault.topic is topic for fault in self.faults)
-        return wrong or self.rights[topic] > 0 or topic not in self.topics
+        return wrong or self.rights[topic] > 0 or topic not in self._rules
 
 
 def _rest(fault: Fault) -> tuple[str, str, tuple[str, ...]]:

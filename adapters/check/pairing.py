@@ -33,28 +33,21 @@ class Waiter(Player, Protocol):
     def waits(self) -> bool | None:
         """Take note that it waits; return whether it moves first in the next game, None for no game."""
 
-    def is_late(self) -> bool:
-        """Whether the time of the bot is to be up, which has just been asked to move."""
-
 
 class BotHub(Hub):
-    """Lets the bot's time be up where a scenario asks for that."""
+    """Has one bot, and lets its time be up where a scenario asks for that."""
 
     def __init__(self, terms: Terms, waiter: Waiter) -> None:
         super().__init__(terms, OneBot(waiter))
-        self._waiter = waiter
         self.engage(House(waiter, self))
 
-    def handed(self, seat: Seat, request: ToMove, now: float) -> None:
-        """Note that a request to move left."""
-        is_late = not seat.manners.house and self._waiter.is_late()
-        super().handed(seat, request, now - _FAR if is_late else now)
-        if is_late:
-            self._waiter.nursery.start_soon(self._flag_soon, seat)
-
-    async def _flag_soon(self, seat: Seat) -> None:
-        await trio.lowlevel.checkpoint()
-        self.flag(seat, trio.current_time())
+    async def let_flag_fall(self, request: ToMove) -> None:
+        """Let the bot lose on time, which is about to be told of a request to move."""
+        now = trio.current_time()
+        for seat in self.seats():
+            if seat.is_asked and not seat.manners.house:
+                self.handed(seat, request, now - _FAR)
+                self.flag(seat, now)
 
 
 class House:

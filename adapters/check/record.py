@@ -33,10 +33,13 @@ class Exchange:
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now, self._began = now, now()
+        self.latest = ""
+        """What the bot said last."""
         self._lines: deque[str] = deque(maxlen=KEPT)
 
     def heard(self, text: str) -> None:
         """Note what the bot said."""
+        self.latest = text.rstrip("\r\n")
         self._add("->", text)
 
     def said(self, text: str) -> None:

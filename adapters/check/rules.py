@@ -93,6 +93,8 @@ class Rule:
     """What to change in one that does not."""
     is_grave: bool = True
     """Whether a bot that does not is wrong; otherwise that is only remarked."""
+    behind: Topic | None = None
+    """A rule that is about the same message: who breaks that one is not asked about this one, too."""
 
 
 Message: TypeAlias = Any

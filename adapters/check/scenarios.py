@@ -61,14 +61,14 @@ SCENARIOS = (
     Scenario(Topic.LOSS, "the bot loses", beat, tries=4),
     Scenario(Topic.WIN, "the bot wins", give, tries=6),
     Scenario(Topic.FULL, "columns fill up", fill, tries=4),
-    Scenario(Topic.ILLEGAL, "the opponent plays an illegal move", balance, deed=Deed.CHEAT),
     Scenario(Topic.LEFT, "the opponent leaves while it is to move", balance, deed=Deed.LEAVE),
     Scenario(
         Topic.LEFT_ASKED, "the opponent leaves while the bot is to move", balance, deed=Deed.LEAVE_ASKED
     ),
     Scenario(Topic.ABORTED, "the opponent leaves before it has moved", balance, True, deed=Deed.ABORT),
+    Scenario(Topic.ILLEGAL, "the opponent plays an illegal move", balance, deed=Deed.CHEAT),
     Scenario(Topic.LATE, "the opponent's time is up", balance, deed=Deed.LOSE_ON_TIME),
-    Scenario(Topic.TIME, "the bot's time is up", balance, deed=Deed.BOT_LOSES_ON_TIME),
+    Scenario(Topic.TIME, "the bot's time is up", balance, tries=3, deed=Deed.BOT_LOSES_ON_TIME),
     Scenario(Topic.SLOW, "a slow opponent", beat, deed=Deed.DAWDLE),
     Scenario(Topic.SPLIT, "messages come byte by byte", beat, pace=Pace.BYTES),
     Scenario(Topic.MERGED, "messages come together", beat, pace=Pace.TOGETHER),

@@ -22,6 +22,8 @@ from gateway.game.manners import Manners
 
 _STUCK = 40
 """Refused messages in a game after which the bot is taken to go on for ever."""
+_MORE = 3
+"""Messages that are excused where the bot was told what the original server would tell."""
 _THIRD = 3
 """The request to move at which its opponent leaves, or its time is up, where that is to be."""
 
@@ -59,7 +61,9 @@ class Visit:
         self._opponent_leaves: Callable[[], None] = lambda: None
         self._pending: frozenset[Topic] = frozenset()
         """What the last game showed, if the bot goes on after it."""
-        self._original = self._asked = self._owes = False
+        self._original = self._asked = False
+        self._excused = 0
+        """Messages that may still be refused, because they crossed the end of the last game."""
         self._refused = self._closes = self._dismissed = False
         self._expected = 0
         """Counts what the bot was expected to do, or did: what was expected at another number is over."""
@@ -77,7 +81,7 @@ class Visit:
         if self._refused:
             self.checkup.right(Topic.REFUSED)
         self._stays()
-        if not self.checkup.wants_refusal or self._refused:
+        if not self.checkup.wants_refusal or self._refused or not self.checkup.has_seen(Topic.CLOSE):
             return NOTHING
         self._refused = True
         self.exchange.note("this is refused, to see what comes next")
@@ -103,7 +107,7 @@ class Visit:
         self._games += 1
         self._opponent_leaves = leave
         self._requests = self._refusals = 0
-        self._done = self._full = self._moved = self._faulted = self._asked = self._owes = False
+        self._done = self._full = self._moved = self._faulted = self._asked = False
         self._remarked.clear()
         if self._task is None:
             self.nursery.start_soon(self._close)
@@ -128,7 +132,7 @@ class Visit:
     def over(self, ended: Ended) -> None:
         """Take note of a game's end."""
         task, self._expected = self._task, self._expected + 1
-        self._owes, self._asked = self._asked, False
+        self._excused, self._asked = self._asked + _MORE * self._original, False
         own = FIRST if self._opens else 1
         if task is None or self._closes:
             return
@@ -174,6 +178,8 @@ class Visit:
                 self._expect(Topic.REPLY, "no move came")
                 if self._is_third(Deed.LEAVE_ASKED):
                     self._opponent_leaves()
+                elif self._is_third(Deed.BOT_LOSES_ON_TIME):
+                    self.nursery.start_soon(self.hub.let_flag_fall, event)
             case Refused(objections) if not isinstance(asked, str):
                 self._was_refused(objections, asked)
             case Dismissed(why):
@@ -183,17 +189,17 @@ class Visit:
 
     def unreadable(self, text: str) -> None:
         """Hear that the bot said something that is no message."""
-        self.fault(self._desk.book.unreadable(text), f"it said {text[:80].rstrip()!r}")
+        self.fault(self._desk.book.unreadable(text), f"it said {text[:80].rstrip()!r}, which is no message")
 
     def _was_refused(self, objections: Objection, asked: Message) -> None:
         topic = self._desk.book.refused(asked, objections)
         if topic is None or Objection.TABLE_FULL in objections:
             return
-        if self._task is None and (self._owes or self._original):  # it crossed the end of its game
-            self._owes = False
+        if self._excused:
+            self._excused -= 1
             return
         self._refusals += 1
-        self.fault(topic, f"it said {asked!r}, refused: {_words(objections)}")
+        self.fault(topic, f"it said {self.exchange.latest[:80]}: {_words(objections)}")
         if self._refusals == _STUCK:
             self.fault(topic, f"it goes on and on with messages that are refused: {_STUCK}", is_grave=True)
             self.nursery.start_soon(self._close)
@@ -207,10 +213,6 @@ class Visit:
         if self._wire.frames:
             self._wire.ping()
             self.nursery.start_soon(self._wire.drain)
-
-    def is_late(self) -> bool:
-        """Whether the time of the bot is to be up, which has just been asked to move."""
-        return self._is_third(Deed.BOT_LOSES_ON_TIME)
 
     def is_as_original(self) -> bool:
         """Whether the bot is to be told what the original server would tell."""

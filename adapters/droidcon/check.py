@@ -75,16 +75,19 @@ _RULES = {
         "4.11",
         "takes YOU_WON while it thinks about a move",
         "let a result end the game also while you think; a PUT that is late for it is dropped",
+        behind=Topic.LEFT,
     ),
     Topic.ABORTED: Rule(
         "4.13",
         "takes YOU_WON at the beginning of a game, when the opponent leaves",
         "let a result end the game also if the opponent has not moved yet",
+        behind=Topic.LEFT,
     ),
     Topic.ILLEGAL: Rule(
         "5.2",
         "takes YOU_WON and a hang-up after an opponent's illegal move",
         "let YOU_WON end the game without a PUT of the opponent's before it; connect anew for another series",
+        behind=Topic.LEFT,
     ),
     Topic.FORMAT: Rule("5.4", "gives PUT an integer", "send the column in digits, as in PUT 3"),
     Topic.COLUMN: Rule("5.5", "plays columns 0 to 6", "count columns from 0 to 6"),
@@ -113,6 +116,7 @@ _RULES = {
         "6.5",
         "takes YOU_WON when the opponent's time is up",
         "let a result end the game whatever the board says, also while it is the opponent's move",
+        behind=Topic.LEFT,
     ),
 }
 _OFFENCES = (

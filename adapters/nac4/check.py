@@ -78,11 +78,13 @@ _RULES = {
         "5.12",
         "takes endgame while it thinks about a move",
         "let endgame end the game also while you think; a playmove that is late for it is dropped",
+        behind=Topic.LEFT,
     ),
     Topic.ABORTED: Rule(
         "5.14",
         "takes endgame at the beginning of a game, when the opponent leaves",
         "let endgame end the game also if the opponent has not moved yet",
+        behind=Topic.LEFT,
     ),
     Topic.SLOW: Rule(
         "6.2", "waits for an opponent that takes its time", "do not time out while the opponent thinks"
