@@ -103,6 +103,8 @@ def droidcon(address: str, mistake: str) -> None:
         else:
             *lines, rest = (rest + data).split(b"\n")
         for line in lines:
+            if line == b"Error CHANNEL_IS_FULL":
+                return
             hear_line(line.decode(), board, say)
 
 
@@ -121,7 +123,9 @@ def hear_line(line, board, say) -> None:
             board.heights[column] += 1
         for _ in range(2 if mistake == "moves twice" else 1):
             say(f"PUT {column}.0" if mistake == "a column with a point" else f"PUT {column}")
-    elif (mistake, line) == ("dies of a draw", "DRAW") or ((mistake, line) == ("dies when left", "YOU_WON") and sum(board.heights) < 7):
+    elif (mistake, line) == ("dies of a draw", "DRAW"):
+        raise Died
+    if (mistake, line) == ("dies when left", "YOU_WON") and sum(board.heights) < 7:
         raise Died
 
 
@@ -168,6 +172,8 @@ def arena(address: str, mistake: str) -> None:
     start()
     while text := ws.recv():
         told = json.loads(text)
+        if told.get("reason") == "Table is full":
+            return
         if told["type"] == "state":
             if mistake == "needs a last-move" and told.get("winner") is not None:
                 told["last-move"] + 1

@@ -96,6 +96,7 @@ _RULES = {
         "plays columns that have room",
         "look at the state, column by column from the bottom, and choose among columns whose sixth cell is 0",
         is_grave=False,
+        behind=Topic.TURN,
     ),
     Topic.SLOW: Rule(
         "8.1", "waits for an opponent that takes its time", "do not time out while the opponent thinks"
@@ -109,6 +110,7 @@ _RULES = {
         "8.2",
         "takes a state with winner while it thinks, when its time is up",
         "let a state with winner end the game also while you think",
+        behind=Topic.LATE,
     ),
     Topic.ILLEGAL: Rule("9.2", "waits while the opponent plays illegal moves", "wait for the next state"),
     Topic.QUIRK: Rule(

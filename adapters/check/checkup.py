@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from adapters.check.record import Fault
 from adapters.check.rules import ENDINGS, PROHIBITIONS, Rule, Topic
-from adapters.check.scenarios import SCENARIOS, Scenario
+from adapters.check.scenarios import ONE_MORE, SCENARIOS, Scenario
 
 _BASIC = (Topic.OPENING, Topic.REPLY)
 """Without these there is nothing more to see."""
@@ -33,6 +33,8 @@ class Task:
     tries: int
     suspected: Fault | None = None
     """Why it is played again, as the first game of a connection."""
+    after: frozenset[Topic] = frozenset()
+    """What the game before had shown, where the bot did nothing at all in this one."""
 
 
 class Checkup:
@@ -64,8 +66,7 @@ class Checkup:
     @property
     def is_over(self) -> bool:
         """Whether nothing more is to be seen of the bot."""
-        hopeless = any(fault.topic in _BASIC for fault in self.faults) or self._is_not_let_in
-        return hopeless or (not self._tasks and self.has_seen(Topic.REFUSED))
+        return self._is_hopeless or (not self._tasks and self.has_seen(Topic.REFUSED))
 
     @property
     def plays_on(self) -> bool:
@@ -81,8 +82,13 @@ class Checkup:
         return self.games % 2 == 0 if opens is None else opens
 
     @property
-    def _is_not_let_in(self) -> bool:
-        return self.connections > _ENOUGH and not self.rights[Topic.ENTRY]
+    def _is_hopeless(self) -> bool:
+        """Whether the bot does not play at all, as far as anybody can see."""
+        if any(fault.topic in _BASIC for fault in self.faults):
+            return True
+        if self.rights[Topic.ENTRY]:
+            return len(self.faults) > _ENOUGH and not any(self.rights[each] for each in _BASIC)
+        return self.connections > _ENOUGH
 
     def take(self, *, bot_opens: bool, fresh: bool) -> Task | None:
         """Return the next game of a connection; `fresh`, if it is the first one there."""
@@ -110,19 +116,25 @@ class Checkup:
         self.faults.append(fault)
         self._tasks = [each for each in self._tasks if self._behind(each.scenario.topic) is not fault.topic]
 
-    def failed(self, task: Task, fault: Fault, *, fresh: bool) -> None:
-        """Note that the bot failed in a game, and what that seems to be about."""
-        if fresh:
+    def failed(self, task: Task, fault: Fault, after: frozenset[Topic] | None) -> None:
+        """Note that the bot failed in a game, and what that seems to be about.
+
+        `after` is what the game before on the connection had shown, if the bot did nothing at all since; None
+        if there was no game before.
+        """
+        if after is None:
             self.wrong(fault)
         else:
-            self._tasks.append(Task(task.scenario, 1, fault))
+            self._tasks.append(Task(task.scenario, 1, fault, after))
 
     def finished(self, task: Task, topics: frozenset[Topic]) -> None:
         """Note that a game was played to its end, which shows what there is to see of `topics`."""
-        if task.suspected is not None:
+        if task.suspected is not None and task.after:
+            self.left(task.after, task.suspected, is_silent=True)
+        elif task.suspected is not None:
             self.wrong(Fault(Topic.NEXT, *_rest(task.suspected)))
         elif task.scenario.topic not in topics and task.tries > 1:
-            self._tasks.append(Task(task.scenario, task.tries - 1))
+            self._tasks.insert(0, Task(task.scenario, task.tries - 1))
         for topic in topics & {*ENDINGS, Topic.FULL}:
             self._tasks = [each for each in self._tasks if each.scenario.topic is not topic]
 
@@ -142,10 +154,6 @@ class Checkup:
             self._silent.append(fault)
         self._look_again()
 
-    def again(self, task: Task) -> None:
-        """Play a scenario again."""
-        self._tasks.append(Task(task.scenario, task.tries, task.suspected))
-
     def _look_again(self) -> None:
         """Play once more what the bot has left after, unless that is what it always does."""
         for topics, _ in self._left:
@@ -153,7 +161,7 @@ class Checkup:
                 if self._stayed and topic in self._scenarios:
                     self._retried.add(topic)
                     scenario = self._scenarios[topic]
-                    self._tasks.append(Task(scenario, scenario.tries))
+                    self._tasks += Task(scenario, scenario.tries), Task(ONE_MORE, 1)
 
     def conclude(self) -> None:
         """Decide what the bot left after; call it once, in the end."""
@@ -170,6 +178,13 @@ class Checkup:
                 self.wrong(Fault(found[0], *_rest(fault)))
             else:
                 self.right(*topics)
+        for task in self._tasks:
+            if task.suspected is not None:  # the bot never came again, so that nobody knows which it was
+                fault = task.suspected
+                topic = Topic.NEXT if fault.topic in (*_BASIC, Topic.FULL) else fault.topic
+                self.wrong(Fault(topic, *_rest(fault)))
+        wrong = {fault.topic for fault in self.faults if fault.is_grave}
+        self.faults = [fault for fault in self.faults if self._behind(fault.topic) not in wrong]
         self._presume()
 
     def _behind(self, topic: Topic) -> Topic | None:

@@ -55,12 +55,15 @@ class Scenario:
     """Whether the bot is told what the original server would tell."""
 
 
+ONE_MORE = Scenario(Topic.NEXT, "one more game", beat)
+"""Shows whether a bot goes on."""
 SCENARIOS = (
     Scenario(Topic.OPENING, "a plain game, the bot moves first", give, bot_opens=True),
     Scenario(Topic.REPLY, "a plain game, the bot moves second", beat, bot_opens=False),
     Scenario(Topic.LOSS, "the bot loses", beat, tries=4),
     Scenario(Topic.WIN, "the bot wins", give, tries=6),
     Scenario(Topic.FULL, "columns fill up", fill, tries=4),
+    Scenario(Topic.DRAW, "a draw", balance, tries=10),
     Scenario(Topic.LEFT, "the opponent leaves while it is to move", balance, deed=Deed.LEAVE),
     Scenario(
         Topic.LEFT_ASKED, "the opponent leaves while the bot is to move", balance, deed=Deed.LEAVE_ASKED
@@ -72,7 +75,7 @@ SCENARIOS = (
     Scenario(Topic.SLOW, "a slow opponent", beat, deed=Deed.DAWDLE),
     Scenario(Topic.SPLIT, "messages come byte by byte", beat, pace=Pace.BYTES),
     Scenario(Topic.MERGED, "messages come together", beat, pace=Pace.TOGETHER),
-    Scenario(Topic.DRAW, "a draw", balance, tries=10),
     Scenario(Topic.QUIRK, "as the original server speaks", balance, deed=Deed.LEAVE, as_original=True),
+    ONE_MORE,
 )
 """In the order in which they are played, as far as the bot lets the opponent choose who moves first."""

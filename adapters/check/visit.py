@@ -17,11 +17,22 @@ from adapters.check.scenarios import Deed, Pace
 from adapters.check.wire import CheckedWire
 from gateway.game.board import COLUMNS, FIRST, Board, Side
 from gateway.game.clock import Terms
-from gateway.game.events import NOTHING, Dismissed, Ended, Event, Objection, Reason, Refused, ToMove, Why
+from gateway.game.events import (
+    NOTHING,
+    Dismissed,
+    Ended,
+    Event,
+    Objection,
+    Reason,
+    Refused,
+    Started,
+    ToMove,
+    Why,
+)
 from gateway.game.manners import Manners
 
 _STUCK = 40
-"""Refused messages in a game after which the bot is taken to go on for ever."""
+"""Refused messages in a row after which the bot is taken to go on for ever."""
 _MORE = 3
 """Messages that are excused where the bot was told what the original server would tell."""
 _THIRD = 3
@@ -51,6 +62,7 @@ class Visit:
         self.checkup: Checkup | None = None
         self._desk, self._wire = desk, wire
         self._task: Task | None = None
+        self._title = ""
         self._opens = False
         self._board = Board()
         self._games = self._requests = self._refusals = 0
@@ -113,8 +125,9 @@ class Visit:
             self.nursery.start_soon(self._close)
         else:
             scenario = self._task.scenario
+            self._title = scenario.title
             self.exchange.note(f"game {self.checkup.games}: {scenario.title}")
-            self._wire.pace, self._original = scenario.pace, scenario.as_original
+            self._wire.pace = scenario.pace
         return self._task
 
     def moved(self, board: Board) -> None:
@@ -124,7 +137,7 @@ class Visit:
         before = len(board.moves) - 1
         self.checkup.right(Topic.REPLY if before else Topic.OPENING)
         self._full = self._full or _is_filled(self._board)
-        self._board, self._moved, self._asked = board, True, False
+        self._board, self._moved, self._asked, self._refusals = board, True, False, 0
         self._stays()
         if self._games > 1:
             self.checkup.right(Topic.NEXT)
@@ -132,7 +145,8 @@ class Visit:
     def over(self, ended: Ended) -> None:
         """Take note of a game's end."""
         task, self._expected = self._task, self._expected + 1
-        self._excused, self._asked = self._asked + _MORE * self._original, False
+        crosses = task is not None and task.scenario.deed in (Deed.LEAVE_ASKED, Deed.BOT_LOSES_ON_TIME)
+        self._excused, self._asked = crosses * self._asked + _MORE * self._original, False
         own = FIRST if self._opens else 1
         if task is None or self._closes:
             return
@@ -152,7 +166,7 @@ class Visit:
         topics = self._seen(task, ended, own)
         self.checkup.finished(task, topics)
         self._pending = topics
-        self._expect(None, "")
+        self._expect(None, "it asked for no other game")
 
     def _seen(self, task: Task, ended: Ended, own: Side) -> frozenset[Topic]:
         """Return the topics of which a game has shown what there is to see."""
@@ -172,6 +186,8 @@ class Visit:
     def told(self, event: Event, asked: Message | str | None) -> None:
         """Hear of an event that the bot is told of."""
         match event:
+            case Started():
+                self._original = self._task is not None and self._task.scenario.as_original
             case ToMove():
                 self._requests += 1
                 self._board, self._asked = event.board, True
@@ -201,7 +217,11 @@ class Visit:
         self._refusals += 1
         self.fault(topic, f"it said {self.exchange.latest[:80]}: {_words(objections)}")
         if self._refusals == _STUCK:
-            self.fault(topic, f"it goes on and on with messages that are refused: {_STUCK}", is_grave=True)
+            if not self._faulted:
+                words = (
+                    f"{self._refusals} messages in a row were refused, such as {self.exchange.latest[:80]}"
+                )
+                self.fault(topic, words, is_grave=True)
             self.nursery.start_soon(self._close)
 
     def deed_done(self) -> None:
@@ -248,6 +268,9 @@ class Visit:
             self._fail(task, words)
         elif topic is not None:
             self.fault(topic, words)
+        elif self._pending:
+            self._checkup().left(self._pending, self._fault(Topic.NEXT, words))
+            self._pending = frozenset()
         await self._close()
 
     async def _close(self) -> None:
@@ -275,12 +298,9 @@ class Visit:
             return
         self._faulted = True
         fault = self._fault(self._reason(task), words, task)
-        checkup = self._checkup()
-        if self._pending and not self._moved:
-            checkup.left(self._pending, fault, is_silent=True)
-            checkup.again(task)
-        else:
-            checkup.failed(task, fault, fresh=self._games == 1)
+        after = frozenset[Topic]() if self._moved else self._pending
+        self._checkup().failed(task, fault, None if self._games == 1 else after)
+        self._pending = frozenset()
 
     def _reason(self, task: Task) -> Topic:
         """Return what a bot that does not go on seems not to cope with."""
@@ -316,8 +336,7 @@ class Visit:
         return self.checkup
 
     def _fault(self, topic: Topic, words: str, task: Task | None = None, *, is_grave: bool = True) -> Fault:
-        task = task or self._task
-        title = "" if task is None else task.scenario.title
+        title = self._title if task is None else task.scenario.title
         return Fault(topic, words, title, self.exchange.lines(), is_grave)
 
 

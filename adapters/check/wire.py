@@ -10,7 +10,7 @@ import trio
 from adapters.check.scenarios import Pace
 from adapters.wire import Wire
 
-_GAP = 0.002
+_GAP = 0.01
 """Seconds between two packets, so that the bot can read each by itself."""
 _BYTE_GAP = 0.0005
 _PING = b"\x89\x04c4gw"

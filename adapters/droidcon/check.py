@@ -95,6 +95,7 @@ _RULES = {
         "5.6",
         "plays columns that have room",
         "keep the board, with both players' moves, and choose among columns with fewer than six discs",
+        behind=Topic.TURN,
     ),
     Topic.TURN: Rule(
         "5.7", "moves only when it is its turn, and once", "send one PUT for each YOUR_MOVE, and none at PUT"

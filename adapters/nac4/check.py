@@ -45,6 +45,7 @@ _RULES = {
         "5.3",
         "plays columns that have room",
         "look at the board of each genmove: row 0, at the bottom, comes first, 7 characters a row",
+        behind=Topic.TURN,
     ),
     Topic.TURN: Rule(
         "5.5",
@@ -93,6 +94,7 @@ _RULES = {
         "6.4",
         "takes endgame with Timeout, when its own time is up",
         "let endgame end the game also while you think",
+        behind=Topic.LATE,
     ),
     Topic.LATE: Rule(
         "6.5",
