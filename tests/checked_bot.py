@@ -97,7 +97,8 @@ def droidcon(address: str, mistake: str) -> None:
             time.sleep(600 if mistake == "does not hang up" else 0)
             return
         if mistake == "one message a packet":
-            lines, rest = [data.split(b"\n")[0]], b""
+            line, end, _ = (rest + data).partition(b"\n")
+            lines, rest = ([line], b"") if end else ([], line)
         elif mistake == "no message in two packets":
             lines, rest = data.split(b"\n"), b""
         else:

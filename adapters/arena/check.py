@@ -88,7 +88,9 @@ _RULES = {
         "send start once, and again only behind end or disconnected",
         is_grave=False,
     ),
-    Topic.IDLE: Rule("5.2", "does not move while there is no game", "move only where turn is you"),
+    Topic.IDLE: Rule(
+        "5.2", "does not move while there is no game", "move only where turn is you", behind=Topic.TURN
+    ),
     Topic.TURN: Rule("5.10", "moves once for each turn", "send one move for each state in which turn is you"),
     Topic.COLUMN: Rule("5.11", "plays columns 0 to 6", "count columns from 0 to 6"),
     Topic.FULL: Rule(

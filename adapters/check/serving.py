@@ -7,19 +7,17 @@ from argparse import Namespace
 
 import trio
 
-from adapters.boundary import serve_connection
 from adapters.check.checkup import Checkup
 from adapters.check.rules import Book
 from adapters.check.visit import Visit
 from adapters.check.watching import WatchedCodec, WatchedTranslator
 from adapters.check.wire import CheckedWire
 from adapters.connection import Connection
-from adapters.contract import Transport
+from adapters.contract import PeerGone, Transport
 from adapters.dialect import Dialect
 from adapters.sockets import DirectSocket
 from adapters.transports import LineTransport
 from adapters.upgrade import Endpoint, serve_websocket
-from adapters.wire import Wire
 from gateway.server.app import keep_time
 
 _TEXT = "This port checks bots of a Connect-Four dialect, by websocket.\n"
@@ -55,9 +53,13 @@ class Desk:
     async def serve(self, stream: trio.SocketStream) -> None:
         """Serve a connection."""
         self._open += 1
+        wire = self._wired(stream)
         try:
-            await serve_connection(self.dialect.name, self._serve, self._wired, stream)
+            await self._serve(wire)
+        except* PeerGone:
+            pass
         finally:
+            wire.close()
             self._open -= 1
             self._closed += 1
         await self._wait_for_more(self._closed)
@@ -71,13 +73,12 @@ class Desk:
                 return
         self.is_done.set()
 
-    def _wired(self, stream: trio.SocketStream) -> Wire:
+    def _wired(self, stream: trio.SocketStream) -> CheckedWire:
         wire = CheckedWire(DirectSocket(stream))
         wire.prepare(frames=bool(self.dialect.scheme), patience=self.patience)
         return wire
 
-    async def _serve(self, wire: Wire) -> None:
-        assert isinstance(wire, CheckedWire)
+    async def _serve(self, wire: CheckedWire) -> None:
         async with trio.open_nursery() as nursery:
             visits: list[Visit] = []
 
@@ -87,7 +88,7 @@ class Desk:
                 visit = Visit(self, wire, nursery, usual.manners)
                 visits.append(visit)
                 nursery.start_soon(keep_time, visit.hub)
-                translator = WatchedTranslator(usual, original, visit, visit.is_as_original)
+                translator = WatchedTranslator(usual, original, visit)
                 await Connection(visit.hub, transport, WatchedCodec(book.codec(), visit), translator).run()
 
             try:

@@ -1,7 +1,7 @@
 """One connection of a bot: what is asked of it there, what it does, and what is made of that.
 
-Knows the hub's events and the rules of the dialect. Does not know sockets, nor how anything is written. What
-the bot does wrong is held against it once for each game, because one mistake leads to others.
+Knows the hub's events and the rules of the dialect. Does not know how anything is written. What the bot does
+wrong is held against it once for each game, because one mistake leads to others.
 """
 
 from collections.abc import Callable
@@ -11,11 +11,12 @@ import trio
 
 from adapters.check.checkup import Checkup, Task
 from adapters.check.pairing import BotHub
+from adapters.check.play import Play
 from adapters.check.record import Exchange, Fault
 from adapters.check.rules import Book, Message, Topic
-from adapters.check.scenarios import Deed, Pace
+from adapters.check.scenarios import Deed
 from adapters.check.wire import CheckedWire
-from gateway.game.board import COLUMNS, FIRST, Board, Side
+from gateway.game.board import FIRST, Board, Side
 from gateway.game.clock import Terms
 from gateway.game.events import (
     NOTHING,
@@ -23,20 +24,20 @@ from gateway.game.events import (
     Ended,
     Event,
     Objection,
-    Reason,
     Refused,
+    Shown,
     Started,
     ToMove,
     Why,
 )
-from gateway.game.manners import Manners
+from gateway.game.manners import Afterwards, Manners
 
 _STUCK = 40
 """Refused messages in a row after which the bot is taken to go on for ever."""
 _MORE = 3
 """Messages that are excused where the bot was told what the original server would tell."""
-_THIRD = 3
-"""The request to move at which its opponent leaves, or its time is up, where that is to be."""
+_REJOIN = 5.0
+"""Seconds that the bot's seat is kept, beyond those that it has to ask again."""
 
 
 class Desk(Protocol):
@@ -58,26 +59,21 @@ class Visit:
     def __init__(self, desk: Desk, wire: CheckedWire, nursery: trio.Nursery, manners: Manners) -> None:
         self.slow, self.nursery, self.manners = desk.slow, nursery, manners
         self.exchange = Exchange(trio.current_time)
-        self.hub = BotHub(Terms(rejoin=desk.patience + 5), self)
-        self.checkup: Checkup | None = None
+        self.hub = BotHub(Terms(rejoin=desk.patience + _REJOIN), self)
+        self.speaks_as_original = False
+        """Whether the bot is told what the original server would tell."""
+        self._checkup: Checkup | None = None
         self._desk, self._wire = desk, wire
-        self._task: Task | None = None
-        self._title = ""
-        self._opens = False
-        self._board = Board()
-        self._games = self._requests = self._refusals = 0
-        self._done = False
-        """Whether what is odd about the game has happened."""
-        self._full = self._moved = self._faulted = False
-        self._remarked = set[Topic]()
+        self._play = Play(is_on=False)
+        self._games = self._excused = 0
+        """Games so far, and messages that may be refused because of what the server itself said."""
+        self._before = ""
+        """The title of the game before."""
         self._opponent_leaves: Callable[[], None] = lambda: None
         self._pending: frozenset[Topic] = frozenset()
         """What the last game showed, if the bot goes on after it."""
-        self._original = self._asked = False
-        self._excused = 0
-        """Messages that may still be refused, because they crossed the end of the last game."""
-        self._refused = self._closes = self._dismissed = False
-        self._expected = 0
+        self._was_refused = self._closes = self._is_dismissed = False
+        self._step = 0
         """Counts what the bot was expected to do, or did: what was expected at another number is over."""
         self._expect(Topic.ENTRY, "it said nothing")
 
@@ -85,121 +81,93 @@ class Visit:
 
     def enters(self, name: str) -> Objection:
         """Take note that the bot asks for a game; return why it gets none."""
-        self._expected += 1
-        if self.checkup is None:
-            self.checkup = self._desk.of(name)
-            self.checkup.connections += 1
-        self.checkup.right(Topic.ENTRY)
-        if self._refused:
-            self.checkup.right(Topic.REFUSED)
+        self._step += 1
+        checkup = self._known(name)
+        checkup.right(Topic.ENTRY)
+        if self._was_refused:
+            checkup.right(Topic.REFUSED)
         self._stays()
-        if not self.checkup.wants_refusal or self._refused or not self.checkup.has_seen(Topic.CLOSE):
+        if self._was_refused or not checkup.wants_refusal or not checkup.has_seen(Topic.CLOSE):
             return NOTHING
-        self._refused = True
+        self._was_refused = True
         self.exchange.note("this is refused, to see what comes next")
         self._expect(Topic.REFUSED, "it said nothing more, nor did it hang up")
         return Objection.TABLE_FULL
 
     def waits(self) -> bool | None:
         """Take note that the bot waits; return whether it moves first, None where there is no game left."""
-        assert self.checkup is not None
-        self._expected += 1
-        opens = self.checkup.opens(fresh=not self._games)
-        if opens is None or (self._games and not self.checkup.plays_on):
+        self._step += 1
+        checkup = self._known()
+        opens = checkup.opens(fresh=not self._games)
+        if opens is None or (self._games and not checkup.plays_on):
             self.nursery.start_soon(self._close)
             return None
         return opens
 
     def begins(self, side: Side, leave: Callable[[], None]) -> Task | None:
         """Take note that a game begins; return what is to be played. `leave` lets the opponent leave."""
-        assert self.checkup is not None
-        self._expected += 1
-        self._task = self.checkup.take(bot_opens=side == FIRST, fresh=not self._games)
-        self._opens, self._board = side == FIRST, Board()
+        self._step += 1
+        checkup = self._known()
+        task = checkup.take(bot_opens=side == FIRST, fresh=not self._games)
+        self._before, self._opponent_leaves = self._play.title, leave
+        self._play = Play(task, opens=side == FIRST)
         self._games += 1
-        self._opponent_leaves = leave
-        self._requests = self._refusals = 0
-        self._done = self._full = self._moved = self._faulted = self._asked = False
-        self._remarked.clear()
-        if self._task is None:
+        if task is None:
             self.nursery.start_soon(self._close)
         else:
-            scenario = self._task.scenario
-            self._title = scenario.title
-            self.exchange.note(f"game {self.checkup.games}: {scenario.title}")
-            self._wire.pace = scenario.pace
-        return self._task
+            self.exchange.note(f"game {checkup.games}: {task.scenario.title}")
+            self._wire.pace = task.scenario.pace
+        return task
 
     def moved(self, board: Board) -> None:
         """Take note of the bot's legal move."""
-        assert self.checkup is not None
-        self._expected += 1
-        before = len(board.moves) - 1
-        self.checkup.right(Topic.REPLY if before else Topic.OPENING)
-        self._full = self._full or _is_filled(self._board)
-        self._board, self._moved, self._asked, self._refusals = board, True, False, 0
+        self._step += 1
+        checkup = self._known()
+        checkup.right(Topic.REPLY if len(board.moves) > 1 else Topic.OPENING)
+        self._play.moved(board)
         self._stays()
         if self._games > 1:
-            self.checkup.right(Topic.NEXT)
+            checkup.right(Topic.NEXT)
 
     def over(self, ended: Ended) -> None:
         """Take note of a game's end."""
-        task, self._expected = self._task, self._expected + 1
-        crosses = task is not None and task.scenario.deed in (Deed.LEAVE_ASKED, Deed.BOT_LOSES_ON_TIME)
-        self._excused, self._asked = crosses * self._asked + _MORE * self._original, False
-        own = FIRST if self._opens else 1
-        if task is None or self._closes:
+        self._step += 1
+        play = self._play
+        if play.task is None or self._closes:
             return
-        assert self.checkup is not None
-        self._task = None
-        broken = ended.leaver == own
-        if ended.reason is Reason.TIME and ended.winner != own:
-            if task.scenario.deed is not Deed.BOT_LOSES_ON_TIME:
-                self._fail(task, "its time was up")
-                return
-            self._done = True
-        if broken:
-            self._fail(task, "it hung up in the middle of the game")
-            return
-        if ended.reason is Reason.ILLEGAL and ended.winner != own:
-            return
-        topics = self._seen(task, ended, own)
-        self.checkup.finished(task, topics)
-        self._pending = topics
-        self._expect(None, "it asked for no other game")
-
-    def _seen(self, task: Task, ended: Ended, own: Side) -> frozenset[Topic]:
-        """Return the topics of which a game has shown what there is to see."""
-        scenario, topics = task.scenario, set[Topic]()
-        if ended.reason is Reason.FULL:
-            topics.add(Topic.DRAW)
-        elif ended.reason is Reason.FOUR:
-            topics.add(Topic.WIN if ended.winner == own else Topic.LOSS)
-        if self._full and not self._faulted:
-            topics.add(Topic.FULL)
-        if self._done or scenario.pace is not Pace.MESSAGES:
-            topics.add(scenario.topic)
-        return frozenset(topics)
+        if self.manners.afterwards is Afterwards.STEP_OUT:  # elsewhere the hub itself drops what crosses
+            self._excused += play.crosses + _MORE * self.speaks_as_original
+        play.is_on = play.is_asked = False
+        if play.is_lost_on_time(ended):
+            self._fail(play.task, "its time was up")
+        elif ended.leaver == play.side:
+            self._fail(play.task, "it hung up in the middle of the game")
+        elif not play.is_forfeited(ended):
+            self._pending = play.seen(ended)
+            self._known().finished(play.task, self._pending)
+            self._expect(None, "it asked for no other game")
 
     # What the bot says, and is told.
 
     def told(self, event: Event, asked: Message | str | None) -> None:
         """Hear of an event that the bot is told of."""
         match event:
+            case Shown():
+                self._excused += 1  # a bot that asks may hear of one turn twice, and answer both
             case Started():
-                self._original = self._task is not None and self._task.scenario.as_original
+                task = self._play.task
+                self.speaks_as_original = task is not None and task.scenario.as_original
             case ToMove():
-                self._requests += 1
-                self._board, self._asked = event.board, True
+                self._play.asked(event.board)
                 self._expect(Topic.REPLY, "no move came")
-                if self._is_third(Deed.LEAVE_ASKED):
+                if self._play.is_due(Deed.LEAVE_ASKED):
                     self._opponent_leaves()
-                elif self._is_third(Deed.BOT_LOSES_ON_TIME):
+                elif self._play.is_due(Deed.BOT_LOSES_ON_TIME):
                     self.nursery.start_soon(self.hub.let_flag_fall, event)
             case Refused(objections) if not isinstance(asked, str):
-                self._was_refused(objections, asked)
+                self._refuses(objections, asked)
             case Dismissed(why):
-                self._dismissed = why is not Why.LEFT
+                self._is_dismissed = why is not Why.LEFT
             case _:
                 pass
 
@@ -207,26 +175,24 @@ class Visit:
         """Hear that the bot said something that is no message."""
         self.fault(self._desk.book.unreadable(text), f"it said {text[:80].rstrip()!r}, which is no message")
 
-    def _was_refused(self, objections: Objection, asked: Message) -> None:
+    def _refuses(self, objections: Objection, asked: Message) -> None:
         topic = self._desk.book.refused(asked, objections)
         if topic is None or Objection.TABLE_FULL in objections:
             return
         if self._excused:
             self._excused -= 1
             return
-        self._refusals += 1
-        self.fault(topic, f"it said {self.exchange.latest[:80]}: {_words(objections)}")
-        if self._refusals == _STUCK:
-            if not self._faulted:
-                words = (
-                    f"{self._refusals} messages in a row were refused, such as {self.exchange.latest[:80]}"
-                )
-                self.fault(topic, words, is_grave=True)
+        words = f"it said {self.exchange.latest[:80]}: {_words(objections)}"
+        self._play.refusals += 1
+        self.fault(topic, words)
+        if self._play.refusals == _STUCK:
+            if not self._play.is_faulted:
+                self.fault(topic, f"{words}, and so were {_STUCK} messages in a row", is_grave=True)
             self.nursery.start_soon(self._close)
 
     def deed_done(self) -> None:
         """Take note that the opponent has done what is odd about it."""
-        self._done = True
+        self._play.is_done = True
 
     def ping(self) -> None:
         """Ping the bot."""
@@ -234,42 +200,32 @@ class Visit:
             self._wire.ping()
             self.nursery.start_soon(self._wire.drain)
 
-    def is_as_original(self) -> bool:
-        """Whether the bot is to be told what the original server would tell."""
-        return self._original
-
-    def _is_third(self, deed: Deed) -> bool:
-        """Whether it is time for a deed while the bot is to move."""
-        return self._task is not None and self._task.scenario.deed is deed and self._requests == _THIRD
-
     # What is expected.
 
     def _stays(self) -> None:
         if self._pending:
-            assert self.checkup is not None
-            self.checkup.stayed(self._pending)
+            self._known().stayed(self._pending)
             self._pending = frozenset()
 
     def _expect(self, topic: Topic | None, words: str) -> None:
         """Expect the bot to do something in time."""
-        self._expected += 1
-        self.nursery.start_soon(self._wait, self._expected, topic, words)
+        self._step += 1
+        self.nursery.start_soon(self._wait, self._step, topic, words)
 
-    async def _wait(self, number: int, topic: Topic | None, words: str) -> None:
+    async def _wait(self, step: int, topic: Topic | None, words: str) -> None:
         await trio.sleep(self._desk.patience)
-        if self._expected != number or self._closes:
+        if self._step != step or self._closes:
             return
-        task, self._task = self._task, None
         words = f"{words} within {self._desk.patience:g} s"
         self.exchange.note(words)
         if self._wire.unfinished:
             self.fault(Topic.ENDS, f"{words}, only {self._wire.unfinished[:60]!r} without an end")
-        elif task is not None:
-            self._fail(task, words)
+        elif self._play.is_on and self._play.task is not None:
+            self._fail(self._play.task, words)
         elif topic is not None:
             self.fault(topic, words)
         elif self._pending:
-            self._checkup().left(self._pending, self._fault(Topic.NEXT, words))
+            self._known().left(self._pending, self._fault(Topic.NEXT, words))
             self._pending = frozenset()
         await self._close()
 
@@ -284,65 +240,55 @@ class Visit:
 
     def fault(self, topic: Topic, words: str, *, is_grave: bool | None = None) -> None:
         """Hold something against the bot, once in a game."""
-        rule = self._desk.book.rules.get(topic)
-        if rule is None or (not is_grave and (self._faulted or topic in self._remarked)):
+        rule, play = self._desk.book.rules.get(topic), self._play
+        if rule is None or (not is_grave and (play.is_faulted or topic in play.remarked)):
             return
         grave = rule.is_grave if is_grave is None else is_grave
-        self._remarked.add(topic)
-        self._faulted = self._faulted or grave
-        self._checkup().wrong(self._fault(topic, words, is_grave=grave))
+        play.remarked.add(topic)
+        play.is_faulted = play.is_faulted or grave
+        self._known().wrong(self._fault(topic, words, is_grave=grave))
 
     def _fail(self, task: Task, words: str) -> None:
         """Hold against the bot that it did not go on with a game."""
-        if self._faulted:
+        play = self._play
+        if play.is_faulted:
             return
-        self._faulted = True
-        fault = self._fault(self._reason(task), words, task)
-        after = frozenset[Topic]() if self._moved else self._pending
-        self._checkup().failed(task, fault, None if self._games == 1 else after)
+        play.is_faulted = True
+        after = frozenset[Topic]() if play.has_moved else self._pending
+        fault = self._fault(play.reason(), words, self._before if after else play.title)
+        self._known().failed(task, fault, None if self._games == 1 else after)
         self._pending = frozenset()
-
-    def _reason(self, task: Task) -> Topic:
-        """Return what a bot that does not go on seems not to cope with."""
-        scenario = task.scenario
-        if self._done or scenario.pace is not Pace.MESSAGES:
-            return scenario.topic
-        if _is_filled(self._board):
-            return Topic.FULL
-        return Topic.OPENING if not self._board.moves else Topic.REPLY
 
     def ended(self) -> None:
         """Take note that the connection is over."""
-        checkup = self._checkup()
+        if self._checkup is None and not self.exchange.latest:
+            return  # it may have been somebody who looks which ports are open
+        checkup = self._known()
         if self._wire.has_ponged:
             checkup.right(Topic.PING)
-        elif self._wire.pings and self._dismissed:
+        elif self._wire.pings and self._is_dismissed:
             self.fault(Topic.PING, "no pong came", is_grave=True)
-        if self._pending and self._dismissed:
+        if self._pending and self._is_dismissed:
             checkup.right(*self._pending)
         elif self._pending:
             checkup.left(self._pending, self._fault(Topic.NEXT, "it hung up after the game"))
-        if self._refused and (not self._dismissed or self._wire.has_hung_up):
+        if self._was_refused and (not self._is_dismissed or self._wire.has_hung_up):
             checkup.right(Topic.REFUSED)
-        if self._dismissed and self._wire.has_hung_up:
+        if self._is_dismissed and self._wire.has_hung_up:
             checkup.right(Topic.CLOSE)
-        elif self._dismissed and not self._faulted:
+        elif self._is_dismissed and not self._play.is_faulted:
             self.fault(Topic.CLOSE, f"its end was still open after {self._desk.patience:g} s")
 
-    def _checkup(self) -> Checkup:
-        if self.checkup is None:
-            self.checkup = self._desk.of(None)
-            self.checkup.connections += 1
-        return self.checkup
+    def _known(self, name: str | None = None) -> Checkup:
+        """Return the bot's checkup, of the first name that it gives here."""
+        if self._checkup is None:
+            self._checkup = self._desk.of(name)
+            self._checkup.connections += 1
+        return self._checkup
 
-    def _fault(self, topic: Topic, words: str, task: Task | None = None, *, is_grave: bool = True) -> Fault:
-        title = self._title if task is None else task.scenario.title
+    def _fault(self, topic: Topic, words: str, title: str | None = None, *, is_grave: bool = True) -> Fault:
+        title = self._play.title if title is None else title
         return Fault(topic, words, title, self.exchange.lines(), is_grave)
-
-
-def _is_filled(board: Board) -> bool:
-    """Whether a column is full."""
-    return any(not board.has_room(column) for column in range(COLUMNS))
 
 
 def _words(objections: Objection) -> str:

@@ -3,7 +3,7 @@
 So a bot that is checked talks with the server that it is going to play on.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 from adapters.check.record import Exchange
@@ -17,6 +17,8 @@ class Watcher(Protocol):
     """Hears what a bot says and is told."""
 
     exchange: Exchange
+    speaks_as_original: bool
+    """Whether the bot is told what the original server would tell."""
 
     def unreadable(self, text: str) -> None:
         """Hear that the bot said something that is no message."""
@@ -48,17 +50,10 @@ class WatchedCodec:
 
 
 class WatchedTranslator:
-    """A translator whose events are watched; `choose` says which of two speaks, for each event."""
+    """A translator whose events are watched; the watcher says which of two speaks."""
 
-    def __init__(
-        self,
-        usual: Translator[Any, Any],
-        original: Translator[Any, Any],
-        watcher: Watcher,
-        as_original: Callable[[], bool],
-    ) -> None:
-        self._usual, self._original = usual, original
-        self._watcher, self._as_original = watcher, as_original
+    def __init__(self, usual: Translator[Any, Any], original: Translator[Any, Any], watcher: Watcher) -> None:
+        self._usual, self._original, self._watcher = usual, original, watcher
 
     @property
     def manners(self) -> Manners:
@@ -73,7 +68,7 @@ class WatchedTranslator:
         """Return what the bot is told of `event`."""
         self._watcher.told(event, asked)
         usual, original = list(self._usual.observe(event, asked)), list(self._original.observe(event, asked))
-        return original if self._as_original() else usual
+        return original if self._watcher.speaks_as_original else usual
 
     def farewell(self, dismissed: Dismissed) -> Farewell:
         """Return how to hang up on the bot."""

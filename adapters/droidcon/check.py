@@ -101,7 +101,10 @@ _RULES = {
         "5.7", "moves only when it is its turn, and once", "send one PUT for each YOUR_MOVE, and none at PUT"
     ),
     Topic.IDLE: Rule(
-        "5.8", "does not move while there is no game", "wait for YOUR_MOVE; NEW_GAME alone asks for no move"
+        "5.8",
+        "does not move while there is no game",
+        "wait for YOUR_MOVE; NEW_GAME alone asks for no move",
+        behind=Topic.TURN,
     ),
     Topic.SLOW: Rule(
         "6.1",
