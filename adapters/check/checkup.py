@@ -14,7 +14,7 @@ The rule it keeps: one mistake is one fault. What follows from it is not held ag
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adapters.check.record import Fault
 from adapters.check.rules import ENDINGS, PROHIBITIONS, Rule, Topic
@@ -23,6 +23,8 @@ from adapters.check.scenarios import ONE_MORE, SCENARIOS, Scenario
 _BASIC = (Topic.OPENING, Topic.REPLY)
 """Without these there is nothing more to see."""
 _ENOUGH = 2
+"""Times that something happens until it is no accident."""
+_RETRIES = 3
 
 
 @dataclass(eq=False, slots=True)
@@ -54,7 +56,7 @@ class Checkup:
         self._left: list[tuple[frozenset[Topic], Fault]] = []
         self._silent: list[Fault] = []
         self._stayed: Counter[Topic] = Counter()
-        self._retried: set[Topic] = set()
+        self._retried: Counter[Topic] = Counter()
 
     # What is next.
 
@@ -125,14 +127,14 @@ class Checkup:
         if after is None:
             self.wrong(fault)
         else:
-            self._tasks.append(Task(task.scenario, 1, fault, after))
+            self._tasks.insert(0, Task(task.scenario, 1, fault, after))
 
     def finished(self, task: Task, topics: frozenset[Topic]) -> None:
         """Note that a game was played to its end, which shows what there is to see of `topics`."""
         if task.suspected is not None and task.after:
             self.left(task.after, task.suspected, is_silent=True)
         elif task.suspected is not None:
-            self.wrong(Fault(Topic.NEXT, *_rest(task.suspected)))
+            self.wrong(replace(task.suspected, topic=Topic.NEXT))
         elif task.scenario.topic not in topics and task.tries > 1:
             self._tasks.insert(0, Task(task.scenario, task.tries - 1))
         for topic in topics & {*ENDINGS, Topic.FULL}:
@@ -154,35 +156,52 @@ class Checkup:
             self._silent.append(fault)
         self._look_again()
 
+    def unsettled(self, topics: frozenset[Topic]) -> None:
+        """Note that the server hung up after a game that ended so, so that nobody knows what the bot did."""
+        self.right(*topics)
+        for topic in topics & self._suspects():
+            self._retry(topic)
+
+    def _suspects(self) -> set[Topic]:
+        """Return what the bot has left after, and never stayed after."""
+        return {topic for topics, _ in self._left for topic in topics} - self._stayed.keys()
+
     def _look_again(self) -> None:
         """Play once more what the bot has left after, unless that is what it always does."""
-        for topics, _ in self._left:
-            for topic in topics - self._stayed.keys() - self._retried:
-                if self._stayed and topic in self._scenarios:
-                    self._retried.add(topic)
-                    scenario = self._scenarios[topic]
-                    self._tasks += Task(scenario, scenario.tries), Task(ONE_MORE, 1)
+        for topic in self._suspects() if self._stayed else ():
+            if not self._retried[topic]:
+                self._retry(topic)
+
+    def _retry(self, topic: Topic) -> None:
+        self._retried[topic] += 1
+        if self._retried[topic] <= _RETRIES and topic in self._scenarios:
+            scenario = self._scenarios[topic]
+            self._tasks += Task(scenario, scenario.tries), Task(ONE_MORE, 1)
 
     def conclude(self) -> None:
         """Decide what the bot left after; call it once, in the end."""
         suspects = Counter(topic for topics, _ in self._left for topic in topics - self._stayed.keys())
         guilty = {topic for topic in suspects if suspects[topic] >= _ENOUGH and self._stayed}
         if not self._stayed and self._silent:
-            self.wrong(Fault(Topic.NEXT, *_rest(self._silent[0])))
+            self.wrong(replace(self._silent[0], topic=Topic.NEXT))
         for topics, fault in self._left:
             found = [topic for topic in (*ENDINGS, *suspects) if topic in topics & guilty]
             wrong = {*guilty, *(each.topic for each in self.faults)}
             if found and self._behind(found[0]) in wrong:
                 pass
             elif found:
-                self.wrong(Fault(found[0], *_rest(fault)))
+                self.wrong(replace(fault, topic=found[0]))
+            elif self._stayed and topics & suspects.keys():
+                topic = next(topic for topic in (*ENDINGS, *suspects) if topic in topics & suspects.keys())
+                words = f"{fault.words}; once, and after others it went on"
+                self.wrong(replace(fault, topic=topic, words=words, is_grave=False))
             else:
                 self.right(*topics)
         for task in self._tasks:
             if task.suspected is not None:  # the bot never came again, so that nobody knows which it was
                 fault = task.suspected
                 topic = Topic.NEXT if fault.topic in (*_BASIC, Topic.FULL) else fault.topic
-                self.wrong(Fault(topic, *_rest(fault)))
+                self.wrong(replace(fault, topic=topic))
         wrong = {fault.topic for fault in self.faults if fault.is_grave}
         self.faults = [fault for fault in self.faults if self._behind(fault.topic) not in wrong]
         self._presume()
@@ -205,7 +224,3 @@ class Checkup:
         """Whether the bot did right or wrong about a topic, or the dialect has no such rule."""
         wrong = any(fault.topic is topic for fault in self.faults)
         return wrong or self.rights[topic] > 0 or topic not in self._rules
-
-
-def _rest(fault: Fault) -> tuple[str, str, tuple[str, ...]]:
-    return fault.words, fault.scenario, fault.exchange

@@ -269,7 +269,7 @@ class Visit:
         elif self._wire.pings and self._is_dismissed:
             self.fault(Topic.PING, "no pong came", is_grave=True)
         if self._pending and self._is_dismissed:
-            checkup.right(*self._pending)
+            checkup.unsettled(self._pending)
         elif self._pending:
             checkup.left(self._pending, self._fault(Topic.NEXT, "it hung up after the game"))
         if self._was_refused and (not self._is_dismissed or self._wire.has_hung_up):
