@@ -37,6 +37,8 @@ class Task:
     """Why it is played again, as the first game of a connection."""
     after: frozenset[Topic] = frozenset()
     """What the game before had shown, where the bot did nothing at all in this one."""
+    spoiled: int = 0
+    """How often it was cut short by something else that the bot did wrong."""
 
 
 class Checkup:
@@ -139,6 +141,11 @@ class Checkup:
             self._tasks.insert(0, Task(task.scenario, task.tries - 1))
         for topic in topics & {*ENDINGS, Topic.FULL}:
             self._tasks = [each for each in self._tasks if each.scenario.topic is not topic]
+
+    def spoiled(self, task: Task) -> None:
+        """Note that a game was cut short by something that has been held against the bot already."""
+        if task.spoiled < _ENOUGH:
+            self._tasks.append(replace(task, spoiled=task.spoiled + 1))
 
     def stayed(self, topics: frozenset[Topic]) -> None:
         """Note that the bot went on after a game that ended so."""

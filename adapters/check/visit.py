@@ -142,7 +142,9 @@ class Visit:
             self._fail(play.task, "its time was up")
         elif ended.leaver == play.side:
             self._fail(play.task, "it hung up in the middle of the game")
-        elif not play.is_forfeited(ended):
+        elif play.is_forfeited(ended):
+            self._known().spoiled(play.task)
+        else:
             self._pending = play.seen(ended)
             self._known().finished(play.task, self._pending)
             self._expect(None, "it asked for no other game")
