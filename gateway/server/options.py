@@ -26,7 +26,8 @@ examples:
 
 Results are kept in a database. Other commands read it, also while the server runs (each has its --help):
   c4gateway standings          who stands where
-  c4gateway show GAME          one game, and why it ended as it did
+  c4gateway games              the newest games; --player NAME --lost: those that this player lost
+  c4gateway show GAME          one game, and why it ended as it did; or --last --player NAME
   c4gateway export             games, as csv, jsonl, pgn, or a line of digits each
   c4gateway import FILE        store the games of an export here too
   c4gateway recount            compute totals and ratings again from the games
@@ -67,7 +68,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9.+_-]*")
 _POSTGRESQL = ("postgresql", "postgres")
 _OTHERS = ("sqlite", "file", "mysql", "mariadb", "oracle", "mssql")
 """Databases that a scheme alone names, even if no // follows."""
-COMMANDS = ("standings", "show", "export", "import", "recount", "void", "rename")
+COMMANDS = ("standings", "games", "show", "export", "import", "recount", "void", "rename")
 """Commands on what was kept; the first argument names one of them."""
 PLAYERS = ("player", "ban", "unban")
 """Commands on who may play."""
