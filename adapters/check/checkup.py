@@ -15,9 +15,10 @@ The rule it keeps: one mistake is one fault. What follows from it is not held ag
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from adapters.check.record import Fault
-from adapters.check.rules import ENDINGS, PROHIBITIONS, Rule, Topic
+from adapters.check.rules import ENDINGS, PROHIBITIONS, Book, Rule, Topic
 from adapters.check.scenarios import ONE_MORE, SCENARIOS, Scenario
 
 _BASIC = (Topic.OPENING, Topic.REPLY)
@@ -231,3 +232,16 @@ class Checkup:
         """Whether the bot did right or wrong about a topic, or the dialect has no such rule."""
         wrong = any(fault.topic is topic for fault in self.faults)
         return wrong or self.rights[topic] > 0 or topic not in self._rules
+
+
+class Desk(Protocol):
+    """Where the checkups are."""
+
+    patience: float
+    """Seconds in which a bot has to do something."""
+    slow: float
+    """Seconds that a slow opponent takes."""
+    book: Book
+
+    def of(self, name: str | None) -> Checkup:
+        """Return the checkup of a bot, by its name if that is known."""

@@ -5,15 +5,15 @@ wrong is held against it once for each game, because one mistake leads to others
 """
 
 from collections.abc import Callable
-from typing import Protocol
+from contextlib import suppress
 
 import trio
 
-from adapters.check.checkup import Checkup, Task
+from adapters.check.checkup import Checkup, Desk, Task
 from adapters.check.pairing import BotHub
 from adapters.check.play import Play
 from adapters.check.record import Exchange, Fault
-from adapters.check.rules import Book, Message, Topic
+from adapters.check.rules import Message, Topic
 from adapters.check.scenarios import Deed
 from adapters.check.wire import CheckedWire
 from gateway.game.board import FIRST, Board, Side
@@ -40,19 +40,6 @@ _REJOIN = 5.0
 """Seconds that the bot's seat is kept, beyond those that it has to ask again."""
 
 
-class Desk(Protocol):
-    """Where the checkups are."""
-
-    patience: float
-    """Seconds in which a bot has to do something."""
-    slow: float
-    """Seconds that a slow opponent takes."""
-    book: Book
-
-    def of(self, name: str | None) -> Checkup:
-        """Return the checkup of a bot, by its name if that is known."""
-
-
 class Visit:
     """A connection that is on."""
 
@@ -67,6 +54,8 @@ class Visit:
         self._play = Play(is_on=False)
         self._games = self._excused = 0
         """Games so far, and messages that may be refused because of what the server itself said."""
+        self._was_original = False
+        """Whether the bot was told of the game before as by the original server."""
         self._before = ""
         """The title of the game before."""
         self._opponent_leaves: Callable[[], None] = lambda: None
@@ -110,6 +99,7 @@ class Visit:
         checkup = self._known()
         task = checkup.take(bot_opens=side == FIRST, fresh=not self._games)
         self._before, self._opponent_leaves = self._play.title, leave
+        self._was_original = self.speaks_as_original
         self._play = Play(task, opens=side == FIRST)
         self._games += 1
         if task is None:
@@ -215,6 +205,8 @@ class Visit:
         self.nursery.start_soon(self._wait, self._step, topic, words)
 
     async def _wait(self, step: int, topic: Topic | None, words: str) -> None:
+        with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+            await self._wire.drain()
         await trio.sleep(self._desk.patience)
         if self._step != step or self._closes:
             return
@@ -252,13 +244,16 @@ class Visit:
 
     def _fail(self, task: Task, words: str) -> None:
         """Hold against the bot that it did not go on with a game."""
-        play = self._play
+        play, checkup = self._play, self._known()
         if play.is_faulted:
             return
         play.is_faulted = True
+        if self._was_original and not play.has_moved:  # which leaves the connection in confusion
+            checkup.spoiled(task)
+            return
         after = frozenset[Topic]() if play.has_moved else self._pending
         fault = self._fault(play.reason(), words, self._before if after else play.title)
-        self._known().failed(task, fault, None if self._games == 1 else after)
+        checkup.failed(task, fault, None if self._games == 1 else after)
         self._pending = frozenset()
 
     def ended(self) -> None:
