@@ -23,32 +23,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"c4gateway: error: it runs on {supported}, not on {sys.platform}", file=sys.stderr)
         return 1
     from adapters.front_ends import DIALECTS  # noqa: PLC0415
-    from gateway.server.arguments import let_output_take_any_text  # noqa: PLC0415
-    from gateway.server.options import (  # noqa: PLC0415
-        ASKING,
-        COMMANDS,
-        PLAYERS,
-        SHOWING,
-        in_force,
-        parse,
-    )
+    from gateway.server.options import parse  # noqa: PLC0415
 
     given = sys.argv[1:] if arguments is None else arguments
-    if given and given[0] in COMMANDS:
-        from gateway.server import reports  # noqa: PLC0415
-
-        return reports.main(given)
-    if given and given[0] in PLAYERS:
-        from gateway.server import players  # noqa: PLC0415
-
-        return players.main(given)
-    if given and given[0] in ASKING:
-        return _asked(given, DIALECTS)
-    if given and given[0] == SHOWING:
-        lines = in_force(given[1:], DIALECTS)
-        let_output_take_any_text()
-        print("\n".join(lines))
-        return 0
+    status = _other_command(given, DIALECTS) if given else None
+    if status is not None:
+        return status
     options = parse(given, DIALECTS)
     from gateway.processes import started  # noqa: PLC0415
 
@@ -61,17 +41,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return cli.main(options, writer)
 
 
-def _asked(given: Sequence[str], dialects: "Sequence[Dialect]") -> int:
-    """Run a command that has to know the dialects."""
-    from gateway.server.options import CHECK  # noqa: PLC0415
+def _other_command(given: Sequence[str], dialects: "Sequence[Dialect]") -> int | None:
+    """Run the command that is named first, if it is not the server; return its exit status."""
+    from gateway.server.options import CHECK, COMMANDS, HEALTH, PLAYERS, SHOWING, in_force  # noqa: PLC0415
 
+    if given[0] in COMMANDS:
+        from gateway.server import reports  # noqa: PLC0415
+
+        return reports.main(given)
+    if given[0] in PLAYERS:
+        from gateway.server import players  # noqa: PLC0415
+
+        return players.main(given)
+    if given[0] == HEALTH:
+        from gateway.server import health  # noqa: PLC0415
+
+        return health.main(given[1:], dialects)
     if given[0] == CHECK:
-        from adapters.check.command import main as check  # noqa: PLC0415
+        from adapters.check import command  # noqa: PLC0415
 
-        return check(given[1:], dialects)
-    from gateway.server.health import main as health  # noqa: PLC0415
+        return command.main(given[1:], dialects)
+    if given[0] == SHOWING:
+        from gateway.server.arguments import let_output_take_any_text  # noqa: PLC0415
 
-    return health(given[1:], dialects)
+        lines = in_force(given[1:], dialects)
+        let_output_take_any_text()
+        print("\n".join(lines))
+        return 0
+    return None
 
 
 if __name__ == "__main__":

@@ -78,8 +78,6 @@ HEALTH = "health"
 """The command that asks a running server how it is."""
 CHECK = "check"
 """The command that checks bots."""
-ASKING = (HEALTH, CHECK)
-"""Commands that have to know the dialects."""
 
 
 def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> Options:
