@@ -15,6 +15,7 @@ from gateway.server.arguments import Description
 
 if TYPE_CHECKING:
     from adapters.bot.talk import AnyDialogue, Entry
+    from adapters.check.rules import Book
     from adapters.upgrade import Endpoint
     from adapters.wire import Wire
     from gateway.hub.interfaces import HubForPlayers
@@ -55,3 +56,5 @@ class Dialect(Description):
     """
     open_dialogue: "Callable[[Entry], Opening]"
     """Opens a player's connection to a server."""
+    book: "Callable[[], Book]"
+    """Returns what is asked of its clients, for checking them."""

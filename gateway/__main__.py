@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from adapters.dialect import Dialect
     from gateway.server.arguments import Options
 
 SYSTEMS = {"linux": "Linux", "darwin": "macOS"}
@@ -23,22 +24,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"c4gateway: error: it runs on {supported}, not on {sys.platform}", file=sys.stderr)
         return 1
     from adapters.front_ends import DIALECTS  # noqa: PLC0415
-    from gateway.server.arguments import let_output_take_any_text  # noqa: PLC0415
-    from gateway.server.options import HEALTH, SHOWING, in_force, parse  # noqa: PLC0415
+    from gateway.server.options import SHOWING, parse  # noqa: PLC0415
 
     given = sys.argv[1:] if arguments is None else arguments
-    if given and (command := _without_a_server(given[0])) is not None:
-        return command(given)
-    if given and given[0] == HEALTH:
-        from gateway.server import health  # noqa: PLC0415
-
-        return health.main(given[1:], DIALECTS)
     if given and given[0] == SHOWING:
-        lines = in_force(given[1:], DIALECTS)
-        let_output_take_any_text()
-        print("\n".join(lines))
-        return 0
+        return _show(given[1:], DIALECTS)
+    if given and (command := _without_a_server(given[0], DIALECTS)) is not None:
+        return command(given)
     return _serve(parse(given, DIALECTS), given)
+
+
+def _show(given: Sequence[str], dialects: "Sequence[Dialect]") -> int:
+    """Show the options in force."""
+    from gateway.server.arguments import let_output_take_any_text  # noqa: PLC0415
+    from gateway.server.options import in_force  # noqa: PLC0415
+
+    lines = in_force(given, dialects)
+    let_output_take_any_text()
+    print("\n".join(lines))
+    return 0
 
 
 def _serve(options: "Options", given: Sequence[str]) -> int:
@@ -59,26 +63,43 @@ def _serve(options: "Options", given: Sequence[str]) -> int:
     return cli.main(options, writer)
 
 
-def _without_a_server(word: str) -> Callable[[Sequence[str]], int] | None:
+def _without_a_server(word: str, dialects: "Sequence[Dialect]") -> Callable[[Sequence[str]], int] | None:
     """Return what carries out a command that needs no options of a server; None for other words."""
-    from gateway.server.options import ANALYSIS, COMMANDS, MATCH, PLAYERS  # noqa: PLC0415
+    from gateway.server import options  # noqa: PLC0415
 
-    if word in COMMANDS:
+    if word in options.COMMANDS:
         from gateway.server import reports  # noqa: PLC0415
 
         return reports.main
-    if word in PLAYERS:
+    if word in options.PLAYERS:
         from gateway.server import players  # noqa: PLC0415
 
         return players.main
-    if word == ANALYSIS:
+    if word == options.ANALYSIS:
         from gateway.server import analysing  # noqa: PLC0415
 
         return lambda given: analysing.main(given[1:])
-    if word == MATCH:
-        from adapters.match import command  # noqa: PLC0415
+    if word == options.HEALTH:
+        from gateway.server import health  # noqa: PLC0415
 
-        return command.main
+        return lambda given: health.main(given[1:], dialects)
+    return _with_a_server_of_its_own(word, dialects)
+
+
+def _with_a_server_of_its_own(
+    word: str, dialects: "Sequence[Dialect]"
+) -> Callable[[Sequence[str]], int] | None:
+    from gateway.server.options import CHECK, MATCH  # noqa: PLC0415
+
+    if word == MATCH:
+        from adapters.match import command as matching  # noqa: PLC0415
+
+        return matching.main
+    if word == CHECK:
+        from adapters.check import command as checking  # noqa: PLC0415
+
+        return lambda given: checking.main(given[1:], dialects)
+    return None
     return None
 
 

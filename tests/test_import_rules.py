@@ -36,6 +36,8 @@ PACKAGES = {
     "server": {"game", "matchmaking", "hub", "engines", "store"},
 }
 """The packages of the gateway, and what each of them may import."""
+COMMANDS_HERE = {"adapters.dialect", "adapters.check.command"}
+"""Commands that stand on the adapters' side, and what they are given."""
 COMMAND = "gateway.__main__"
 """What reads the options, and imports what they ask for."""
 FREE = {"gateway.processes", "gateway.histogram", "gateway.throttle"}
@@ -229,7 +231,7 @@ def test_cli_alone_imports_the_adapters_and_the_command_their_list() -> None:
         *(COMMAND, "gateway.cli", READING),
         *FUZZING,
     }
-    assert {found for found in ours(COMMAND) if found.startswith("adapters")} == {LIST, MATCH}
+    assert {found for found in ours(COMMAND) if found.startswith("adapters")} == {LIST, MATCH, *COMMANDS_HERE}
 
 
 @pytest.mark.parametrize("module", ["pairs", "sprt", "joint", "schedule", "simulation"])
@@ -340,7 +342,8 @@ def test_messages_import_nothing_of_ours(dialect: str) -> None:
 def test_codec_knows_its_messages_and_nothing_of_the_gateway(dialect: str) -> None:
     known = {f"adapters.{dialect}.messages", "adapters.contract"}
     helpers = {name for name in IN_DIALECTS if name.startswith(f"adapters.{dialect}.")} - {
-        f"adapters.{dialect}.{role}" for role in ("messages", "codec", "translator", "server", "client")
+        f"adapters.{dialect}.{role}"
+        for role in ("messages", "codec", "translator", "server", "client", "check")
     }
     for module in {f"adapters.{dialect}.codec", *helpers}:
         assert ours(module) <= known | helpers
@@ -359,6 +362,26 @@ def test_client_knows_nothing_of_the_server_but_the_board_and_its_own_dialect(di
     known = {f"adapters.{dialect}.messages", f"adapters.{dialect}.codec", "gateway.game.board"}
     shared = {"adapters.bot.talk", "adapters.contract", "adapters.dial"}
     assert ours(f"adapters.{dialect}.client") <= known | shared
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_check_knows_what_is_asked_of_clients_and_its_own_dialect(dialect: str) -> None:
+    own = {f"adapters.{dialect}.{role}" for role in ("messages", "codec", "translator")}
+    known = own | {"adapters.check.rules", "gateway.game.commands", "gateway.game.events"}
+    assert ours(f"adapters.{dialect}.check") <= known
+
+
+def test_what_a_bot_s_check_comes_to_is_concluded_without_an_event_loop() -> None:
+    pure = ("rules", "record", "scenarios", "strategies", "checkup", "play", "watching", "report")
+    known = PURE | {"xml", "argparse"}
+    assert offenders((f"adapters.check.{name}" for name in pure), lambda each: theirs(each) - known) == {}
+
+
+def test_nothing_but_its_command_and_the_dialects_imports_the_check() -> None:
+    users = {name for name in ALL if any(found.startswith("adapters.check") for found in ours(name))}
+    inside = {name for name in ALL if name.startswith("adapters.check")}
+    dialects = {f"adapters.{dialect}{module}" for dialect in DIALECTS for module in ("", ".check")}
+    assert users - inside <= {COMMAND, "adapters.dialect", *dialects}
 
 
 def test_only_servers_and_clients_know_trio() -> None:

@@ -12,6 +12,7 @@ _MAP = ("{", "#")
 
 if TYPE_CHECKING:
     from adapters.bot.talk import Entry
+    from adapters.check.rules import Book
     from adapters.upgrade import Endpoint
     from gateway.hub.interfaces import HubForPlayers
     from gateway.server.accounts import Accounts
@@ -35,6 +36,12 @@ def _open_dialogue(entry: "Entry") -> Opening:
     return open_dialogue(entry)
 
 
+def _book() -> "Book":
+    from adapters.arena.check import BOOK  # noqa: PLC0415  neither server nor bot needs it
+
+    return BOOK
+
+
 DIALECT = Dialect(
     name="arena",
     short="c4-arena",
@@ -51,4 +58,5 @@ DIALECT = Dialect(
     begins=_begins,
     front_end=_front_end,
     open_dialogue=_open_dialogue,
+    book=_book,
 )

@@ -161,7 +161,10 @@ def _examples() -> Iterator[str]:
 def _add_player(group: argparse._ArgumentGroup) -> None:
     clocked = listed([each.name for each in DIALECTS if "clock" in each.rules], "and")
     group.add_argument(
-        "--name", type=_text, default=f"c4bot-{os.getpid()}", help="what the player is called (c4bot-NUMBER)"
+        "--name",
+        type=_text,
+        default=f"c4bot-{os.getpid()}",
+        help="what the player is called (c4bot-NUMBER, whose games count in no standings of c4gateway's)",
     )
     group.add_argument(
         "--token-file",

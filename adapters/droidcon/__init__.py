@@ -9,6 +9,7 @@ from gateway.server.arguments import number
 
 if TYPE_CHECKING:
     from adapters.bot.talk import Entry
+    from adapters.check.rules import Book
     from gateway.hub.interfaces import HubForPlayers
     from gateway.server.accounts import Accounts
 
@@ -35,6 +36,12 @@ def _open_dialogue(entry: "Entry") -> Opening:
     return open_dialogue(entry)
 
 
+def _book() -> "Book":
+    from adapters.droidcon.check import BOOK  # noqa: PLC0415  neither server nor bot needs it
+
+    return BOOK
+
+
 DIALECT = Dialect(
     name="droidcon",
     short="Droidcon",
@@ -48,4 +55,5 @@ DIALECT = Dialect(
     add_options=_add_options,
     front_end=_front_end,
     open_dialogue=_open_dialogue,
+    book=_book,
 )

@@ -7,6 +7,7 @@ from adapters.dialect import Dialect, Opening
 
 if TYPE_CHECKING:
     from adapters.bot.talk import Entry
+    from adapters.check.rules import Book
     from adapters.upgrade import Endpoint
     from gateway.hub.interfaces import HubForPlayers
     from gateway.server.accounts import Accounts
@@ -34,6 +35,12 @@ def _open_dialogue(entry: "Entry") -> Opening:
     return open_dialogue(entry)
 
 
+def _book() -> "Book":
+    from adapters.nac4.check import BOOK  # noqa: PLC0415  neither server nor bot needs it
+
+    return BOOK
+
+
 DIALECT = Dialect(
     name="nac4",
     short="nac4",
@@ -48,4 +55,5 @@ DIALECT = Dialect(
     add_options=_add_options,
     front_end=_front_end,
     open_dialogue=_open_dialogue,
+    book=_book,
 )

@@ -36,7 +36,8 @@ examples:
 
 Results are kept in a database. Other commands read it, also while the server runs (each has its --help):
   c4gateway standings          who stands where
-  c4gateway show GAME          one game, and why it ended as it did
+  c4gateway games              the newest games; --player NAME --lost: those that this player lost
+  c4gateway show GAME          one game, and why it ended as it did; or --last --player NAME
   c4gateway export             games, as csv, jsonl, pgn, or a line of digits each
   c4gateway import FILE        store the games of an export here too
   c4gateway recount            compute totals and ratings again from the games
@@ -55,6 +56,9 @@ Names of players can be protected, and players banned (--players FILE):
 
 Bots and engines can be compared by many games on a private server:
   c4gateway match --player A=WHO --player B=WHO
+
+Whether a bot obeys its protocol:
+  c4gateway check DIALECT      listen, play scripted opponents against a bot, and say what it did wrong
 
 Each option may also be in the environment (C4GATEWAY_LOG_LEVEL for --log-level) or in a file (--config):
   c4gateway config [OPTIONS]   which options are in force, and where each comes from
@@ -80,7 +84,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9.+_-]*")
 _POSTGRESQL = ("postgresql", "postgres")
 _OTHERS = ("sqlite", "file", "mysql", "mariadb", "oracle", "mssql")
 """Databases that a scheme alone names, even if no // follows."""
-COMMANDS = ("standings", "show", "export", "import", "recount", "void", "rename")
+COMMANDS = ("standings", "games", "show", "export", "import", "recount", "void", "rename")
 """Commands on what was kept; the first argument names one of them."""
 ANALYSIS = "analyse"
 """The command on a position."""
@@ -92,6 +96,8 @@ MATCH = "match"
 """The command that plays many games between bots or engines."""
 HEALTH = "health"
 """The command that asks a running server how it is."""
+CHECK = "check"
+"""The command that checks bots."""
 
 
 def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> Options:

@@ -9,14 +9,16 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from gateway.game.ids import GameId
-from gateway.server.arguments import Parser, in_one_line, let_output_take_any_text
+from gateway.server.arguments import Parser, in_one_line, let_output_take_any_text, number
 from gateway.server.linefile import AUDIT, audited
 from gateway.server.options import DATABASE, database
 from gateway.server.settings import variable
-from gateway.store import commands, corrections
+from gateway.store import commands, corrections, listing
+from gateway.store.comparing import Choice
 from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.games import Filter
@@ -68,6 +70,7 @@ def _parser() -> Parser:
     default = os.environ.get(variable("db"), DATABASE)
     for name, text, add in (
         ("standings", "who stands where", _add_standings),
+        ("games", "the newest games, of all players or of one", _add_games),
         ("show", "one game, and what was said in it", _add_show),
         ("export", "games, for other programs", _add_export),
         ("import", "store the games of an export here too", _add_import),
@@ -84,20 +87,71 @@ def _parser() -> Parser:
 
 
 def _add_standings(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--since", type=_moment, metavar="TIME", help="in games from this time (UTC) on")
+    parser.add_argument("--table", type=_name, metavar="NAME", help="in games at this table")
+    parser.add_argument(
+        "--least", type=number(int, 1, 10**9), default=1, metavar="N", help="players with N games or more (1)"
+    )
+    parser.add_argument("--cross", action="store_true", help="and what each scored against each")
     parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.set_defaults(text=_reading(_standings))
+
+
+def _standings(database: Database, given: argparse.Namespace) -> Iterator[str]:
+    choice = Choice(given.since, given.table)
+    if choice.is_everything and given.least == 1 and not given.cross:
+        return commands.standings(database, as_json=given.json)
+    return listing.some_standings(database, choice, given.least, cross=given.cross, as_json=given.json)
+
+
+def _add_games(parser: argparse.ArgumentParser) -> None:
+    _add_filter(parser)
+    parser.add_argument("--lost", action="store_true", help="of these, games that the player lost")
+    parser.add_argument(
+        "--limit", type=number(int, 1, 10**6), default=20, metavar="N", help="the newest N of them (20)"
+    )
+    parser.add_argument("--json", action="store_true", help="as JSON, one game a line")
     parser.set_defaults(
-        text=_reading(lambda database, given: commands.standings(database, as_json=given.json))
+        text=_reading(
+            lambda database, given: listing.list_games(
+                database, _filter(given), given.limit, as_json=given.json
+            )
+        )
     )
 
 
 def _add_show(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("game", type=_game, metavar="GAME", help="its id")
-    parser.set_defaults(text=_reading(lambda database, given: commands.show(database, given.game)))
+    parser.add_argument("game", type=_game, nargs="?", metavar="GAME", help="its id")
+    parser.add_argument("--last", action="store_true", help="the newest game, instead of an id")
+    parser.add_argument("--player", type=_name, metavar="NAME", help="with --last: of this player")
+    parser.add_argument("--lost", action="store_true", help="with --last: that the player lost")
+    parser.add_argument("--moves", action="store_true", help="draw the board move by move, too")
+    parser.set_defaults(text=_reading(_show))
+
+
+def _show(database: Database, given: argparse.Namespace) -> Iterator[str]:
+    if (given.game is None) != given.last or (given.game and (given.player or given.lost)):
+        raise StoreError("give the id of a game; or --last, perhaps with --player NAME")
+    game = given.game or listing.latest(database, _of_player(given))
+    yield from commands.show(database, game)
+    if given.moves:
+        yield from listing.move_by_move(database, game)
+
+
+def _of_player(given: argparse.Namespace) -> Filter:
+    if given.lost and given.player is None:
+        raise StoreError("--lost needs --player NAME")
+    return Filter(player=given.player, lost=given.lost)
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
     formats = sorted(commands.FORMATS)
     parser.add_argument("--format", choices=formats, default="jsonl", help="which format (jsonl)")
+    _add_filter(parser)
+    parser.set_defaults(text=_export, lost=False)
+
+
+def _add_filter(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--player", type=_name, metavar="NAME", help="games of this player")
     parser.add_argument("--opponent", type=_name, metavar="NAME", help="of these, games against this one")
     parser.add_argument(
@@ -105,7 +159,6 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--until", type=_moment, metavar="TIME", help="that ended before this time")
     parser.add_argument("--reason", choices=sorted(REASONS), help="that ended in this way")
-    parser.set_defaults(text=_export)
 
 
 def _add_import(parser: argparse.ArgumentParser) -> None:
@@ -146,9 +199,16 @@ def _with(database: Database, text: _Text, given: argparse.Namespace) -> Iterato
 
 
 def _export(given: argparse.Namespace) -> Iterator[str]:
+    wanted = _filter(given)
+    yield from _reading(lambda database, _: commands.export(database, given.format, wanted))(given)
+
+
+def _filter(given: argparse.Namespace) -> Filter:
+    """Return which games are asked for. Raises StoreError where the options contradict each other."""
+    of_player = _of_player(given)
     try:
-        wanted = Filter(
-            player=given.player,
+        return replace(
+            of_player,
             opponent=given.opponent,
             since=given.since,
             until=given.until,
@@ -156,7 +216,6 @@ def _export(given: argparse.Namespace) -> Iterator[str]:
         )
     except ValueError as error:
         raise StoreError(str(error)) from error
-    yield from _reading(lambda database, _: commands.export(database, given.format, wanted))(given)
 
 
 def _import(given: argparse.Namespace) -> Iterator[str]:

@@ -52,14 +52,19 @@ def standings(database: Database, *, as_json: bool = False) -> Iterator[str]:
     if as_json:
         yield json_text(objects.of_standings(found, firsts), indent=2) + "\n"
         return
+    yield from rows_of(found, firsts)
+
+
+def rows_of(found: Sequence[Standing], firsts: Score) -> Iterator[str]:
+    """Yield standings as a table, and what moving first was worth in `firsts`."""
     rows = [_HEAD, *(_row(rank, standing) for rank, standing in enumerate(found, 1))]
-    yield from _aligned(rows, left=(1, 2))
+    yield from aligned(rows, left=(1, 2))
     if not found:
         yield "\nNo games yet. Players appear here after their first game.\n"
         return
     yield "\nThe order is by rating less +-: what a player's strength is at least, but for one case in 700.\n"
-    yield f"First movers won {_share(firsts.won, firsts)}, drew {_share(firsts.drawn, firsts)}"
-    yield f" and lost {_share(firsts.lost, firsts)} of {_plural(firsts.games, 'game')}.\n"
+    yield f"First movers won {share(firsts.won, firsts)}, drew {share(firsts.drawn, firsts)}"
+    yield f" and lost {share(firsts.lost, firsts)} of {_plural(firsts.games, 'game')}.\n"
 
 
 def show(database: Database, game: GameId) -> Iterator[str]:
@@ -67,8 +72,8 @@ def show(database: Database, game: GameId) -> Iterator[str]:
     with database.reading() as connection:
         record, both = games.one(connection, game), games.evidence_of(connection, game)
     yield f"game {record.game}: {_outcome(record)}\n{_circumstances(record)}\n\n"
-    yield from _aligned([_player(record, side) for side in (0, 1)], left=(0, 1, 2, 3))
-    yield f"\n{_drawing(record.board())}\n\nmoves {record.moves or 'none'}\n"
+    yield from aligned([_player(record, side) for side in (0, 1)], left=(0, 1, 2, 3))
+    yield f"\n{drawing(record.board())}\n\nmoves {record.moves or 'none'}\n"
     yield f"position {record.position or 'none'}\n"
     for player, exchange in zip(record.players, both, strict=True):
         yield "\n"
@@ -142,17 +147,18 @@ def _row(rank: int, standing: Standing) -> tuple[str, ...]:
         f"{rating.mean:.2f}",
         f"{3 * rating.deviation:.2f}",
         *(str(count) for count in (total.games, total.won, total.drawn, total.lost)),
-        _share(record.first.won, record.first),
-        _share(record.second.won, record.second),
+        share(record.first.won, record.first),
+        share(record.second.won, record.second),
         f"{record.mean_thought / 1000:.3f}",
     )
 
 
-def _share(count: int, score: Score) -> str:
+def share(count: int, score: Score) -> str:
+    """Return which part of some games `count` is."""
     return f"{100 * count / score.games:.1f} %" if score.games else "-"
 
 
-def _aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> Iterator[str]:
+def aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> Iterator[str]:
     """Yield the rows with their columns below each other; those of the numbers `left` begin at their left."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -193,7 +199,8 @@ def _player(record: GameRecord, side: int) -> tuple[str, ...]:
     )
 
 
-def _drawing(board: Board) -> str:
+def drawing(board: Board) -> str:
+    """Return a board as lines, its columns numbered below."""
     cells = [["."] * COLUMNS for _ in range(ROWS)]
     for column, row, side in board.placed():
         cells[row][column] = _DISCS[side]

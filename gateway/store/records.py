@@ -33,6 +33,7 @@ LATEST = 253_402_300_799_999
 """The last millisecond of the year 9999, beyond which a time has no date."""
 
 _NUMBER = re.compile("[1-9][0-9]{0,18}")
+_DEFAULT_NAME = re.compile("c4bot-[0-9]+")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -138,9 +139,10 @@ def record_of(finished: Finished, epoch: float) -> GameRecord:
 
     `epoch` is the Unix time, in seconds, at which the core's clock said 0. Beyond what the core leaves out of
     statistics, games between two players of the server's own do not count, nor those of a name with itself,
-    which tell nothing of its strength.
+    which tell nothing of its strength, nor those of a player that was given no name.
     """
     one, two = finished.players
+    named = not any(is_default_name(each.name) for each in finished.players)
     houses = one.manners.house and two.manners.house
     return GameRecord(
         game=finished.game,
@@ -154,7 +156,7 @@ def record_of(finished: Finished, epoch: float) -> GameRecord:
         table=finished.table,
         series=finished.series,
         round=finished.round,
-        counted=finished.counted and not houses and one.name != two.name,
+        counted=finished.counted and named and not houses and one.name != two.name,
         remote=finished.remote,
     )
 
@@ -168,6 +170,11 @@ def ended_as(record: GameRecord) -> Ended:
         leaver = other(winner)
     column = board.moves[-1] if by_move else None
     return Ended(record.game, board, winner, record.reason, column, leaver)
+
+
+def is_default_name(name: str) -> bool:
+    """Whether c4bot has made up a name, because nobody gave it one."""
+    return _DEFAULT_NAME.fullmatch(name) is not None
 
 
 def _participant(player: Player) -> Participant:

@@ -88,7 +88,36 @@ def test_what_cannot_be_the_id_of_a_game_is_refused(place: str, tmp_path: Path) 
     assert "'x' is not the id of a game" in said
 
 
-@pytest.mark.parametrize("command", [["standings"], ["show", "1"], ["export", "--format", "csv"]])
+def test_author_comes_to_the_latest_game_without_its_id(place: str, tmp_path: Path) -> None:
+    database = open_to_write(place)
+    Worker(database).write([game(), game("carol", "alice", game="0000a-00000b")])
+    database.close()
+    out = tmp_path / "out"
+    assert reading("show", "--last", "--player", "bob", "--moves", "--db", place, out=out) == (0, "")
+    text = out.read_text()
+    assert text.startswith("game 1: alice beat bob")
+    assert "  7. 0" in text
+    assert reading("games", "--player", "alice", "--lost", "--db", place, out=out) == (0, "")
+    assert [line.split()[0] for line in out.read_text().splitlines()] == ["game", "0000a-00000b"]
+    some = ("standings", "--since", "2020-01-01", "--table", "none", "--least", "2", "--cross")
+    assert reading(*some, "--db", place, out=out) == (0, "")
+    assert "No games yet." in out.read_text()
+
+
+@pytest.mark.parametrize(
+    "wrong", [["show"], ["show", "1", "--last"], ["games", "--lost"], ["show", "1", "--lost"]]
+)
+def test_author_who_does_not_say_which_game_is_told_what_to_do(
+    wrong: list[str], place: str, tmp_path: Path
+) -> None:
+    status, said = reading(*wrong, "--db", place, out=tmp_path / "out")
+    assert (status, said.count("\n")) == (1, 1)
+    assert "--player NAME" in said
+
+
+@pytest.mark.parametrize(
+    "command", [["standings", "--cross"], ["games"], ["show", "1"], ["export", "--format", "csv"]]
+)
 def test_name_that_the_terminal_has_no_characters_for_is_escaped(
     command: list[str], place: str, tmp_path: Path
 ) -> None:

@@ -64,6 +64,8 @@ def test_reported_game_is_stored_with_all_that_is_known_of_it() -> None:
         ((Player("random", HOUSE), Player("aima", HOUSE)), Reason.FOUR, False),
         ((Player("alice", CLIENT), Player("alice", CLIENT)), Reason.FOUR, False),
         ((Player("alice", CLIENT), Player("Alice", CLIENT)), Reason.FOUR, True),
+        ((Player("alice", CLIENT), Player("c4bot-17", CLIENT)), Reason.FOUR, False),
+        ((Player("alice", CLIENT), Player("c4bot-x", CLIENT)), Reason.FOUR, True),
     ],
 )
 def test_game_counts_between_two_names_of_which_one_is_a_client(

@@ -1,0 +1,247 @@
+"""One bot's check: which games it still has to play, and what is known of it.
+
+Knows scenarios and topics. Does not know connections, nor the time. Most of what a bot does wrong is seen in
+what it says. Two things have to be concluded:
+
+- A bot that fails in a later game of a connection may not be ready for a further game, or not for what is odd
+  in this one. So the scenario is played again, as the first one of a connection. If that goes well, the fault
+  is the further game (`Topic.NEXT`).
+- A bot may leave between two games. But if it goes on after other games, and left twice, and always, after
+  games that ended like this one, then this kind of end is what it does not cope with.
+
+The rule it keeps: one mistake is one fault. What follows from it is not held against the bot.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from adapters.check.record import Fault
+from adapters.check.rules import ENDINGS, PROHIBITIONS, Book, Rule, Topic
+from adapters.check.scenarios import ONE_MORE, SCENARIOS, Scenario
+
+_BASIC = (Topic.OPENING, Topic.REPLY)
+"""Without these there is nothing more to see."""
+_ENOUGH = 2
+"""Times that something happens until it is no accident."""
+_RETRIES = 3
+
+
+@dataclass(eq=False, slots=True)
+class Task:
+    """A scenario that is to be played."""
+
+    scenario: Scenario
+    tries: int
+    suspected: Fault | None = None
+    """Why it is played again, as the first game of a connection."""
+    after: frozenset[Topic] = frozenset()
+    """What the game before had shown, where the bot did nothing at all in this one."""
+    spoiled: int = 0
+    """How often it was cut short by something else that the bot did wrong."""
+
+
+class Checkup:
+    """What is known of one bot."""
+
+    def __init__(
+        self, name: str, rules: Mapping[Topic, Rule], scenarios: Iterable[Scenario] = SCENARIOS
+    ) -> None:
+        """`rules` are those of the dialect."""
+        self.name = name
+        self._rules = rules
+        self.faults: list[Fault] = []
+        self.rights: Counter[Topic] = Counter()
+        self.games = self.connections = 0
+        self._tasks = [Task(each, each.tries) for each in scenarios if each.topic in rules]
+        self._scenarios = {task.scenario.topic: task.scenario for task in self._tasks}
+        self._left: list[tuple[frozenset[Topic], Fault]] = []
+        self._silent: list[Fault] = []
+        self._stayed: Counter[Topic] = Counter()
+        self._retried: Counter[Topic] = Counter()
+
+    # What is next.
+
+    @property
+    def wants_refusal(self) -> bool:
+        """Whether the bot is to be refused when it asks for a game next."""
+        return not self._tasks and not self.has_seen(Topic.REFUSED) and not self.is_over
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is to be seen of the bot."""
+        return self._is_hopeless or (not self._tasks and self.has_seen(Topic.REFUSED))
+
+    @property
+    def plays_on(self) -> bool:
+        """Whether the bot plays further games on a connection, as far as anybody knows."""
+        return len(self._silent) < _ENOUGH or bool(self._stayed)
+
+    def opens(self, *, fresh: bool) -> bool | None:
+        """Return whether the bot moves first next; None where there is no game on this connection."""
+        task = self._next(None, fresh=fresh)
+        if task is None:
+            return None
+        opens = task.scenario.bot_opens
+        return self.games % 2 == 0 if opens is None else opens
+
+    @property
+    def _is_hopeless(self) -> bool:
+        """Whether the bot does not play at all, as far as anybody can see."""
+        if any(fault.topic in _BASIC for fault in self.faults):
+            return True
+        if self.rights[Topic.ENTRY]:
+            return len(self.faults) > _ENOUGH and not any(self.rights[each] for each in _BASIC)
+        return self.connections > _ENOUGH
+
+    def take(self, *, bot_opens: bool, fresh: bool) -> Task | None:
+        """Return the next game of a connection; `fresh`, if it is the first one there."""
+        task = self._next(bot_opens, fresh=fresh)
+        if task is not None:
+            self._tasks.remove(task)
+            self.games += 1
+        return task
+
+    def _next(self, bot_opens: bool | None, *, fresh: bool) -> Task | None:
+        for task in self._tasks:
+            side = task.scenario.bot_opens
+            if (bot_opens is None or side in (None, bot_opens)) and (fresh or task.suspected is None):
+                return task
+        return None
+
+    # What was seen.
+
+    def right(self, *topics: Topic) -> None:
+        """Note that the bot did right."""
+        self.rights.update(topics)
+
+    def wrong(self, fault: Fault) -> None:
+        """Note that the bot did wrong."""
+        self.faults.append(fault)
+        self._tasks = [each for each in self._tasks if self._behind(each.scenario.topic) is not fault.topic]
+
+    def failed(self, task: Task, fault: Fault, after: frozenset[Topic] | None) -> None:
+        """Note that the bot failed in a game, and what that seems to be about.
+
+        `after` is what the game before on the connection had shown, if the bot did nothing at all since; None
+        if there was no game before.
+        """
+        if after is None:
+            self.wrong(fault)
+        else:
+            self._tasks.insert(0, Task(task.scenario, 1, fault, after))
+
+    def finished(self, task: Task, topics: frozenset[Topic]) -> None:
+        """Note that a game was played to its end, which shows what there is to see of `topics`."""
+        if task.suspected is not None and task.after:
+            self.left(task.after, task.suspected, is_silent=True)
+        elif task.suspected is not None:
+            self.wrong(replace(task.suspected, topic=Topic.NEXT))
+        elif task.scenario.topic not in topics and task.tries > 1:
+            self._tasks.insert(0, Task(task.scenario, task.tries - 1))
+        for topic in topics & {*ENDINGS, Topic.FULL}:
+            self._tasks = [each for each in self._tasks if each.scenario.topic is not topic]
+
+    def spoiled(self, task: Task) -> None:
+        """Note that a game was cut short by something that has been held against the bot already."""
+        if task.spoiled < _ENOUGH:
+            self._tasks.append(replace(task, spoiled=task.spoiled + 1))
+
+    def stayed(self, topics: frozenset[Topic]) -> None:
+        """Note that the bot went on after a game that ended so."""
+        self._stayed.update(topics)
+        self.right(*topics)
+        self._look_again()
+
+    def left(self, topics: frozenset[Topic], fault: Fault, *, is_silent: bool = False) -> None:
+        """Note that the bot hung up after a game that ended so, which would be `fault` if it is one.
+
+        A silent bot did not hang up, but did not move in the next game.
+        """
+        self._left.append((topics, fault))
+        if is_silent:
+            self._silent.append(fault)
+        self._look_again()
+
+    def unsettled(self, topics: frozenset[Topic]) -> None:
+        """Note that the server hung up after a game that ended so, so that nobody knows what the bot did."""
+        self.right(*topics)
+        for topic in topics & self._suspects():
+            self._retry(topic)
+
+    def _suspects(self) -> set[Topic]:
+        """Return what the bot has left after, and never stayed after."""
+        return {topic for topics, _ in self._left for topic in topics} - self._stayed.keys()
+
+    def _look_again(self) -> None:
+        """Play once more what the bot has left after, unless that is what it always does."""
+        for topic in self._suspects() if self._stayed else ():
+            if not self._retried[topic]:
+                self._retry(topic)
+
+    def _retry(self, topic: Topic) -> None:
+        self._retried[topic] += 1
+        if self._retried[topic] <= _RETRIES and topic in self._scenarios:
+            scenario = self._scenarios[topic]
+            self._tasks += Task(scenario, scenario.tries), Task(ONE_MORE, 1)
+
+    def conclude(self) -> None:
+        """Decide what the bot left after; call it once, in the end."""
+        suspects = Counter(topic for topics, _ in self._left for topic in topics - self._stayed.keys())
+        guilty = {topic for topic in suspects if suspects[topic] >= _ENOUGH and self._stayed}
+        if not self._stayed and self._silent:
+            self.wrong(replace(self._silent[0], topic=Topic.NEXT))
+        for topics, fault in self._left:
+            found = [topic for topic in (*ENDINGS, *suspects) if topic in topics & guilty]
+            wrong = {*guilty, *(each.topic for each in self.faults)}
+            if found and self._behind(found[0]) in wrong:
+                pass
+            elif found:
+                self.wrong(replace(fault, topic=found[0]))
+            elif self._stayed and topics & suspects.keys():
+                topic = next(topic for topic in (*ENDINGS, *suspects) if topic in topics & suspects.keys())
+                words = f"{fault.words}; once, and after others it went on"
+                self.wrong(replace(fault, topic=topic, words=words, is_grave=False))
+            else:
+                self.right(*topics)
+        for task in self._tasks:
+            if task.suspected is not None:  # the bot never came again, so that nobody knows which it was
+                fault = task.suspected
+                topic = Topic.NEXT if fault.topic in (*_BASIC, Topic.FULL) else fault.topic
+                self.wrong(replace(fault, topic=topic))
+        wrong = {fault.topic for fault in self.faults if fault.is_grave}
+        self.faults = [fault for fault in self.faults if self._behind(fault.topic) not in wrong]
+        self._presume()
+
+    def _behind(self, topic: Topic) -> Topic | None:
+        rule = self._rules.get(topic)
+        return None if rule is None else rule.behind
+
+    def _presume(self) -> None:
+        """Count as right what the bot never did wrong, though it could have."""
+        wrong = {fault.topic for fault in self.faults}
+        if self.rights[Topic.ENTRY]:
+            self.right(Topic.NAME, Topic.AGAIN, Topic.WORDS, Topic.ENDS)
+        if self.rights[Topic.OPENING] or self.rights[Topic.REPLY]:
+            self.right(*PROHIBITIONS)
+        for topic in wrong:
+            del self.rights[topic]
+
+    def has_seen(self, topic: Topic) -> bool:
+        """Whether the bot did right or wrong about a topic, or the dialect has no such rule."""
+        wrong = any(fault.topic is topic for fault in self.faults)
+        return wrong or self.rights[topic] > 0 or topic not in self._rules
+
+
+class Desk(Protocol):
+    """Where the checkups are."""
+
+    patience: float
+    """Seconds in which a bot has to do something."""
+    slow: float
+    """Seconds that a slow opponent takes."""
+    book: Book
+
+    def of(self, name: str | None) -> Checkup:
+        """Return the checkup of a bot, by its name if that is known."""

@@ -1,0 +1,292 @@
+"""One connection of a bot: what is asked of it there, what it does, and what is made of that.
+
+Knows the hub's events and the rules of the dialect. Does not know how anything is written. What the bot does
+wrong is held against it once for each game, because one mistake leads to others.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import trio
+
+from adapters.check.checkup import Checkup, Desk, Task
+from adapters.check.pairing import BotHub
+from adapters.check.play import Play
+from adapters.check.record import Exchange, Fault
+from adapters.check.rules import Message, Topic
+from adapters.check.scenarios import Deed
+from adapters.check.wire import CheckedWire
+from gateway.game.board import FIRST, Board, Side
+from gateway.game.clock import Terms
+from gateway.game.events import (
+    NOTHING,
+    Dismissed,
+    Ended,
+    Event,
+    Objection,
+    Refused,
+    Shown,
+    Started,
+    ToMove,
+    Why,
+)
+from gateway.game.manners import Afterwards, Manners
+
+_STUCK = 40
+"""Refused messages in a row after which the bot is taken to go on for ever."""
+_MORE = 3
+"""Messages that are excused where the bot was told what the original server would tell."""
+_REJOIN = 5.0
+"""Seconds that the bot's seat is kept, beyond those that it has to ask again."""
+
+
+class Visit:
+    """A connection that is on."""
+
+    def __init__(self, desk: Desk, wire: CheckedWire, nursery: trio.Nursery, manners: Manners) -> None:
+        self.slow, self.nursery, self.manners = desk.slow, nursery, manners
+        self.exchange = Exchange(trio.current_time)
+        self.hub = BotHub(Terms(rejoin=desk.patience + _REJOIN), self)
+        self.speaks_as_original = False
+        """Whether the bot is told what the original server would tell."""
+        self._checkup: Checkup | None = None
+        self._desk, self._wire = desk, wire
+        self._play = Play(is_on=False)
+        self._games = self._excused = 0
+        """Games so far, and messages that may be refused because of what the server itself said."""
+        self._was_original = False
+        """Whether the bot was told of the game before as by the original server."""
+        self._before = ""
+        """The title of the game before."""
+        self._opponent_leaves: Callable[[], None] = lambda: None
+        self._pending: frozenset[Topic] = frozenset()
+        """What the last game showed, if the bot goes on after it."""
+        self._was_refused = self._closes = self._is_dismissed = False
+        self._step = 0
+        """Counts what the bot was expected to do, or did: what was expected at another number is over."""
+        self._expect(Topic.ENTRY, "it said nothing")
+
+    # What the hub says of the bot.
+
+    def enters(self, name: str) -> Objection:
+        """Take note that the bot asks for a game; return why it gets none."""
+        self._step += 1
+        checkup = self._known(name)
+        checkup.right(Topic.ENTRY)
+        if self._was_refused:
+            checkup.right(Topic.REFUSED)
+        self._stays()
+        if self._was_refused or not checkup.wants_refusal or not checkup.has_seen(Topic.CLOSE):
+            return NOTHING
+        self._was_refused = True
+        self.exchange.note("this is refused, to see what comes next")
+        self._expect(Topic.REFUSED, "it said nothing more, nor did it hang up")
+        return Objection.TABLE_FULL
+
+    def waits(self) -> bool | None:
+        """Take note that the bot waits; return whether it moves first, None where there is no game left."""
+        self._step += 1
+        checkup = self._known()
+        opens = checkup.opens(fresh=not self._games)
+        if opens is None or (self._games and not checkup.plays_on):
+            self.nursery.start_soon(self._close)
+            return None
+        return opens
+
+    def begins(self, side: Side, leave: Callable[[], None]) -> Task | None:
+        """Take note that a game begins; return what is to be played. `leave` lets the opponent leave."""
+        self._step += 1
+        checkup = self._known()
+        task = checkup.take(bot_opens=side == FIRST, fresh=not self._games)
+        self._before, self._opponent_leaves = self._play.title, leave
+        self._was_original = self.speaks_as_original
+        self._play = Play(task, opens=side == FIRST)
+        self._games += 1
+        if task is None:
+            self.nursery.start_soon(self._close)
+        else:
+            self.exchange.note(f"game {checkup.games}: {task.scenario.title}")
+            self._wire.pace = task.scenario.pace
+        return task
+
+    def moved(self, board: Board) -> None:
+        """Take note of the bot's legal move."""
+        self._step += 1
+        checkup = self._known()
+        checkup.right(Topic.REPLY if len(board.moves) > 1 else Topic.OPENING)
+        self._play.moved(board)
+        self._stays()
+        if self._games > 1:
+            checkup.right(Topic.NEXT)
+
+    def over(self, ended: Ended) -> None:
+        """Take note of a game's end."""
+        self._step += 1
+        play = self._play
+        if play.task is None or self._closes:
+            return
+        if self.manners.afterwards is Afterwards.STEP_OUT:  # elsewhere the hub itself drops what crosses
+            self._excused += play.crosses + _MORE * self.speaks_as_original
+        play.is_on = play.is_asked = False
+        if play.is_lost_on_time(ended):
+            self._fail(play.task, "its time was up")
+        elif ended.leaver == play.side:
+            self._fail(play.task, "it hung up in the middle of the game")
+        elif play.is_forfeited(ended):
+            self._known().spoiled(play.task)
+        else:
+            self._pending = play.seen(ended)
+            self._known().finished(play.task, self._pending)
+            self._expect(None, "it asked for no other game")
+
+    # What the bot says, and is told.
+
+    def told(self, event: Event, asked: Message | str | None) -> None:
+        """Hear of an event that the bot is told of."""
+        match event:
+            case Shown():
+                self._excused += 1  # a bot that asks may hear of one turn twice, and answer both
+            case Started():
+                task = self._play.task
+                self.speaks_as_original = task is not None and task.scenario.as_original
+            case ToMove():
+                self._play.asked(event.board)
+                self._expect(Topic.REPLY, "no move came")
+                if self._play.is_due(Deed.LEAVE_ASKED):
+                    self._opponent_leaves()
+                elif self._play.is_due(Deed.BOT_LOSES_ON_TIME):
+                    self.nursery.start_soon(self.hub.let_flag_fall, event)
+            case Refused(objections) if not isinstance(asked, str):
+                self._refuses(objections, asked)
+            case Dismissed(why):
+                self._is_dismissed = why is not Why.LEFT
+            case _:
+                pass
+
+    def unreadable(self, text: str) -> None:
+        """Hear that the bot said something that is no message."""
+        self.fault(self._desk.book.unreadable(text), f"it said {text[:80].rstrip()!r}, which is no message")
+
+    def _refuses(self, objections: Objection, asked: Message) -> None:
+        topic = self._desk.book.refused(asked, objections)
+        if topic is None or Objection.TABLE_FULL in objections:
+            return
+        if self._excused:
+            self._excused -= 1
+            return
+        words = f"it said {self.exchange.latest[:80]}: {_words(objections)}"
+        self._play.refusals += 1
+        self.fault(topic, words)
+        if self._play.refusals == _STUCK:
+            if not self._play.is_faulted:
+                self.fault(topic, f"{words}, and so were {_STUCK} messages in a row", is_grave=True)
+            self.nursery.start_soon(self._close)
+
+    def deed_done(self) -> None:
+        """Take note that the opponent has done what is odd about it."""
+        self._play.is_done = True
+
+    def ping(self) -> None:
+        """Ping the bot."""
+        if self._wire.frames:
+            self._wire.ping()
+            self.nursery.start_soon(self._wire.drain)
+
+    # What is expected.
+
+    def _stays(self) -> None:
+        if self._pending:
+            self._known().stayed(self._pending)
+            self._pending = frozenset()
+
+    def _expect(self, topic: Topic | None, words: str) -> None:
+        """Expect the bot to do something in time."""
+        self._step += 1
+        self.nursery.start_soon(self._wait, self._step, topic, words)
+
+    async def _wait(self, step: int, topic: Topic | None, words: str) -> None:
+        with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+            await self._wire.drain()
+        await trio.sleep(self._desk.patience)
+        if self._step != step or self._closes:
+            return
+        words = f"{words} within {self._desk.patience:g} s"
+        self.exchange.note(words)
+        if self._wire.unfinished:
+            self.fault(Topic.ENDS, f"{words}, only {self._wire.unfinished[:60]!r} without an end")
+        elif self._play.is_on and self._play.task is not None:
+            self._fail(self._play.task, words)
+        elif topic is not None:
+            self.fault(topic, words)
+        elif self._pending:
+            self._known().left(self._pending, self._fault(Topic.NEXT, words))
+            self._pending = frozenset()
+        await self._close()
+
+    async def _close(self) -> None:
+        """Hang up on the bot."""
+        self._closes = True
+        await trio.lowlevel.checkpoint()
+        self.exchange.note("the server hangs up")
+        self.hub.close(trio.current_time())
+
+    # What it comes to.
+
+    def fault(self, topic: Topic, words: str, *, is_grave: bool | None = None) -> None:
+        """Hold something against the bot, once in a game."""
+        rule, play = self._desk.book.rules.get(topic), self._play
+        if rule is None or (not is_grave and (play.is_faulted or topic in play.remarked)):
+            return
+        grave = rule.is_grave if is_grave is None else is_grave
+        play.remarked.add(topic)
+        play.is_faulted = play.is_faulted or grave
+        self._known().wrong(self._fault(topic, words, is_grave=grave))
+
+    def _fail(self, task: Task, words: str) -> None:
+        """Hold against the bot that it did not go on with a game."""
+        play, checkup = self._play, self._known()
+        if play.is_faulted:
+            return
+        play.is_faulted = True
+        if self._was_original and not play.has_moved:  # which leaves the connection in confusion
+            checkup.spoiled(task)
+            return
+        after = frozenset[Topic]() if play.has_moved else self._pending
+        fault = self._fault(play.reason(), words, self._before if after else play.title)
+        checkup.failed(task, fault, None if self._games == 1 else after)
+        self._pending = frozenset()
+
+    def ended(self) -> None:
+        """Take note that the connection is over."""
+        if self._checkup is None and not self.exchange.latest:
+            return  # it may have been somebody who looks which ports are open
+        checkup = self._known()
+        if self._wire.has_ponged:
+            checkup.right(Topic.PING)
+        elif self._wire.pings and self._is_dismissed:
+            self.fault(Topic.PING, "no pong came", is_grave=True)
+        if self._pending and self._is_dismissed:
+            checkup.unsettled(self._pending)
+        elif self._pending:
+            checkup.left(self._pending, self._fault(Topic.NEXT, "it hung up after the game"))
+        if self._was_refused and (not self._is_dismissed or self._wire.has_hung_up):
+            checkup.right(Topic.REFUSED)
+        if self._is_dismissed and self._wire.has_hung_up:
+            checkup.right(Topic.CLOSE)
+        elif self._is_dismissed and not self._play.is_faulted:
+            self.fault(Topic.CLOSE, f"its end was still open after {self._desk.patience:g} s")
+
+    def _known(self, name: str | None = None) -> Checkup:
+        """Return the bot's checkup, of the first name that it gives here."""
+        if self._checkup is None:
+            self._checkup = self._desk.of(name)
+            self._checkup.connections += 1
+        return self._checkup
+
+    def _fault(self, topic: Topic, words: str, title: str | None = None, *, is_grave: bool = True) -> Fault:
+        title = self._play.title if title is None else title
+        return Fault(topic, words, title, self.exchange.lines(), is_grave)
+
+
+def _words(objections: Objection) -> str:
+    return " and ".join(str(each.name).lower().replace("_", " ") for each in objections)

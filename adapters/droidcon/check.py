@@ -1,0 +1,154 @@
+"""What PROTOCOL.md asks of Droidcon clients, for `c4gateway check`.
+
+Knows the clauses that a client can keep or break, and which of them a refused command has broken.
+"""
+
+from argparse import Namespace
+
+from adapters.check.rules import Book, Message, Rule, Topic
+from adapters.droidcon.codec import DroidconCodec
+from adapters.droidcon.messages import Join, Name, Put
+from adapters.droidcon.translator import DroidconTranslator
+from gateway.game.events import Objection
+
+_RULES = {
+    Topic.ENDS: Rule(
+        "1.2", "ends each command with LF or CR LF", "send a newline behind each command, at once"
+    ),
+    Topic.SPLIT: Rule(
+        "1.4",
+        "puts a message together that comes in several packets",
+        "collect what arrives until there is a newline; one recv() is not one message",
+    ),
+    Topic.MERGED: Rule(
+        "1.4",
+        "takes all messages of one packet",
+        "split what arrives at newlines and handle each line; keep what is behind the last newline",
+    ),
+    Topic.WORDS: Rule("2.10", "says nothing but NAME, JOIN and PUT", "send only the commands of section 2"),
+    Topic.ENTRY: Rule(
+        "3.1", "says NAME and JOIN without being asked", "send NAME and JOIN after you have connected"
+    ),
+    Topic.NAME: Rule(
+        "3.2",
+        "says NAME, with a name of its own, before JOIN",
+        "send NAME first, with a word that is no player's of the server",
+    ),
+    Topic.REFUSED: Rule(
+        "3.3",
+        "joins again, or hangs up, when a channel is full",
+        "look at the answer to JOIN: behind an Error join another channel, try again later, or end",
+        is_grave=False,
+    ),
+    Topic.AGAIN: Rule(
+        "3.4", "joins once", "send JOIN once for each connection; the seat is kept from game to game"
+    ),
+    Topic.OPENING: Rule(
+        "4.1", "moves first when it hears YOUR_MOVE", "answer YOUR_MOVE behind NEW_GAME by PUT"
+    ),
+    Topic.REPLY: Rule("4.3", "answers YOUR_MOVE with PUT", "answer each YOUR_MOVE by one PUT"),
+    Topic.WIN: Rule(
+        "4.4", "goes on after YOU_WON", "wait for NEW_GAME, or the end of the stream, behind YOU_WON"
+    ),
+    Topic.LOSS: Rule(
+        "4.4", "goes on after YOU_LOST", "wait for NEW_GAME, or the end of the stream, behind YOU_LOST"
+    ),
+    Topic.DRAW: Rule(
+        "4.5", "goes on after DRAW", "DRAW is a result like the others; wait for NEW_GAME behind it"
+    ),
+    Topic.NEXT: Rule(
+        "4.6",
+        "plays the next round of a series, from an empty board",
+        "forget the board and whose turn it is at each NEW_GAME",
+    ),
+    Topic.CLOSE: Rule(
+        "4.7",
+        "hangs up when the server has",
+        "an empty recv() is the end: close the socket, and connect anew",
+    ),
+    Topic.LEFT: Rule(
+        "4.8",
+        "takes YOU_WON in the middle of a game, when the opponent leaves",
+        "let a result end the game whatever the board says, also while it is the opponent's move",
+    ),
+    Topic.LEFT_ASKED: Rule(
+        "4.11",
+        "takes YOU_WON while it thinks about a move",
+        "let a result end the game also while you think; a PUT that is late for it is dropped",
+        behind=Topic.LEFT,
+    ),
+    Topic.ABORTED: Rule(
+        "4.13",
+        "takes YOU_WON at the beginning of a game, when the opponent leaves",
+        "let a result end the game also if the opponent has not moved yet",
+        behind=Topic.LEFT,
+    ),
+    Topic.ILLEGAL: Rule(
+        "5.2",
+        "takes YOU_WON and a hang-up after an opponent's illegal move",
+        "let YOU_WON end the game without a PUT of the opponent's before it; connect anew for another series",
+        behind=Topic.LEFT,
+    ),
+    Topic.FORMAT: Rule("5.4", "gives PUT an integer", "send the column in digits, as in PUT 3"),
+    Topic.COLUMN: Rule("5.5", "plays columns 0 to 6", "count columns from 0 to 6"),
+    Topic.FULL: Rule(
+        "5.6",
+        "plays columns that have room",
+        "keep the board, with both players' moves, and choose among columns with fewer than six discs",
+        behind=Topic.TURN,
+    ),
+    Topic.TURN: Rule(
+        "5.7", "moves only when it is its turn, and once", "send one PUT for each YOUR_MOVE, and none at PUT"
+    ),
+    Topic.IDLE: Rule(
+        "5.8",
+        "does not move while there is no game",
+        "wait for YOUR_MOVE; NEW_GAME alone asks for no move",
+        behind=Topic.TURN,
+    ),
+    Topic.SLOW: Rule(
+        "6.1",
+        "waits for an opponent that takes its time",
+        "do not let the socket time out while the opponent thinks, for 300 seconds",
+    ),
+    Topic.TIME: Rule(
+        "6.4",
+        "takes YOU_LOST while it thinks, when its time is up",
+        "let a result end the game also while you think",
+    ),
+    Topic.LATE: Rule(
+        "6.5",
+        "takes YOU_WON when the opponent's time is up",
+        "let a result end the game whatever the board says, also while it is the opponent's move",
+        behind=Topic.LEFT,
+    ),
+}
+_OFFENCES = (
+    (Objection.NOT_A_COLUMN, Topic.FORMAT),
+    (Objection.OUTSIDE, Topic.COLUMN),
+    (Objection.COLUMN_FULL, Topic.FULL),
+    (Objection.NOT_YOUR_TURN, Topic.TURN),
+)
+"""In the order of PROTOCOL.md 5.10."""
+
+
+def _refused(message: Message, objections: Objection) -> Topic | None:
+    match message:
+        case Put():
+            found = (topic for objection, topic in _OFFENCES if objections & objection)
+            return next(found, Topic.IDLE)
+        case Name():
+            return Topic.NAME
+        case Join() if Objection.NO_NAME in objections:
+            return Topic.NAME
+        case Join() if objections & (Objection.WAITING | Objection.PLAYING):
+            return Topic.AGAIN
+        case _:
+            return Topic.WORDS
+
+
+def _translator(options: Namespace, target: str, original: bool) -> DroidconTranslator:
+    return DroidconTranslator(options.rounds)
+
+
+BOOK = Book(_RULES, lambda _: Topic.WORDS, _refused, DroidconCodec, _translator)

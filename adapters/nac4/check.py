@@ -1,0 +1,133 @@
+"""What PROTOCOL.md asks of nac4 clients, for `c4gateway check`.
+
+Knows the clauses that a client can keep or break, and which of them a refused message has broken.
+"""
+
+from argparse import Namespace
+
+from adapters.check.rules import Book, Message, Rule, Topic
+from adapters.nac4.codec import Nac4Codec
+from adapters.nac4.messages import PlayMove
+from adapters.nac4.translator import Nac4Translator
+from gateway.game.commands import LOBBY
+from gateway.game.events import Objection
+
+_RULES = {
+    Topic.PING: Rule("1.1", "answers pings", "read the websocket also while the opponent thinks"),
+    Topic.CLOSE: Rule(
+        "1.11", "hangs up when the server does", "answer a close frame, and close the connection"
+    ),
+    Topic.SPLIT: Rule(
+        "1.2",
+        "puts a frame together that comes in several packets",
+        "read until the frame has its whole length",
+    ),
+    Topic.MERGED: Rule(
+        "1.2", "takes all frames of one packet", "handle each frame of what arrives, in order"
+    ),
+    Topic.ENDS: Rule("1.5", "sends one message a frame", "send each message in a frame of its own"),
+    Topic.NAME: Rule(
+        "3.2",
+        "has a name of 1 to 64 letters, digits, - and _",
+        "send connect and one word of ASCII letters, digits, - and _",
+    ),
+    Topic.ENTRY: Rule("3.1", "says connect and its name first", "send connect NAME before anything else"),
+    Topic.REFUSED: Rule(
+        "4.3",
+        "ends, or tries again, at not-connected",
+        "look at the first answer: behind not-connected comes no game; connect anew, or end",
+        is_grave=False,
+    ),
+    Topic.OPENING: Rule("5.1", "moves first at genmove with an empty board", "answer genmove with playmove"),
+    Topic.REPLY: Rule("5.2", "answers genmove with playmove", "answer each genmove with one playmove"),
+    Topic.COLUMN: Rule("5.3", "plays columns 0 to 6", "count columns from 0 to 6"),
+    Topic.FULL: Rule(
+        "5.3",
+        "plays columns that have room",
+        "look at the board of each genmove: row 0, at the bottom, comes first, 7 characters a row",
+        behind=Topic.TURN,
+    ),
+    Topic.TURN: Rule(
+        "5.5",
+        "says playmove once for each genmove, and else not",
+        "send one playmove for each genmove, and no other",
+    ),
+    Topic.AGAIN: Rule("5.6", "says connect once", "send connect once for each connection"),
+    Topic.WORDS: Rule("5.6", "says nothing but connect and playmove", "send only the messages of section 2"),
+    Topic.WIN: Rule("5.7", "goes on after a won game", "wait for newgame behind endgame"),
+    Topic.LOSS: Rule("5.7", "goes on after a lost game", "wait for newgame behind endgame"),
+    Topic.DRAW: Rule(
+        "5.8", "goes on after Tie", "Tie is a status like WinR and WinY; wait for newgame behind it"
+    ),
+    Topic.NEXT: Rule(
+        "5.9",
+        "plays the next game on the same connection, from an empty board",
+        "forget board and colour at each newgame; take them from genmove",
+    ),
+    Topic.LEFT: Rule(
+        "5.10",
+        "takes endgame with Disconnected, while the opponent is to move",
+        "let endgame end the game whatever its last word: Ok, Timeout or Disconnected;"
+        " for a client that cannot, the server has --nac4-original",
+    ),
+    Topic.QUIRK: Rule(
+        "5.11",
+        "takes endgame with Ok in the middle of a game, as the original says it",
+        "believe the status, and not the board: the opponent has left",
+    ),
+    Topic.LEFT_ASKED: Rule(
+        "5.12",
+        "takes endgame while it thinks about a move",
+        "let endgame end the game also while you think; a playmove that is late for it is dropped",
+        behind=Topic.LEFT,
+    ),
+    Topic.ABORTED: Rule(
+        "5.14",
+        "takes endgame at the beginning of a game, when the opponent leaves",
+        "let endgame end the game also if the opponent has not moved yet",
+        behind=Topic.LEFT,
+    ),
+    Topic.SLOW: Rule(
+        "6.2", "waits for an opponent that takes its time", "do not time out while the opponent thinks"
+    ),
+    Topic.TIME: Rule(
+        "6.4",
+        "takes endgame with Timeout, when its own time is up",
+        "let endgame end the game also while you think",
+        behind=Topic.LATE,
+    ),
+    Topic.LATE: Rule(
+        "6.5",
+        "takes endgame with Timeout, when the opponent's time is up",
+        "let endgame end the game whatever its last word: Ok, Timeout or Disconnected",
+    ),
+    Topic.ILLEGAL: Rule(
+        "7.12",
+        "waits while the opponent plays illegal moves",
+        "wait for genmove or endgame, whatever takes so long",
+    ),
+}
+_OFFENCES = (
+    (Objection.NOT_YOUR_TURN | Objection.NOT_ENTERED | Objection.WAITING, Topic.TURN),
+    (Objection.OUTSIDE, Topic.COLUMN),
+    (Objection.COLUMN_FULL, Topic.FULL),
+)
+
+
+def _refused(message: Message, objections: Objection) -> Topic | None:
+    if isinstance(message, PlayMove):
+        return next((topic for objection, topic in _OFFENCES if objections & objection), Topic.TURN)
+    return Topic.AGAIN
+
+
+def _unreadable(text: str) -> Topic:
+    if len(text.strip().splitlines()) > 1:
+        return Topic.ENDS
+    return Topic.NAME if text.split()[:1] == ["connect"] else Topic.WORDS
+
+
+def _translator(options: Namespace, target: str, original: bool) -> Nac4Translator:
+    return Nac4Translator(LOBBY, original=original or options.nac4_original)
+
+
+BOOK = Book(_RULES, _unreadable, _refused, Nac4Codec, _translator)

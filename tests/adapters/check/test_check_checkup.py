@@ -1,0 +1,140 @@
+"""What is concluded of a bot: one mistake is one fault."""
+
+import pytest
+
+from adapters.check.checkup import Checkup
+from adapters.check.record import Fault
+from adapters.check.rules import Rule, Topic
+from adapters.check.scenarios import Scenario
+from adapters.check.strategies import beat
+
+RULES = {topic: Rule("1.1", "obeys", "obey") for topic in Topic}
+RULES[Topic.LEFT_ASKED] = Rule("1.2", "obeys", "obey", behind=Topic.LEFT)
+PLAIN, WIN, LEFT, ASKED, SPLIT = (
+    Scenario(topic, topic.name, beat)
+    for topic in (Topic.OPENING, Topic.WIN, Topic.LEFT, Topic.LEFT_ASKED, Topic.SPLIT)
+)
+
+
+def checkup(*scenarios: Scenario) -> Checkup:
+    made = Checkup("ann", RULES, scenarios)
+    made.right(Topic.ENTRY, Topic.OPENING, Topic.REFUSED)
+    return made
+
+
+def fault(topic: Topic) -> Fault:
+    return Fault(topic, "it failed", "", ())
+
+
+def wrong(made: Checkup) -> set[Topic]:
+    made.conclude()
+    return {each.topic for each in made.faults if each.is_grave}
+
+
+def take(made: Checkup, scenario: Scenario, *, fresh: bool = True):
+    task = made.take(bot_opens=True, fresh=fresh)
+    assert task is not None
+    assert task.scenario is scenario
+    return task
+
+
+def test_games_come_in_their_order_and_the_bot_is_asked_for_the_side_that_they_want():
+    second = Scenario(Topic.REPLY, "", beat, bot_opens=False)
+    made = checkup(second, PLAIN)
+    assert made.opens(fresh=True) is False
+    assert take(made, PLAIN)
+    assert made.opens(fresh=False) is False
+
+
+def test_failure_in_a_first_game_is_what_the_game_is_about():
+    made = checkup(SPLIT)
+    made.failed(take(made, SPLIT), fault(Topic.SPLIT), None)
+    assert wrong(made) == {Topic.SPLIT}
+
+
+@pytest.mark.parametrize("fails_again", [False, True])
+def test_failure_in_a_later_game_is_played_again_as_a_first_one(fails_again):
+    made = checkup(PLAIN, SPLIT)
+    take(made, PLAIN)
+    made.failed(take(made, SPLIT, fresh=False), fault(Topic.SPLIT), frozenset())
+    assert made.opens(fresh=False) is None
+    again = take(made, SPLIT)
+    if fails_again:
+        made.failed(again, fault(Topic.SPLIT), None)
+    else:
+        made.finished(again, frozenset({Topic.SPLIT}))
+    assert wrong(made) == ({Topic.SPLIT} if fails_again else {Topic.NEXT})
+
+
+def test_bot_that_always_leaves_has_done_nothing_wrong():
+    made = checkup(WIN, PLAIN)
+    made.left(frozenset({Topic.WIN}), fault(Topic.NEXT))
+    made.left(frozenset({Topic.LOSS}), fault(Topic.NEXT))
+    made.left(frozenset({Topic.WIN}), fault(Topic.NEXT))
+    assert wrong(made) == set()
+
+
+def test_bot_that_leaves_after_one_kind_of_end_alone_does_not_cope_with_that():
+    made = checkup(WIN)
+    made.finished(take(made, WIN), frozenset({Topic.WIN}))
+    made.left(frozenset({Topic.WIN}), fault(Topic.NEXT))
+    assert made.opens(fresh=True) is None
+    made.stayed(frozenset({Topic.LOSS}))
+    assert take(made, WIN)  # played again, to be sure
+    made.left(frozenset({Topic.WIN}), fault(Topic.NEXT))
+    assert wrong(made) == {Topic.WIN}
+
+
+def test_bot_that_left_once_and_stayed_later_left_for_another_reason():
+    made = checkup(WIN)
+    made.left(frozenset({Topic.WIN}), fault(Topic.NEXT))
+    made.stayed(frozenset({Topic.WIN}))
+    assert wrong(made) == set()
+    assert made.rights[Topic.WIN]
+
+
+def test_who_left_once_and_never_came_again_is_remarked_upon():
+    made = checkup(WIN)
+    made.stayed(frozenset({Topic.LOSS}))
+    made.left(frozenset({Topic.WIN}), fault(Topic.NEXT))
+    assert wrong(made) == set()
+    assert [(each.topic, each.is_grave) for each in made.faults] == [(Topic.WIN, False)]
+
+
+def test_what_follows_from_another_mistake_is_not_asked_and_not_held_against_the_bot():
+    made = checkup(LEFT, ASKED)
+    task = take(made, LEFT)
+    made.wrong(fault(Topic.LEFT_ASKED))
+    made.failed(task, fault(Topic.LEFT), None)
+    assert made.opens(fresh=True) is None
+    assert wrong(made) == {Topic.LEFT}
+
+
+def test_bot_that_does_not_play_is_given_up():
+    made = checkup(PLAIN, WIN)
+    made.failed(take(made, PLAIN), fault(Topic.OPENING), None)
+    assert made.is_over
+
+
+def test_game_that_was_cut_short_by_a_mistake_is_played_again_twice_at_most():
+    made = checkup(SPLIT)
+    for _ in range(3):
+        made.spoiled(take(made, SPLIT))
+    assert made.opens(fresh=True) is None
+
+
+def test_bot_is_refused_once_when_all_games_are_played():
+    made = Checkup("ann", RULES, [PLAIN])
+    assert not made.wants_refusal
+    made.finished(take(made, PLAIN), frozenset())
+    assert made.wants_refusal
+    made.right(Topic.REFUSED)
+    assert made.is_over
+
+
+def test_bot_that_has_moved_obeys_what_it_never_broke():
+    made = checkup()
+    made.wrong(fault(Topic.TURN))
+    made.conclude()
+    assert made.rights[Topic.COLUMN]
+    assert not made.rights[Topic.TURN]

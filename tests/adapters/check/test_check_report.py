@@ -1,0 +1,67 @@
+"""The reports on bots, for people and for machines."""
+
+import json
+from xml.etree import ElementTree as Xml
+
+from adapters.check.checkup import Checkup
+from adapters.check.record import Fault
+from adapters.check.report import as_json, as_junit, as_text, report_of
+from adapters.check.rules import Rule, Topic
+
+RULES = {
+    Topic.FULL: Rule("5.10", "looks", "look at the board", is_grave=False),
+    Topic.TURN: Rule("5.9", "waits", "wait"),
+    Topic.DRAW: Rule("4.5", "draws", "draw"),
+    Topic.REPLY: Rule("4.3", "answers", "answer"),
+}
+
+
+def reported(*faults):
+    checkup = Checkup("a\x1b\u202enn", RULES, ())
+    checkup.right(Topic.REPLY)
+    checkup.faults += faults
+    return report_of("nac4", RULES, checkup)
+
+
+MINOR = Fault(Topic.FULL, "full", "a draw", ("12  ->  x",), is_grave=False)
+GRAVE = Fault(Topic.TURN, "out of \x00 turn", "a draw", ("12  ->  \x07",))
+
+
+def test_rules_come_in_the_order_of_their_clauses_with_a_verdict_each():
+    lines = list(as_text(reported(MINOR, GRAVE, GRAVE)))
+    assert [line.split(maxsplit=1) for line in lines[1:5]] == [
+        ["4.3", "right         answers"],
+        ["4.5", "never got to  draws"],
+        ["5.9", "WRONG         waits"],
+        ["5.10", "remark        looks"],
+    ]
+    assert lines[-1].endswith("1 right, 1 wrong, 1 remark, 1 never got to")
+    assert any("change:  wait" in line for line in lines)
+    assert any("2 times" in line for line in lines)
+
+
+def test_no_text_of_a_bot_s_reaches_the_terminal_with_its_control_characters():
+    text = "\n".join(as_text(reported(GRAVE)))
+    assert text.replace("\n", "").isprintable()
+
+
+def test_bot_is_good_that_plays_and_does_nothing_wrong():
+    assert reported(MINOR).is_good
+    assert not reported(GRAVE).is_good
+    assert not report_of("nac4", RULES, Checkup("ann", RULES, ())).is_good
+
+
+def test_files_say_the_same():
+    report = reported(MINOR, GRAVE)
+    said = json.loads(as_json([report]))
+    assert said["good"] is False
+    assert [each["verdict"] for each in said["bots"][0]["rules"]] == [
+        "right",
+        "never got to",
+        "wrong",
+        "remark",
+    ]
+    assert said["bots"][0]["rules"][2]["faults"][0]["exchange"] == ["12  ->  \x07"]
+    (suite,) = Xml.fromstring(as_junit([report]))
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("4", "1", "1")
+    assert [[child.tag for child in case] for case in suite] == [[], ["skipped"], ["failure"], ["system-out"]]
