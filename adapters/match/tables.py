@@ -14,8 +14,7 @@ from gateway.game.ids import GameId
 from gateway.game.manners import Manners
 from gateway.game.results import Results
 from gateway.hub.feed import Feed
-from gateway.hub.hub import Hub
-from gateway.hub.interfaces import Outgoing
+from gateway.hub.interfaces import HubForPlayers, Outgoing
 from gateway.hub.mailbox import Mailbox
 from gateway.hub.seat import Seat
 from gateway.matchmaking.matchmaker import Answer, AnyMatch, Decision, Entry, Pair, Turn, Visitors
@@ -143,7 +142,7 @@ class Tables:
 class Door:
     """The hub as the clients of one port see it: all of them come from there."""
 
-    def __init__(self, hub: Hub, port: str, unreadable: Callable[[str], None]) -> None:
+    def __init__(self, hub: HubForPlayers, port: str, unreadable: Callable[[str], None]) -> None:
         self._hub = hub
         self._port = port
         self._unreadable = unreadable
