@@ -88,8 +88,8 @@ def uct(board: Board, budget: float, *, games: int | None = None) -> int:
         leaves = int(min(_LEAVES, left // times))
         tree.play(leaves, times)
         left -= leaves * times
-        if not left or monotonic() > deadline:
-            return column_of(max(tree.root.children, key=lambda node: node.games).cell)
+        if not left or tree.decided is not None or monotonic() > deadline:
+            return column_of(tree.best)
 
 
 class _Node:
@@ -132,48 +132,71 @@ class _Node:
 
 
 class _Tree:
-    """The positions that were tried, from the one to move in."""
+    """The positions that were tried, from the one to move in, less those known to be won or lost."""
 
     def __init__(self, mine: int, theirs: int) -> None:
-        self.root = _Node(mine, theirs)
+        self.decided: int | None = None
+        """The cell to move to, as soon as that is known to win, or all moves are known to lose."""
+        self._root = _Node(mine, theirs)
         self._size = 1
         self._playouts = Playouts()
 
+    @property
+    def best(self) -> int:
+        """The cell to move to."""
+        if self.decided is not None:
+            return self.decided
+        return max(self._root.children, key=lambda node: node.games).cell
+
     def play(self, leaves: int, times: int) -> None:
-        """Play a batch of games: from so many positions so many each."""
+        """Play a batch of games: from so many positions so many each, unless all is known before."""
         paths = []
         for _ in range(leaves):
             path = self._path()
+            if self.decided is not None:
+                return
+            paths.append(path)
             for node in path:  # lost, until it is known
                 node.games += times
                 node.points -= times
-            if path[-1].is_won:
-                _tell(path, times, -times)
-            else:
-                paths.append(path)
-        if paths:
-            found = self._playouts.points(
-                [path[-1].mine for path in paths], [path[-1].theirs for path in paths], times
-            )
-            for path, points in zip(paths, found, strict=True):
-                _tell(path, times, -points)
+        found = self._playouts.points(
+            [path[-1].mine for path in paths], [path[-1].theirs for path in paths], times
+        )
+        for path, points in zip(paths, found, strict=True):
+            result = -points
+            for node in reversed(path):
+                node.points += times + result
+                result = -result
 
     def _path(self) -> list[_Node]:
         """Return the nodes from the root to where games start, which it adds unless the tree is full."""
-        path = [self.root]
-        while not path[-1].untried and path[-1].children:
-            path.append(path[-1].promising())
-        if path[-1].untried and self._size < _ROOM:
-            path.append(path[-1].add())
-            self._size += 1
+        path = [self._root]
+        while self.decided is None:
+            if path[-1].untried:
+                if self._size >= _ROOM:
+                    break
+                path.append(path[-1].add())
+                self._size += 1
+                if not path[-1].is_won:
+                    break
+                self._refute(path)
+                path = [self._root]
+            elif path[-1].children:
+                path.append(path[-1].promising())
+            else:
+                break
         return path
 
-
-def _tell(path: list[_Node], games: int, points: int) -> None:
-    """Tell a path how its games went, for the side that moved last; they had counted as lost."""
-    for node in reversed(path):
-        node.points += games + points
-        points = -points
+    def _refute(self, path: list[_Node]) -> None:
+        """Take a move out of the tree after which the opponent wins, and what is known by that as well."""
+        while len(path) > 1:
+            refuted = path.pop()
+            before = path.pop()
+            before.children.remove(refuted)
+            if before.untried or before.children:
+                return
+            # All moves lose there, so the move that led there wins.
+            self.decided = refuted.cell if not path else before.cell if len(path) == 1 else None
 
 
 def _each(cells: int) -> Iterator[int]:
