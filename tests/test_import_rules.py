@@ -68,6 +68,9 @@ READING = "conformance.lab.reading.meter"
 """What measures the codecs, and so has to import them."""
 FUZZING = {f"conformance.lab.fuzz.{name}" for name in ("texts", "values", "visits", "seeds", "targets")}
 """What hands bytes to every reader of the gateway, and so has to import them all."""
+COMPARING = "conformance.lab.engines.command"
+"""What measures the engines, and so has to import them, old and new."""
+PLAIN = "conformance.lab.engines.plain"
 IN_DIALECTS = [
     name
     for name in ALL
@@ -248,7 +251,7 @@ def test_list_names_every_folder_of_a_dialect_once() -> None:
     ("command", "side"),
     [
         ("gateway.cli", (".client", "adapters.bot")),
-        ("adapters.bot.cli", (".server", ".translator", "gateway.hub")),
+        ("adapters.bot.run", (".server", ".translator", "gateway.hub")),
     ],
 )
 def test_command_loads_no_dialect_s_other_side(command: str, side: tuple[str, ...]) -> None:
@@ -362,7 +365,7 @@ ENGINES = [name for name in ALL if name.startswith("gateway.engines")]
 
 
 def test_engines_know_the_board_and_each_other() -> None:
-    known = sys.stdlib_module_names | {"bitbully", "gateway.game.board", *ENGINES}
+    known = sys.stdlib_module_names | {"bitbully", "numpy", "gateway.game.board", *ENGINES}
     assert offenders(ENGINES, lambda each: (ours(each) | theirs(each)) - known) == {}
 
 
@@ -374,6 +377,32 @@ def test_the_solver_is_imported_by_none_who_did_not_ask() -> None:
     at_import = ast.parse(source("gateway.engines.perfect")).body
     arrows = [node for node in at_import if isinstance(node, ast.Import | ast.ImportFrom)]
     assert not [node for node in arrows if "bitbully" in ast.unparse(node)]
+
+
+def test_numpy_is_imported_by_none_who_did_not_ask() -> None:
+    assert importers("numpy") == {"gateway.engines.playouts"}
+    assert {name for name in ALL if "gateway.engines.playouts" in ours(name)} == {
+        "gateway.engines.montecarlo"
+    }
+    assert {name for name in ALL if "gateway.engines.montecarlo" in at_import(name)} <= {COMPARING}
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        {"adapters.bot.cli"},
+        {COMMAND, "adapters.front_ends", "gateway.server.arguments", "gateway.server.options"},
+    ],
+)
+def test_help_waits_for_no_large_library(shown: set[str]) -> None:
+    """c4gateway looks at the system before it imports what it shows."""
+    seen, todo = set[str](), shown
+    while todo:
+        seen |= todo
+        todo = {found for name in todo for found in at_import(name)} - seen
+    assert len(seen) > 5
+    heavy = {"trio", "trio_websocket", "ssl", "asyncio", "sqlalchemy", "numpy", "multiprocessing"}
+    assert not heavy & {library for name in seen for library in theirs_at_import(name)}
 
 
 # The store.
@@ -527,7 +556,7 @@ CONFORMANCE = [name for name in ALL if name.startswith("conformance")]
 
 
 def test_conformance_imports_nothing_of_what_it_checks() -> None:
-    others = [name for name in CONFORMANCE if name not in {READING, *FUZZING}]
+    others = [name for name in CONFORMANCE if name not in {READING, COMPARING, PLAIN, *FUZZING}]
     assert offenders(others, lambda each: ours(each) - {*CONFORMANCE}) == {}
 
 
@@ -582,6 +611,7 @@ def test_modules_of_the_standard_library_and_dependencies_are_all_that_is_import
         "starlette",
         "jinja2",
         "prometheus_client",
+        "numpy",
     }
     imported = {library for name in ALL for library in theirs(name)}
     assert imported - {"hypothesis", "atheris", "tests"} <= dependencies | sys.stdlib_module_names

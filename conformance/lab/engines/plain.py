@@ -1,4 +1,4 @@
-"""Monte Carlo: the move after which random games go best.
+"""Monte Carlo one game at a time: what the engines of `gateway.engines.montecarlo` are compared with.
 
 Knows positions, a number of random games and a deadline; whichever is reached first ends the thinking. A win
 at once and a win of the opponent's that can be stopped need no games.

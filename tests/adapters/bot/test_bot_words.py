@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.bot.cli import sought
 from adapters.bot.options import parse
+from adapters.bot.run import sought
 from adapters.bot.screen import Screen, draw
 from adapters.bot.talk import Began, Over, Result
 from adapters.bot.totals import Totals
