@@ -199,6 +199,7 @@ def test_only_dialect_and_address_are_needed() -> None:
     assert entry.name.startswith("c4bot-")
     assert options.engine is not None
     assert options.engine.think is None
+    assert options.seed is None
 
 
 @pytest.mark.parametrize(
