@@ -5,6 +5,7 @@ is asked for, so that ``--help`` does not wait for the server's libraries. Befor
 at the system, because some systems lack modules that the server needs.
 """
 
+import gc
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -18,19 +19,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         supported = " and ".join(SYSTEMS.values())
         print(f"c4gateway: error: it runs on {supported}, not on {sys.platform}", file=sys.stderr)
         return 1
-    from adapters.front_ends import DIALECTS  # noqa: PLC0415
     from gateway.server.arguments import let_output_take_any_text  # noqa: PLC0415
     from gateway.server.options import COMMANDS, HEALTH, PLAYERS, SHOWING, in_force, parse  # noqa: PLC0415
 
     given = sys.argv[1:] if arguments is None else arguments
     if given and given[0] in COMMANDS:
+        gc.disable()  # what is imported stays, so nothing is to be found there
         from gateway.server import reports  # noqa: PLC0415
 
+        gc.enable()
         return reports.main(given)
     if given and given[0] in PLAYERS:
         from gateway.server import players  # noqa: PLC0415
 
         return players.main(given)
+    from adapters.front_ends import DIALECTS  # noqa: PLC0415
+
     if given and given[0] == HEALTH:
         from gateway.server import health  # noqa: PLC0415
 
