@@ -20,7 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"c4gateway: error: it runs on {supported}, not on {sys.platform}", file=sys.stderr)
         return 1
     from gateway.server.arguments import let_output_take_any_text  # noqa: PLC0415
-    from gateway.server.options import COMMANDS, HEALTH, PLAYERS, SHOWING, in_force, parse  # noqa: PLC0415
+    from gateway.server.commands import COMMANDS, HEALTH, PLAYERS, SHOWING  # noqa: PLC0415
 
     given = sys.argv[1:] if arguments is None else arguments
     if given and given[0] in COMMANDS:
@@ -34,6 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return players.main(given)
     from adapters.front_ends import DIALECTS  # noqa: PLC0415
+    from gateway.server.options import in_force, parse  # noqa: PLC0415
 
     if given and given[0] == HEALTH:
         from gateway.server import health  # noqa: PLC0415

@@ -405,6 +405,15 @@ def test_help_waits_for_no_large_library(shown: set[str]) -> None:
     assert not heavy & {library for name in seen for library in theirs_at_import(name)}
 
 
+def test_commands_on_results_wait_for_no_options_of_the_server() -> None:
+    seen, todo = set[str](), {"gateway.server.reports"}
+    while todo:
+        seen |= todo
+        todo = {found for name in todo for found in at_import(name)} - seen
+    assert "gateway.server.commands" in seen
+    assert not seen & {"gateway.server.options", LIST}
+
+
 # The store.
 
 STORE = [name for name in ALL if name.startswith("gateway.store")]
