@@ -74,7 +74,10 @@ def _rounds(deadline: float, games: int | None, positions: int) -> Iterator[int]
 
 
 def uct(board: Board, budget: float, *, games: int | None = None) -> int:
-    """Return a column after `games` random games, or after `budget` seconds if that is sooner."""
+    """Return a column after `games` random games, or after `budget` seconds if that is sooner.
+
+    Fewer do where a win is found, or all moves are known to lose.
+    """
     deadline = monotonic() + budget
     mine, theirs = sides(board)
     column = urgent(mine, theirs)
