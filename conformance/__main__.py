@@ -16,6 +16,7 @@ COMMANDS: Mapping[str, str] = {
     "abuse": "abuse.command",
     "bench": "bench.command",
     "drains": "drains",
+    "engines": "engines.command",
     "fairness": "fairness.command",
     "fuzz": "fuzz.command",
     "growth": "growth",

@@ -5,6 +5,7 @@ is asked for, so that ``--help`` does not wait for the server's libraries. Befor
 at the system, because some systems lack modules that the server needs.
 """
 
+import gc
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -23,15 +24,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         supported = " and ".join(SYSTEMS.values())
         print(f"c4gateway: error: it runs on {supported}, not on {sys.platform}", file=sys.stderr)
         return 1
-    from adapters.front_ends import DIALECTS  # noqa: PLC0415
-    from gateway.server.options import SHOWING, parse  # noqa: PLC0415
+    from gateway.server.commands import COMMANDS, SHOWING  # noqa: PLC0415
 
     given = sys.argv[1:] if arguments is None else arguments
+    if given and given[0] in COMMANDS:
+        return _report(given)
+    from adapters.front_ends import DIALECTS  # noqa: PLC0415
+    from gateway.server.options import parse  # noqa: PLC0415
+
     if given and given[0] == SHOWING:
         return _show(given[1:], DIALECTS)
     if given and (command := _without_a_server(given[0], DIALECTS)) is not None:
         return command(given)
     return _serve(parse(given, DIALECTS), given)
+
+
+def _report(given: Sequence[str]) -> int:
+    """Run a command on what was kept."""
+    gc.disable()  # what is imported stays, so nothing is to be found there
+    from gateway.server import reports  # noqa: PLC0415
+
+    gc.enable()
+    return reports.main(given)
 
 
 def _show(given: Sequence[str], dialects: "Sequence[Dialect]") -> int:
@@ -65,21 +79,17 @@ def _serve(options: "Options", given: Sequence[str]) -> int:
 
 def _without_a_server(word: str, dialects: "Sequence[Dialect]") -> Callable[[Sequence[str]], int] | None:
     """Return what carries out a command that needs no options of a server; None for other words."""
-    from gateway.server import options  # noqa: PLC0415
+    from gateway.server import commands  # noqa: PLC0415
 
-    if word in options.COMMANDS:
-        from gateway.server import reports  # noqa: PLC0415
-
-        return reports.main
-    if word in options.PLAYERS:
+    if word in commands.PLAYERS:
         from gateway.server import players  # noqa: PLC0415
 
         return players.main
-    if word == options.ANALYSIS:
+    if word == commands.ANALYSIS:
         from gateway.server import analysing  # noqa: PLC0415
 
         return lambda given: analysing.main(given[1:])
-    if word == options.HEALTH:
+    if word == commands.HEALTH:
         from gateway.server import health  # noqa: PLC0415
 
         return lambda given: health.main(given[1:], dialects)
@@ -89,7 +99,7 @@ def _without_a_server(word: str, dialects: "Sequence[Dialect]") -> Callable[[Seq
 def _with_a_server_of_its_own(
     word: str, dialects: "Sequence[Dialect]"
 ) -> Callable[[Sequence[str]], int] | None:
-    from gateway.server.options import CHECK, MATCH  # noqa: PLC0415
+    from gateway.server.commands import CHECK, MATCH  # noqa: PLC0415
 
     if word == MATCH:
         from adapters.match import command as matching  # noqa: PLC0415

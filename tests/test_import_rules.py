@@ -86,6 +86,9 @@ FUZZING = {f"conformance.lab.fuzz.{name}" for name in ("texts", "values", "visit
 """What hands bytes to every reader of the gateway, and so has to import them all."""
 SIMULATING = "conformance.lab.sprt"
 """What simulates the test of a hypothesis, and so has to import it."""
+COMPARING = "conformance.lab.engines.command"
+"""What measures the engines, and so has to import them, old and new."""
+PLAIN = "conformance.lab.engines.plain"
 IN_DIALECTS = [
     name
     for name in ALL
@@ -304,7 +307,7 @@ def test_list_names_every_folder_of_a_dialect_once() -> None:
     ("command", "side"),
     [
         ("gateway.cli", (".client", "adapters.bot")),
-        ("adapters.bot.cli", (".server", ".translator", "gateway.hub")),
+        ("adapters.bot.run", (".server", ".translator", "gateway.hub")),
     ],
 )
 def test_command_loads_no_dialect_s_other_side(command: str, side: tuple[str, ...]) -> None:
@@ -440,7 +443,10 @@ ENGINES = [name for name in ALL if name.startswith("gateway.engines")]
 
 
 def test_engines_know_the_board_and_each_other() -> None:
-    known = sys.stdlib_module_names | {"bitbully", "gateway.game.board", "gateway.game.notation", *ENGINES}
+    known = sys.stdlib_module_names | {
+        *("bitbully", "numpy", "gateway.game.board", "gateway.game.notation"),
+        *ENGINES,
+    }
     assert offenders(ENGINES, lambda each: (ours(each) | theirs(each)) - known) == {}
 
 
@@ -452,6 +458,41 @@ def test_the_solver_is_imported_by_none_who_did_not_ask() -> None:
     at_import = ast.parse(source("gateway.engines.perfect")).body
     arrows = [node for node in at_import if isinstance(node, ast.Import | ast.ImportFrom)]
     assert not [node for node in arrows if "bitbully" in ast.unparse(node)]
+
+
+def test_numpy_is_imported_by_none_who_did_not_ask() -> None:
+    assert importers("numpy") == {"gateway.engines.playouts"}
+    assert {name for name in ALL if "gateway.engines.playouts" in ours(name)} == {
+        "gateway.engines.montecarlo"
+    }
+    assert {name for name in ALL if "gateway.engines.montecarlo" in at_import(name)} <= {COMPARING}
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        {"adapters.bot.cli"},
+        {COMMAND, "adapters.front_ends", "gateway.server.arguments", "gateway.server.options"},
+    ],
+)
+def test_help_waits_for_no_large_library(shown: set[str]) -> None:
+    """c4gateway looks at the system before it imports what it shows."""
+    seen, todo = set[str](), shown
+    while todo:
+        seen |= todo
+        todo = {found for name in todo for found in at_import(name)} - seen
+    assert len(seen) > 5
+    heavy = {"trio", "trio_websocket", "ssl", "asyncio", "sqlalchemy", "numpy", "multiprocessing"}
+    assert not heavy & {library for name in seen for library in theirs_at_import(name)}
+
+
+def test_commands_on_results_wait_for_no_options_of_the_server() -> None:
+    seen, todo = set[str](), {"gateway.server.reports"}
+    while todo:
+        seen |= todo
+        todo = {found for name in todo for found in at_import(name)} - seen
+    assert "gateway.server.commands" in seen
+    assert not seen & {"gateway.server.options", LIST}
 
 
 # The store.
@@ -609,7 +650,8 @@ CONFORMANCE = [name for name in ALL if name.startswith("conformance")]
 
 
 def test_conformance_imports_nothing_of_what_it_checks() -> None:
-    others = [name for name in CONFORMANCE if name not in {READING, STRENGTH, SIMULATING, *FUZZING}]
+    measuring = {READING, STRENGTH, SIMULATING, COMPARING, PLAIN, *FUZZING}
+    others = [name for name in CONFORMANCE if name not in measuring]
     assert offenders(others, lambda each: ours(each) - {*CONFORMANCE}) == {}
 
 
@@ -670,6 +712,7 @@ def test_modules_of_the_standard_library_and_dependencies_are_all_that_is_import
         "jinja2",
         "prometheus_client",
         "coredis",
+        "numpy",
     }
     imported = {library for name in ALL for library in theirs(name)}
     assert imported - {"hypothesis", "atheris", "tests"} <= dependencies | sys.stdlib_module_names

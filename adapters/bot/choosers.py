@@ -19,12 +19,11 @@ import trio
 from adapters.bot.screen import position
 from adapters.bot.talk import Asked
 from gateway.engines import Engine, EngineError
+from gateway.engines.catalogue import THINK
 from gateway.game.board import COLUMNS, Board
 
 PART = 20
 """A move takes at most one part in so many of the time that is left for the game."""
-THINK = 1.0
-"""Seconds for a move of an engine that would use all there is, where nobody says how much that is."""
 _LEAST = 0.001
 _CHUNK = 4096
 

@@ -1,98 +1,16 @@
-"""The command ``c4bot``: options in, games played, a summary out."""
+"""The command ``c4bot``: it reads the options, and plays.
 
-import signal
-import sys
+Imports what plays when the options are read, so that ``--help`` does not wait for it.
+"""
+
 from collections.abc import Sequence
-from functools import partial
 
-import trio
-
-from adapters.bot.bot import Bot, Server
-from adapters.bot.choosers import Chooser, Keyboard, Person
-from adapters.bot.options import Options, parse
-from adapters.bot.play import Ending, Kind
-from adapters.bot.screen import Screen
-from adapters.bot.talk import Entry
-from adapters.bot.totals import Totals
-from gateway.server.arguments import in_one_line, let_output_take_any_text
+from adapters.bot.options import parse
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Play; return the exit status.
-
-    0 when the games are played or the person at the prompt left, 1 when the server is not there or does not
-    want the player, 128 and its number after a signal.
-    """
+    """Play; return the exit status, as `adapters.bot.run` has it."""
     options = parse(arguments)
-    let_output_take_any_text()
-    totals = Totals(options.games)
-    screen = Screen(shows_games=options.verbose or options.engine is None)
-    status = 1
-    try:
-        ending = trio.run(_play, options, totals, screen)
-        status = _status(ending, screen)
-        if totals.begun or status != 1:
-            screen.say(totals.summary())
-    except* OSError as errors:  # nobody reads what is printed
-        screen.warn(f"error: {in_one_line(errors)}")
-        sys.stdout = None  # the interpreter would try once more at its end
-    except* KeyboardInterrupt:  # before anybody listened for it, or after
-        status = 128 + signal.SIGINT
-    return status
+    from adapters.bot.run import run  # noqa: PLC0415  it needs trio
 
-
-def _status(ending: Ending | signal.Signals, screen: Screen) -> int:
-    if isinstance(ending, signal.Signals):
-        return 128 + ending
-    if ending.kind in (Kind.PLAYED, Kind.LEFT):
-        return 0
-    screen.warn(f"error: {ending.words}")
-    return 1
-
-
-async def _play(options: Options, totals: Totals, screen: Screen) -> Ending | signal.Signals:
-    """Return how the play ended: by itself, or by a signal."""
-    stopped: list[signal.Signals] = []
-    async with trio.open_nursery() as nursery:
-        bot = Bot(_server(options), _chooser(options, screen, nursery), totals, screen)
-        await nursery.start(_stop_on_signals, bot, stopped)
-        ending = await bot.run(reconnect=options.reconnect)
-        nursery.cancel_scope.cancel()
-    return stopped[0] if stopped else ending
-
-
-def _chooser(options: Options, screen: Screen, nursery: trio.Nursery) -> Chooser:
-    if options.engine is not None:
-        return options.engine
-    keyboard = Keyboard()
-    nursery.start_soon(keyboard.run)
-    return Person(keyboard.line, screen.tell)
-
-
-def _server(options: Options) -> Server:
-    entry = options.entry
-    dial = partial(options.dialect.open_dialogue, entry)
-    return Server(entry.address.place, dial, entry.name, options.dialect.name, sought(entry))
-
-
-def sought(entry: Entry) -> str:
-    """Return which opponent the player waits for, and what that one has to do."""
-    against = entry.against or entry.address.asked("against")
-    table = entry.table or entry.address.asked("table")
-    if against is not None:
-        return f"{against!r}, which has to connect there and ask for {entry.name!r} or for anybody"
-    if table is not None:
-        return f"another player at the table {table!r}"
-    return "an opponent"
-
-
-async def _stop_on_signals(
-    bot: Bot,
-    stopped: list[signal.Signals],
-    task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
-) -> None:
-    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        task_status.started()
-        async for number in signals:
-            stopped.append(signal.Signals(number))
-            bot.stop()
+    return run(options)

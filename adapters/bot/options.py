@@ -1,4 +1,7 @@
-"""The options of the command ``c4bot``."""
+"""The options of the command ``c4bot``.
+
+Whatever needs trio is imported when the command line makes sense: ``--help`` waits for none of it.
+"""
 
 import argparse
 import math
@@ -8,19 +11,22 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
-from ssl import SSLContext
+from typing import TYPE_CHECKING
 
-from adapters.bot.choosers import THINK, EngineChooser
-from adapters.bot.talk import Entry
-from adapters.dial import Address, address_in
 from adapters.dialect import Dialect
 from adapters.front_ends import DIALECTS
-from adapters.trust import trusting
 from gateway import __version__
 from gateway.engines import Engine, EngineUnavailable, UnknownEngine
-from gateway.engines.catalogue import CATALOGUE, engine_named, limits_itself
+from gateway.engines.catalogue import CATALOGUE, THINK, engine_named, limits_itself
 from gateway.server.arguments import Parser, in_one_line, listed, number
 from gateway.server.files import read_file
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+    from adapters.bot.choosers import EngineChooser
+    from adapters.bot.talk import Entry
+    from adapters.dial import Address
 
 DESCRIPTION = """\
 Puts an engine, or you, behind one of the dialects: a bot for c4gateway, or for the dialect's own server.
@@ -46,9 +52,11 @@ class Options:
     """The options of a run."""
 
     dialect: Dialect
-    entry: Entry
-    engine: EngineChooser | None
+    entry: "Entry"
+    engine: "EngineChooser | None"
     """None for a person at the prompt."""
+    seed: int | None
+    """What the engine's lots begin with; None for others each time."""
     games: int
     """0: for ever."""
     reconnect: bool
@@ -59,6 +67,9 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
     """Return the options. Exits with status 2, after a line on stderr, where they are wrong."""
     parser = _parser()
     found = parser.parse_args(arguments)
+    from adapters.bot.talk import Entry  # noqa: PLC0415
+    from adapters.dial import address_in  # noqa: PLC0415
+
     dialect = next(each for each in DIALECTS if found.dialect in (each.name, each.option))
     if found.encoding is not None and found.encoding not in dialect.encodings:
         parser.error(f"argument --encoding: only {_writers()} has a choice of these")
@@ -73,6 +84,7 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
         dialect=dialect,
         entry=Entry(address, found.name, found.against, found.table, found.encoding, token, tls),
         engine=_engine_chooser(found.engine, found.think),
+        seed=found.seed,
         games=found.games,
         reconnect=found.reconnect,
         verbose=found.verbose,
@@ -94,12 +106,14 @@ def _token(parser: Parser, found: argparse.Namespace) -> str | None:
     return token
 
 
-def _tls(parser: Parser, ca: str | None, address: Address) -> SSLContext | None:
+def _tls(parser: Parser, ca: str | None, address: "Address") -> "SSLContext | None":
     """Return who is trusted, where the address asks for TLS."""
     if not address.is_tls:
         if ca is not None:
             parser.error("--ca is of no use without an address that begins with wss:// or tls://")
         return None
+    from adapters.trust import trusting  # noqa: PLC0415
+
     try:
         return trusting(ca, "--ca")
     except OSError as error:
@@ -179,6 +193,12 @@ def _add_player(group: argparse._ArgumentGroup) -> None:
         help=f"{CATALOGUE}; or {MANUAL}, to play by hand (%(default)s)",
     )
     group.add_argument(
+        "--seed",
+        type=int,
+        metavar="N",
+        help="seed of the engine's lots: in the same position it plays the same, unless time cuts it short",
+    )
+    group.add_argument(
         "--think",
         type=number(float, 0.001, 1e6),
         metavar="SECONDS",
@@ -232,7 +252,9 @@ def _engine(name: str) -> tuple[str, Engine | None]:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _engine_chooser(chosen: tuple[str, Engine | None], think: float | None) -> EngineChooser | None:
+def _engine_chooser(chosen: "tuple[str, Engine | None]", think: float | None) -> "EngineChooser | None":
+    from adapters.bot.choosers import EngineChooser  # noqa: PLC0415
+
     name, engine = chosen
     if engine is None:
         return None

@@ -19,6 +19,9 @@ CELLS_OF = tuple(((1 << ROWS) - 1) << (column * STRIDE) for column in range(COLU
 CENTRE_FIRST = (3, 2, 4, 1, 5, 0, 6)
 """The columns in the order in which they are worth a look: most lines run through the middle."""
 
+_STEPS = tuple((step, 2 * step, 3 * step) for step in (STRIDE, STRIDE - 1, STRIDE + 1))
+"""From one cell of a line to the next, to the one after that and to the last."""
+
 
 def sides(board: Board) -> tuple[int, int]:
     """Return the discs of the side to move and those of its opponent."""
@@ -34,11 +37,12 @@ def landing(mask: int) -> int:
 def completing(discs: int, mask: int) -> int:
     """Return the empty cells, reachable or not, that would complete four in a row of `discs`."""
     cells = (discs << 1) & (discs << 2) & (discs << 3)
-    for step in (STRIDE, STRIDE - 1, STRIDE + 1):
-        pair = (discs << step) & (discs << 2 * step)
-        cells |= pair & ((discs << 3 * step) | (discs >> step))
-        pair = (discs >> step) & (discs >> 2 * step)
-        cells |= pair & ((discs >> 3 * step) | (discs << step))
+    for one, two, three in _STEPS:
+        above = discs << one
+        pairs = discs & above
+        if pairs:
+            cells |= (pairs << one) & (discs << three | discs >> one)
+            cells |= (pairs >> two) & (discs >> three | above)
     return cells & (FULL ^ mask)
 
 

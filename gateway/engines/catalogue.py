@@ -3,13 +3,16 @@
 Knows all engines and how to find one of the user's own. Does not know who may ask for which: a name with a
 colon runs a module, a file or a command, so it must come from the user's command line and never from the
 network.
+
+The engines of Monte Carlo are imported when one of them is asked for: numpy takes a tenth of a second.
 """
 
+from collections.abc import Callable
 from functools import partial
 from importlib import import_module
 from random import choice
 
-from gateway.engines import Engine, UnknownEngine, montecarlo
+from gateway.engines import Engine, EngineUnavailable, UnknownEngine
 from gateway.engines.perfect import perfect, require
 from gateway.engines.search import alpha_beta
 from gateway.game.board import COLUMNS, Board
@@ -22,13 +25,13 @@ CATALOGUE = (
 
 SECONDS = {"aima": 0.5, "aimafast": 0.01, "aima10": 10.0}
 """How long the engines that search by time take for a move at most."""
+THINK = 1.0
+"""Seconds for a move of an engine that would use all there is, where nobody says how much that is."""
 
 _SIMPLE: dict[str, Engine] = {
     **{name: partial(alpha_beta, limit=limit) for name, limit in SECONDS.items()},
-    "mctime": montecarlo.flat,
-    "mctstime": montecarlo.uct,
 }
-_COUNTED = {"mc": montecarlo.flat, "mcts": montecarlo.uct}
+_COUNTED = frozenset({"mc", "mcts"})
 _TIMED = frozenset({"mctime", "mctstime"})
 _DIGITS = 9
 
@@ -40,7 +43,7 @@ def engine_named(name: str) -> Engine:
     """
     kind, colon, rest = name.partition(":")
     if kind in _COUNTED:
-        return partial(_COUNTED[kind], games=_number(name, rest))
+        return partial(_monte_carlo(kind), games=_number(name, rest))
     if colon:
         return _own(name, kind, rest)
     if name == "random":
@@ -48,6 +51,8 @@ def engine_named(name: str) -> Engine:
     if name == "perfect":
         require()
         return perfect
+    if name in _TIMED:
+        return _monte_carlo(name.removesuffix("time"))
     if name in _SIMPLE:
         return _SIMPLE[name]
     raise UnknownEngine(f"there is no engine {name!r}, but {CATALOGUE}")
@@ -62,6 +67,16 @@ def limits_itself(name: str) -> bool:
 def anywhere(board: Board, _budget: float) -> int:
     """Return any playable column."""
     return choice([column for column in range(COLUMNS) if board.has_room(column)])
+
+
+def _monte_carlo(kind: str) -> Callable[..., int]:
+    try:
+        from gateway.engines import montecarlo  # noqa: PLC0415  numpy is for those who ask for it
+    except ModuleNotFoundError as error:
+        raise EngineUnavailable(
+            f"{kind} needs {error.name}, which is not here: pip install {error.name}"
+        ) from None
+    return montecarlo.flat if kind == "mc" else montecarlo.uct
 
 
 def _number(name: str, digits: str) -> int:

@@ -3,28 +3,42 @@
 Knows positions, a number of random games and a deadline; whichever is reached first ends the thinking. A win
 at once and a win of the opponent's that can be stopped need no games.
 
-`flat` plays the same number of games after each move. `uct` grows a tree: each game starts where the games
-before it went well or were few, and adds the position where it left the tree.
+`flat` plays the same number of games after each move. `uct` grows a tree: games start where the games before
+them went well or were few, and add the positions where they left the tree. Within the tree, too, a side wins
+at once where it can, and keeps the other one from that.
+
+Games are cheap in batches. While a batch is put together, its games count as lost (the virtual loss), so that
+they start in different places. Its size depends on how many games there are to be, and never on the clock: a
+thought that takes a number of games can be repeated.
 """
 
 from collections.abc import Iterator
-from math import log, sqrt
+from math import inf, log, sqrt
 from random import random
 from time import monotonic
 
-from gateway.engines.bits import BOTTOM, FULL, column_of, has_four, landing, sides, urgent
+from gateway.engines.bits import column_of, completing, landing, sides, urgent
+from gateway.engines.playouts import Playouts
 from gateway.game.board import Board
 
 _CURIOSITY = 1.0
 """How much a move that was tried rarely is preferred to one that did well."""
 _ROOM = 200_000
 """Positions in a tree, which keeps it under 100 MB. One that is full grows no more."""
+_FIRST, _MOST = 512, 8192
+"""Games in the first batch where nobody says how many there are to be, and in any batch of `flat`."""
+_LEAVES = 64
+"""Positions in a batch of `uct`."""
+_TIMES = 16
+"""Games from one position, where there are to be many."""
+_FEW = 1000
+"""So many games in all for each game from one position."""
 
 
 def flat(board: Board, budget: float, *, games: int | None = None) -> int:
     """Return a column after `games` random games, or after `budget` seconds if that is sooner.
 
-    Each move is tried at least once; moves are tried in turn.
+    Each move is tried at least once, and all are tried equally often.
     """
     deadline = monotonic() + budget
     mine, theirs = sides(board)
@@ -32,48 +46,71 @@ def flat(board: Board, budget: float, *, games: int | None = None) -> int:
     if column is not None:
         return column
     cells = list(_each(landing(mine | theirs)))
+    after = [mine | cell for cell in cells]
     points = [0] * len(cells)
-    for _ in _rounds(deadline, None if games is None else games // len(cells)):
-        for number, cell in enumerate(cells):
-            points[number] -= _random_game(theirs, mine | cell)
+    playouts = Playouts()
+    for times in _rounds(deadline, games, len(cells)):
+        found = playouts.points([theirs] * len(cells), after, times)
+        points = [sum_ - more for sum_, more in zip(points, found, strict=True)]
     return column_of(cells[points.index(max(points))])
 
 
+def _rounds(deadline: float, games: int | None, positions: int) -> Iterator[int]:
+    """Yield how often to play each of the positions: once at least, and not after `deadline`.
+
+    In all that makes as many games as there are to be, less a few that cannot be shared out; without such a
+    number there is no end but the deadline.
+    """
+    most = _MOST // positions
+    left = None if games is None else max(1, games // positions)
+    times = _FIRST // positions if left is None else min(left, most)
+    while True:
+        yield times
+        if left is not None:
+            left -= times
+        if left == 0 or monotonic() > deadline:
+            return
+        times = min(2 * times if left is None else left, most)
+
+
 def uct(board: Board, budget: float, *, games: int | None = None) -> int:
-    """Return a column after `games` random games, or after `budget` seconds if that is sooner."""
+    """Return a column after `games` random games, or after `budget` seconds if that is sooner.
+
+    Fewer do where a win is found, or all moves are known to lose.
+    """
     deadline = monotonic() + budget
     mine, theirs = sides(board)
     column = urgent(mine, theirs)
     if column is not None:
         return column
-    root = _Node(mine, theirs)
-    size = 1
-    for _ in _rounds(deadline, games):
-        size += _grow(root, may_add=size < _ROOM)
-    return column_of(max(root.children, key=lambda node: node.games).cell)
-
-
-def _rounds(deadline: float, most: int | None) -> Iterator[None]:
-    """Yield once, and again until `deadline` or until it has been `most` times."""
-    done = 0
+    tree = _Tree(mine, theirs)
+    left = inf if games is None else games
+    times = max(1, int(min(_TIMES, left // _FEW)))
     while True:
-        yield
-        done += 1
-        if (most is not None and done >= most) or monotonic() > deadline:
-            return
+        times = int(min(times, left))
+        leaves = int(min(_LEAVES, left // times))
+        tree.play(leaves, times)
+        left -= leaves * times
+        if not left or tree.decided is not None or monotonic() > deadline:
+            return column_of(tree.best)
 
 
 class _Node:
     """A position in the tree, and how the games through it went."""
 
-    __slots__ = ("cell", "children", "games", "mine", "points", "theirs", "untried")
+    __slots__ = ("cell", "children", "games", "is_won", "mine", "points", "theirs", "untried")
 
     def __init__(self, mine: int, theirs: int, cell: int = 0) -> None:
         self.mine = mine
         self.theirs = theirs
         self.cell = cell
         """Where the move that led here was made."""
-        self.untried = [] if has_four(theirs) else list(_each(landing(mine | theirs)))
+        mask = mine | theirs
+        cells = landing(mask)
+        self.is_won = bool(completing(mine, mask) & cells)
+        """Whether the side to move wins at once."""
+        blocks = completing(theirs, mask) & cells
+        self.untried = [] if self.is_won else list(_each(blocks or cells))
         self.children: list[_Node] = []
         self.games = 0
         self.points = 0
@@ -88,48 +125,81 @@ class _Node:
 
     def promising(self) -> "_Node":
         """Return the child to try next (UCB1)."""
-        share = 2 * log(self.games)
-        return max(
-            self.children, key=lambda node: node.points / node.games + _CURIOSITY * sqrt(share / node.games)
+        curiosity = _CURIOSITY * sqrt(2 * log(self.games))
+        best, pick = -inf, self.children[0]
+        for node in self.children:
+            promise = node.points / node.games + curiosity / sqrt(node.games)
+            if promise > best:
+                best, pick = promise, node
+        return pick
+
+
+class _Tree:
+    """The positions that were tried, from the one to move in, less those known to be won or lost."""
+
+    def __init__(self, mine: int, theirs: int) -> None:
+        self.decided: int | None = None
+        """The cell to move to, as soon as that is known to win, or all moves are known to lose."""
+        self._root = _Node(mine, theirs)
+        self._size = 1
+        self._playouts = Playouts()
+
+    @property
+    def best(self) -> int:
+        """The cell to move to."""
+        if self.decided is not None:
+            return self.decided
+        return max(self._root.children, key=lambda node: node.games).cell
+
+    def play(self, leaves: int, times: int) -> None:
+        """Play a batch of games: from so many positions so many each, unless all is known before."""
+        paths = []
+        for _ in range(leaves):
+            path = self._path()
+            if self.decided is not None:
+                return
+            paths.append(path)
+            for node in path:  # lost, until it is known
+                node.games += times
+                node.points -= times
+        found = self._playouts.points(
+            [path[-1].mine for path in paths], [path[-1].theirs for path in paths], times
         )
+        for path, points in zip(paths, found, strict=True):
+            result = -points
+            for node in reversed(path):
+                node.points += times + result
+                result = -result
 
+    def _path(self) -> list[_Node]:
+        """Return the nodes from the root to where games start, which it adds unless the tree is full."""
+        path = [self._root]
+        while self.decided is None:
+            if path[-1].untried:
+                if self._size >= _ROOM:
+                    break
+                path.append(path[-1].add())
+                self._size += 1
+                if not path[-1].is_won:
+                    break
+                self._refute(path)
+                path = [self._root]
+            elif path[-1].children:
+                path.append(path[-1].promising())
+            else:
+                break
+        return path
 
-def _grow(root: _Node, *, may_add: bool) -> bool:
-    """Play one game from the tree; return whether that added a position to it."""
-    path = [root]
-    while not path[-1].untried and path[-1].children:
-        path.append(path[-1].promising())
-    adds = may_add and bool(path[-1].untried)
-    if adds:
-        path.append(path[-1].add())
-    leaf = path[-1]
-    result = 1 if has_four(leaf.theirs) else -_random_game(leaf.mine, leaf.theirs)
-    for node in reversed(path):
-        node.games += 1
-        node.points += result
-        result = -result
-    return adds
-
-
-def _random_game(mine: int, theirs: int) -> int:
-    """Play on at random; return 1 where the side to move, which has `mine`, wins, -1 if not, 0 for a tie.
-
-    The opponent has just moved, and may have won by that.
-    """
-    if has_four(theirs):
-        return -1
-    mask = mine | theirs
-    result = 1
-    while mask != FULL:
-        cells = list(_each((mask + BOTTOM) & FULL))
-        cell = cells[int(random() * len(cells))]
-        mine |= cell
-        mask |= cell
-        if has_four(mine):
-            return result
-        mine ^= mask
-        result = -result
-    return 0
+    def _refute(self, path: list[_Node]) -> None:
+        """Take a move out of the tree after which the opponent wins, and what is known by that as well."""
+        while len(path) > 1:
+            refuted = path.pop()
+            before = path.pop()
+            before.children.remove(refuted)
+            if before.untried or before.children:
+                return
+            # All moves lose there, so the move that led there wins.
+            self.decided = refuted.cell if not path else before.cell if len(path) == 1 else None
 
 
 def _each(cells: int) -> Iterator[int]:

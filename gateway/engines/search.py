@@ -2,14 +2,17 @@
 
 Knows positions and a deadline. Plays the best move of the deepest search that it finished, or a better one
 that the search after that had already found. What it calls won or lost is so, with one disc or twenty to go;
-everything else is a guess from the cells that would complete four in a row.
+everything else is a guess from the cells that would complete four in a row, and from those that are taken.
 
 Every position is looked at in the light of the opponent's threats: one that can be carried out at once leaves
-a single reply, and a cell right below one is out of bounds. That sees two moves further than the depth says,
-and makes most lines narrow. The table remembers what has been found out about a position in this call, and
-the move to try first when the search comes back to it one move deeper.
+a single reply, which costs no depth, and a cell right below one is out of bounds. That sees two moves further
+than the depth says, and makes most lines narrow. The table remembers what has been found out about a position
+in this call, and the move to try first when the search comes back to it one move deeper.
+
+Of moves that are worth the same it plays any, by lot. So a guess has to tell a good cell from a poor one.
 """
 
+from random import choice, shuffle
 from time import monotonic
 from typing import TypeAlias
 
@@ -18,6 +21,7 @@ from gateway.engines.bits import (
     CELLS_OF,
     CENTRE_FIRST,
     FULL,
+    STRIDE,
     column_of,
     completing,
     landing,
@@ -59,7 +63,7 @@ def alpha_beta(board: Board, budget: float, *, limit: float) -> int:
 class Search:
     """The search for one move, where the side to move cannot win at once."""
 
-    __slots__ = ("_deadline", "_mask", "_mine", "_nodes", "_table", "column", "value")
+    __slots__ = ("_best", "_deadline", "_mask", "_mine", "_nodes", "_table", "depth", "value")
 
     def __init__(self, mine: int, theirs: int) -> None:
         self._mine = mine
@@ -67,42 +71,50 @@ class Search:
         self._table: dict[int, _Entry] = {}
         self._nodes = 0
         self._deadline = 0.0
-        self.column = column_of(landing(self._mask))
-        """The best move so far."""
+        self._best = [column_of(landing(self._mask))]
+        """The best moves so far, all worth the same."""
+        self.depth = 0
+        """How many moves the last finished search looked ahead."""
         self.value = 0
         """What the last finished search found the position to be worth to the side to move."""
 
     def run(self, deadline: float) -> int:
-        """Search until `deadline`, of `time.monotonic`, or until all is known; return the best column."""
+        """Search until `deadline`, of `time.monotonic`, or until all is known; return a best column."""
         self._deadline = deadline
         cells = landing(self._mask)
         columns = [column for column in CENTRE_FIRST if cells & CELLS_OF[column]]
         try:
             for depth in range(1, CELLS - self._mask.bit_count() + 1):
-                columns.sort(key=self.column.__ne__)
                 self.value = self._deepen(columns, depth)
+                self.depth = depth
                 if abs(self.value) >= WIN:
                     break
+                shuffle(self._best)
+                columns = self._best + [column for column in columns if column not in self._best]
         except _OutOfTime:
             pass
-        return self.column
+        return choice(self._best)
 
     def _deepen(self, columns: list[int], depth: int) -> int:
-        # The best move of the search before this one is the first of `columns`. A better one may be
+        # The best moves of the search before this one are the first of `columns`. A better one may be
         # played even if this search is cut short: it has been compared with the first.
         theirs, cells = self._mask ^ self._mine, landing(self._mask)
+        threats = completing(theirs, self._mask)
         best = -_INFINITY
         for column in columns:
             after = self._mask | cells & CELLS_OF[column]
-            value = -self._value(theirs, after, depth - 1, -_INFINITY, -best)
+            value = -self._value(theirs, after, depth - 1, (-_INFINITY, 1 - best), threats)
             if value > best:
-                best, self.column = value, column
+                best, self._best = value, [column]
+            elif value == best:
+                self._best.append(column)
         return best
 
-    def _value(self, mine: int, mask: int, depth: int, alpha: int, beta: int) -> int:
+    def _value(self, mine: int, mask: int, depth: int, window: tuple[int, int], ours: int) -> int:
         """Return what a position is worth to the side that has `mine` and is to move.
 
-        Values up to `alpha` are upper bounds, values from `beta` on are lower bounds.
+        Values up to the first of `window` are upper bounds, values from the second on are lower bounds.
+        `ours` are the cells that complete four in a row of that side; some may be taken.
         """
         self._nodes += 1
         if not self._nodes & _BETWEEN_LOOKS and monotonic() > self._deadline:
@@ -110,7 +122,6 @@ class Search:
         if mask == FULL:
             return 0
         cells = (mask + BOTTOM) & FULL
-        ours = completing(mine, mask)
         if ours & cells:
             return _SOONEST - mask.bit_count() - 1
         threats = completing(mine ^ mask, mask)
@@ -118,36 +129,19 @@ class Search:
         cells = (forced or cells) & ~(threats >> 1)
         if forced & (forced - 1) or not cells:
             return mask.bit_count() + 2 - _SOONEST
-        if depth <= 0:
-            return _guess(ours, threats, mask)
-        return self._best(mine, mask, depth, (alpha, beta), cells)
-
-    def _best(self, mine: int, mask: int, depth: int, window: tuple[int, int], cells: int) -> int:
-        """Return the value of a position in which moves to `cells` decide nothing at once."""
+        if depth <= 0 and not forced:
+            return _guess(ours & ~mask, threats, mask) + _places(mine, mine ^ mask)
         alpha, beta = window
-        key = mine + mask
         first = 0
-        if entry := self._table.get(key):
+        if entry := self._table.get(mine + mask):
             known, least, greatest, first = entry
-            if known >= depth and (least >= beta or least == greatest):
-                return least
-            if known >= depth and greatest <= alpha:
-                return greatest
-        theirs, top, best, pick = mine ^ mask, alpha, -_INFINITY, 0
-        for column in _ORDERS[first]:
-            cell = cells & column
-            if cell:
-                value = -self._value(theirs, mask | cell, depth - 1, -beta, -top)
-                if value > best:
-                    best, pick = value, column
-                    if value > top:
-                        top = value
-                        if value >= beta:
-                            break
+            if known >= depth and (least >= beta or greatest <= alpha or least == greatest):
+                return greatest if greatest <= alpha else least
+        best, pick = self._moved(mine ^ mask, mask, depth + bool(forced), window, (cells, first, threats))
         if len(self._table) >= _ROOM:
             self._table.clear()
         # What is won or lost stays so, however deep one looks.
-        self._table[key] = (
+        self._table[mine + mask] = (
             CELLS if abs(best) >= WIN else depth,
             best if best > alpha else -_INFINITY,
             best if best < beta else _INFINITY,
@@ -155,12 +149,63 @@ class Search:
         )
         return best
 
+    def _moved(
+        self, theirs: int, mask: int, depth: int, window: tuple[int, int], moves: tuple[int, int, int]
+    ) -> tuple[int, int]:
+        top, beta = window
+        cells, first, threats = moves
+        best, pick = -_INFINITY, 0
+        for column in _ORDERS[first]:
+            cell = cells & column
+            if cell:
+                value = -self._value(theirs, mask | cell, depth - 1, (-beta, -top), threats)
+                if value > best:
+                    best, pick = value, column
+                    if value > top:
+                        top = value
+                        if value >= beta:
+                            break
+        return best, pick
+
 
 _BY_CENTRE = tuple(CELLS_OF[column] for column in CENTRE_FIRST)
 _ORDERS = {0: _BY_CENTRE} | {
     first: (first, *(column for column in _BY_CENTRE if column != first)) for first in _BY_CENTRE
 }
 """The columns' cells in the order to try them, by the column to try first, if any."""
+
+
+_LINES = (
+    (3, 4, 5, 5, 4, 3),
+    (4, 6, 8, 8, 6, 4),
+    (5, 8, 11, 11, 8, 5),
+    (7, 10, 13, 13, 10, 7),
+    (5, 8, 11, 11, 8, 5),
+    (4, 6, 8, 8, 6, 4),
+    (3, 4, 5, 5, 4, 3),
+)
+"""How many lines of four run through each cell."""
+
+
+def _cells_with(least: int) -> int:
+    """Return the cells through which so many lines run."""
+    return sum(
+        1 << column * STRIDE + row
+        for column, cells in enumerate(_LINES)
+        for row, lines in enumerate(cells)
+        if lines >= least
+    )
+
+
+_FAIR, _GOOD, _BETTER, _BEST = map(_cells_with, (4, 6, 8, 11))
+
+
+def _places(mine: int, theirs: int) -> int:
+    """Return how much better the cells are that the side to move has taken."""
+    value = (mine & _FAIR).bit_count() - (theirs & _FAIR).bit_count()
+    value += (mine & _GOOD).bit_count() - (theirs & _GOOD).bit_count()
+    value += (mine & _BETTER).bit_count() - (theirs & _BETTER).bit_count()
+    return value + (mine & _BEST).bit_count() - (theirs & _BEST).bit_count()
 
 
 def _guess(ours: int, threats: int, mask: int) -> int:

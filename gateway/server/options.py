@@ -19,6 +19,7 @@ from gateway.server import (
 )
 from gateway.server.activation import handed_over
 from gateway.server.arguments import Description, Options, Parser, listed, number
+from gateway.server.commands import DATABASE, database
 from gateway.server.settings import Settings
 
 DESCRIPTION = """\
@@ -67,8 +68,6 @@ Each option may also be in the environment (C4GATEWAY_LOG_LEVEL for --log-level)
 HOST = "127.0.0.1"
 LEVELS = ("debug", "info", "warning", "error")
 """Least levels of what is logged."""
-DATABASE = "c4gateway.db"
-"""Where results are kept, unless something else is asked for."""
 NOWHERE = "none"
 WEB_PORT = 8000
 """The port of the page where none is given."""
@@ -80,24 +79,6 @@ ANY_PORT = "env"
 """What stands for the port that the environment names, as hosting services do it."""
 ALL_ORIGINS = "*"
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9.+_-]*")
-_POSTGRESQL = ("postgresql", "postgres")
-_OTHERS = ("sqlite", "file", "mysql", "mariadb", "oracle", "mssql")
-"""Databases that a scheme alone names, even if no // follows."""
-COMMANDS = ("standings", "games", "show", "export", "import", "recount", "void", "rename")
-"""Commands on what was kept; the first argument names one of them."""
-ANALYSIS = "analyse"
-"""The command on a position."""
-PLAYERS = ("player", "ban", "unban")
-"""Commands on who may play."""
-SHOWING = "config"
-"""The command that shows the options."""
-MATCH = "match"
-"""The command that plays many games between bots or engines."""
-HEALTH = "health"
-"""The command that asks a running server how it is."""
-CHECK = "check"
-"""The command that checks bots."""
 
 
 def parse(arguments: Sequence[str], dialects: Sequence[Description]) -> Options:
@@ -277,20 +258,6 @@ def _add_web(group: argparse._ArgumentGroup) -> None:
         help="who sends it with POST /api/clear removes all results; better given in the environment, as"
         f" {settings.variable('admin-token')}: the list of processes does not show it",
     )
-
-
-def database(text: str) -> str:
-    """Return where a database is: a file, or a URL of PostgreSQL's. Raises ArgumentTypeError for another URL.
-
-    The error shows only the URL's scheme, since there may be a password in the rest.
-    """
-    scheme, has_colon, rest = text.partition(":")
-    system = scheme.partition("+")[0].casefold()
-    is_other = system not in _POSTGRESQL and ("+" in scheme or rest.startswith("//") or system in _OTHERS)
-    if not text or (has_colon and _SCHEME.fullmatch(scheme) and is_other):
-        what = f"{scheme}: cannot be used" if text else "nothing is given"
-        raise argparse.ArgumentTypeError(f"{what}; give the path of a file (SQLite) or postgresql://...")
-    return text
 
 
 def _database_or_none(text: str) -> str | None:

@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 from gateway.game.ids import GameId
 from gateway.server.arguments import Parser, in_one_line, let_output_take_any_text, number
+from gateway.server.commands import DATABASE, database
 from gateway.server.linefile import AUDIT, audited
-from gateway.server.options import DATABASE, database
 from gateway.server.settings import variable
 from gateway.store import commands, corrections, listing
 from gateway.store.comparing import Choice

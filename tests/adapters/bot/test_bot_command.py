@@ -20,6 +20,8 @@ import websockets.sync.client
 from served import EVERY_PORT, PATIENCE, ROOT, Served, served
 
 from adapters.bot.cli import main
+from gateway.engines.catalogue import engine_named
+from gateway.game.board import Board
 
 
 @pytest.fixture(scope="module")
@@ -254,6 +256,14 @@ def test_server_that_is_not_there_is_one_line_and_status_1() -> None:
         status, out, err = ran("nac4", f"127.0.0.1:{port}")
     assert (status, out) == (1, "")
     assert err == f"c4bot: error: no server at 127.0.0.1:{port}: Connection refused\n"
+
+
+def test_seed_is_that_of_the_engines_lots() -> None:
+    found = []
+    for _ in range(2):
+        assert ran("droidcon", "127.0.0.1:1", "--engine", "random", "--seed", "5")[0] == 1
+        found.append([engine_named("random")(Board(), 1.0) for _ in range(20)])
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize(("dialect", "port"), [("nac4", "arena"), ("arena", "nac4")])

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from adapters.bot.cli import sought
 from adapters.bot.options import parse
+from adapters.bot.run import sought
 from adapters.bot.screen import Screen, draw
 from adapters.bot.talk import Began, Over, Result
 from adapters.bot.totals import Totals
@@ -209,6 +209,7 @@ def test_only_dialect_and_address_are_needed() -> None:
     assert entry.name.startswith("c4bot-")
     assert options.engine is not None
     assert options.engine.think is None
+    assert options.seed is None
 
 
 @pytest.mark.parametrize(

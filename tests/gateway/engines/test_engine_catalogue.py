@@ -8,6 +8,7 @@ from engine_positions import boards, play
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gateway import engines
 from gateway.engines import Engine, EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import CATALOGUE, engine_named
 from gateway.game.board import Board, Side
@@ -122,6 +123,16 @@ def test_what_is_wrong_with_it_is_said_in_one_line(own: Path, text: str, name: s
     with pytest.raises(UnknownEngine, match=message) as raised:
         engine_named(name)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("name", ["mc:10", "mcts:10", "mctime", "mctstime"])
+def test_monte_carlo_without_numpy_says_what_to_install(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    monkeypatch.delattr(engines, "montecarlo", raising=False)
+    for module in ("montecarlo", "playouts"):
+        monkeypatch.delitem(sys.modules, f"gateway.engines.{module}", raising=False)
+    with pytest.raises(EngineUnavailable, match="pip install numpy"):
+        engine_named(name)
 
 
 def test_perfect_without_its_solver_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,15 +1,22 @@
 import random
+from collections.abc import Iterator, Sequence
+from math import sqrt
+from statistics import fmean
 from time import monotonic
 from typing import Protocol
 
+import numpy as np
 import pytest
 from engine_positions import boards, can_win, dealt, playable, pressing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from trials import FEW
 
+from conformance.lab.engines import plain
 from gateway.engines import montecarlo
+from gateway.engines.bits import has_four, landing, sides
 from gateway.engines.montecarlo import flat, uct
+from gateway.engines.playouts import Playouts
 from gateway.game.board import Board
 
 LONG = 60.0
@@ -58,7 +65,7 @@ def test_no_win_is_given_to_the_opponent(engine: Counted) -> None:
 
 @both
 def test_the_middle_is_the_best_opening(engine: Counted) -> None:
-    assert engine(Board(), LONG, games=2000) == 3
+    assert engine(Board(), LONG, games=8000) == 3
 
 
 @both
@@ -70,16 +77,29 @@ def test_games_and_budget_both_end_the_thinking(engine: Counted, budget: float, 
 
 
 @both
-def test_so_many_games_are_played_and_no_more(engine: Counted, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("games", [7, 70, 700, 10_003])
+def test_so_many_games_are_played_and_no_more(
+    engine: Counted, games: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     played = []
 
-    def tie(mine: int, theirs: int) -> int:
-        played.append((mine, theirs))
-        return 0
+    def tie(_self: Playouts, mine: Sequence[int], _theirs: Sequence[int], times: int) -> list[int]:
+        played.append(len(mine) * times)
+        return [0] * len(mine)
 
-    monkeypatch.setattr(montecarlo, "_random_game", tie)
-    engine(Board(), LONG, games=70)
-    assert len(played) == 70
+    monkeypatch.setattr(Playouts, "points", tie)
+    engine(Board(), LONG, games=games)
+    assert sum(played) == (games // 7 * 7 if engine is flat else games)
+
+
+@both
+@pytest.mark.parametrize("games", [300, 5000])
+def test_same_seed_repeats_the_thought(engine: Counted, games: int) -> None:
+    def columns() -> list[int]:
+        random.seed(7)
+        return [engine(dealt(seed, 15), LONG, games=games) for seed in range(4)]
+
+    assert columns() == columns()
 
 
 def test_a_full_tree_plays_on_without_growing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,11 +107,63 @@ def test_a_full_tree_plays_on_without_growing(monkeypatch: pytest.MonkeyPatch) -
     assert uct(Board(), LONG, games=300) in range(7)
 
 
-@given(board=boards())
-def test_a_random_game_is_won_by_whoever_has_four(board: Board) -> None:
-    mine, theirs = board.discs[board.turn], board.discs[1 - board.turn]
-    assert montecarlo._random_game(mine, theirs) in {-1, 0, 1}
-    for column in playable(board):
-        after = board.drop(column)
-        if after.winner is not None:
-            assert montecarlo._random_game(after.discs[after.turn], after.discs[1 - after.turn]) == -1
+def test_a_move_into_the_opponent_s_win_is_hardly_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the tree the opponent wins at once where it can, which no random game has to find out."""
+    monkeypatch.setattr(Playouts, "points", lambda _self, mine, _theirs, _times: [0] * len(mine))
+    for seed in range(5):
+        board = dealt(seed, 24)
+        column = uct(board, LONG, games=300)
+        assert not can_win(board.drop(column)) or all(can_win(board.drop(each)) for each in playable(board))
+
+
+# Random games: one by one they are right, and together they come out as those of the plain form.
+
+
+@settings(max_examples=FEW)
+@given(board=boards(least=34))
+def test_a_random_game_ends_as_one_of_all_games_could(board: Board) -> None:
+    mine, theirs = sides(board)
+    found = {Playouts().points([mine], [theirs], 1)[0] for _ in range(20)}
+    assert found <= set(endings(board))
+
+
+def endings(board: Board) -> Iterator[int]:
+    """Yield how each game that goes on from here ends, for the side to move: 1, -1 or 0."""
+    if board.winner is not None:
+        yield -1
+    elif board.over:
+        yield 0
+    else:
+        for column in playable(board):
+            yield from (-end for end in endings(board.drop(column)))
+
+
+def test_positions_of_one_batch_may_be_of_different_games() -> None:
+    early, late = Board(), dealt(3, 40)
+    mine, theirs = zip(sides(early), sides(late), strict=True)
+    together = Playouts().points(mine, theirs, 200)
+    assert -200 < together[0] < 200
+    assert together[1] / 200 in set(endings(late)) or len(set(endings(late))) > 1
+
+
+@pytest.mark.parametrize("discs", [0, 9, 18, 27, 34])
+def test_each_column_wins_as_often_as_in_plain_random_games(discs: int) -> None:
+    """The difference of two means of values from -1 to 1 stays within five times its standard deviation."""
+    many, few = 20_000, 700
+    board = dealt(discs, discs)
+    mine, theirs = sides(board)
+    cells = [cell for cell in (1 << bit for bit in range(49)) if cell & landing(mine | theirs)]
+    after = [mine | cell for cell in cells]
+    batched = Playouts().points([theirs] * len(cells), after, many)
+    bound = 5 * sqrt(1 / many + 1 / few)
+    for cell, points in zip(cells, batched, strict=True):
+        games = [plain._random_game(theirs, mine | cell) for _ in range(few)]
+        assert not has_four(mine | cell)
+        assert abs(points / many - fmean(games)) < bound
+
+
+def test_each_playable_column_is_equally_likely() -> None:
+    chosen = Playouts()._discs(np.zeros(70_000, np.uint64))
+    counts = [int(np.count_nonzero(chosen == np.uint64(1 << 7 * column))) for column in range(7)]
+    assert sum(counts) == 70_000
+    assert max(abs(count - 10_000) for count in counts) < 5 * sqrt(70_000 * 6 / 49)

@@ -1,5 +1,6 @@
 """What the search says is compared with plain minimax to the end of the game, and with known positions."""
 
+import random
 from itertools import count
 from time import monotonic
 
@@ -13,6 +14,7 @@ from gateway.engines.search import WIN, Search, alpha_beta
 from gateway.game.board import Board
 
 LONG = 60.0
+WAYS = ((1, 0), (0, 1), (1, 1), (1, -1))
 
 
 def solve(board: Board) -> int:
@@ -75,6 +77,35 @@ def test_no_win_is_given_to_the_opponent_in_no_time(board: Board) -> None:
 def looks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each look at the clock take a second, so that a search goes equally far on any machine."""
     monkeypatch.setattr(search, "monotonic", count().__next__)
+
+
+def test_moves_worth_the_same_are_played_by_lot(looks: None) -> None:
+    """Of two mirrored moves each is as good as the other."""
+    random.seed(1)
+    played = {alpha_beta(play("33333"), LONG, limit=4) for _ in range(20)}
+    assert len(played) > 1
+    assert {6 - column for column in played} == played
+
+
+def test_same_seed_repeats_the_lot(looks: None) -> None:
+    def columns() -> list[int]:
+        random.seed(4)
+        return [alpha_beta(play("33333"), LONG, limit=4) for _ in range(8)]
+
+    assert columns() == columns()
+
+
+def test_cells_are_worth_the_lines_that_run_through_them() -> None:
+    def lines(column: int, row: int) -> int:
+        starts = (
+            (column - back * right, row - back * up, right, up) for right, up in WAYS for back in range(4)
+        )
+        return sum(
+            c in range(7) and c + 3 * right < 7 and r in range(6) and r + 3 * up in range(6)
+            for c, r, right, up in starts
+        )
+
+    assert tuple(tuple(lines(column, row) for row in range(6)) for column in range(7)) == search._LINES
 
 
 def test_two_in_the_open_are_stopped_before_they_are_three(looks: None) -> None:

@@ -1,0 +1,1 @@
+"""The engines of Monte Carlo beside their plain form."""

@@ -1,0 +1,42 @@
+"""The commands beside the server: which there are, and which database they work on.
+
+Apart from the server's options, so that a command does not wait until all of these are known.
+"""
+
+import argparse
+import re
+
+DATABASE = "c4gateway.db"
+"""Where results are kept, unless something else is asked for."""
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9.+_-]*")
+_POSTGRESQL = ("postgresql", "postgres")
+_OTHERS = ("sqlite", "file", "mysql", "mariadb", "oracle", "mssql")
+"""Databases that a scheme alone names, even if no // follows."""
+COMMANDS = ("standings", "games", "show", "export", "import", "recount", "void", "rename")
+"""Commands on what was kept; the first argument names one of them."""
+ANALYSIS = "analyse"
+"""The command on a position."""
+PLAYERS = ("player", "ban", "unban")
+"""Commands on who may play."""
+SHOWING = "config"
+"""The command that shows the options."""
+MATCH = "match"
+"""The command that plays many games between bots or engines."""
+CHECK = "check"
+"""The command that checks bots."""
+HEALTH = "health"
+"""The command that asks a running server how it is."""
+
+
+def database(text: str) -> str:
+    """Return where a database is: a file, or a URL of PostgreSQL's. Raises ArgumentTypeError for another URL.
+
+    The error shows only the URL's scheme, since there may be a password in the rest.
+    """
+    scheme, has_colon, rest = text.partition(":")
+    system = scheme.partition("+")[0].casefold()
+    is_other = system not in _POSTGRESQL and ("+" in scheme or rest.startswith("//") or system in _OTHERS)
+    if not text or (has_colon and _SCHEME.fullmatch(scheme) and is_other):
+        what = f"{scheme}: cannot be used" if text else "nothing is given"
+        raise argparse.ArgumentTypeError(f"{what}; give the path of a file (SQLite) or postgresql://...")
+    return text
