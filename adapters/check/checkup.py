@@ -25,7 +25,7 @@ _BASIC = (Topic.OPENING, Topic.REPLY)
 """Without these there is nothing more to see."""
 _ENOUGH = 2
 """Times that something happens until it is no accident."""
-_RETRIES = 3
+_RETRIES = 5
 
 
 @dataclass(eq=False, slots=True)
@@ -58,6 +58,8 @@ class Checkup:
         self._scenarios = {task.scenario.topic: task.scenario for task in self._tasks}
         self._left: list[tuple[frozenset[Topic], Fault]] = []
         self._silent: list[Fault] = []
+        self._undecided: set[Topic] = set()
+        """What was seen, but not what the bot did after it."""
         self._stayed: Counter[Topic] = Counter()
         self._retried: Counter[Topic] = Counter()
 
@@ -166,23 +168,26 @@ class Checkup:
 
     def unsettled(self, topics: frozenset[Topic]) -> None:
         """Note that the server hung up after a game that ended so, so that nobody knows what the bot did."""
-        self.right(*topics)
-        for topic in topics & self._suspects():
-            self._retry(topic)
+        for topic in topics - self._stayed.keys():
+            self._undecided.add(topic)
+            if topic in ENDINGS:
+                self._retry(topic)
 
     def _suspects(self) -> set[Topic]:
         """Return what the bot has left after, and never stayed after."""
         return {topic for topics, _ in self._left for topic in topics} - self._stayed.keys()
 
     def _look_again(self) -> None:
-        """Play once more what the bot has left after, unless that is what it always does."""
+        """Play again what the bot has left after, unless that is what it always does, or known by now."""
         for topic in self._suspects() if self._stayed else ():
-            if not self._retried[topic]:
+            if sum(topic in topics for topics, _ in self._left) < _ENOUGH:
                 self._retry(topic)
 
     def _retry(self, topic: Topic) -> None:
-        self._retried[topic] += 1
-        if self._retried[topic] <= _RETRIES and topic in self._scenarios:
+        """Play a scenario again, and then one more game, unless that is to be done already."""
+        planned = any(task.scenario.topic is topic for task in self._tasks)
+        if topic in self._scenarios and not planned and self._retried[topic] < _RETRIES:
+            self._retried[topic] += 1
             scenario = self._scenarios[topic]
             self._tasks += Task(scenario, scenario.tries), Task(ONE_MORE, 1)
 
@@ -205,6 +210,7 @@ class Checkup:
                 self.wrong(replace(fault, topic=topic, words=words, is_grave=False))
             else:
                 self.right(*topics)
+        self.right(*self._undecided)
         for task in self._tasks:
             if task.suspected is not None:  # the bot never came again, so that nobody knows which it was
                 fault = task.suspected
