@@ -36,6 +36,8 @@ class Task:
     tries: int
     suspected: Fault | None = None
     """Why it is played again, as the first game of a connection."""
+    was_first: bool = False
+    """Whether it was the first one when that was seen."""
     after: frozenset[Topic] = frozenset()
     """What the game before had shown, where the bot did nothing at all in this one."""
     spoiled: int = 0
@@ -91,7 +93,7 @@ class Checkup:
     @property
     def _is_hopeless(self) -> bool:
         """Whether the bot does not play at all, as far as anybody can see."""
-        if any(fault.topic in _BASIC for fault in self.faults):
+        if any(fault.topic in _BASIC and fault.is_grave for fault in self.faults):
             return True
         if self.rights[Topic.ENTRY]:
             return len(self.faults) > _ENOUGH and not any(self.rights[each] for each in _BASIC)
@@ -127,16 +129,19 @@ class Checkup:
         """Note that the bot failed in a game, and what that seems to be about.
 
         `after` is what the game before on the connection had shown, if the bot did nothing at all since; None
-        if there was no game before.
+        if there was no game before. A failure counts when it happens again.
         """
-        if after is None:
+        if after is None and task.suspected is not None:
             self.wrong(fault)
         else:
-            self._tasks.insert(0, Task(task.scenario, 1, fault, after))
+            was_first, after = after is None, after or frozenset()
+            self._tasks.insert(0, Task(task.scenario, 1, fault, was_first, after))
 
     def finished(self, task: Task, topics: frozenset[Topic]) -> None:
         """Note that a game was played to its end, which shows what there is to see of `topics`."""
-        if task.suspected is not None and task.after:
+        if task.suspected is not None and task.was_first:
+            self.wrong(_once(task.suspected, "and not when it was played again"))
+        elif task.suspected is not None and task.after:
             self.left(task.after, task.suspected, is_silent=True)
         elif task.suspected is not None:
             self.wrong(replace(task.suspected, topic=Topic.NEXT))
@@ -206,15 +211,15 @@ class Checkup:
                 self.wrong(replace(fault, topic=found[0]))
             elif self._stayed and topics & suspects.keys():
                 topic = next(topic for topic in (*ENDINGS, *suspects) if topic in topics & suspects.keys())
-                words = f"{fault.words}; once, and after others it went on"
-                self.wrong(replace(fault, topic=topic, words=words, is_grave=False))
+                self.wrong(_once(replace(fault, topic=topic), "and after others it went on"))
             else:
                 self.right(*topics)
         self.right(*self._undecided)
         for task in self._tasks:
             if task.suspected is not None:  # the bot never came again, so that nobody knows which it was
                 fault = task.suspected
-                topic = Topic.NEXT if fault.topic in (*_BASIC, Topic.FULL) else fault.topic
+                plain = fault.topic in (*_BASIC, Topic.FULL) and not task.was_first
+                topic = Topic.NEXT if plain else fault.topic
                 self.wrong(replace(fault, topic=topic))
         wrong = {fault.topic for fault in self.faults if fault.is_grave}
         self.faults = [fault for fault in self.faults if self._behind(fault.topic) not in wrong]
@@ -238,6 +243,11 @@ class Checkup:
         """Whether the bot did right or wrong about a topic, or the dialect has no such rule."""
         wrong = any(fault.topic is topic for fault in self.faults)
         return wrong or self.rights[topic] > 0 or topic not in self._rules
+
+
+def _once(fault: Fault, words: str) -> Fault:
+    """Return a fault that is remarked, because it was seen once."""
+    return replace(fault, words=f"{fault.words}; once, {words}", is_grave=False)
 
 
 class Desk(Protocol):

@@ -12,6 +12,8 @@ from adapters.wire import Wire
 
 _GAP = 0.01
 """Seconds between two packets, so that the bot can read each by itself."""
+_LINE_GAP = 0.03
+"""The same between lines, which bots take apart themselves."""
 _BYTE_GAP = 0.0005
 _HEAD, _TAIL = 8, 2
 """Bytes at the beginning and at the end of a message that come one by one, where it comes in pieces."""
@@ -28,7 +30,7 @@ class CheckedWire(Wire):
 
     def prepare(self, *, frames: bool, patience: float) -> None:
         """Say whether it carries websocket frames, and how long the bot has to hang up; call it first."""
-        self._end = frame_end if frames else line_end
+        self._end, self._gap = (frame_end, _GAP) if frames else (line_end, _LINE_GAP)
         self.frames, self._patience = frames, patience
         self.pings = 0
         self.pace = Pace.MESSAGES
@@ -73,7 +75,7 @@ class CheckedWire(Wire):
             sent = await self._socket.send_more(self._backlog[:size])
             del self._backlog[:sent]
             self._left -= sent
-        self._next = trio.current_time() + (_BYTE_GAP if self._left else _GAP)
+        self._next = trio.current_time() + (_BYTE_GAP if self._left else self._gap)
 
     def _piece(self) -> int:
         """Return how many bytes are to be sent next."""
