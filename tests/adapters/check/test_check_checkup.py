@@ -1,5 +1,7 @@
 """What is concluded of a bot: one mistake is one fault."""
 
+from dataclasses import replace
+
 import pytest
 
 from adapters.check.checkup import Checkup
@@ -150,3 +152,11 @@ def test_bot_that_has_moved_obeys_what_it_never_broke():
     made.conclude()
     assert made.rights[Topic.COLUMN]
     assert not made.rights[Topic.TURN]
+
+
+def test_bot_that_cannot_take_merged_messages_may_stall_anywhere():
+    made = checkup()
+    made.wrong(replace(fault(Topic.SLOW), is_stall=True))
+    made.wrong(fault(Topic.MERGED))
+    made.wrong(fault(Topic.TURN))
+    assert wrong(made) == {Topic.MERGED, Topic.TURN}
