@@ -397,7 +397,7 @@ def test_only_servers_and_clients_know_trio() -> None:
 def test_every_dialect_has_the_same_files() -> None:
     for dialect in DIALECTS:
         names = {name.rpartition(".")[2] for name in IN_DIALECTS if name.startswith(f"adapters.{dialect}.")}
-        assert names >= {"messages", "codec", "translator", "server", "client"}
+        assert names >= {"messages", "codec", "translator", "server", "client", "check"}
 
 
 def test_trio_websocket_stays_behind_the_transports() -> None:

@@ -25,7 +25,7 @@ _BASIC = (Topic.OPENING, Topic.REPLY)
 """Without these there is nothing more to see."""
 _ENOUGH = 2
 """Times that something happens until it is no accident."""
-_RETRIES = 3
+_RETRIES = 5
 
 
 @dataclass(eq=False, slots=True)
@@ -36,6 +36,8 @@ class Task:
     tries: int
     suspected: Fault | None = None
     """Why it is played again, as the first game of a connection."""
+    was_first: bool = False
+    """Whether it was the first one when that was seen."""
     after: frozenset[Topic] = frozenset()
     """What the game before had shown, where the bot did nothing at all in this one."""
     spoiled: int = 0
@@ -58,6 +60,8 @@ class Checkup:
         self._scenarios = {task.scenario.topic: task.scenario for task in self._tasks}
         self._left: list[tuple[frozenset[Topic], Fault]] = []
         self._silent: list[Fault] = []
+        self._undecided: set[Topic] = set()
+        """What was seen, but not what the bot did after it."""
         self._stayed: Counter[Topic] = Counter()
         self._retried: Counter[Topic] = Counter()
 
@@ -89,7 +93,7 @@ class Checkup:
     @property
     def _is_hopeless(self) -> bool:
         """Whether the bot does not play at all, as far as anybody can see."""
-        if any(fault.topic in _BASIC for fault in self.faults):
+        if any(fault.topic in _BASIC and fault.is_grave for fault in self.faults):
             return True
         if self.rights[Topic.ENTRY]:
             return len(self.faults) > _ENOUGH and not any(self.rights[each] for each in _BASIC)
@@ -125,16 +129,19 @@ class Checkup:
         """Note that the bot failed in a game, and what that seems to be about.
 
         `after` is what the game before on the connection had shown, if the bot did nothing at all since; None
-        if there was no game before.
+        if there was no game before. A failure counts when it happens again.
         """
-        if after is None:
+        if after is None and task.suspected is not None:
             self.wrong(fault)
         else:
-            self._tasks.insert(0, Task(task.scenario, 1, fault, after))
+            was_first, after = after is None, after or frozenset()
+            self._tasks.insert(0, Task(task.scenario, 1, fault, was_first, after))
 
     def finished(self, task: Task, topics: frozenset[Topic]) -> None:
         """Note that a game was played to its end, which shows what there is to see of `topics`."""
-        if task.suspected is not None and task.after:
+        if task.suspected is not None and task.was_first:
+            self.wrong(_once(task.suspected, "and not when it was played again"))
+        elif task.suspected is not None and task.after:
             self.left(task.after, task.suspected, is_silent=True)
         elif task.suspected is not None:
             self.wrong(replace(task.suspected, topic=Topic.NEXT))
@@ -166,23 +173,26 @@ class Checkup:
 
     def unsettled(self, topics: frozenset[Topic]) -> None:
         """Note that the server hung up after a game that ended so, so that nobody knows what the bot did."""
-        self.right(*topics)
-        for topic in topics & self._suspects():
-            self._retry(topic)
+        for topic in topics - self._stayed.keys():
+            self._undecided.add(topic)
+            if topic in ENDINGS:
+                self._retry(topic)
 
     def _suspects(self) -> set[Topic]:
         """Return what the bot has left after, and never stayed after."""
         return {topic for topics, _ in self._left for topic in topics} - self._stayed.keys()
 
     def _look_again(self) -> None:
-        """Play once more what the bot has left after, unless that is what it always does."""
+        """Play again what the bot has left after, unless that is what it always does, or known by now."""
         for topic in self._suspects() if self._stayed else ():
-            if not self._retried[topic]:
+            if sum(topic in topics for topics, _ in self._left) < _ENOUGH:
                 self._retry(topic)
 
     def _retry(self, topic: Topic) -> None:
-        self._retried[topic] += 1
-        if self._retried[topic] <= _RETRIES and topic in self._scenarios:
+        """Play a scenario again, and then one more game, unless that is to be done already."""
+        planned = any(task.scenario.topic is topic for task in self._tasks)
+        if topic in self._scenarios and not planned and self._retried[topic] < _RETRIES:
+            self._retried[topic] += 1
             scenario = self._scenarios[topic]
             self._tasks += Task(scenario, scenario.tries), Task(ONE_MORE, 1)
 
@@ -201,17 +211,20 @@ class Checkup:
                 self.wrong(replace(fault, topic=found[0]))
             elif self._stayed and topics & suspects.keys():
                 topic = next(topic for topic in (*ENDINGS, *suspects) if topic in topics & suspects.keys())
-                words = f"{fault.words}; once, and after others it went on"
-                self.wrong(replace(fault, topic=topic, words=words, is_grave=False))
+                self.wrong(_once(replace(fault, topic=topic), "and after others it went on"))
             else:
                 self.right(*topics)
+        self.right(*self._undecided)
         for task in self._tasks:
             if task.suspected is not None:  # the bot never came again, so that nobody knows which it was
                 fault = task.suspected
-                topic = Topic.NEXT if fault.topic in (*_BASIC, Topic.FULL) else fault.topic
+                plain = fault.topic in (*_BASIC, Topic.FULL) and not task.was_first
+                topic = Topic.NEXT if plain else fault.topic
                 self.wrong(replace(fault, topic=topic))
         wrong = {fault.topic for fault in self.faults if fault.is_grave}
         self.faults = [fault for fault in self.faults if self._behind(fault.topic) not in wrong]
+        if Topic.MERGED in wrong:  # packets merge by chance, too, and then such a bot stalls anywhere
+            self.faults = [each for each in self.faults if each.topic is Topic.MERGED or not each.is_stall]
         self._presume()
 
     def _behind(self, topic: Topic) -> Topic | None:
@@ -232,6 +245,11 @@ class Checkup:
         """Whether the bot did right or wrong about a topic, or the dialect has no such rule."""
         wrong = any(fault.topic is topic for fault in self.faults)
         return wrong or self.rights[topic] > 0 or topic not in self._rules
+
+
+def _once(fault: Fault, words: str) -> Fault:
+    """Return a fault that is remarked, because it was seen once."""
+    return replace(fault, words=f"{fault.words}; once, {words}", is_grave=False)
 
 
 class Desk(Protocol):

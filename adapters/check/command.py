@@ -24,8 +24,8 @@ Listens on a port, plays scripted opponents against whatever bot connects, and s
 dialect's PROTOCOL.md what the bot did right, what it did wrong and what to change.
 """
 _EPILOG = """\
-The check is over when there is nothing more to see, or when no bot comes any more; start a bot again that
-ends before that, or let --run do so. The exit status is 0 if no bot did anything wrong.
+The check is over when there is nothing more to see, when no bot comes any more, or on Ctrl-C; start a bot
+again that ends before that, or let --run do so. The exit status is 0 if no bot did anything wrong.
 """
 
 
@@ -47,8 +47,6 @@ def main(arguments: Sequence[str], dialects: Sequence[Dialect]) -> int:
     except* OSError as refusals:
         print(f"c4gateway: error: {in_one_line(refusals)}", file=sys.stderr)
         status = 1
-    except* KeyboardInterrupt:
-        status = 128 + signal.SIGINT
     if status == 0 and len(reports) < options.bots:
         print(f"c4gateway: error: of {options.bots} bots {len(reports)} came", file=sys.stderr)
         status = 1
@@ -93,6 +91,13 @@ def _add_options(parser: argparse.ArgumentParser, dialect: Dialect) -> None:
     dialect.add_options(parser.add_argument_group("the dialect"))
 
 
+async def _stop_on_signals(desk: Desk) -> None:
+    """Let the check be over, and what is known by then be told, on Ctrl-C or SIGTERM."""
+    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+        async for _ in signals:
+            desk.is_done.set()
+
+
 async def _check(dialect: Dialect, options: argparse.Namespace) -> list[Report]:
     """Check the bots that come. Raises OSError if the system refuses the port."""
     desk = Desk(dialect, dialect.book(), options)
@@ -102,6 +107,7 @@ async def _check(dialect: Dialect, options: argparse.Namespace) -> list[Report]:
     print(f"{dialect.name}  {address}  waits for {options.bots} to check", flush=True)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(trio.serve_listeners, desk.serve, listeners)
+        nursery.start_soon(_stop_on_signals, desk)
         for command in options.run:
             nursery.start_soon(keep_running, command, address, desk.connections, desk.is_done)
         await desk.is_done.wait()

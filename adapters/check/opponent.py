@@ -6,7 +6,6 @@ would of any opponent's.
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from random import Random
 from typing import Protocol
 
@@ -16,7 +15,7 @@ from adapters.check.checkup import Task
 from adapters.check.scenarios import Deed
 from gateway.game.board import COLUMNS, Board, Side, other
 from gateway.game.commands import Leave, Play
-from gateway.game.events import Ended, Event, Moved, Refused, Started, ToMove
+from gateway.game.events import Ended, Event, Moved, Started, ToMove
 from gateway.game.manners import Afterwards, Manners
 from gateway.hub.interfaces import HubForPlayers
 
@@ -63,7 +62,8 @@ class Opponent:
         self._task: Task | None = None
         self._side: Side = 0
         self._requests = 0
-        self._cheated = False
+        self._request: ToMove | None = None
+        self._has_done_it = False
         ends = manners.afterwards is Afterwards.HANG_UP
         self._manners = replace(
             manners,
@@ -84,18 +84,18 @@ class Opponent:
         """Begin to move when a move is asked for, and tell the player's side what happens."""
         match event:
             case Started(_, side):
-                self._side, self._requests, self._cheated = side, 0, False
+                self._side, self._requests, self._has_done_it = side, 0, False
                 self._task = self._player.begins(other(side), self.leave_soon)
             case ToMove():
-                self._requests += 1
-                self._soon(partial(self._move, event))
+                self._requests, self._request = self._requests + 1, event
+                self._player.nursery.start_soon(self._move, event)
             case Moved(_, mover, _, board) if mover != self._side:
                 self._player.moved(board)
             case Ended(column=column, board=board):
                 if column is not None and board.turn == self._side:
                     self._player.moved(board)
                 self._player.over(event)
-            case Refused() | _:
+            case _:
                 pass
 
     def resume(self) -> None:
@@ -107,23 +107,15 @@ class Opponent:
 
     def leave_soon(self) -> None:
         """Leave, while the bot is to move."""
-        self._soon(self._leave)
-
-    def _soon(self, work: Callable[[], object]) -> None:
-        async def do() -> None:
-            await trio.lowlevel.checkpoint()
-            result = work()
-            if result is not None:
-                await result  # type: ignore[misc]
-
-        self._player.nursery.start_soon(do)
+        self._player.nursery.start_soon(self._leave)
 
     async def _move(self, request: ToMove) -> None:
-        is_due = self._requests >= (1 if self.deed is Deed.ABORT else _TURN) and not self._cheated
+        await trio.lowlevel.checkpoint()  # the hub is not done yet
+        is_due = self._requests >= (1 if self.deed is Deed.ABORT else _TURN) and not self._has_done_it
         if self._task is None:
             return
         if is_due and self.deed in (Deed.LEAVE, Deed.ABORT):
-            self._leave()
+            await self._leave()
         elif is_due and self.deed is Deed.LOSE_ON_TIME:
             self._player.deed_done()
             self._hub.handed(self.seat, request, trio.current_time() - _FAR)
@@ -132,19 +124,21 @@ class Opponent:
                 await self._dawdle()
             self._hub.handed(self.seat, request, trio.current_time())
             if is_due and self.deed is Deed.CHEAT:
-                self._cheated = True
+                self._has_done_it = True
                 self._player.deed_done()
                 self._play(COLUMNS)
-            self._play(self._task.scenario.strategy(request.board, self._lot))
+            if request is self._request:  # no other has come meanwhile
+                self._play(self._task.scenario.strategy(request.board, self._lot))
 
     async def _dawdle(self) -> None:
-        self._cheated = True
+        self._has_done_it = True
         self._player.deed_done()
         await trio.sleep(self._player.slow / 2)
         self._player.ping()
         await trio.sleep(self._player.slow / 2)
 
-    def _leave(self) -> None:
+    async def _leave(self) -> None:
+        await trio.lowlevel.checkpoint()
         self._player.deed_done()
         self._hub.submit(self.seat, Leave(), trio.current_time())
 

@@ -26,6 +26,8 @@ class Fault:
     """What went over the wire until then, as lines for people."""
     is_grave: bool = True
     """Whether the bot is wrong; otherwise it is only remarked."""
+    is_stall: bool = False
+    """Whether it is that the bot did not go on."""
 
 
 class Exchange:

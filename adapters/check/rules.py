@@ -66,7 +66,7 @@ class Topic(Enum):
     PING = auto()
     """It answers pings."""
     SPLIT = auto()
-    """It puts together what comes byte by byte."""
+    """It puts together what comes in pieces."""
     MERGED = auto()
     """It takes apart what comes together."""
     QUIRK = auto()

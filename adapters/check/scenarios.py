@@ -16,7 +16,7 @@ class Pace(Enum):
     MESSAGES = auto()
     """One for each message."""
     BYTES = auto()
-    """One for each byte."""
+    """One for each byte; of a long message, for some bytes in its middle."""
     TOGETHER = auto()
     """One for all that there is to tell."""
 
@@ -73,7 +73,7 @@ SCENARIOS = (
     Scenario(Topic.LATE, "the opponent's time is up", balance, deed=Deed.LOSE_ON_TIME),
     Scenario(Topic.TIME, "the bot's time is up", balance, tries=3, deed=Deed.BOT_LOSES_ON_TIME),
     Scenario(Topic.SLOW, "a slow opponent", beat, deed=Deed.DAWDLE),
-    Scenario(Topic.SPLIT, "messages come byte by byte", beat, pace=Pace.BYTES),
+    Scenario(Topic.SPLIT, "messages come in pieces", beat, pace=Pace.BYTES),
     Scenario(Topic.MERGED, "messages come together", beat, pace=Pace.TOGETHER),
     Scenario(Topic.QUIRK, "as the original server speaks", balance, deed=Deed.LEAVE, as_original=True),
     ONE_MORE,

@@ -252,7 +252,8 @@ class Visit:
             checkup.spoiled(task)
             return
         after = frozenset[Topic]() if play.has_moved else self._pending
-        fault = self._fault(play.reason(), words, self._before if after else play.title)
+        title = self._before if after else play.title
+        fault = Fault(play.reason(), words, title, self.exchange.lines(), is_stall=True)
         checkup.failed(task, fault, None if self._games == 1 else after)
         self._pending = frozenset()
 
@@ -283,9 +284,8 @@ class Visit:
             self._checkup.connections += 1
         return self._checkup
 
-    def _fault(self, topic: Topic, words: str, title: str | None = None, *, is_grave: bool = True) -> Fault:
-        title = self._play.title if title is None else title
-        return Fault(topic, words, title, self.exchange.lines(), is_grave)
+    def _fault(self, topic: Topic, words: str, *, is_grave: bool = True) -> Fault:
+        return Fault(topic, words, self._play.title, self.exchange.lines(), is_grave)
 
 
 def _words(objections: Objection) -> str:

@@ -12,7 +12,13 @@ from adapters.wire import Wire
 
 _GAP = 0.01
 """Seconds between two packets, so that the bot can read each by itself."""
+_LINE_GAP = 0.03
+"""The same between lines, which bots take apart themselves."""
 _BYTE_GAP = 0.0005
+_HEAD, _TAIL = 8, 2
+"""Bytes at the beginning and at the end of a message that come one by one, where it comes in pieces."""
+_STRIDE = 13
+"""Bytes of each other piece: a long message would take seconds, with many bots at once."""
 _PING = b"\x89\x04c4gw"
 _PONG = 0x8A
 _EXTENDED = {126: 2, 127: 8}
@@ -24,11 +30,13 @@ class CheckedWire(Wire):
 
     def prepare(self, *, frames: bool, patience: float) -> None:
         """Say whether it carries websocket frames, and how long the bot has to hang up; call it first."""
-        self._end = frame_end if frames else line_end
+        self._end, self._gap = (frame_end, _GAP) if frames else (line_end, _LINE_GAP)
         self.frames, self._patience = frames, patience
         self.pings = 0
         self.pace = Pace.MESSAGES
         self._next = 0.0
+        self._left = self._whole = 0
+        """Bytes of the message that is being sent: those to come, and all."""
         self.unfinished = b""
         """What the bot has said without an end."""
         self.has_ponged = False
@@ -61,16 +69,25 @@ class CheckedWire(Wire):
         self._backlog += _PING
 
     async def _send_some(self) -> None:
-        size = len(self._backlog)
-        if self.pace is Pace.BYTES:
-            size = 1
-        elif self.pace is Pace.MESSAGES:
-            size = self._end(bytes(self._backlog))
+        size = self._piece()
         with trio.CancelScope() as self._sending:
             await trio.sleep_until(self._next)
             sent = await self._socket.send_more(self._backlog[:size])
             del self._backlog[:sent]
-        self._next = trio.current_time() + (_BYTE_GAP if size == 1 else _GAP)
+            self._left -= sent
+        self._next = trio.current_time() + (_BYTE_GAP if self._left else self._gap)
+
+    def _piece(self) -> int:
+        """Return how many bytes are to be sent next."""
+        if not self._left:
+            self._whole = self._left = self._end(bytes(self._backlog))
+        if self.pace is Pace.TOGETHER:
+            self._left = len(self._backlog)
+        elif self.pace is Pace.BYTES and (self._whole - self._left < _HEAD or self._left <= _TAIL):
+            return 1
+        elif self.pace is Pace.BYTES:
+            return min(_STRIDE, self._left - _TAIL)
+        return self._left
 
     async def linger(self) -> None:
         """Hang up, and note whether the bot does, too."""

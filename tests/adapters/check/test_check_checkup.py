@@ -1,5 +1,7 @@
 """What is concluded of a bot: one mistake is one fault."""
 
+from dataclasses import replace
+
 import pytest
 
 from adapters.check.checkup import Checkup
@@ -26,6 +28,11 @@ def fault(topic: Topic) -> Fault:
     return Fault(topic, "it failed", "", ())
 
 
+def fail_twice(made: Checkup, scenario: Scenario) -> None:
+    for _ in range(2):
+        made.failed(take(made, scenario), fault(scenario.topic), None)
+
+
 def wrong(made: Checkup) -> set[Topic]:
     made.conclude()
     return {each.topic for each in made.faults if each.is_grave}
@@ -48,8 +55,16 @@ def test_games_come_in_their_order_and_the_bot_is_asked_for_the_side_that_they_w
 
 def test_failure_in_a_first_game_is_what_the_game_is_about():
     made = checkup(SPLIT)
-    made.failed(take(made, SPLIT), fault(Topic.SPLIT), None)
+    fail_twice(made, SPLIT)
     assert wrong(made) == {Topic.SPLIT}
+
+
+def test_failure_that_does_not_happen_again_is_remarked():
+    made = checkup(SPLIT)
+    made.failed(take(made, SPLIT), fault(Topic.SPLIT), None)
+    made.finished(take(made, SPLIT), frozenset({Topic.SPLIT}))
+    assert wrong(made) == set()
+    assert [each.topic for each in made.faults] == [Topic.SPLIT]
 
 
 @pytest.mark.parametrize("fails_again", [False, True])
@@ -103,16 +118,15 @@ def test_who_left_once_and_never_came_again_is_remarked_upon():
 
 def test_what_follows_from_another_mistake_is_not_asked_and_not_held_against_the_bot():
     made = checkup(LEFT, ASKED)
-    task = take(made, LEFT)
     made.wrong(fault(Topic.LEFT_ASKED))
-    made.failed(task, fault(Topic.LEFT), None)
+    fail_twice(made, LEFT)
     assert made.opens(fresh=True) is None
     assert wrong(made) == {Topic.LEFT}
 
 
 def test_bot_that_does_not_play_is_given_up():
     made = checkup(PLAIN, WIN)
-    made.failed(take(made, PLAIN), fault(Topic.OPENING), None)
+    fail_twice(made, PLAIN)
     assert made.is_over
 
 
@@ -138,3 +152,11 @@ def test_bot_that_has_moved_obeys_what_it_never_broke():
     made.conclude()
     assert made.rights[Topic.COLUMN]
     assert not made.rights[Topic.TURN]
+
+
+def test_bot_that_cannot_take_merged_messages_may_stall_anywhere():
+    made = checkup()
+    made.wrong(replace(fault(Topic.SLOW), is_stall=True))
+    made.wrong(fault(Topic.MERGED))
+    made.wrong(fault(Topic.TURN))
+    assert wrong(made) == {Topic.MERGED, Topic.TURN}

@@ -1,9 +1,16 @@
 """What a bot is told is divided into packets as the scenario asks for."""
 
-import pytest
+from typing import cast
 
-from adapters.check.wire import frame_end, line_end
+import pytest
+import trio
+import trio.testing
+from wires import MemorySocket
+
+from adapters.check.scenarios import Pace
+from adapters.check.wire import CheckedWire, frame_end, line_end
 from adapters.frames import text_frame
+from adapters.sockets import DirectSocket
 
 
 @pytest.mark.parametrize("size", [0, 5, 125, 126, 70_000])
@@ -21,3 +28,43 @@ def test_answer_to_a_handshake_is_one_piece():
 def test_first_line_ends_behind_its_newline():
     assert line_end(b"NEW_GAME\nYOUR_MOVE\n") == len(b"NEW_GAME\n")
     assert line_end(b"NEW") == 3
+
+
+MESSAGES = [b"SUCCESS\n", b"NEW_GAME\n", b"PUT 3\n", b"x" * 100 + b"\n"]
+
+
+async def packets(pace: Pace) -> list[bytes]:
+    """Return the packets in which a wire sends the messages."""
+    ours, theirs = trio.testing.lockstep_stream_pair()
+    wire = CheckedWire(cast("DirectSocket", MemorySocket(ours)))
+    wire.prepare(frames=False, patience=1.0)
+    wire.pace = pace
+    found: list[bytes] = []
+
+    async def send() -> None:
+        assert not wire.write(b"".join(MESSAGES))
+        await wire.drain()
+        await ours.aclose()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(send)
+        while data := await theirs.receive_some(1000):
+            found.append(bytes(data))
+    assert b"".join(found) == b"".join(MESSAGES)
+    return found
+
+
+async def test_each_message_is_a_packet(autojump_clock):
+    assert await packets(Pace.MESSAGES) == MESSAGES
+
+
+async def test_all_messages_are_one_packet(autojump_clock):
+    assert await packets(Pace.TOGETHER) == [b"".join(MESSAGES)]
+
+
+async def test_each_byte_is_a_packet_and_a_long_message_takes_few(autojump_clock):
+    found = await packets(Pace.BYTES)
+    short = len(b"".join(MESSAGES[:3]))
+    assert [len(each) for each in found[: short + 8]] == [1] * (short + 8)
+    assert len(found[short:]) < 20
+    assert [len(each) for each in found[-2:]] == [1, 1]
