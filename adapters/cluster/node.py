@@ -18,6 +18,7 @@ from typing import NoReturn
 
 import trio
 
+from adapters.cluster.following import Following
 from adapters.cluster.links import Links
 from adapters.cluster.registry import NameTakenError, Registry, RegistryError, registry
 from adapters.epoll import EpollReader
@@ -28,6 +29,7 @@ from gateway.cluster.hello import Identity
 from gateway.cluster.matchmaker import ClusterMatchmaker
 from gateway.cluster.membership import BEAT, Membership, Place, View
 from gateway.cluster.messages import Message, decode, encode
+from gateway.cluster.watching import Watching
 from gateway.hub.hub import Hub
 from gateway.server.accepting import accept
 from gateway.server.clustering import ClusterOptions
@@ -71,6 +73,10 @@ class ClusterNode:
         """Whether the matchmaker's answers to all frames were carried out."""
         self._paired_at = trio.current_time()
         """When there was last one that pairs."""
+        self.is_registry_away = False
+        """Whether the registry did not answer when it was last asked."""
+        self.following = Following(hub, partial(self._send, b"f"), lambda: self.links.nodes)
+        hub.cluster = self
         hub.connect(self.games)
         self._matchmaker.connect(self._post)
         self._matchmaker.reach(hub.can_reach)
@@ -82,6 +88,7 @@ class ClusterNode:
         logger.info("linked with node %s", node, extra={"event": "node_linked", "node": node})
         if self.pairs is not None and self.pairs[0] == self._name:
             self._send(b"h", node, b"%d" % self.pairs[1])
+        self.following.watching.joined(node)
 
     def receive(self, node: str, frame: bytes, now: float) -> None:
         """Carry out a frame. Raises ValueError if it says nothing that is understood."""
@@ -97,6 +104,8 @@ class ClusterNode:
             self._said[node] = epoch
             self.membership.heard(epoch)
             self.follow(now)
+        elif kind == b"f":
+            self.following.receive(node, said)
         else:
             raise ValueError("no frame of this version")
 
@@ -114,8 +123,27 @@ class ClusterNode:
             self.pairs = None
         self._matchmaker.lost(node, now)
         self.games.lose(node, now)
+        self.following.lost(node)
         self.follow(now)
         self._hub.settle(now)
+
+    # For those who show it.
+
+    @property
+    def elsewhere(self) -> Watching:
+        """What is on on the other nodes."""
+        return self.following.watching
+
+    def condition(self) -> Mapping[str, object]:
+        """Return how this node is connected, as JSON."""
+        name, is_alone = (None, False) if self.pairs is None else (self.pairs[0], self.pairs[0] is None)
+        return {
+            "node": self._name,
+            "linked": sorted(self.links.nodes),
+            "pairs": name,
+            "alone": is_alone,
+            "registry": not self.is_registry_away,
+        }
 
     # Who pairs.
 
@@ -211,6 +239,7 @@ async def joined(
             node.seen(view, at)
             nursery.start_soon(_beat, asked, node)
             nursery.start_soon(_watch, node)
+            nursery.start_soon(node.following.run)
             yield node
             with trio.move_on_after(LAST_WORDS, shield=True), suppress(RegistryError):
                 await node.links.flush()
@@ -245,20 +274,20 @@ async def _first_view(asked: Registry) -> View:
 
 async def _beat(asked: Registry, node: ClusterNode) -> None:
     """Ask the registry again and again, until cancelled."""
-    troubles, is_away = Throttle(LOG_PERIOD), False
+    troubles = Throttle(LOG_PERIOD)
     while True:
         await trio.sleep(BEAT)
         now = trio.current_time()
         try:
             view = await asked.ask(node.membership.epoch, may_pair=node.may_pair)
         except RegistryError as error:
-            is_away = True
+            node.is_registry_away = True
             if troubles.passes(now, str(error)):
                 about = {"event": "registry_away", "error": str(error)}
                 logger.warning("the registry does not answer: %s", error, extra=about)
         else:
-            if is_away:
-                is_away = False
+            if node.is_registry_away:
+                node.is_registry_away = False
                 logger.info("the registry answers again", extra={"event": "registry_back"})
             node.seen(view, now)
 

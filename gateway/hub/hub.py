@@ -26,7 +26,7 @@ from gateway.game.results import NoResults, Results
 from gateway.hub.actions import Actions
 from gateway.hub.boundary import Boundary, OnFault, contained, reraise
 from gateway.hub.feed import Feed, snapshot
-from gateway.hub.interfaces import House, Nodes, Outgoing
+from gateway.hub.interfaces import Cluster, House, Nodes, Outgoing
 from gateway.hub.pairing import ABSENCE
 from gateway.hub.remote import Away
 from gateway.hub.seat import Gone, Mailbox, Owed, Seat, Seated, Series
@@ -66,6 +66,8 @@ class Hub:
         """Flush a mailbox when the hub is done: it has just got something."""
         self.is_closed = False
         """Whether nobody is let in any more."""
+        self.cluster: Cluster | None = None
+        """The cluster that this server is a node of, if it is of one."""
 
     def __len__(self) -> int:
         """Return how many players are here, whatever they do."""
