@@ -130,7 +130,7 @@ class Store:
 async def joined(store: Store) -> AsyncIterator[tuple[Remote, Link]]:
     """The two ends, at work."""
     here, there = links()
-    service, remote = WebProcess(ORDERS, (), store, store.clear, None), Remote(there)  # type: ignore[arg-type]
+    service, remote = WebProcess(ORDERS, (), store, store.clear, World().hub), Remote(there)
 
     async def hear() -> None:
         while (message := await there.receive()) is not None:
