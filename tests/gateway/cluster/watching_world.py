@@ -1,4 +1,4 @@
-"""A node that follows others, with real hubs, and the ways between them: frames wait for a test to carry them."""
+"""A node that follows others, with real hubs, and the ways between them, which a test carries frames over."""
 
 from collections import Counter, deque
 from collections.abc import Iterator
