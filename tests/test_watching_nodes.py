@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import IO, Any
 
 import pytest
 from scripted_clients import KINDS, Client, connected, play_out
@@ -24,17 +25,26 @@ pytestmark = [
 ]
 
 
+def await_line(output: IO[bytes], text: bytes) -> None:
+    """Read a process's output up to a line with some text, in any case."""
+    line = b""
+    while text.lower() not in line.lower():
+        ready, _, _ = select.select([output], [], [], PATIENCE)
+        assert ready, f"it never says: {text.decode()}"
+        line = output.readline()
+        assert line, "it has ended"
+
+
 @contextmanager
 def registry() -> Iterator[str]:
     """Run a registry of this test's own; give its URL."""
     with TemporaryDirectory(prefix="c4", dir="/tmp") as folder, ExitStack() as stack:
         place = Path(folder, "r")
         command = ["redis-server", "--port", "0", "--unixsocket", str(place), "--save", ""]
-        process = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE))
+        process = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=0))
         stack.callback(process.kill)
         assert process.stdout is not None
-        while b"Ready to accept connections" not in process.stdout.readline():
-            pass
+        await_line(process.stdout, b"ready to accept connections")
         yield f"unix://{place}"
 
 
@@ -59,10 +69,7 @@ def node(name: str, url: str, *options: str) -> Iterator[Served]:
 
 def await_log(gateway: Served, text: bytes) -> None:
     assert gateway.process.stderr is not None
-    line = b""
-    while text not in line:
-        line = gateway.process.stderr.readline()
-        assert line, "it has ended"
+    await_line(gateway.process.stderr, text)
 
 
 @contextmanager
@@ -87,12 +94,17 @@ class Stream:
         self.connection.close()
 
     def hear(self, kind: str) -> Any:
-        """Return the next event of a kind; the counts may come before it, and nothing else."""
+        """Return the next event of a kind; before it only what is told once a second may come."""
         while True:
             fields = self._event()
             if fields.get("event") == kind:
                 return json.loads(fields["data"])
-            assert fields.get("event") in {None, "counts"}, fields
+            assert fields.get("event") in {None, "counts", "gone"}, fields
+
+    def await_lobby(self, *names: str) -> None:
+        """Wait until just these players are listed as waiting."""
+        while [each["name"] for each in self.hear("counts")["lobby"]] != [*names]:
+            pass
 
     def _event(self) -> dict[str, str]:
         fields = {}
@@ -117,12 +129,12 @@ def test_viewer_of_one_node_sees_games_of_another_and_between_them_move_by_move(
     with two_nodes() as (one, other), closing(Stream(one)) as seen:
         assert (seen.first["games"], seen.first["waiting"]) == ([], 0)
         for home, table in ((other, "x"), (one, "y")):
-            ann, bob = player(home, f"ann {table}", table), player(other, f"bob {table}", table, "arena")
-            with connected(ann), closing(Stream(one, f"?table={table}")) as before:
-                assert (before.first["waiting"], before.first["lobby"][0]["name"]) == (1, f"ann {table}")
+            ann, bob = player(home, f"ann-{table}", table), player(other, f"bob-{table}", table, "arena")
+            with connected(ann):
+                seen.await_lobby(ann.name)
                 with connected(bob):
                     started = seen.hear("started")
-                    assert names(started) == [f"ann {table}", f"bob {table}"]
+                    assert names(started) == [f"ann-{table}", f"bob-{table}"]
                     with closing(Stream(one, f"?game={started['game']}")) as following:
                         for number, column in enumerate(MOVES):
                             (ann, bob)[number % 2].play(column)
@@ -180,10 +192,10 @@ def test_health_tells_of_the_cluster_and_of_a_node_that_pairs_alone() -> None:
 def test_games_and_standings_that_one_node_has_stored_are_shown_by_the_other() -> None:
     assert POSTGRES is not None
     with two_nodes("--db", POSTGRES) as (one, other):
-        clients = player(other, "ann of b", "x"), player(other, "bob of b", "x")
+        clients = player(other, "ann-of-b", "x"), player(other, "bob-of-b", "x")
         with connected(*clients):
             play_out(*clients, MOVES)
-        [game] = json.loads(got(one, "/api/games?player=ann%20of%20b")[2])["games"]
-        assert game["moves"] == "".join(map(str, MOVES))
-        assert "ann of b" in got(one, "/api/players")[2]
-        assert "ann of b" in got(one, f"/games/{game['game']}")[2]
+        found = json.loads(got(one, "/api/games?player=ann-of-b")[2])["games"]
+        [game] = [each for each in found if each["moves"] == "".join(map(str, MOVES))]
+        assert "ann-of-b" in got(one, "/api/players")[2]
+        assert "ann-of-b" in got(one, f"/game/{game['id']}")[2]
