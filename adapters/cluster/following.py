@@ -58,5 +58,5 @@ class Following:
 
 
 def _say(node: str, why: str) -> None:
-    about = {"event": "facts_refused", "node": node, "error": why}
+    about = {"event": "facts_refused", "other": node, "error": why}
     logger.warning("what node %s tells of its games is not shown: %s", node, why, extra=about)

@@ -29,7 +29,6 @@ from gateway.cluster.hello import Identity
 from gateway.cluster.matchmaker import ClusterMatchmaker
 from gateway.cluster.membership import BEAT, Membership, Place, View
 from gateway.cluster.messages import Message, decode, encode
-from gateway.cluster.watching import Watching
 from gateway.hub.interfaces import HubForNodes
 from gateway.server.accepting import accept
 from gateway.server.clustering import ClusterOptions
@@ -78,6 +77,7 @@ class ClusterNode:
         self.is_registry_away = False
         """Whether the registry did not answer when it was last asked."""
         self.following = Following(hub, partial(self._send, b"f"), lambda: self.links.nodes)
+        self.elsewhere = self.following.watching
         hub.cluster = self
         hub.connect(self.games)
         self._matchmaker.connect(self._post)
@@ -90,7 +90,7 @@ class ClusterNode:
         logger.info("linked with node %s", node, extra={"event": "node_linked", "other": node})
         if self.pairs is not None and self.pairs[0] == self._name:
             self._send(b"h", node, b"%d" % self.pairs[1])
-        self.following.watching.joined(node)
+        self.elsewhere.joined(node)
 
     def receive(self, node: str, frame: bytes, now: float) -> None:
         """Carry out a frame. Raises ValueError if it says nothing that is understood."""
@@ -128,13 +128,6 @@ class ClusterNode:
         self.following.lost(node)
         self.follow(now)
         self._hub.settle(now)
-
-    # For those who show it.
-
-    @property
-    def elsewhere(self) -> Watching:
-        """What is on on the other nodes."""
-        return self.following.watching
 
     def condition(self) -> Mapping[str, object]:
         """Return how this node is connected, as JSON."""

@@ -209,7 +209,9 @@ async def test_node_says_how_it_is_connected(net: Net) -> None:
 
 
 async def test_what_is_on_passes_between_nodes_while_somebody_watches(net: Net) -> None:
+    net.hold("a", 1)
     net["b"].come("ann")
+    net.carry()
     ours = net["a"].hub.cluster
     assert ours is not None
     async with trio.open_nursery() as nursery:
