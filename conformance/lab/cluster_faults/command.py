@@ -36,9 +36,9 @@ def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
     parser = Parser.of("cluster-faults", __doc__)
     parser.count("--times", 50, "how often each fault is done")
-    parser.count("--pairs", 27, "pairs of clients")
+    parser.count("--pairs", 18, "pairs of clients")
     parser.count("--results", 30, "how many are told before each fault")
-    parser.seconds("--pause", 0.03, "how long a client thinks before it says something")
+    parser.seconds("--pause", 0.1, "how long a client thinks before it says something")
     parser.only(FAULTS)
     parser.report()
     parser.seed()
@@ -115,13 +115,13 @@ def _rows(measured: dict[str, Measured], verdict: Verdict, load: Load, troubles:
         Row("all", "games stored", verdict.stored, "", form="d"),
     ]
     rows += [Row("all", kind, len(some), "", 0, "d") for kind, some in kinds.items()]
-    for name, each in measured.items():
-        print("".join(f"{name}: {failure}\n" for failure in each.failures[:_SHOWN]), end="")
+    for name, found in measured.items():
+        print("".join(f"{name}: {failure}\n" for failure in found.failures[:_SHOWN]), end="")
         rows += [
-            Row(name, "players who lost an opponent", each.lost, "", form="d"),
-            Row(name, "heard of it within", each.told, "s", TOLD_WITHIN),
-            Row(name, "others paired within", each.paired, "s", PAIRED_WITHIN),
-            Row(name, "all paired within, from its end", each.back, "s", PAIRED_WITHIN),
-            Row(name, "did not come about", len(each.failures), "", 0, "d"),
+            Row(name, "players who lost an opponent", found.lost, "", form="d"),
+            Row(name, "heard of it within", found.told, "s", TOLD_WITHIN),
+            Row(name, "others paired within", found.paired, "s", PAIRED_WITHIN),
+            Row(name, "all paired within, from its end", found.back, "s", PAIRED_WITHIN),
+            Row(name, "did not come about", len(found.failures), "", 0, "d"),
         ]
     return rows

@@ -32,7 +32,7 @@ class Measured:
     told: float = 0.0
     """Until they heard that it has left."""
     paired: float = 0.0
-    """Until two players of two nodes met, of those who came after the fault."""
+    """Until two players met of each two other nodes, or of each node where Redis is away."""
     back: float = 0.0
     """Until this was so for the part that failed, from when it was there again."""
     failures: list[str] = field(default_factory=list)
@@ -59,17 +59,27 @@ class Scene:
         self.measured.lost += len(bereaved)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._all_hear, bereaved, since)
-            nursery.start_soon(self._nodes_meet, nodes, since)
+            nursery.start_soon(self._go_on, _twos(nodes))
 
     async def all_meet(self) -> None:
-        """Wait until players of each two nodes meet who come from now on."""
-        since = trio.current_time()
-        await self._meet(self.ground.nodes, since)
-        self.measured.back = max(self.measured.back, trio.current_time() - since)
+        """Wait until players of each two nodes meet who come now."""
+        self.measured.back = max(self.measured.back, await self._met(_twos(self.ground.nodes)))
 
-    async def _nodes_meet(self, nodes: Sequence[Node], since: float) -> None:
-        await self._meet(nodes, since)
-        self.measured.paired = max(self.measured.paired, trio.current_time() - since)
+    async def each_goes_on(self) -> None:
+        """Wait until two players of each node meet who come now."""
+        await self._go_on([[node] for node in self.ground.nodes])
+
+    async def _go_on(self, wanted: Sequence[Sequence[Node]]) -> None:
+        self.measured.paired = max(self.measured.paired, await self._met(wanted))
+
+    async def _met(self, wanted: Sequence[Sequence[Node]]) -> float:
+        """Let pairs come to these nodes; return the longest time that one waits."""
+        courses = [self.load.meet(nodes) for nodes in wanted]
+        await came(lambda: all(one.begun is not None for one in courses))
+        for one in courses:
+            if one.begun is None:
+                self.measured.failures.append(f"{one.members[0]} and {one.members[1]} did not meet")
+        return max((one.begun - one.created for one in courses if one.begun is not None), default=0.0)
 
     async def _all_hear(self, members: Sequence[Member], since: float) -> None:
         await came(lambda: all(member.free_at >= since or member.is_done for member in members))
@@ -79,23 +89,15 @@ class Scene:
             else:
                 self.measured.failures.append(f"{member} heard nothing of its lost opponent")
 
-    async def _meet(self, nodes: Sequence[Node], since: float) -> None:
-        missing = [{*two} for two in combinations(nodes, 2)]
 
-        def have_met() -> bool:
-            met = [one.nodes for one in self.load.live if one.begun is not None and one.created > since]
-            missing[:] = [two for two in missing if two not in met]
-            return not missing
-
-        await came(have_met)
-        for two in missing:
-            self.measured.failures.append(f"nobody met of {' and '.join(map(str, two))}")
+def _twos(nodes: Sequence[Node]) -> list[Sequence[Node]]:
+    return [*combinations(nodes, 2)]
 
 
 async def came(is_so: Callable[[], bool], limit: float = LIMIT) -> bool:
     """Wait until something is so, at most `limit` seconds; return whether it is."""
     until = trio.current_time() + limit
-    while not (found := is_so()) and trio.current_time() < until:
+    while not (found := is_so()) and trio.current_time() < until:  # noqa: ASYNC110  many things
         await trio.sleep(_LOOK)
     return found
 
@@ -132,7 +134,8 @@ async def _idle(scene: Scene) -> list[Node]:
 async def kill_registry(scene: Scene) -> None:
     """Kill Redis, and start it again without its memory."""
     await scene.ground.registry.kill()
-    await trio.sleep(scene.lot.uniform(0, 5))
+    await scene.each_goes_on()
+    await trio.sleep(scene.lot.uniform(0, 3))
     await scene.ground.registry.start()
     await scene.all_meet()
 
@@ -141,7 +144,9 @@ async def stop_registry(scene: Scene) -> None:
     """Stop Redis for a while."""
     scene.ground.registry.send(signal.SIGSTOP)
     try:
-        await trio.sleep(AWAY)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(scene.each_goes_on)
+            await trio.sleep(AWAY)
     finally:
         scene.ground.registry.send(signal.SIGCONT)
     await scene.all_meet()

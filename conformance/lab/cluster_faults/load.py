@@ -25,6 +25,8 @@ GRACE = 1.0
 """Seconds that a player waits for its game after its partner has gone, before it begins anew."""
 _LOOK = 0.25
 """Seconds between two looks at a pair."""
+_RECENT = 1000
+"""Courses of which some may be on."""
 _RETURN = 0.1
 """Seconds until a client comes back to a node that does not let it in."""
 
@@ -75,7 +77,7 @@ class Member(Player):
     def _tells_of_leaving(self, message: bytes) -> bool:
         """Whether it says that somebody has left this game, at a board that can be."""
         discs = self._place.discs
-        boards = range(max(0, discs - 1), discs + 2)
+        boards = range(max(0, discs - 2), discs + 2)  # its node may not know the latest two
         return self.is_playing and any(
             self._fits(message, count, winner) for count, winner in product(boards, (1, 2))
         )
@@ -129,12 +131,12 @@ class Load:
         self._seed = seed
         self._ways = [*product(nodes, repeat=2)]
         self._pause = pause
-        self._live: dict[int, Course] = {}
+        self._nursery: trio.Nursery
 
     @property
     def live(self) -> Sequence[Course]:
         """Those that are on."""
-        return [*self._live.values()]
+        return [each for each in self.courses[-_RECENT:] if not each.is_done]
 
     @property
     def results(self) -> int:
@@ -143,31 +145,42 @@ class Load:
 
     async def run(self, pairs: int) -> None:
         """Play until `is_over`."""
-        async with trio.open_nursery() as nursery:
+        async with trio.open_nursery() as self._nursery:
             for pair in range(pairs):
-                nursery.start_soon(self._sit, pair)
+                self._nursery.start_soon(self._sit, pair)
+
+    def meet(self, nodes: Sequence[Node]) -> Course:
+        """Let one more pair come, to these nodes."""
+        number = len(self.courses)
+        one = self._course(f"m{number}", COUPLES[number % len(COUPLES)], (nodes[0], nodes[-1]))
+        self._nursery.start_soon(self._go, one)
+        return one
 
     async def _sit(self, pair: int) -> None:
         number = 0
         while not self.is_over:
-            one = self._live[pair] = self._course(pair, number)
-            self.courses.append(one)
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._watch, one, nursery.cancel_scope)
-                for member in one.members:
-                    nursery.start_soon(self._play, one, member)
+            nodes = self._ways[(pair + number) % len(self._ways)]
+            await self._go(self._course(f"p{pair}g{number}", COUPLES[pair % len(COUPLES)], nodes))
             number += 1
 
-    def _course(self, pair: int, number: int) -> Course:
-        table = f"{self._token}p{pair}g{number}"
-        dialects = COUPLES[pair % len(COUPLES)]
-        nodes = self._ways[(pair + number) % len(self._ways)]
+    async def _go(self, one: Course) -> None:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(self._watch, one, nursery.cancel_scope)
+            for member in one.members:
+                nursery.start_soon(self._play, one, member)
+        for member in one.members:
+            member.is_done = True
+
+    def _course(self, key: str, dialects: tuple[str, str], nodes: tuple[Node, Node]) -> Course:
+        table = self._token + key
         games = course(f"{self._seed} {table}", is_left=True)[:-1]
         first, second = (
             Member(dialects[side], Wish(table + "ab"[side], table), table + "ba"[side], games, nodes[side])
             for side in (0, 1)
         )
-        return Course(table, games, (first, second))
+        one = Course(table, games, (first, second))
+        self.courses.append(one)
+        return one
 
     async def _play(self, one: Course, member: Member) -> None:
         """Let a member play, or as much of it as its server lives to see."""
