@@ -17,6 +17,8 @@ from conformance.lab.cluster_faults.load import Load, Member
 
 AWAY = 10.0
 """Seconds for which something is stopped."""
+LAPSE = 4.0
+"""Seconds within which nodes notice that Redis is away: each then pairs its own players."""
 LIMIT = 20.0
 """Seconds after which nothing more is waited for."""
 _LOOK = 0.05
@@ -134,8 +136,8 @@ async def _idle(scene: Scene) -> list[Node]:
 async def kill_registry(scene: Scene) -> None:
     """Kill Redis, and start it again without its memory."""
     await scene.ground.registry.kill()
+    await trio.sleep(scene.lot.uniform(0, LAPSE))
     await scene.each_goes_on()
-    await trio.sleep(scene.lot.uniform(0, 3))
     await scene.ground.registry.start()
     await scene.all_meet()
 
@@ -145,8 +147,9 @@ async def stop_registry(scene: Scene) -> None:
     scene.ground.registry.send(signal.SIGSTOP)
     try:
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(scene.each_goes_on)
-            await trio.sleep(AWAY)
+            nursery.start_soon(trio.sleep, AWAY)
+            await trio.sleep(scene.lot.uniform(0, LAPSE))
+            await scene.each_goes_on()
     finally:
         scene.ground.registry.send(signal.SIGCONT)
     await scene.all_meet()

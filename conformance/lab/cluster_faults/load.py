@@ -129,7 +129,7 @@ class Load:
         self.is_over = False
         self._token = token
         self._seed = seed
-        self._ways = [*product(nodes, repeat=2)]
+        self._ways = [*product(nodes, nodes)]
         self._pause = pause
         self._nursery: trio.Nursery
 
