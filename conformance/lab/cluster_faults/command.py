@@ -5,7 +5,7 @@ order faults are done, and what must never happen. No fault is done before resul
 """
 
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 from time import time_ns
 
@@ -26,8 +26,8 @@ TOLD_WITHIN = 3.0
 PAIRED_WITHIN = 5.0
 _PATIENCE = 60.0
 """Seconds in which results have to flow."""
-_AWAY = "the database has failed"
-"""What a node says rightly where that was restarted."""
+_SLOW = ("the database has failed", "players hear of results that are not stored yet")
+"""What a node says rightly where the database is away or slow."""
 _SHOWN = 20
 """So many of each kind of trouble are shown."""
 
@@ -49,30 +49,32 @@ def main(argv: Sequence[str]) -> int:
 async def suffer(options: Namespace) -> list[Row]:
     """Do all faults; return what they came to. Raises LoadError, ServerError, wrapped."""
     print(f"seed {options.seed}", flush=True)
-    token, lot = f"x{time_ns() // 1000 % 10**12}", Random(options.seed)
-    measured = {name: Measured() for name in options.only}
+    token, measured = f"x{time_ns() // 1000 % 10**12}", {name: Measured() for name in options.only}
     async with cluster(NAMES) as ground:
         load = Load(token, options.seed, ground.nodes, options.pause)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(load.run, options.pairs)
             try:
-                for number in range(1, options.times + 1):
-                    for name in options.only:
-                        await _flow(load, options.results)
-                        await trio.sleep(lot.uniform(0, 1))
-                        await FAULTS[name](Scene(ground, load, lot, measured[name]))
-                        print(f"{name} {number}: {measured[name]}", flush=True)
-                await _flow(load, options.results)
+                await _do_all(options, ground, load, measured)
             finally:
                 load.is_over = True
+                _show(ground)
         for node in ground.nodes:
-            if not node.has_died:
-                await node.server.stop()
-                node.is_up = False
-        where = ground.postgres.url
-        verdict = judge(load.courses, await stored_in(where, token))
-        books = await recounted(where)
+            await node.stop()
+        verdict = judge(load.courses, await stored_in(ground.postgres.url, token))
+        books = await recounted(ground.postgres.url)
     return _rows(measured, verdict, load, _troubles(ground, load, books))
+
+
+async def _do_all(options: Namespace, ground: Ground, load: Load, measured: Mapping[str, Measured]) -> None:
+    lot = Random(options.seed)
+    for number in range(1, options.times + 1):
+        for name, found in measured.items():
+            await _flow(load, options.results)
+            await trio.sleep(lot.uniform(0, 1))
+            await FAULTS[name](Scene(ground, load, lot, found))
+            print(f"{name} {number}: {found}", flush=True)
+    await _flow(load, options.results)
 
 
 async def _flow(load: Load, results: int) -> None:
@@ -82,22 +84,28 @@ async def _flow(load: Load, results: int) -> None:
         raise LoadError(f"within {_PATIENCE:g} s fewer than {results} results were told")
 
 
+def _show(ground: Ground) -> None:
+    """Pass on the last of what the nodes said."""
+    for node in ground.nodes:
+        print("".join(f"{node}: {line}\n" for line in node.lines[-_SHOWN:]), end="")
+
+
 def _troubles(ground: Ground, load: Load, books: str) -> list[str]:
     """Return what should not have been: servers that died, tracebacks, words that nobody expected."""
     found = [*load.troubles]
-    found += [f"{node} has died" for node in ground.nodes if node.has_died]
     for node in ground.nodes:
-        lines = "".join(node.said).splitlines()
-        print("\n".join(f"{node}: {line}" for line in lines[-_SHOWN:]))
-        found += [f"{node}: {line}" for line in lines if _is_trouble(line)]
+        found += [f"{node} has died"] * node.deaths
+        found += [f"{node}: {line}" for line in node.lines if _is_trouble(line)]
     return found if books.endswith(": as kept") else [*found, books]
 
 
 def _is_trouble(line: str) -> bool:
-    return "Traceback" in line or (" ERROR " in line and _AWAY not in line)
+    return "Traceback" in line or (" ERROR " in line and not any(words in line for words in _SLOW))
 
 
-def _rows(measured: dict[str, Measured], verdict: Verdict, load: Load, troubles: Sequence[str]) -> list[Row]:
+def _rows(
+    measured: Mapping[str, Measured], verdict: Verdict, load: Load, troubles: Sequence[str]
+) -> list[Row]:
     kinds = {
         "told and not stored": verdict.missing,
         "stored twice": verdict.twice,
@@ -117,11 +125,19 @@ def _rows(measured: dict[str, Measured], verdict: Verdict, load: Load, troubles:
     rows += [Row("all", kind, len(some), "", 0, "d") for kind, some in kinds.items()]
     for name, found in measured.items():
         print("".join(f"{name}: {failure}\n" for failure in found.failures[:_SHOWN]), end="")
-        rows += [
-            Row(name, "players who lost an opponent", found.lost, "", form="d"),
-            Row(name, "heard of it within", found.told, "s", TOLD_WITHIN),
-            Row(name, "others paired within", found.paired, "s", PAIRED_WITHIN),
-            Row(name, "all paired within, from its end", found.back, "s", PAIRED_WITHIN),
-            Row(name, "did not come about", len(found.failures), "", 0, "d"),
-        ]
+        rows += _measured(name, found)
     return rows
+
+
+def _measured(name: str, found: Measured) -> list[Row]:
+    """Return the figures of one fault, those that it has."""
+    goals = {
+        "heard within": (found.told, TOLD_WITHIN),
+        "others paired within": (found.paired, PAIRED_WITHIN),
+        "all paired within, from its end": (found.back, PAIRED_WITHIN),
+    }
+    rows = list[Row]()
+    if found.told is not None:
+        rows.append(Row(name, "players who lost an opponent", found.lost, "", form="d"))
+    rows += [Row(name, what, time, "s", most) for what, (time, most) in goals.items() if time is not None]
+    return [*rows, Row(name, "did not come about", len(found.failures), "", 0, "d")]

@@ -31,13 +31,23 @@ class Measured:
 
     lost: int = 0
     """How many players had an opponent on a node that failed."""
-    told: float = 0.0
+    told: float | None = None
     """Until they heard that it has left."""
-    paired: float = 0.0
+    paired: float | None = None
     """Until two players met of each two other nodes, or of each node where Redis is away."""
-    back: float = 0.0
+    back: float | None = None
     """Until this was so for the part that failed, from when it was there again."""
     failures: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        lost = "" if self.told is None else f"{self.lost} lost an opponent, heard within {self.told:.2f} s; "
+        others = "" if self.paired is None else f"others paired within {self.paired:.2f} s; "
+        back = "" if self.back is None else f"all within {self.back:.2f} s"
+        return lost + others + back + (f"; {len(self.failures)} FAILURES" if self.failures else "")
+
+
+def _longer(known: float | None, found: float) -> float:
+    return found if known is None else max(known, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +75,14 @@ class Scene:
 
     async def all_meet(self) -> None:
         """Wait until players of each two nodes meet who come now."""
-        self.measured.back = max(self.measured.back, await self._met(_twos(self.ground.nodes)))
+        self.measured.back = _longer(self.measured.back, await self._met(_twos(self.ground.nodes)))
 
     async def each_goes_on(self) -> None:
         """Wait until two players of each node meet who come now."""
         await self._go_on([[node] for node in self.ground.nodes])
 
     async def _go_on(self, wanted: Sequence[Sequence[Node]]) -> None:
-        self.measured.paired = max(self.measured.paired, await self._met(wanted))
+        self.measured.paired = _longer(self.measured.paired, await self._met(wanted))
 
     async def _met(self, wanted: Sequence[Sequence[Node]]) -> float:
         """Let pairs come to these nodes; return the longest time that one waits."""
@@ -87,7 +97,7 @@ class Scene:
         await came(lambda: all(member.free_at >= since or member.is_done for member in members))
         for member in members:
             if member.free_at >= since:
-                self.measured.told = max(self.measured.told, member.free_at - since)
+                self.measured.told = _longer(self.measured.told, member.free_at - since)
             else:
                 self.measured.failures.append(f"{member} heard nothing of its lost opponent")
 

@@ -128,11 +128,12 @@ class Node:
     name: str
     options: Sequence[str]
     nursery: trio.Nursery
-    said: list[str] = field(default_factory=list)
-    """What it has said on stderr, in pieces."""
+    deaths: int = 0
+    """How often it has ended by itself."""
     is_up: bool = False
     """Whether nothing is being done to it."""
     server: Server = field(init=False)
+    _said: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
         return f"node {self.name}"
@@ -146,8 +147,14 @@ class Node:
     async def kill(self) -> None:
         """SIGKILL, and wait."""
         self.is_up = False
+        self.deaths += self.server.process.poll() is not None
         self.server.process.kill()
         await self.server.process.wait()
+
+    async def stop(self) -> None:
+        """SIGTERM, and wait. Raises ServerError if it does not end in good order."""
+        self.is_up = False
+        await self.server.stop()
 
     def halt(self) -> None:
         """SIGSTOP."""
@@ -160,12 +167,12 @@ class Node:
         self.is_up = True
 
     @property
-    def has_died(self) -> bool:
-        """Whether it has ended by itself."""
-        return self.is_up and self.server.process.poll() is not None
+    def lines(self) -> list[str]:
+        """What it has said on stderr, in all its lives."""
+        return "".join(self._said).splitlines()
 
     def _hear(self, data: bytes) -> None:
-        self.said.append(data.decode(errors="replace"))
+        self._said.append(data.decode(errors="replace"))
 
 
 @dataclass(frozen=True, slots=True)
