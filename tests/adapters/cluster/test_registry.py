@@ -1,62 +1,128 @@
-"""The registry, and one that has lost its memory. Needs a Redis server."""
+"""The registry, on a Redis server of the test's own: names, the lease, and what is left when it forgets."""
 
 import shutil
+import sys
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
-from subprocess import DEVNULL
+from subprocess import DEVNULL, run
 from tempfile import TemporaryDirectory
 
+import coredis
 import pytest
 import trio
 
-from adapters.cluster.registry import Registry, registry
-from gateway.cluster.membership import Place
-from gateway.server import own_registry
+from adapters.cluster.registry import NameTakenError, Registry, RegistryError, registry
+from gateway.cluster.membership import Holder, Place
 from gateway.server.clustering import ClusterOptions, NodeAddress
+from gateway.server.own_registry import PROGRAMS, answering, command, url
 
-pytestmark = [
-    pytest.mark.operation,
-    pytest.mark.skipif(not any(map(shutil.which, own_registry.PROGRAMS)), reason="there is no Redis"),
-]
+pytestmark = pytest.mark.skipif(not any(map(shutil.which, PROGRAMS)), reason="needs redis-server")
+
+
+@pytest.fixture
+async def where() -> AsyncIterator[str]:
+    """The URL of a Redis server."""
+    with TemporaryDirectory(prefix="c4-", dir="/tmp") as folder:
+        async with trio.open_nursery() as nursery:
+            start = partial(trio.run_process, command(Path(folder)), stdout=DEVNULL, check=False)
+            process = await nursery.start(start)
+            await answering(Path(folder))
+            yield url(Path(folder))
+            process.kill()
+            nursery.cancel_scope.cancel()
 
 
 @asynccontextmanager
-async def redis() -> AsyncIterator[Path]:
-    """A server that remembers nothing, in a folder."""
-    with TemporaryDirectory(prefix="c4") as path:
-        folder = Path(path)
-        process = await trio.lowlevel.open_process(own_registry.command(folder), stdout=DEVNULL)
-        try:
-            await own_registry.answering(folder)
-            yield folder
-        finally:
-            process.kill()
-            with trio.CancelScope(shield=True):
-                await process.wait()
+async def node(where: str, name: str, run: int = 1, prefix: str = "c4") -> AsyncIterator[Registry]:
+    options = ClusterOptions(where, None, None, prefix, name, NodeAddress("h", 0))
+    async with registry(options, Place("h", run, run)) as asked:
+        yield asked
 
 
-async def node(stack: AsyncExitStack, folder: Path, name: str) -> Registry:
-    options = ClusterOptions(own_registry.url(folder), None, None, "c4", name, NodeAddress("h", 1))
-    return await stack.enter_async_context(registry(options, Place("h", 1, 1)))
+async def test_first_that_asks_pairs_and_all_see_all(where: str) -> None:
+    async with node(where, "a", 1) as one, node(where, "b", 2) as two:
+        assert (await one.ask(0, may_pair=True)).holder == Holder("a", 1)
+        view = await two.ask(0, may_pair=True)
+        assert view.holder == Holder("a", 1)
+        assert view.nodes == {"a": Place("h", 1, 1), "b": Place("h", 2, 2)}
 
 
-async def test_registry_that_has_lost_its_memory_learns_the_secret_and_the_epoch_from_any_node() -> None:
-    async with AsyncExitStack() as stack:
-        folder = await stack.enter_async_context(redis())
-        old, new = await node(stack, folder, "old"), await node(stack, folder, "new")
+async def test_cluster_of_another_prefix_is_another_one(where: str) -> None:
+    async with node(where, "a") as one, node(where, "a", 2, prefix="other") as two:
+        await one.ask(0, may_pair=True)
+        assert (await two.ask(0, may_pair=True)).nodes == {"a": Place("h", 2, 2)}
+        assert one.secret != two.secret
+
+
+async def test_name_is_taken_until_its_node_has_gone(where: str) -> None:
+    async with node(where, "a", 1) as one, node(where, "a", 2) as two:
+        await one.ask(0, may_pair=True)
+        with pytest.raises(NameTakenError, match="--node"):
+            await two.ask(0, may_pair=True)
+        await one.go()
+        assert (await two.ask(0, may_pair=True)).holder == Holder("a", 2)
+
+
+async def test_node_that_may_not_pair_any_more_gives_up_the_lease(where: str) -> None:
+    async with node(where, "a", 1) as one, node(where, "b", 2) as two:
+        await one.ask(0, may_pair=True)
+        assert (await one.ask(0, may_pair=False)).holder is None
+        assert (await two.ask(0, may_pair=True)).holder == Holder("b", 2)
+
+
+async def test_lease_runs_out(where: str) -> None:
+    async with node(where, "a", 1) as one, node(where, "b", 2) as two:
+        await one.ask(0, may_pair=True)
+        client = coredis.Redis.from_url(where)
+        async with client:
+            await client.pexpire("c4:lease", 1)
+            with trio.fail_after(10):
+                while await client.exists(["c4:lease"]):
+                    await trio.lowlevel.checkpoint()
+        assert (await two.ask(0, may_pair=True)).holder == Holder("b", 2)
+
+
+async def test_epoch_is_higher_than_any_that_a_node_knows_though_redis_has_forgotten_it(where: str) -> None:
+    async with node(where, "a", 1) as one:
+        assert (await one.ask(7, may_pair=True)).holder == Holder("a", 8)
+        client = coredis.Redis.from_url(where)
+        async with client:
+            await client.flushall()
+        assert (await one.ask(8, may_pair=True)).holder == Holder("a", 9)
+
+
+async def test_redis_that_has_forgotten_the_secret_learns_it_from_any_node(where: str) -> None:
+    async with node(where, "a", 1) as old, node(where, "b", 2) as new:
         secret = old.secret = "known before"
-        view = await old.ask(7, may_pair=True)
-        assert view.holder == ("old", 8)
+        await old.ask(0, may_pair=True)
         await new.ask(0, may_pair=True)
-        assert new.secret == secret
+        assert old.secret == new.secret == secret
 
 
-async def test_lease_that_was_had_without_knowing_the_epoch_is_over_once_a_node_tells_it() -> None:
-    async with AsyncExitStack() as stack:
-        folder = await stack.enter_async_context(redis())
-        old, new = await node(stack, folder, "old"), await node(stack, folder, "new")
-        assert (await new.ask(0, may_pair=True)).holder == ("new", 1)
-        assert (await old.ask(7, may_pair=True)).holder == ("old", 8)
-        assert (await new.ask(8, may_pair=True)).holder == ("old", 8)
+async def test_lease_had_without_knowing_the_epoch_is_over_once_a_node_tells_it(where: str) -> None:
+    async with node(where, "a", 1) as old, node(where, "b", 2) as new:
+        assert (await new.ask(0, may_pair=True)).holder == Holder("b", 1)
+        assert (await old.ask(7, may_pair=True)).holder == Holder("a", 8)
+        assert (await new.ask(8, may_pair=True)).holder == Holder("a", 8)
         assert old.secret == new.secret
+
+
+@pytest.mark.parametrize("said", ["nonsense", '["b", "h", 1]', '["b", "h", 0, 1]', '["b", "h", "1", 1]'])
+async def test_what_no_node_wrote_is_an_error_and_nothing_else(where: str, said: str) -> None:
+    async with node(where, "a", 1) as one:
+        await one.ask(0, may_pair=True)
+        client = coredis.Redis.from_url(where)
+        async with client:
+            await client.set("c4:lease", said)
+        with pytest.raises(RegistryError):
+            await one.ask(0, may_pair=True)
+
+
+def test_server_whose_registry_is_not_there_says_so_in_one_line() -> None:
+    options = ["--cluster", "unix:///tmp/c4-nobody.sock", "--nac4", "0", "--no-web"]
+    ended = run([sys.executable, "-m", "gateway", *options], capture_output=True, check=False, timeout=60)
+    assert ended.returncode == 1
+    [line] = ended.stderr.decode().splitlines()
+    assert line.startswith("c4gateway: error: --cluster: unix:///tmp/c4-nobody.sock: ")
