@@ -68,12 +68,10 @@ def _look(
 
 
 def _was_left(result: Result, early: set[Result]) -> bool:
-    """Whether the game was stored as left, at its end or a move before."""
-    moves = result.game.moves
-    return any(
-        (each.first, each.second) == (result.first, result.second) and each.game.moves in (moves, moves[:-1])
-        for each in early
-    )
+    """Whether the game was stored as left, at its end or up to two moves before."""
+    moves, sides = result.game.moves, (result.first, result.second)
+    known = {moves[: len(moves) - missing] for missing in range(3)}
+    return any((each.first, each.second) == sides and each.game.moves in known for each in early)
 
 
 def _of_table(result: Result, times: Counter[Result]) -> str:
