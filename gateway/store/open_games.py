@@ -18,7 +18,7 @@ from gateway.game.ids import GameId
 from gateway.store.outage import Count
 from gateway.store.records import GameRecord
 
-STOOD_STILL = 1.0
+STOOD_STILL = 0.25
 """Seconds by which the event loop is late only if the whole server stood still."""
 
 logger = logging.getLogger("gateway.store")
