@@ -54,6 +54,7 @@ async def test_client_bears_to_be_told_that_somebody_has_left_its_game(
     member = make(kind)
     hear_all(member, BEGUN[kind])
     assert member.plays
+    assert member.is_host
     hear_all(member, [left])
     assert member.is_cut_off
     assert not member.plays

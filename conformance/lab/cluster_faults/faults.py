@@ -5,6 +5,7 @@ not what servers say.
 """
 
 import signal
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -127,20 +128,22 @@ async def kill_pairing(scene: Scene) -> None:
 
 
 async def kill_holding(scene: Scene) -> None:
-    """Kill the node, of those that do not pair, on which more openers of games with others are."""
+    """Kill a node that does not pair, and holds games with players of others."""
     await _kill(scene, (await _idle(scene))[0])
 
 
 async def kill_other(scene: Scene) -> None:
-    """Kill the one that is left."""
+    """Kill the one that holds the fewest of them."""
     await _kill(scene, (await _idle(scene))[-1])
 
 
 async def _idle(scene: Scene) -> list[Node]:
+    """Return the nodes that do not pair; the one that holds most games with other nodes comes first."""
     pairing = await scene.ground.pairing()
+    members = [member for one in scene.load.live if len(one.nodes) > 1 for member in one.members]
+    held = Counter(member.node for member in members if member.is_host)
     nodes = [node for node in scene.ground.nodes if node is not pairing]
-    scene.lot.shuffle(nodes)
-    return nodes
+    return sorted(nodes, key=lambda node: -held[node])
 
 
 async def kill_registry(scene: Scene) -> None:

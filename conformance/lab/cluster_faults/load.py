@@ -59,6 +59,11 @@ class Member(Player):
         """Whether it waits for the end of a game."""
         return self.is_playing and not self.is_done and not self.is_cut_off
 
+    @property
+    def is_host(self) -> bool:
+        """Whether its node holds the game that is on: that of whoever had the first move at first."""
+        return self.plays and bool(self._place.opens) == (len(self.results) % 2 == 0)
+
     def hear(self, message: bytes) -> bytes:
         """Take in a message; return what is to be sent. Raises OutOfStep."""
         if self.has_all or self.is_cut_off:
