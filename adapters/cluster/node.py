@@ -232,9 +232,9 @@ async def joined(
     try:
         async with registry(options, place) as asked, trio.open_nursery() as nursery:
             identity = Identity(options.node, run, rules)
-            node.links = Links(identity, await asked.secret(), node, epoll)
             at = trio.current_time()
             view = await _first_view(asked)
+            node.links = Links(identity, asked.secret.encode(), node, epoll)
             await nursery.start(node.links.run)
             room = trio.Semaphore(MOST_DIALING)
             serve = partial(_serve, node.links, epoll)
@@ -293,6 +293,7 @@ async def _beat(asked: Registry, node: ClusterNode) -> None:
             if node.is_registry_away:
                 node.is_registry_away = False
                 logger.info("the registry answers again", extra={"event": "registry_back"})
+            node.links.secret = asked.secret.encode()
             node.seen(view, now)
 
 
