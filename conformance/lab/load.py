@@ -88,7 +88,9 @@ class Load(TimedGroup):
             names = [f"{token}n{number}{letter}" for letter, _ in zip("ab", couple, strict=False)]
             pair = [
                 self.bot(books[kind], self._wish(books[kind], own, other), places[at % 2][kind], self)
-                for at, (kind, own, other) in enumerate(zip(couple, names, reversed(names), strict=True), number)
+                for at, (kind, own, other) in enumerate(
+                    zip(couple, names, reversed(names), strict=True), number
+                )
             ]
             pair[0].peer, pair[-1].peer = pair[-1], pair[0]
             yield from pair

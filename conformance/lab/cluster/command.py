@@ -16,7 +16,7 @@ import trio
 
 from conformance.arguments import Parser
 from conformance.lab import meters
-from conformance.lab.cluster import crowd
+from conformance.lab.cluster import crowd, lobby
 from conformance.lab.cluster.figures import ALONE, BETWEEN, GOALS, NODE, rows_of
 from conformance.lab.cluster.nodes import Cluster, together
 from conformance.lab.figures import Row, finished
@@ -28,6 +28,8 @@ from conformance.launch import Server, running
 KINDS = ("droidcon", "mix")
 WAITING = 10
 """Players who wait beside those whose series are counted."""
+MOST_SHOWN = 10
+"""Differences that are told one by one."""
 
 Part = Callable[[Namespace], Awaitable[list[Row]]]
 
@@ -80,7 +82,22 @@ async def pairing(sizes: Namespace) -> list[Row]:
     return rows
 
 
-PARTS: Mapping[str, Part] = {"moves": moves, "series": series, "pairing": pairing}
+async def mixed(sizes: Namespace) -> list[Row]:
+    """Let players of all dialects meet in one lobby of three nodes, and compare all that they are told."""
+    if sizes.db is None:
+        raise LoadError("the lobby needs --db, the URL of a PostgreSQL database")
+    found = await lobby.meetings(sizes.db, sizes.each)
+    for line in found.differences[:MOST_SHOWN]:
+        say(f"  {line}")
+    return [
+        Row("lobby", "games", found.games, "", form="d"),
+        Row("lobby", "told otherwise than stored", len(found.differences), "", 0, "d"),
+        Row("lobby", "ordered pairs of dialects that did not meet", found.unmet(0), "", 0, "d"),
+        Row("lobby", "ordered pairs of nodes that did not meet", found.unmet(1), "", 0, "d"),
+    ]
+
+
+PARTS: Mapping[str, Part] = {"lobby": mixed, "moves": moves, "series": series, "pairing": pairing}
 
 
 @asynccontextmanager
@@ -119,6 +136,8 @@ def main(argv: Sequence[str]) -> int:
 def _parse(argv: Sequence[str]) -> Namespace:
     parser = Parser.of("cluster", __doc__)
     parser.count("--games", 100, "games at once")
+    parser.count("--each", 24, "games that everybody in the mixed lobby plays at least, three times")
+    parser.add_argument("--db", metavar="URL", help="a PostgreSQL database for the results of these")
     parser.count("--rate", 1000, "paced moves a second")
     parser.count("--players", 1000, "players who come to three nodes at once")
     parser.count("--times", 3, "how often to measure what is compared")

@@ -89,7 +89,9 @@ async def _redis(path: Path) -> AsyncIterator[int]:
     """A Redis server on a socket that only this user may use; gives its process. Raises LoadError."""
     program = redis_program()
     if program is None:
-        raise LoadError("there is no redis-server here; install Debian's package redis-server, or valkey-server")
+        raise LoadError(
+            "there is no redis-server here; install Debian's package redis-server, or valkey-server"
+        )
     options = ["--port", "0", "--unixsocket", str(path), "--unixsocketperm", "700", "--save", ""]
     process = await trio.lowlevel.open_process(
         [program, *options, "--dir", str(path.parent)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
