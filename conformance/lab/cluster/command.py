@@ -1,8 +1,8 @@
 """`python -m conformance cluster`: what does one lobby of several gateways cost, and is it as good as one?
 
-Knows the parts, gateways with a Redis server of their own, and processes of bots. All nodes and Redis share one
-core and the load has the other, so what is compared is CPU time. A figure that is compared with another is
-measured in turn with that one, several times, and the medians are compared: machines drift.
+Knows the parts, gateways with a Redis server of their own, and processes of bots. All nodes and Redis share
+one core and the load has the other, so what is compared is CPU time. A figure that is compared with another
+is measured in turn with that one, several times, and the medians are compared: machines drift.
 """
 
 from argparse import Namespace
@@ -35,7 +35,7 @@ Part = Callable[[Namespace], Awaitable[list[Row]]]
 
 
 async def moves(sizes: Namespace) -> list[Row]:
-    """Compare a move on a server that is alone, on a node, and between two nodes: saturated, and at a pace."""
+    """Compare moves on a server that is alone, on a node, and between two nodes: saturated, and at a pace."""
     rows: list[Row] = []
     for kind in KINDS:
         saturated, paced = defaultdict[str, list[Counted]](list), defaultdict[str, list[Counted]](list)
@@ -102,7 +102,7 @@ PARTS: Mapping[str, Part] = {"lobby": mixed, "moves": moves, "series": series, "
 
 @asynccontextmanager
 async def _playing(setting: str, options: Sequence[str]) -> AsyncIterator[tuple[Server, Cluster | None]]:
-    """A server, and the cluster of which it is a node, if it is one. Raises LoadError, ServerError, wrapped."""
+    """A server, and its cluster, if it is a node of one. Raises LoadError, ServerError, wrapped."""
     if setting == ALONE:
         async with running(options) as server:
             yield server, None

@@ -1,7 +1,7 @@
 """The process of many players who come to several nodes at once, and are timed until all of them play.
 
-`python -m conformance.lab.cluster.crowd` takes from stdin where the nodes are and how many come. In its game a
-player makes no move, so that nobody is paired twice.
+`python -m conformance.lab.cluster.crowd` takes from stdin where the nodes are and how many come. In its game
+a player makes no move, so that nobody is paired twice.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -59,7 +59,7 @@ def come(words: Any) -> float:
 
 
 def _comers(kind: str, nodes: int, pairs: int) -> Iterator[tuple[str, Wish, int]]:
-    """Yield who comes: a dialect, a wish, and the number of a node. The two of a pair come to different ones."""
+    """Yield who comes: a dialect, a wish, and the number of a node. The two of a pair differ in that."""
     places = cycle(product(PLAIN, range(nodes)))
     for number in range(pairs):
         for wish in couple(f"p{number}", at_table=False):

@@ -14,14 +14,14 @@ GOALS = {
     "pairing": 5.0,
 }
 """What is not to be exceeded: the CPU of a move on one node of a cluster over that on a server that is alone,
-and that of a move between two nodes, both together; at a pace what each of two nodes uses of a core beyond half
-of what one server does, and milliseconds by which half of the moves take longer; seconds until all who come to
-three nodes at once play."""
+and that of a move between two nodes, both together; at a pace what each of two nodes uses of a core beyond
+half of what one server does, and milliseconds by which half of the moves take longer; seconds until all who
+come to three nodes at once play."""
 ALONE, NODE, BETWEEN = "alone", "one node", "two nodes"
-"""A server that is none of a cluster, the only node of one, and two nodes, where each pair has one bot on either."""
+"""A server that is no node, the only node of a cluster, and two nodes that have one bot of each pair."""
 
 Found = Mapping[str, Sequence[Counted]]
-"""What was counted in each setting, time after time. Of a cluster Redis is the last of the further processes."""
+"""What was counted in each setting, time after time. Redis is the last of the further processes."""
 
 
 def rows_of(kind: str, saturated: Found, paced: Found) -> list[Row]:

@@ -28,7 +28,8 @@ from conformance.targets import Address
 
 GAMES: Sequence[Game] = (SHORT, Game("03031303", 2, "four"), DRAWN)
 """One for each time that a lobby fills: won by the first mover, won by the second, and drawn."""
-OPTIONS = ("--rounds", "2", "--games-per-pair", "0")
+OPTIONS = ("--rounds", "2", "--games-per-pair", "0", "--house-after", "1000000")
+"""Short series, without end, and no house players among those who meet."""
 NODES = "abc"
 EACH = 2
 """Players of a dialect on a node."""
@@ -36,7 +37,6 @@ QUIET = 1.0
 """Seconds in which nobody is told anything, once all have stopped, after which there is nothing to come."""
 LIMIT = 60.0
 """Seconds in which everybody has to have played enough."""
-_LOOK = 0.1
 _OUTCOMES = {
     0: (Outcome.DRAWN, Outcome.DRAWN),
     1: (Outcome.WON, Outcome.LOST),
@@ -64,20 +64,23 @@ class Told:
 class Visitor:
     """A player that meets anyone, over and over, and always plays the same game."""
 
-    def __init__(self, place: Place, name: str, game: Game) -> None:
+    def __init__(self, place: Place, name: str, game: Game, enough: int) -> None:
         self.place = place
         self.wish = Wish(name)
         self.told: list[Told] = []
+        self.has_enough = trio.Event()
+        """Set when it was told of so many results as were wanted."""
         self.is_over = False
         """To be set when there were enough games: it says nothing any more."""
-        self._game = game
+        self.game = game
+        self._enough = enough
         self._begin()
 
     def __str__(self) -> str:
         return f"{self.place[0]} player {self.wish.name}"
 
     def _begin(self) -> None:
-        self._script = script_of(PLAIN[self.place[0]], self._game)
+        self._script = script_of(PLAIN[self.place[0]], self.game)
         self._at = self._script.start
         self._opponent: str | None = None
 
@@ -113,6 +116,8 @@ class Visitor:
         self._at = step.place
         if step.outcome is not None:
             self.told.append(Told(self.wish.name, bool(opens), step.outcome, self._opponent))
+            if len(self.told) == self._enough:
+                self.has_enough.set()
         if step.opponent is not None:
             self._opponent = step.opponent
         if self.is_over:
@@ -120,17 +125,15 @@ class Visitor:
         return self._script.opening(self.wish) if step.again else step.move
 
 
-def visitors(token: str, game: Game) -> list[Visitor]:
+def visitors(token: str, game: Game, enough: int) -> list[Visitor]:
     """Return players of all dialects for all nodes, whose names begin with `token`."""
     places = list(product(PLAIN, range(len(NODES)))) * EACH
-    return [Visitor(place, f"{token}p{number}", game) for number, place in enumerate(places)]
+    return [Visitor(place, f"{token}p{number}", game, enough) for number, place in enumerate(places)]
 
 
 @asynccontextmanager
-async def played(
-    players: Sequence[Visitor], nodes: Sequence[Mapping[str, Address]], enough: int
-) -> AsyncIterator[None]:
-    """Let everybody play until it was told of `enough` results; all are still there in the block, silent.
+async def played(players: Sequence[Visitor], nodes: Sequence[Mapping[str, Address]]) -> AsyncIterator[None]:
+    """Let everybody play until it was told of enough results; all are still there in the block, silent.
 
     Raises LoadError if they do not come about, OutOfStep where a server says what does not belong; wrapped.
     """
@@ -139,8 +142,8 @@ async def played(
             dialect, node = player.place
             nursery.start_soon(player.play, nodes[node][dialect])
         with trio.move_on_after(LIMIT) as scope:
-            while min(len(player.told) for player in players) < enough:
-                await trio.sleep(_LOOK)
+            for player in players:
+                await player.has_enough.wait()
         if scope.cancelled_caught:
             poorest = min(players, key=lambda player: len(player.told))
             raise LoadError(f"{poorest} was told of {len(poorest.told)} games within {LIMIT:g} s")
@@ -187,8 +190,11 @@ def agreement(players: Sequence[Visitor], stored: Sequence[Result]) -> Agreement
     kept = Counter(each for result in stored for each in _told_of(result, found))
     return Agreement(
         games=len(stored),
-        differences=[f"told, not stored: {each}" for each in (told - kept).elements()]
-        + [f"stored, not told: {each}" for each in (kept - told).elements()],
+        differences=[
+            *(f"told, not stored: {each}" for each in (told - kept).elements()),
+            *(f"stored, not told: {each}" for each in (kept - told).elements()),
+            *(f"never played: {each}" for each in stored if each.game != found[each.first].game),
+        ],
         met=frozenset((found[each.first].place, found[each.second].place) for each in stored),
     )
 
@@ -210,7 +216,7 @@ async def meetings(where: str, enough: int, command: Sequence[str] = COMMAND) ->
     async with together(NODES, [*OPTIONS, "--db", where], command) as cluster:
         addresses = [node.addresses for node in cluster.nodes]
         for letter, game in zip("xyz", GAMES, strict=True):
-            players = visitors(token + letter, game)
-            async with played(players, addresses, enough):
+            players = visitors(token + letter, game, enough)
+            async with played(players, addresses):
                 found += agreement(players, await stored_in(where, token + letter))
     return found

@@ -9,7 +9,6 @@ import subprocess
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import trio
@@ -21,9 +20,9 @@ REDIS = ("redis-server", "valkey-server")
 """Either will do."""
 STARTING = 10.0
 """Seconds in which Redis has to listen, and all nodes have to know each other and who pairs."""
-_LOOK = 0.02
-_LINKED = re.compile(r"linked with node (\S+)")
-_PAIRS = re.compile(r"node \S+ pairs\b")
+_READY = b"ready to accept connections at"
+_LINKED = re.compile(rb"linked with node (\S+)")
+_PAIRS = re.compile(rb"node \S+ pairs\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,19 +48,19 @@ def redis_program() -> str | None:
 async def together(
     names: Sequence[str], options: Sequence[str], command: Sequence[str] = COMMAND
 ) -> AsyncIterator[Cluster]:
-    """A cluster of nodes of these names, for as long as the block lasts. Raises LoadError, ServerError, wrapped.
+    """A cluster of nodes of these names, all with the same options, for as long as the block lasts.
 
-    All have the same options.
+    Raises LoadError, ServerError, wrapped.
     """
     with TemporaryDirectory(prefix="c4lab") as folder:
-        async with _redis(Path(folder) / "redis") as redis, trio.open_nursery() as nursery:
-            words = [*options, "--cluster", f"unix://{folder}/redis"]
+        async with _redis(folder) as (url, redis), trio.open_nursery() as nursery:
             nodes: list[Server] = []
             try:
-                logs = [bytearray() for _ in names]
+                logs = [_Log(len(names) - 1) for _ in names]
                 for name, log in zip(names, logs, strict=True):
-                    nodes.append(await start(nursery, [*words, "--node", name], command, log.extend))
-                await _until_linked(names, logs)
+                    words = [*options, "--cluster", url, "--node", name]
+                    nodes.append(await start(nursery, words, command, log.hear))
+                await _until_linked(logs)
                 yield Cluster(nodes, redis)
             finally:
                 with trio.CancelScope(shield=True):
@@ -70,40 +69,67 @@ async def together(
             nursery.cancel_scope.cancel()
 
 
-async def _until_linked(names: Sequence[str], logs: Sequence[bytearray]) -> None:
+class _Log:
+    """What a node says until it knows so many others, and who pairs."""
+
+    def __init__(self, others: int) -> None:
+        self.is_linked = trio.Event()
+        self._others = others
+        self._said = b""
+
+    def hear(self, data: bytes) -> None:
+        if not self.is_linked.is_set():
+            self._said += data
+            if len({*_LINKED.findall(self._said)}) == self._others and _PAIRS.search(self._said):
+                self.is_linked.set()
+
+
+async def _until_linked(logs: Sequence[_Log]) -> None:
     """Wait until all nodes know all others, and who pairs. Raises LoadError."""
-    with trio.move_on_after(STARTING):
-        while not all(map(_is_linked, [len(names)] * len(names), logs)):
-            await trio.sleep(_LOOK)  # what a gateway says comes in other tasks
-        return
-    raise LoadError(f"the nodes {', '.join(names)} did not find each other within {STARTING:g} s")
-
-
-def _is_linked(nodes: int, log: bytearray) -> bool:
-    text = log.decode(errors="replace")
-    return len({*_LINKED.findall(text)}) == nodes - 1 and _PAIRS.search(text) is not None
+    with trio.move_on_after(STARTING) as scope:
+        for log in logs:
+            await log.is_linked.wait()
+    if scope.cancelled_caught:
+        raise LoadError(f"the {len(logs)} nodes did not find each other within {STARTING:g} s")
 
 
 @asynccontextmanager
-async def _redis(path: Path) -> AsyncIterator[int]:
-    """A Redis server on a socket that only this user may use; gives its process. Raises LoadError."""
+async def _redis(folder: str) -> AsyncIterator[tuple[str, int]]:
+    """A Redis server on a socket that only this user may use; gives its URL and process. Raises LoadError."""
     program = redis_program()
     if program is None:
-        raise LoadError(
-            "there is no redis-server here; install Debian's package redis-server, or valkey-server"
-        )
-    options = ["--port", "0", "--unixsocket", str(path), "--unixsocketperm", "700", "--save", ""]
+        raise LoadError("no redis-server is installed here, and no valkey-server")
+    socket = f"{folder}/redis"
+    options = [
+        "--port",
+        "0",
+        "--unixsocket",
+        socket,
+        "--unixsocketperm",
+        "700",
+        "--save",
+        "",
+        "--dir",
+        folder,
+    ]
     process = await trio.lowlevel.open_process(
-        [program, *options, "--dir", str(path.parent)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        [program, *options], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
     )
     try:
-        with trio.move_on_after(STARTING):
-            while not path.exists() and process.poll() is None:
-                await trio.sleep(_LOOK)
-        if not path.exists():
-            raise LoadError(f"{program} does not listen")
-        yield process.pid
+        await _until_ready(process)
+        yield f"unix://{socket}", process.pid
     finally:
         with trio.CancelScope(shield=True):
             process.kill()
             await process.wait()
+
+
+async def _until_ready(process: trio.Process) -> None:
+    """Wait until a Redis server says that it listens. Raises LoadError."""
+    assert process.stdout is not None
+    said = b""
+    with trio.move_on_after(STARTING):
+        while _READY not in said and (more := await process.stdout.receive_some()):
+            said += more
+    if _READY not in said:
+        raise LoadError(f"Redis does not listen; it says: {said.decode(errors='replace').strip()}")
