@@ -10,8 +10,8 @@ the others are served in between.
 
 import select
 import socket
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from itertools import islice
 from typing import TypeAlias
 
@@ -98,3 +98,16 @@ class EpollReader:
         del self._listeners[number]
         with suppress(OSError, ValueError):  # after `run` has ended
             self._epoll.unregister(number)
+
+
+@asynccontextmanager
+async def polling() -> AsyncIterator[EpollReader | None]:
+    """Poll for as long as the block lasts, where the system has epoll."""
+    if not hasattr(select, "epoll"):
+        yield None
+        return
+    reader = EpollReader()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(reader.run)
+        yield reader
+        nursery.cancel_scope.cancel()

@@ -8,11 +8,10 @@ import gc
 import random
 import resource
 import secrets
-import select
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -23,10 +22,11 @@ from adapters.announcing import METRICS, announce
 from adapters.boundary import serve_connection
 from adapters.dialect import Dialect, Front, Serve
 from adapters.entry import SILENCE
-from adapters.epoll import EpollReader
+from adapters.epoll import EpollReader, polling
 from adapters.front_ends import DIALECTS
 from adapters.house.server import House, is_installed
 from adapters.house.thinking import Thinker
+from adapters.joining import joined, matchmaker_of
 from adapters.one_port import serving, sharing
 from adapters.pacing import Turns
 from adapters.ports import Ports, listening_of, open_metrics, opened_ports, say_that_there_is_no_page
@@ -51,7 +51,7 @@ from gateway.server.app import (
 )
 from gateway.server.arguments import Options, in_one_line, let_output_take_any_text
 from gateway.server.arrivals import ArrivalTimes
-from gateway.server.clustering import ClusterOptions, cluster_options
+from gateway.server.clustering import cluster_options
 from gateway.server.logs import log_fault, log_games, set_up_logging
 from gateway.server.metrics.tally import Tally
 from gateway.server.metrics.turns import TimedTurns
@@ -61,14 +61,7 @@ from gateway.server.reloading import Reloads, reload_on_hangup
 
 if TYPE_CHECKING:
     from adapters.web.process import Opened
-    from gateway.cluster.matchmaker import ClusterMatchmaker
     from gateway.server.archive import Archive
-
-SHARED_RULES = (
-    *("clock", "penalty", "idle", "rejoin", "rounds", "games-per-pair", "house-after"),
-    *("registered-only",),
-)
-"""Options that have to be the same for all servers of a cluster."""
 
 Fronts: TypeAlias = Sequence[tuple[Dialect, Front]]
 """The dialects, each with what serves its clients."""
@@ -80,7 +73,7 @@ def main(options: Options, writer: Child | None = None) -> int:
     `writer` is the process that writes, where it has been started already.
     """
     let_output_take_any_text()
-    set_up_logging(options.log_level, as_json=options.log_json)
+    set_up_logging(options.log_level, as_json=options.log_json, node=options.node or "")
     status = 0
     _allow_many_connections()
     _collect_seldom()
@@ -120,47 +113,16 @@ async def _serve(options: Options, writer: Child | None) -> None:
     async with stop_asked_for(options.drain) as stop, _kept(options, writer) as archive:
         run = secrets.randbelow(RUNS) if archive is None else archive.opened.run
         together = await trio.to_thread.run_sync(cluster_options, options)
-        matchmaker = _matchmaker(options) if together is None else _of_node(options, together.node, run)
+        matchmaker = matchmaker_of(together, run, partial(_matchmaker, options))
         results = NoResults() if archive is None else archive.results
         hub = Hub(_terms(options), matchmaker, results, log_fault, game_ids(run))
         log_games(hub.feed, arrivals.delay_since)
-        async with _polling() as epoll, _together(options, together, run, hub, epoll):
+        async with polling() as epoll, joined(together, options, run, hub, epoll):
             await _play(options, hub, archive, (arrivals, epoll), stop)
-
-
-@asynccontextmanager
-async def _polling() -> AsyncIterator[EpollReader | None]:
-    """Give what waits for bytes on many sockets, where the system has it."""
-    if not hasattr(select, "epoll"):
-        yield None
-        return
-    epoll = EpollReader()
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(epoll.run)
-        yield epoll
-        nursery.cancel_scope.cancel()
 
 
 def _matchmaker(options: Options) -> LobbyAndTables:
     return LobbyAndTables(random.Random(options.seed), options.games_per_pair, options.house_after)
-
-
-def _of_node(options: Options, node: str, run: int) -> "ClusterMatchmaker":
-    from gateway.cluster.matchmaker import ClusterMatchmaker  # noqa: PLC0415  only those of a cluster need it
-
-    return ClusterMatchmaker(node, run, partial(_matchmaker, options))
-
-
-def _together(
-    options: Options, together: ClusterOptions | None, run: int, hub: Hub, epoll: EpollReader | None
-) -> AbstractAsyncContextManager[object]:
-    """Be one of several servers for as long as the block lasts, if the options say so. Raises OSError."""
-    if together is None:
-        return nullcontext()
-    from adapters.cluster.node import joined  # noqa: PLC0415  as above
-
-    rules = {name: float(getattr(options, name.replace("-", "_"))) for name in SHARED_RULES}
-    return joined(together, rules, run, hub, epoll)
 
 
 def _terms(options: Options) -> Terms:

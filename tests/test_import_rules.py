@@ -56,6 +56,7 @@ PURE = {
     "random",
     "types",
     "re",
+    "struct",
     "typing",
     "unicodedata",
 }
@@ -66,10 +67,13 @@ MODULES = modules(ROOT)
 ALL = sorted(MODULES)
 CORE = [name for name in ALL if name.startswith(("gateway.game", "gateway.matchmaking", "gateway.hub"))]
 """What is pure."""
-CLUSTER = [name for name in ALL if name.startswith("gateway.cluster")]
+CLUSTER = [name for name in ALL if name.startswith(("gateway.cluster", "adapters.cluster"))]
 PURE_OF_CLUSTER = [
     f"gateway.cluster.{name}"
-    for name in ("messages", "seats", "server", "own", "reporting", "proposals", "matchmaker")
+    for name in (
+        *("messages", "seats", "server", "own", "reporting", "proposals", "matchmaker"),
+        *("games", "channel", "membership"),
+    )
 ]
 READING = "conformance.lab.reading.meter"
 """What measures the codecs, and so has to import them."""
@@ -173,8 +177,8 @@ def test_package_of_the_gateway_imports_what_it_may() -> None:
     assert offenders(members, too_much) == {}
 
 
-def test_nothing_but_the_cli_imports_the_cluster() -> None:
-    assert {name for name in ALL if ours(name) & {*CLUSTER}} <= {*CLUSTER, "gateway.cli"}
+def test_one_module_alone_imports_the_cluster() -> None:
+    assert {name for name in ALL if ours(name) & {*CLUSTER}} <= {*CLUSTER, "adapters.joining"}
 
 
 def test_single_server_loads_nothing_of_the_cluster() -> None:
@@ -225,6 +229,17 @@ def test_options_are_read_without_what_serves() -> None:
         seen |= todo
         todo = {found for name in todo for found in at_import(name)} - seen
     assert not {"trio", "sqlalchemy"} & {library for name in seen for library in theirs_at_import(name)}
+
+
+def test_process_that_keeps_workers_running_loads_nothing_that_serves() -> None:
+    seen, todo = set[str](), {"gateway.server.supervising"}
+    while todo:
+        seen |= todo
+        todo = {found for name in todo for found in at_import(name)} - seen
+    assert not [name for name in seen if name.startswith(("adapters.", "gateway.hub", "gateway.matchmaking"))]
+    assert {library for name in seen for library in theirs_at_import(name)} - sys.stdlib_module_names == {
+        "trio"
+    }
 
 
 def test_nothing_but_the_command_imports_the_cli() -> None:

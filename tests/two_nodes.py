@@ -68,12 +68,14 @@ class TwoNodes:
     def _way_to(self, node: Node) -> Callable[[str, bytes], None]:
         return lambda _, frame: self._frames.append((node, frame))
 
-    def meet(self, host: Client, guest: Client) -> None:
+    def meet(self, host: Client, guest: Client) -> Hosting:
         """Let two players who wait on the two nodes play each other."""
         turn = turn_of(guest)
+        match = Hosting(turn_of(host), "other", turn, guest.seat.player(), guest.seat.origin)
         self.guest.answer(Hosted(turn, "other", host.seat.player()))
-        self.host.answer(Hosting(turn_of(host), "other", turn, guest.seat.player(), guest.seat.origin))
+        self.host.answer(match)
         self.carry()
+        return match
 
     def carry(self) -> None:
         """Let all that is on its way arrive."""

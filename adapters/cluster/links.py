@@ -266,7 +266,7 @@ class Links:
 
     def _say(self, place: str, why: str) -> None:
         if self._log.passes(trio.current_time(), why):
-            about = {"event": "node_refused", "node": place, "error": why}
+            about = {"event": "node_refused", "other": place, "error": why}
             logger.warning("the node at %s is not talked to: %s", place, why, extra=about)
 
 

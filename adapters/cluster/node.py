@@ -28,7 +28,7 @@ from gateway.cluster.hello import Identity
 from gateway.cluster.matchmaker import ClusterMatchmaker
 from gateway.cluster.membership import BEAT, Membership, Place, View
 from gateway.cluster.messages import Message, decode, encode
-from gateway.hub.hub import Hub
+from gateway.hub.interfaces import HubForNodes
 from gateway.server.accepting import accept
 from gateway.server.clustering import ClusterOptions
 from gateway.throttle import Throttle
@@ -52,7 +52,7 @@ logger = logging.getLogger("gateway.cluster")
 class ClusterNode:
     """This node, among the others."""
 
-    def __init__(self, hub: Hub, name: str) -> None:
+    def __init__(self, hub: HubForNodes, name: str) -> None:
         """`hub` has a `ClusterMatchmaker`."""
         self.membership = Membership()
         self.games = Games(hub, partial(self._send, b"g"))
@@ -79,7 +79,7 @@ class ClusterNode:
 
     def joined(self, node: str, now: float) -> None:
         """Hear that a node can be sent to."""
-        logger.info("linked with node %s", node, extra={"event": "node_linked", "node": node})
+        logger.info("linked with node %s", node, extra={"event": "node_linked", "other": node})
         if self.pairs is not None and self.pairs[0] == self._name:
             self._send(b"h", node, b"%d" % self.pairs[1])
 
@@ -108,7 +108,7 @@ class ClusterNode:
 
     def lost(self, node: str, now: float) -> None:
         """Hear that a node, or the way to it, is gone."""
-        logger.warning("lost node %s", node, extra={"event": "node_lost", "node": node})
+        logger.warning("lost node %s", node, extra={"event": "node_lost", "other": node})
         self._said.pop(node, None)
         if self.pairs is not None and self.pairs[0] == node:
             self.pairs = None
@@ -145,7 +145,8 @@ class ClusterNode:
         elif wanted != self.pairs:
             self._cease()
             self.pairs = wanted
-            self._matchmaker.attach(*wanted, now, self.links.nodes)
+            others = self.links.nodes if wanted[0] == self._name else ()
+            self._matchmaker.attach(*wanted, now, others)
             self._tell_who_pairs(*wanted)
             self._hub.settle(now)
 
@@ -168,7 +169,7 @@ class ClusterNode:
         if name == self._name:
             for node in self.links.nodes:
                 self._send(b"h", node, b"%d" % epoch)
-        about = {"event": "pairing", "node": name, "epoch": epoch}
+        about = {"event": "pairing", "other": name, "epoch": epoch}
         if name is None:
             logger.warning("nobody pairs the players of all nodes; this one pairs its own", extra=about)
         else:
@@ -186,7 +187,7 @@ async def joined(
     options: ClusterOptions,
     rules: Mapping[str, float],
     run: int,
-    hub: Hub,
+    hub: HubForNodes,
     epoll: EpollReader | None,
 ) -> AsyncIterator[ClusterNode]:
     """Be a node of the cluster while the block lasts. Raises OSError if that cannot be.

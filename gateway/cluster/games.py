@@ -11,15 +11,15 @@ strictly as a client's text: anything else is an `EncodingError`.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import isfinite
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from gateway.game.board import COLUMNS, Board
 from gateway.game.commands import Command, Leave, Play
 from gateway.game.encoding import EncodingError, decode_command, decode_event, encode
 from gateway.game.events import Dismissed, Ended, Event, Moved, Started, ToMove, Why
-from gateway.game.manners import Manners
 from gateway.game.results import Results
-from gateway.hub.seat import Mailbox, Seat
+from gateway.hub.interfaces import HubForNodes
+from gateway.hub.seat import Seat
 from gateway.matchmaking.matchmaker import Hosted, Hosting, Turn
 
 ITS_OWN = frozenset({Why.SERIES_OVER, Why.TIME, Why.FORFEIT, Why.REFUSED, Why.LEFT})
@@ -27,32 +27,6 @@ ITS_OWN = frozenset({Why.SERIES_OVER, Why.TIME, Why.FORFEIT, Why.REFUSED, Why.LE
 
 Send: TypeAlias = Callable[[bytes], None]
 """Puts a frame on its way to one node."""
-
-
-class HubForNodes(Protocol):
-    """What the players of other nodes need. All times are seconds of the hub's clock."""
-
-    @property
-    def results(self) -> Results:
-        """Where results are kept."""
-
-    def open(self, mailbox: Mailbox, manners: Manners, now: float, origin: str = "") -> Seat:
-        """Return a seat for a player of another node."""
-
-    def submit(self, seat: Seat, command: Command, now: float) -> bool:
-        """Carry out or refuse a command."""
-
-    def arrived(self, seat: Seat, command: Command, answered: ToMove | None, used: float, now: float) -> None:
-        """Carry out a command from another node; a move answers a request, and took `used` seconds there."""
-
-    def flagged(self, seat: Seat, request: ToMove, used: float, now: float) -> None:
-        """Let a seat lose on time whose request to move was open for `used` seconds there."""
-
-    def told(self, seat: Seat, event: Event, now: float) -> None:
-        """Tell a seat what happened in its series on another node."""
-
-    def lose(self, seat: Seat, now: float) -> None:
-        """Let a series be over, and a game in it have no result: the way to the other node is gone."""
 
 
 @dataclass(eq=False, slots=True)

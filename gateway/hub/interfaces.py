@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from gateway.game.commands import Command
-from gateway.game.events import ToMove
+from gateway.game.events import Event, ToMove
 from gateway.game.facts import Snapshot
 from gateway.game.manners import Manners
 from gateway.game.results import Results
 from gateway.hub.feed import Feed
+from gateway.hub.mailbox import Mailbox
 from gateway.hub.remote import RemoteGame
-from gateway.hub.seat import Mailbox, Seat
-from gateway.matchmaking.matchmaker import Hosted, Hosting, Opponent, Visitors
+from gateway.hub.seat import Seat
+from gateway.matchmaking.matchmaker import Hosted, Hosting, Matchmaker, Opponent, Visitors
 
 
 class Outgoing(Mailbox, Protocol):
@@ -101,6 +102,49 @@ class HubForSubscribers(Protocol):
 
     def snapshot(self, now: float, seats: Iterable[Seat] | None = None) -> Snapshot:
         """Return all that is on, or the part of it that is of `seats`. MUST NOT be called by `wake`."""
+
+
+class HubForNodes(Protocol):
+    """What the players of other nodes need. All times are seconds of the hub's clock."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nobody is let in any more."""
+
+    @property
+    def matchmaker(self) -> Matchmaker:
+        """What pairs the players."""
+
+    @property
+    def results(self) -> Results:
+        """Where results are kept."""
+
+    def open(self, mailbox: Mailbox, manners: Manners, now: float, origin: str = "") -> Seat:
+        """Return a seat for a player of another node."""
+
+    def submit(self, seat: Seat, command: Command, now: float) -> bool:
+        """Carry out or refuse a command."""
+
+    def arrived(self, seat: Seat, command: Command, answered: ToMove | None, used: float, now: float) -> None:
+        """Carry out a command from another node; a move answers a request, and took `used` seconds there."""
+
+    def flagged(self, seat: Seat, request: ToMove, used: float, now: float) -> None:
+        """Let a seat lose on time whose request to move was open for `used` seconds there."""
+
+    def told(self, seat: Seat, event: Event, now: float) -> None:
+        """Tell a seat what happened in its series on another node."""
+
+    def lose(self, seat: Seat, now: float) -> None:
+        """Let a series be over, and a game in it have no result: the way to the other node is gone."""
+
+    def connect(self, nodes: "Nodes") -> None:
+        """Let players meet those of other nodes."""
+
+    def can_reach(self, seat: int) -> bool:
+        """Whether nothing says that the player on a seat has vanished."""
+
+    def settle(self, now: float) -> None:
+        """Carry out what the matchmaker answers: it has heard of something elsewhere."""
 
 
 class Nodes(Protocol):

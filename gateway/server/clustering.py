@@ -26,7 +26,8 @@ PACKAGE = "coredis"
 REGISTRY_PORT = 6379
 HERE = "127.0.0.1"
 
-_LONGEST_FILE = 4096
+_LONGEST_FILE = 1024 * 1024
+_LONGEST_PASSWORD = 4096
 _NODE = re.compile(rf"[A-Za-z0-9._-]{{1,{LONGEST_NODE}}}")
 _PREFIX = re.compile(r"[A-Za-z0-9._:-]{1,64}")
 _ADDRESS = re.compile(r"(?:\[(?P<six>[0-9A-Fa-f:.]+)\]|(?P<host>[^\s:\[\]/@]+))(?::(?P<port>[0-9]{1,5}))?")
@@ -149,6 +150,9 @@ def cluster_options(options: Options) -> ClusterOptions | None:
     if options.cluster is None:
         return None
     url = urlsplit(options.cluster)
+    for name, file in parse_qsl(url.query):
+        if name in _FILES:
+            read_file(file, f"--cluster: {name}", _LONGEST_FILE)  # `ssl` does not say which one is missing
     password = None if url.password is None else unquote(url.password)
     if options.cluster_password_file is not None:
         password = _password(options.cluster_password_file)
@@ -222,7 +226,7 @@ def _host_towards(url: SplitResult) -> str:
 
 def _password(file: str) -> str:
     """Return the password in a file, without the end of its line. Raises OSError."""
-    data = read_file(file, "--cluster-password-file", _LONGEST_FILE)
+    data = read_file(file, "--cluster-password-file", _LONGEST_PASSWORD)
     try:
         lines = data.decode().splitlines()
     except UnicodeDecodeError:

@@ -50,8 +50,9 @@ class _Formatter(logging.Formatter):
 class PlainFormatter(_Formatter):
     """Time, level and message in one line; the lines of an exception are indented."""
 
-    def __init__(self) -> None:
-        super().__init__("%(asctime)s %(levelname)-7s %(message)s")
+    def __init__(self, node: str = "") -> None:
+        """`node` is what the server is called in its cluster, if it is in one."""
+        super().__init__(f"%(asctime)s %(levelname)-7s {f'[{node}] ' if node else ''}%(message)s")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  as the library calls it
         """Return the line."""
@@ -65,12 +66,18 @@ class PlainFormatter(_Formatter):
 class JsonFormatter(_Formatter):
     """One JSON object a line: time, level and logger, the fields of the record, and its message."""
 
+    def __init__(self, node: str = "") -> None:
+        """`node` is what the server is called in its cluster, if it is in one."""
+        super().__init__()
+        self._about = {"node": node} if node else {}
+
     def format(self, record: logging.LogRecord) -> str:
         """Return the line for `record`."""
         line: dict[str, object] = {
             "time": self.formatTime(record),
             "level": record.levelname.lower(),
             "logger": record.name,
+            **self._about,
         }
         line |= {name: value for name, value in vars(record).items() if name not in _USUAL}
         line["message"] = record.getMessage()
@@ -123,11 +130,11 @@ class ThreadedHandler(logging.Handler):
             self._lines.task_done()
 
 
-def set_up_logging(level: str, *, as_json: bool) -> None:
-    """Log to stderr from `level`, one of `options.LEVELS`, upwards."""
+def set_up_logging(level: str, *, as_json: bool, node: str = "") -> None:
+    """Log to stderr from `level`, one of `options.LEVELS`, upwards; `node` is told in each line."""
     closed = sys.stderr is None  # by whoever started the process
     handler = logging.NullHandler() if closed else ThreadedHandler(sys.stderr.fileno())
-    handler.setFormatter(JsonFormatter() if as_json else PlainFormatter())
+    handler.setFormatter(JsonFormatter(node) if as_json else PlainFormatter(node))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     for library in ("trio-websocket", "trio"):
         logging.getLogger(library).setLevel(max(logging.WARNING, logging.getLogger().level))

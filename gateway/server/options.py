@@ -110,9 +110,24 @@ def _settled(parser: Parser, arguments: Sequence[str], dialects: Sequence[Descri
     workers.settle(parser, settled)
     clustering.settle(parser, settled)
     _settle_web(parser, settled)
+    _refuse_one_port_for_two(parser, options, dialects)
     certificates.settle(parser, options)
     accounts.settle_options(parser, options)
     return settled
+
+
+def page_port(options: Options) -> int | None:
+    """Return the port of the page's own; None if it has none, or sockets that were handed over."""
+    if options.web == NO_WEB or PAGE in options.sockets or (options.web is None and options.port is not None):
+        return None
+    return WEB_PORT if options.web is None else options.web
+
+
+def _refuse_one_port_for_two(parser: Parser, options: Options, dialects: Sequence[Description]) -> None:
+    """Refuse what the system would not where ports are shared: clients would find one or the other."""
+    ports = [port for port in workers.wanted(options, dialects, page_port(options)).values() if port]
+    if options.share_ports and len({*ports}) < len(ports):
+        parser.error("two options name the same port, which cannot be shared with another server then")
 
 
 def _take_sockets(parser: Parser, options: Options, dialects: Sequence[Description]) -> None:

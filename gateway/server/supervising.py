@@ -25,7 +25,7 @@ from gateway.server.arguments import Description, Options, in_one_line
 from gateway.server.crew import Crew, EndedError, Member, Order
 from gateway.server.logs import set_up_logging
 from gateway.server.notifying import READY, keep_alive, notify, reloading, stopping, watchdog
-from gateway.server.options import NO_WEB, PAGE, WEB_PORT
+from gateway.server.options import WEB_PORT, page_port
 from gateway.server.reloading import has_terminal
 from gateway.server.reserving import PortInUseError, reserved
 from gateway.server.workers import arguments, wanted
@@ -84,24 +84,15 @@ def _prepared(
             environment = own_registry.environment(os.environ)
             registry = Order(REGISTRY, own_registry.command(folder), environment, dies_by=signal.SIGKILL)
         try:
-            ports = opened.enter_context(reserved(wanted(options, dialects, _page(options)), options.host))
+            ports = opened.enter_context(
+                reserved(wanted(options, dialects, page_port(options)), options.host)
+            )
         except PortInUseError as error:
-            raise PortInUseError(f"{error}; give each option for a port another one, or --no-web") from error
-        yield (
-            folder,
-            [
-                _order(options, index, arguments(options, given, index, ports, url))
-                for index in range(1, options.workers + 1)
-            ],
-            registry,
-        )
-
-
-def _page(options: Options) -> int | None:
-    """Return the page's port, None if it has none of its own, or sockets that were handed over."""
-    if options.web == NO_WEB or PAGE in options.sockets or (options.web is None and options.port is not None):
-        return None
-    return WEB_PORT if options.web is None else options.web
+            hint = f"; without --web or --no-web the page takes {WEB_PORT}" if options.web is None else ""
+            raise PortInUseError(f"{error}{hint}") from error
+        lines = [arguments(options, given, each, ports, url) for each in range(1, options.workers + 1)]
+        orders = [_order(options, index, words) for index, words in enumerate(lines, 1)]
+        yield folder, orders, registry
 
 
 def _order(options: Options, index: int, words: Sequence[str]) -> Order:
@@ -154,7 +145,12 @@ async def _play(crew: Crew, pipe: tuple[int, int]) -> None:
 async def _announce(crew: Crew, announced: int) -> None:
     """Print what the first worker has printed, once all are ready. Raises OSError where stdout is closed."""
     if await crew.all_ready():
-        print(os.read(announced, _LONGEST_TEXT).decode(errors="backslashreplace"), end="", flush=True)
+        text = os.read(announced, _LONGEST_TEXT).decode(errors="backslashreplace")
+        try:
+            print(text, end="", flush=True)
+        except OSError:
+            sys.stdout = None  # the interpreter would try once more at its end
+            raise
         notify(READY)
 
 

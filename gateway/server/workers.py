@@ -45,6 +45,7 @@ def settle(parser: Parser, settled: Settings) -> None:
         return
     if sys.platform != "linux":
         parser.error("--workers: this system does not spread connections over processes; Linux does")
+    options.share_ports = True
     options.node = options.node or f"{host_name()[: LONGEST_NODE - 12]}-{os.getpid()}"
     if len(_name(options, options.workers)) > LONGEST_NODE:
         parser.error(f"--node: with --workers a name has {LONGEST_NODE - 4} characters at most")
@@ -60,12 +61,11 @@ def wanted(options: Options, dialects: Sequence[Description], page: int | None) 
 
     Those for which sockets were handed over are left out.
     """
-    ports = {
+    ports = {"port": options.port, "web": page}
+    ports |= {
         each.option: getattr(options, each.option) for each in dialects if each.name not in options.sockets
     }
-    return {
-        name: port for name, port in {**ports, "port": options.port, "web": page}.items() if port is not None
-    }
+    return {name: port for name, port in ports.items() if port is not None}
 
 
 def arguments(
@@ -76,6 +76,7 @@ def arguments(
     It is the one `given`, with what a worker has for itself. `registry` is the URL of the registry that the
     workers have for themselves, None where another one is named.
     """
+    flags = [] if "--share-ports" in given else ["--share-ports"]
     own = {"workers": "1", "node": _name(options, index), "house-workers": str(options.house_workers)}
     own |= {} if registry is None else {"cluster": registry}
     own |= {name: str(port) for name, port in ports.items()}
@@ -83,11 +84,7 @@ def arguments(
         if address is not None:
             port = address.port + index - 1 if address.port else 0
             own[option] = str(replace(address, port=port))
-    return [
-        *_without(own, given),
-        "--share-ports",
-        *(word for name, text in own.items() for word in (f"--{name}", text)),
-    ]
+    return [*_without(own, given), *flags, *(word for name in own for word in (f"--{name}", own[name]))]
 
 
 def _without(names: Iterable[str], given: Sequence[str]) -> Iterator[str]:

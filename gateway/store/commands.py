@@ -112,7 +112,7 @@ def add(database: Database, lines: Iterable[bytes]) -> Iterator[str]:
     with database.writing() as connection:
         while batch := list(islice(numbered, _AT_ONCE)):
             try:
-                stored = storing.store(connection, [record for _, record in batch])
+                stored = storing.store(connection, [record for _, record in batch]).fresh
             except OtherGameError as error:
                 number = max(number for number, record in batch if record.game == error.game)
                 raise StoreError(f"line {number}: {error}") from error

@@ -81,7 +81,7 @@ def from_object(found: object) -> GameRecord:
 
 # The parts of it.
 
-_KEYS = {"id", *(field.name for field in fields(GameRecord))} - {"game"}
+_KEYS = {"id", *(field.name for field in fields(GameRecord) if field.compare)} - {"game"}
 
 
 def _could_end_so(record: GameRecord) -> bool:

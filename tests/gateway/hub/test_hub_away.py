@@ -1,6 +1,7 @@
 """Players of two nodes: what they are told is what two players of one node are told."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import pytest
 from hub_world import (
@@ -15,7 +16,7 @@ from hub_world import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
-from two_nodes import TwoNodes
+from two_nodes import TwoNodes, turn_of
 
 from gateway.game.commands import Ask, Enter, InLobby, Unfit, Unreadable
 from gateway.game.events import (
@@ -30,6 +31,7 @@ from gateway.game.events import (
 )
 from gateway.game.manners import Manners
 from gateway.hub.seat import Waiting
+from gateway.matchmaking.matchmaker import Again, Deserted
 
 MANNERS = {"stands by": STANDING_BY, "steps out": STEPPING_OUT, "hangs up": HANGING_UP}
 ALL = pytest.mark.parametrize("guest", MANNERS.values(), ids=MANNERS)
@@ -50,7 +52,7 @@ class Story:
         if nodes == 2:
             self.host = entered(self.way.host, host, "ann")
             self.guest = entered(self.way.guest, guest, "bob")
-            self.way.meet(self.host, self.guest)
+            self.match = self.way.meet(self.host, self.guest)
         else:
             while True:  # until the lot lets the right one open
                 self.world = World(seed=self.seed)
@@ -230,3 +232,87 @@ def test_player_that_has_left_its_game_on_another_node_is_told_nothing_more() ->
     assert story.host.last(Ended).reason is Reason.LEFT
     assert story.guest.last(Dismissed).why is Why.LEFT
     assert not story.guest.all(Ended)
+
+
+def test_series_whose_guest_is_not_there_ends_without_a_result() -> None:
+    story = Story(STANDING_BY, STANDING_BY, nodes=2)
+    story.play([3])
+    story.way.host.answer(Deserted(story.match))
+    assert (story.host.last(Ended).reason, story.host.last(Ended).winner) == (Reason.STOPPED, None)
+    assert isinstance(story.host.seat.situation, Waiting)
+
+
+def test_deserted_series_that_is_over_already_changes_nothing() -> None:
+    story = Story(STANDING_BY, STANDING_BY, nodes=2)
+    story.host.leave()
+    story.way.host.answer(Deserted(story.match))
+    assert len(story.way.host.results) == 1
+
+
+def test_player_whose_match_came_to_nothing_waits_in_another_turn() -> None:
+    node = TwoNodes().host
+    player = entered(node, STANDING_BY, "ann")
+    turn, since = turn_of(player), player.seat.situation.since
+    node.answer(Again(turn))
+    assert turn_of(player) != turn
+    assert player.seat.situation.since == since
+
+
+def test_where_no_game_begins_any_more_nobody_waits_again() -> None:
+    node = TwoNodes().host
+    player = entered(node, STANDING_BY, "ann")
+    turn = turn_of(player)
+    node.hub.drain()
+    node.answer(Again(turn))
+    assert turn_of(player) == turn
+
+
+def test_guest_of_a_node_that_stops_hears_of_no_result_and_keeps_its_seat() -> None:
+    story = Story(STANDING_BY, STANDING_BY, nodes=2)
+    story.play([3, 4])
+    story.way.host.hub.close(story.way.host.now)
+    story.carry()
+    assert (story.guest.last(Ended).reason, story.guest.last(Ended).winner) == (Reason.STOPPED, None)
+    assert not story.guest.all(Dismissed)
+    assert isinstance(story.guest.seat.situation, Waiting)
+
+
+def test_guest_of_a_node_that_drains_finishes_its_game_and_keeps_its_seat() -> None:
+    story = Story(STANDING_BY, STANDING_BY, nodes=2)
+    story.play([3, 4])
+    host = story.way.host
+    host.hub.drain()
+    story.play([3, 4, 3, 4, 3])
+    for seat in host.hub.seats():
+        host.hub.let_go(seat, host.now)
+    story.carry()
+    assert story.guest.last(Ended).reason is Reason.FOUR
+    assert isinstance(story.guest.seat.situation, Waiting)
+
+
+def test_guest_hears_of_an_end_once_it_is_stored() -> None:
+    story = Story(STANDING_BY, STANDING_BY, nodes=2)
+    unstored = Unstored(story.way.host)
+    story.play([3, 4, 3, 4, 3, 4, 3])
+    assert not story.guest.all(Ended)
+    assert story.guest.plays
+    unstored.store()
+    story.carry()
+    assert story.guest.last(Ended).reason is Reason.FOUR
+    assert isinstance(story.guest.seat.situation, Waiting)
+
+
+class Unstored:
+    """Results of a node that take a while to be stored."""
+
+    def __init__(self, node: World) -> None:
+        self._told: list[Callable[[], object]] = []
+        self._is_open = True
+        results: Any = node.hub.results
+        results.is_open = lambda game: self._is_open
+        results.when_stored = lambda game, then: self._told.append(then)
+
+    def store(self) -> None:
+        self._is_open = False
+        for then in self._told:
+            then()

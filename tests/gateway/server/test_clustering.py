@@ -4,12 +4,13 @@ import argparse
 import socket
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
 from adapters.front_ends import DIALECTS
 from gateway.server import clustering
-from gateway.server.arguments import Options
+from gateway.server.arguments import Options, in_one_line
 from gateway.server.clustering import ClusterOptions, NodeAddress, cluster_options, host_name, registry_url
 from gateway.server.options import in_force, parse
 
@@ -185,15 +186,25 @@ def test_two_passwords_are_refused(
     assert "has a password; give no" in refused(capsys, "--cluster-password-file", str(secret_file))
 
 
-def test_other_side_of_tls_is_checked_whatever_the_url_says() -> None:
-    url = joined("--cluster", "rediss://127.0.0.1/0?ssl_ca_certs=/etc/our ca.pem").url
+def test_other_side_of_tls_is_checked_whatever_the_url_says(tmp_path: Path) -> None:
+    file = tmp_path / "our ca.pem"
+    file.touch()
+    url = joined("--cluster", f"rediss://127.0.0.1/0?ssl_ca_certs={file}").url
     pool = pytest.importorskip("coredis.pool").ConnectionPool
-    assert url == (
-        "rediss://127.0.0.1:6379/0?ssl_ca_certs=%2Fetc%2Four+ca.pem"
-        "&ssl_check_hostname=true&ssl_cert_reqs=required"
-    )
+    assert dict(parse_qsl(urlsplit(url).query)) == {
+        "ssl_ca_certs": str(file),
+        "ssl_check_hostname": "true",
+        "ssl_cert_reqs": "required",
+    }
     context = pool.from_url(joined("--cluster", "rediss://127.0.0.1/0").url).connection_kwargs["ssl_context"]
     assert (context.check_hostname, context.verify_mode.name) == (True, "CERT_REQUIRED")
+
+
+def test_file_for_tls_that_is_missing_is_named() -> None:
+    options = parse(["--cluster", "rediss://127.0.0.1/0?ssl_ca_certs=/nowhere"], DIALECTS)
+    with pytest.raises(OSError, match="No such file") as error:
+        cluster_options(options)
+    assert in_one_line(error.value) == "--cluster: ssl_ca_certs: /nowhere: No such file or directory"
 
 
 def test_results_are_in_a_database_for_all_or_not_kept(capsys: pytest.CaptureFixture[str]) -> None:

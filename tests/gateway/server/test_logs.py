@@ -321,6 +321,15 @@ def test_setting_up_twice_says_everything_once(capfd: pytest.CaptureFixture[str]
     assert logged(capfd).count("once") == 1
 
 
+@pytest.mark.usefixtures("_own_logging")
+@pytest.mark.parametrize("as_json", [False, True])
+def test_each_line_of_a_node_names_it(capfd: pytest.CaptureFixture[str], *, as_json: bool) -> None:
+    set_up_logging("info", as_json=as_json, node="ant")
+    logging.getLogger("x").info("said")
+    line = logged(capfd)
+    assert json.loads(line)["node"] == "ant" if as_json else " [ant] said" in line
+
+
 def test_reader_who_stands_still_stops_nobody_and_is_told_what_it_missed() -> None:
     reader, writer = os.pipe()
     handler = ThreadedHandler(writer)

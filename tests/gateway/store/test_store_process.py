@@ -322,7 +322,7 @@ def answers_to(said: bytes) -> list[object]:
 @pytest.mark.parametrize("missing", [1, 10])
 def test_half_a_message_is_the_end_and_what_came_before_is_stored(database: Database, missing: int) -> None:
     said = messages(database, question(1), question(2))[:-missing]
-    assert answers_to(said) == [READY, ("done", None)]
+    assert answers_to(said) == [READY, ("done", [])]
     assert stored(database) == [1]
 
 

@@ -1,5 +1,7 @@
 """Games are stored once and whole, and the totals say what the games say."""
 
+from dataclasses import replace
+
 import pytest
 from game_records import drawn, game, numbered
 from hypothesis import HealthCheck, given, settings
@@ -9,6 +11,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from store_world import NAMES, enclosure, keep, records
 from trials import FEW
 
+from gateway.game.board import FIRST
 from gateway.game.events import Reason, Spoken
 from gateway.store import storing
 from gateway.store.database import Database
@@ -62,9 +65,27 @@ def test_another_game_with_the_same_id_is_an_error_and_nothing_is_stored(
 def test_of_what_is_stored_already_only_the_rest_is_new(database: Database) -> None:
     one, two, three = games_of_three = numbered([game(), drawn(), game("carol")])
     with database.writing() as connection:
-        assert storing.store(connection, [one, two]) == [one, two]
-        assert storing.store(connection, [two, three, three]) == [three]
-        assert storing.store(connection, games_of_three) == storing.store(connection, []) == []
+        assert storing.store(connection, [one, two]).fresh == [one, two]
+        assert storing.store(connection, [two, three, three]).fresh == [three]
+        assert storing.store(connection, games_of_three).fresh == storing.store(connection, []).fresh == []
+
+
+def test_of_a_game_that_two_servers_end_otherwise_the_first_end_counts(database: Database) -> None:
+    [first] = numbered([game()])
+    second = replace(first, winner=None, reason=Reason.STOPPED, counted=False, remote=FIRST)
+    keep(database, [first])
+    with database.writing() as connection:
+        stored = storing.store(connection, [second])
+    assert (stored.fresh, stored.otherwise) == ([], [first])
+    assert stored.otherwise[0].remote == FIRST
+
+
+def test_of_two_ends_of_a_game_in_one_batch_the_first_counts(database: Database) -> None:
+    [first] = numbered([game()])
+    second = replace(first, winner=None, reason=Reason.STOPPED, counted=False, remote=FIRST)
+    with database.writing() as connection:
+        stored = storing.store(connection, [first, second])
+    assert (stored.fresh, stored.otherwise) == ([first], [first])
 
 
 def test_game_that_cannot_be_stored_takes_its_batch_with_it(database: Database) -> None:

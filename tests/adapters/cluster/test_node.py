@@ -1,0 +1,191 @@
+"""A node among others: who pairs, and that what arrives together is carried out in its order."""
+
+import random
+from collections.abc import Mapping
+
+import pytest
+import trio
+from hub_world import STANDING_BY, Client, World
+from trio.testing import MockClock
+
+from adapters.cluster.node import ALONE, ClusterNode
+from gateway.cluster.matchmaker import ClusterMatchmaker
+from gateway.cluster.membership import LEASE, Holder, Place, View
+from gateway.game.commands import LOBBY
+from gateway.game.events import Ended, Started
+from gateway.hub.hub import Hub
+from gateway.hub.series import CROSSING
+from gateway.matchmaking.standard import LobbyAndTables
+
+
+class FakeLinks:
+    """The links of one node: what is sent arrives at once with all that was sent in one turn."""
+
+    def __init__(self, net: "Net", name: str) -> None:
+        self.sent: list[tuple[str, bytes]] = []
+        self.nodes: list[str] = []
+        self._net, self._name = net, name
+
+    def send(self, node: str, frame: bytes) -> None:
+        if node in self.nodes:
+            self.sent.append((node, frame))
+
+    def meet(self, places: Mapping[str, tuple[str, int]]) -> None:
+        pass
+
+
+class Server(World):
+    """A hub that is a node's."""
+
+    now = property(lambda _: trio.current_time(), lambda _, now: None)  # type: ignore[assignment]
+
+    def __init__(self, net: "Net", name: str, run: int) -> None:
+        super().__init__()
+        self.run = run
+        matchmaker = ClusterMatchmaker(name, run, lambda: LobbyAndTables(random.Random(0)))
+        self.hub = Hub(self.hub._runner._terms, matchmaker, self.hub.results)
+        self.links = FakeLinks(net, name)
+        self.node = ClusterNode(self.hub, name)
+        self.node.links = self.links  # type: ignore[assignment]
+
+    def come(self, name: str) -> Client:
+        client = self.client(STANDING_BY)
+        client.enter(LOBBY, name)
+        return client
+
+
+class Net:
+    """Nodes that reach each other."""
+
+    def __init__(self, *names: str) -> None:
+        self.servers = {name: Server(self, name, run) for run, name in enumerate(names, 1)}
+        for name, server in self.servers.items():
+            server.links.nodes = [each for each in names if each != name]
+
+    def __getitem__(self, name: str) -> Server:
+        return self.servers[name]
+
+    def hold(self, name: str | None, epoch: int) -> None:
+        """Let the registry say who has the lease, to all."""
+        places = {each: Place("h", 1, server.run) for each, server in self.servers.items()}
+        for server in self.servers.values():
+            server.node.seen(View(None if name is None else Holder(name, epoch), places), trio.current_time())
+        self.carry()
+
+    def carry(self) -> None:
+        """Do what is due, and let all that is on its way arrive: what goes from one to another together."""
+        for server in self.servers.values():
+            server.hub.tick(trio.current_time())
+        while any(server.links.sent for server in self.servers.values()):
+            for name, server in self.servers.items():
+                sent, server.links.sent = server.links.sent, []
+                for to in dict.fromkeys(to for to, _ in sent):
+                    there, now = self[to].node, trio.current_time()
+                    for frame in [frame for node, frame in sent if node == to]:
+                        there.receive(name, frame, now)
+                    there.settle(now)
+
+    def pairs(self) -> list[tuple[str | None, int] | None]:
+        return [server.node.pairs for server in self.servers.values()]
+
+
+@pytest.fixture
+async def net(autojump_clock: MockClock) -> Net:
+    return Net("a", "b")
+
+
+async def test_node_with_the_lease_pairs_and_the_others_follow_it(net: Net) -> None:
+    net.hold("b", 1)
+    assert net.pairs() == [("b", 1), ("b", 1)]
+
+
+async def test_nobody_follows_a_node_that_has_not_said_that_it_pairs(net: Net) -> None:
+    net["a"].node.seen(View(Holder("b", 1), {}), trio.current_time())
+    assert net["a"].node.pairs is None
+
+
+async def test_players_of_two_nodes_play(net: Net) -> None:
+    net.hold("a", 1)
+    ann, bob = net["a"].come("ann"), net["b"].come("bob")
+    net.carry()
+    assert ann.last(Started).names == bob.last(Started).names == ("ann", "bob")
+
+
+async def test_node_that_is_linked_later_hears_who_pairs(net: Net) -> None:
+    net["b"].links.nodes = []
+    net.hold("b", 1)
+    assert net["a"].node.pairs is None
+    net["b"].links.nodes = ["a"]
+    net["b"].node.joined("a", trio.current_time())
+    net.carry()
+    assert net["a"].node.pairs == ("b", 1)
+
+
+async def test_node_ceases_before_its_lease_runs_out_and_never_pairs_in_that_epoch_again(net: Net) -> None:
+    net.hold("a", 1)
+    await trio.sleep(LEASE)
+    net["a"].node.follow(trio.current_time())
+    net.carry()
+    assert net["a"].node.pairs is None
+    net.hold("a", 1)
+    assert net["a"].node.pairs is None
+    assert not net["a"].node.may_pair
+    net.hold(None, 1)
+    assert net["a"].node.may_pair
+    net.hold("a", 2)
+    assert net.pairs() == [("a", 2), ("a", 2)]
+
+
+async def test_where_nobody_pairs_each_node_pairs_its_own_until_one_pairs_again(net: Net) -> None:
+    net.hold("a", 1)
+    ann, bob = net["a"].come("ann"), net["b"].come("bob")
+    net.carry()
+    await trio.sleep(LEASE)
+    for wait in (0.0, ALONE + 0.1):
+        await trio.sleep(wait)
+        for server in net.servers.values():
+            server.node.follow(trio.current_time())
+        net.carry()
+    assert net.pairs() == [(None, 0), (None, 0)]
+    assert ann.plays
+    assert bob.plays
+    cid, dan = net["b"].come("cid"), net["b"].come("dan")
+    net.carry()
+    assert cid.last(Started).names == dan.last(Started).names
+    net.hold("b", 2)
+    assert net.pairs() == [("b", 2), ("b", 2)]
+
+
+async def test_node_follows_the_highest_epoch_that_it_has_heard_of(net: Net) -> None:
+    net.hold("b", 3)
+    net["a"].node.receive("b", b"h2", trio.current_time())
+    assert net["a"].node.pairs == ("b", 3)
+
+
+async def test_node_that_stops_gives_up_its_lease(net: Net) -> None:
+    net.hold("a", 1)
+    net["a"].hub.drain()
+    assert not net["a"].node.may_pair
+    net["a"].node.follow(trio.current_time())
+    assert net["a"].node.pairs is None
+
+
+async def test_when_a_node_is_lost_its_games_end_and_its_players_opponents_wait(net: Net) -> None:
+    net.hold("a", 1)
+    ann, bob = net["a"].come("ann"), net["b"].come("bob")
+    net.carry()
+    for name, other in (("a", "b"), ("b", "a")):
+        net[name].links.nodes = []
+        net[name].node.lost(other, trio.current_time())
+    assert [player.last(Ended).winner for player in (ann, bob)] == [None, None]
+    assert net["b"].node.pairs is None
+    eve = net["a"].come("eve")
+    await trio.sleep(CROSSING)
+    net.carry()
+    assert eve.opponent == "ann"
+
+
+@pytest.mark.parametrize("frame", [b"", b"x", b"h", b"hx", b"p", b"p{}", b"g", b"gm 1.1"])
+async def test_what_no_node_says_is_a_value_error(net: Net, frame: bytes) -> None:
+    with pytest.raises(ValueError):
+        net["a"].node.receive("b", frame, 0.0)

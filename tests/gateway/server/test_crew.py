@@ -1,0 +1,177 @@
+"""Programs that are kept running, by small ones that say what they are told to."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+import trio
+
+from gateway.server import crew as module
+from gateway.server.crew import Crew, EndedError, Member, Order
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="it is Linux that ends them with this process"
+)
+
+PATIENCE = 30.0
+SAY = """
+import os, signal, socket, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGUSR1})
+def say(state):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
+        sender.sendto(state.encode(), os.environ["NOTIFY_SOCKET"])
+"""
+READY = SAY + "say('A=1\\nREADY=1'); "
+WAIT = "signal.sigwait({signal.SIGTERM, signal.SIGUSR1})"
+
+
+def program(text: str, name: str = "one") -> Member:
+    environment = {name: text for name, text in os.environ.items() if not name.startswith("COV")}
+    return Member(Order(name, [sys.executable, "-S", "-c", text], environment))
+
+
+@asynccontextmanager
+async def kept(folder: Path, *members: Member, period: float = math.inf) -> AsyncIterator[Crew]:
+    """Keep programs running while the context lasts; then stop them."""
+    crew = Crew(members, folder, period)
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            for member in members:
+                nursery.start_soon(crew.keep, member)
+            yield crew
+            crew.stop()
+            for member in members:
+                member.send(signal.SIGTERM)
+
+
+async def until(what: Callable[[], bool]) -> None:
+    while not what():  # noqa: ASYNC110  processes tell nobody
+        await trio.sleep(0.005)
+
+
+@pytest.fixture(autouse=True)
+def short_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FIRST_PAUSE", 0.01)
+
+
+async def test_all_are_ready_once_each_has_said_so(tmp_path: Path) -> None:
+    members = [program(READY + WAIT, "one"), program(READY + WAIT, "two")]
+    async with kept(tmp_path, *members) as crew:
+        assert not members[0].is_up
+        assert await crew.all_ready()
+        assert all(each.is_up for each in members)
+
+
+async def test_program_that_ends_is_started_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    member = program(READY + WAIT)
+    async with kept(tmp_path, member) as crew:
+        await crew.all_ready()
+        first = member.process
+        assert first is not None
+        first.kill()
+        await until(lambda: member.is_up and member.process is not first)
+    [record] = caplog.records
+    assert record.getMessage() == "one has ended with status -9; it is started anew in 0.01 s"
+    assert record.levelname == "ERROR"
+
+
+async def test_pause_grows_while_a_program_ends_again_and_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    async with kept(tmp_path, program(READY)):
+        await until(lambda: len(caplog.records) == 3)
+    assert [record.__dict__["seconds"] for record in caplog.records[:3]] == [0.01, 0.02, 0.04]
+    assert {record.levelname for record in caplog.records} == {"INFO"}
+
+
+async def test_program_that_was_never_ready_is_not_started_anew(tmp_path: Path) -> None:
+    crew = Crew([program("raise SystemExit(3)")], tmp_path)
+    with pytest.raises(ExceptionGroup) as ends:
+        await crew.keep(crew.members[0])
+    assert ends.group_contains(EndedError, match=r"^one has ended before it was ready, with status 3$")
+
+
+async def test_program_that_stands_still_is_killed_and_started_anew(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    member = program(READY + "assert os.environ['WATCHDOG_USEC'] == '200000'; " + WAIT)
+    async with kept(tmp_path, member, period=0.2):
+        await until(lambda: bool(caplog.records))
+    assert "status -9" in caplog.records[0].getMessage()
+
+
+async def test_who_waits_until_a_program_is_ready_is_told_that_it_is_stopped(tmp_path: Path) -> None:
+    member = program(SAY + WAIT)
+    async with kept(tmp_path, member) as crew:
+        await until(lambda: member.process is not None)
+        crew.stop()
+        assert not await crew.all_ready()
+
+
+async def test_first_run_alone_has_the_output(tmp_path: Path) -> None:
+    source, output = os.pipe()
+    member = program("print('hello', flush=True)\n" + READY)
+    member.output = output
+    async with kept(tmp_path, member) as crew:
+        await crew.all_ready()
+        await until(lambda: member.process is None)
+        await until(lambda: member.process is not None)
+    os.close(output)
+    assert os.read(source, 1024) + os.read(source, 1024) == b"hello\n"
+    os.close(source)
+
+
+async def test_program_ends_if_this_is_cancelled(tmp_path: Path) -> None:
+    member = program(READY + WAIT)
+    crew = Crew([member], tmp_path)
+    with trio.fail_after(PATIENCE):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(crew.keep, member)
+            await crew.all_ready()
+            process = member.process
+            nursery.cancel_scope.cancel()
+    assert process is not None
+    assert process.returncode == 0
+
+
+PARENT = """
+import os, subprocess, sys, time
+tied = [sys.executable, "-P", "-m", "gateway.server.tied", str(os.getpid()), "9"]
+subprocess.Popen([*tied, "sh", "-c", "echo begun; exec sleep 60"])
+time.sleep(60)
+"""
+
+
+def test_program_ends_with_the_process_that_started_it() -> None:
+    with subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        assert parent.stdout.readline() == b"begun\n"
+        began = time.monotonic()
+        parent.kill()
+        assert parent.stdout.read() == b""  # once nobody has it open
+        assert time.monotonic() - began < PATIENCE
+
+
+def test_program_does_not_begin_if_who_started_it_has_ended() -> None:
+    command = [sys.executable, "-P", "-m", "gateway.server.tied", "1", "9", "echo", "begun"]
+    assert subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=PATIENCE).stdout == b""
+
+
+def test_sockets_that_are_handed_on_are_for_the_program_itself() -> None:
+    command = [sys.executable, "-P", "-m", "gateway.server.tied", str(os.getpid()), "9"]
+    shown = subprocess.run(
+        [*command, "sh", "-c", "echo $$ $LISTEN_PID"],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "LISTEN_FDS": "1", "LISTEN_PID": "1"},
+        check=True,
+        timeout=PATIENCE,
+    ).stdout.split()
+    assert shown[0] == shown[1]
