@@ -82,6 +82,7 @@ class TwoNodes:
         while self._frames:
             node, frame = self._frames.popleft()
             self.games[node].receive("other", frame, node.now)
+            node.hub.settle(node.now)
 
     def cut(self) -> None:
         """Let nothing arrive any more, and both nodes know it."""
