@@ -6,7 +6,7 @@ Knows two programs, their options, and three words of a gateway's log. Does not 
 import re
 import shutil
 import subprocess
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory
@@ -46,17 +46,21 @@ def redis_program() -> str | None:
 
 @asynccontextmanager
 async def together(
-    names: Sequence[str], options: Sequence[str], command: Sequence[str] = COMMAND
+    names: Sequence[str],
+    options: Sequence[str],
+    command: Sequence[str] = COMMAND,
+    hears: Sequence[Callable[[bytes], object]] = (),
 ) -> AsyncIterator[Cluster]:
     """A cluster of nodes of these names, all with the same options, for as long as the block lasts.
 
-    Raises LoadError, ServerError, wrapped.
+    `hears`, if there are any, are called with what the nodes say by stderr. Raises LoadError, ServerError,
+    wrapped.
     """
     with TemporaryDirectory(prefix="c4lab") as folder:
         async with _redis(folder) as (url, redis), trio.open_nursery() as nursery:
             nodes: list[Server] = []
             try:
-                logs = [_Log(len(names) - 1) for _ in names]
+                logs = [_Log(len(names) - 1, also) for also in hears or [len] * len(names)]
                 for name, log in zip(names, logs, strict=True):
                     words = [*options, "--cluster", url, "--node", name]
                     nodes.append(await start(nursery, words, command, log.hear))
@@ -70,14 +74,16 @@ async def together(
 
 
 class _Log:
-    """What a node says until it knows so many others, and who pairs."""
+    """What a node says until it knows so many others, and who pairs; `also` hears all of it."""
 
-    def __init__(self, others: int) -> None:
+    def __init__(self, others: int, also: Callable[[bytes], object]) -> None:
         self.is_linked = trio.Event()
         self._others = others
+        self._also = also
         self._said = b""
 
     def hear(self, data: bytes) -> None:
+        self._also(data)
         if not self.is_linked.is_set():
             self._said += data
             if len({*_LINKED.findall(self._said)}) == self._others and _PAIRS.search(self._said):
