@@ -43,6 +43,8 @@ LAST_WORDS = 1.0
 """Seconds for what a node says last to leave."""
 MOST_DIALING = 64
 """Connections of other nodes at once."""
+HIGHEST = 2**53
+"""The highest epoch: what the registry counts in is a double."""
 LOG_PERIOD = 60.0
 """Seconds before the same trouble is logged again."""
 
@@ -94,7 +96,7 @@ class ClusterNode:
             self._matchmaker.receive(node, decode(said), now)
             self._has_paired = True
         elif kind == b"h":
-            epoch = int(said)
+            epoch = _epoch(said)
             self._said[node] = epoch
             self.membership.heard(epoch)
             self.follow(now)
@@ -180,6 +182,14 @@ class ClusterNode:
 
     def _send(self, kind: bytes, node: str, frame: bytes) -> None:
         self.links.send(node, kind + frame)
+
+
+def _epoch(said: bytes) -> int:
+    """Return an epoch that is said. Raises ValueError for one that no registry gives."""
+    epoch = int(said)
+    if not 0 <= epoch <= HIGHEST:
+        raise ValueError("not an epoch")
+    return epoch
 
 
 @asynccontextmanager

@@ -136,7 +136,7 @@ def set_up_logging(level: str, *, as_json: bool, node: str = "") -> None:
     handler = logging.NullHandler() if closed else ThreadedHandler(sys.stderr.fileno())
     handler.setFormatter(JsonFormatter(node) if as_json else PlainFormatter(node))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    for library in ("trio-websocket", "trio"):
+    for library in ("trio-websocket", "trio", "coredis"):
         logging.getLogger(library).setLevel(max(logging.WARNING, logging.getLogger().level))
 
 

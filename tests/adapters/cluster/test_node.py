@@ -185,7 +185,9 @@ async def test_when_a_node_is_lost_its_games_end_and_its_players_opponents_wait(
     assert eve.opponent == "ann"
 
 
-@pytest.mark.parametrize("frame", [b"", b"x", b"h", b"hx", b"p", b"p{}", b"g", b"gm 1.1"])
+@pytest.mark.parametrize(
+    "frame", [b"", b"x", b"h", b"hx", b"h-1", b"h9007199254740993", b"p", b"p{}", b"g", b"gm 1.1"]
+)
 async def test_what_no_node_says_is_a_value_error(net: Net, frame: bytes) -> None:
     with pytest.raises(ValueError):
         net["a"].node.receive("b", frame, 0.0)

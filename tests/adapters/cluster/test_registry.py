@@ -1,0 +1,113 @@
+"""The registry, on a Redis server of the test's own: names, the lease, and what is left when it forgets."""
+
+import shutil
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from subprocess import DEVNULL, run
+from tempfile import TemporaryDirectory
+
+import coredis
+import pytest
+import trio
+
+from adapters.cluster.registry import NameTakenError, Registry, RegistryError, registry
+from gateway.cluster.membership import Holder, Place
+from gateway.server.clustering import ClusterOptions, NodeAddress
+from gateway.server.own_registry import PROGRAMS, answering, command, url
+
+pytestmark = pytest.mark.skipif(not any(map(shutil.which, PROGRAMS)), reason="needs redis-server")
+
+
+@pytest.fixture
+async def where() -> AsyncIterator[str]:
+    """The URL of a Redis server."""
+    with TemporaryDirectory(prefix="c4-", dir="/tmp") as folder:
+        async with trio.open_nursery() as nursery:
+            start = partial(trio.run_process, command(Path(folder)), stdout=DEVNULL, check=False)
+            process = await nursery.start(start)
+            await answering(Path(folder))
+            yield url(Path(folder))
+            process.kill()
+            nursery.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def node(where: str, name: str, run: int = 1, prefix: str = "c4") -> AsyncIterator[Registry]:
+    options = ClusterOptions(where, None, None, prefix, name, NodeAddress("h", 0))
+    async with registry(options, Place("h", run, run)) as asked:
+        yield asked
+
+
+async def test_first_that_asks_pairs_and_all_see_all(where: str) -> None:
+    async with node(where, "a", 1) as one, node(where, "b", 2) as two:
+        assert (await one.ask(0, may_pair=True)).holder == Holder("a", 1)
+        view = await two.ask(0, may_pair=True)
+        assert view.holder == Holder("a", 1)
+        assert view.nodes == {"a": Place("h", 1, 1), "b": Place("h", 2, 2)}
+
+
+async def test_cluster_of_another_prefix_is_another_one(where: str) -> None:
+    async with node(where, "a") as one, node(where, "a", 2, prefix="other") as two:
+        await one.ask(0, may_pair=True)
+        assert (await two.ask(0, may_pair=True)).nodes == {"a": Place("h", 2, 2)}
+        assert await one.secret() != await two.secret()
+        assert await one.secret() == await one.secret()
+
+
+async def test_name_is_taken_until_its_node_has_gone(where: str) -> None:
+    async with node(where, "a", 1) as one, node(where, "a", 2) as two:
+        await one.ask(0, may_pair=True)
+        with pytest.raises(NameTakenError, match="--node"):
+            await two.ask(0, may_pair=True)
+        await one.go()
+        assert (await two.ask(0, may_pair=True)).holder == Holder("a", 2)
+
+
+async def test_node_that_may_not_pair_any_more_gives_up_the_lease(where: str) -> None:
+    async with node(where, "a", 1) as one, node(where, "b", 2) as two:
+        await one.ask(0, may_pair=True)
+        assert (await one.ask(0, may_pair=False)).holder is None
+        assert (await two.ask(0, may_pair=True)).holder == Holder("b", 2)
+
+
+async def test_lease_runs_out(where: str) -> None:
+    async with node(where, "a", 1) as one, node(where, "b", 2) as two:
+        await one.ask(0, may_pair=True)
+        client = coredis.Redis.from_url(where)
+        async with client:
+            await client.pexpire("c4:lease", 1)
+            with trio.fail_after(10):
+                while await client.exists(["c4:lease"]):
+                    await trio.lowlevel.checkpoint()
+        assert (await two.ask(0, may_pair=True)).holder == Holder("b", 2)
+
+
+async def test_epoch_is_higher_than_any_that_a_node_knows_though_redis_has_forgotten_it(where: str) -> None:
+    async with node(where, "a", 1) as one:
+        assert (await one.ask(7, may_pair=True)).holder == Holder("a", 8)
+        client = coredis.Redis.from_url(where)
+        async with client:
+            await client.flushall()
+        assert (await one.ask(8, may_pair=True)).holder == Holder("a", 9)
+
+
+@pytest.mark.parametrize("said", ["nonsense", '["b", "h", 1]', '["b", "h", 0, 1]', '["b", "h", "1", 1]'])
+async def test_what_no_node_wrote_is_an_error_and_nothing_else(where: str, said: str) -> None:
+    async with node(where, "a", 1) as one:
+        await one.ask(0, may_pair=True)
+        client = coredis.Redis.from_url(where)
+        async with client:
+            await client.set("c4:lease", said)
+        with pytest.raises(RegistryError):
+            await one.ask(0, may_pair=True)
+
+
+def test_server_whose_registry_is_not_there_says_so_in_one_line() -> None:
+    options = ["--cluster", "unix:///tmp/c4-nobody.sock", "--nac4", "0", "--no-web"]
+    ended = run([sys.executable, "-m", "gateway", *options], capture_output=True, check=False, timeout=60)
+    assert ended.returncode == 1
+    [line] = ended.stderr.decode().splitlines()
+    assert line.startswith("c4gateway: error: --cluster: unix:///tmp/c4-nobody.sock: ")
