@@ -24,7 +24,18 @@ from adapters.pacing import ClientLimits, Turns
 from gateway.game.board import FIRST, SECOND, Side
 from gateway.game.clock import Terms
 from gateway.game.commands import Introduce
-from gateway.game.events import Dismissed, Entered, Event, Introduced, Objection, Refused, Remark, Spoken, Why
+from gateway.game.events import (
+    Dismissed,
+    Ended,
+    Entered,
+    Event,
+    Introduced,
+    Objection,
+    Refused,
+    Remark,
+    Spoken,
+    Why,
+)
 from gateway.game.facts import Fact
 from gateway.game.ids import GameId
 from gateway.game.results import Finished
@@ -56,6 +67,9 @@ class FakeResults:
         assert game in self.kept
         assert self._held is not None
         self._held.append(then)
+
+    def as_stored(self, ended: Ended) -> Ended:
+        return ended
 
     def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
         assert (game, side) not in self._enclosed

@@ -24,7 +24,7 @@ from adapters.arena.messages import (
 )
 from adapters.arena.translator import ArenaTranslator
 from adapters.contract import Farewell
-from gateway.game.board import CELLS, COLUMNS, FIRST, SECOND, Board, Side
+from gateway.game.board import CELLS, COLUMNS, FIRST, SECOND, Board, Side, other
 from gateway.game.clock import Terms
 from gateway.game.commands import HOUSE_PLAYERS, Ask, AtTable, Enter, InLobby, Play, Unfit, Unreadable, Wish
 from gateway.game.events import (
@@ -359,7 +359,8 @@ def test_draw_has_winner_0() -> None:
 
 @pytest.mark.parametrize("winner", [FIRST, SECOND])
 def test_opponent_who_left_is_told_of_by_disconnected_alone(winner: Side) -> None:
-    assert told(started(FIRST), Ended(GAME, board_of([3]), winner, Reason.LEFT)) == [Disconnected()]
+    left = Ended(GAME, board_of([3]), winner, Reason.LEFT, leaver=other(winner))
+    assert told(started(FIRST), left) == [Disconnected()]
 
 
 def test_aborted_game_is_told_of_by_disconnected_alone() -> None:
