@@ -55,6 +55,7 @@ def _paced(kind: str, found: Found) -> list[Row]:
         Row("paced", f"{what}, p50 {ALONE}", before, "ms"),
         Row("paced", f"{what}, p50 {BETWEEN}", after, "ms"),
         Row("paced", f"{what}, p50 more by", after - before, "ms", GOALS["p50_ms"]),
+        Row("paced", f"{what}, {ALONE}, off its core", _middle(_waited, found[ALONE]), "", form=".1%"),
     ]
 
 
@@ -72,6 +73,11 @@ def _share(counted: Counted) -> float | None:
     """Return what the busier of all nodes uses of a core."""
     used = _nodes(counted)
     return max(used) / counted.seconds if used else None
+
+
+def _waited(counted: Counted) -> float | None:
+    """Return how much of the time others kept the server off its core."""
+    return None if counted.server_waited is None else counted.server_waited / counted.seconds
 
 
 def _nodes(counted: Counted) -> list[float]:
