@@ -29,9 +29,9 @@ from conformance.launch import COMMAND, Server, running
 BURNER = (sys.executable, "-c", "import os\nstarter = os.getppid()\nwhile os.getppid() == starter: pass")
 """Keeps a core busy while the process that started it lives."""
 ENDLESS = ("--rounds", "1000000", "--games-per-pair", "0")
-SHORT = 1.0, 0.6
-"""Seconds of a stall and of a clock at a cluster. If a node stands still for longer another one may begin to
-pair, and games that are being agreed on are called off; these bots take nothing of the kind.
+AT_CLUSTER = 1.0, 0.6, 300
+"""Seconds of a stall and of a clock, and games at once. If a node stands still or is late for longer, another
+one may begin to pair, and games that are being agreed on are called off; these bots take nothing of the kind.
 """
 _JOB = "conformance.lab.fairness.job"
 
@@ -49,10 +49,10 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _parse(argv: Sequence[str]) -> Namespace:
-    stall, clock = SHORT if "--cluster" in argv else (2.0, 1.5)
+    stall, clock, at_once = AT_CLUSTER if "--cluster" in argv else (2.0, 1.5, 1000)
     parser = Parser.of("fairness", __doc__)
     parser.count("--games", 10_000, "games in all")
-    parser.count("--at-once", 1000, "games at once")
+    parser.count("--at-once", at_once, "games at once")
     parser.count("--stalls", 10, "stalls at least")
     parser.seconds("--stall", stall, "length of one")
     parser.seconds("--clock", clock, "seconds that a player has")

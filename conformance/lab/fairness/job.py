@@ -83,9 +83,10 @@ def play(words: Any) -> object:
 
     begun = perf_counter()
     _let_in(table, words["at_once"])
-    if least:
-        stalls.begin()
     try:
+        _play(table, lambda: counts.begun >= 2 * words["at_once"])  # they come in before the first stall
+        if least:
+            stalls.begin()
         _play(table, lambda: is_enough() and counts.told == counts.slept)
     finally:
         stalls.end()
