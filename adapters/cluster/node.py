@@ -70,8 +70,8 @@ class ClusterNode:
         """The epochs in which linked nodes say that they pair; 0 for one that does not."""
         self._ceased = 0
         """The latest epoch in which this node paired and does not any more."""
-        self._is_settled = True
-        """Whether the matchmaker's answers to all frames were carried out."""
+        self._has_paired = False
+        """Whether the matchmaker has heard of something since its answers were carried out."""
         self._paired_at = trio.current_time()
         """When there was last one that pairs."""
         self.is_registry_away = False
@@ -96,11 +96,12 @@ class ClusterNode:
         """Carry out a frame. Raises ValueError if it says nothing that is understood."""
         kind, said = frame[:1], frame[1:]
         if kind == b"g":
-            self.settle(now)  # the series may have begun with the frame before
+            if self._has_paired:
+                self.settle(now)  # the series may have begun with the frame before
             self.games.receive(node, said, now)
         elif kind == b"p":
             self._matchmaker.receive(node, decode(said), now)
-            self._is_settled = False
+            self._has_paired = True
         elif kind == b"h":
             epoch = _epoch(said)
             self._said[node] = epoch
@@ -113,9 +114,8 @@ class ClusterNode:
 
     def settle(self, now: float) -> None:
         """Carry out what follows from the frames that arrived together."""
-        if not self._is_settled:
-            self._is_settled = True
-            self._hub.settle(now)
+        self._has_paired = False
+        self._hub.settle(now)
 
     def lost(self, node: str, now: float) -> None:
         """Hear that a node, or the way to it, is gone."""

@@ -167,9 +167,8 @@ class Hub:
         self.flag(seat, now)
 
     def told(self, seat: Seat, event: Event, now: float) -> None:
-        """Tell a seat what happened in its series on another node."""
+        """Tell a seat what happened in its series on another node. What follows waits for `settle`."""
         self._told(seat, event, now)
-        self._pass_on(now)
 
     def lose(self, seat: Seat, now: float) -> None:
         """Let a series be over, and a game in it have no result: the way to the other node is gone."""
@@ -177,7 +176,7 @@ class Hub:
         self._pass_on(now)
 
     def settle(self, now: float) -> None:
-        """Carry out what the matchmaker answers: it has heard of something elsewhere."""
+        """Carry out what follows from all that came from other nodes, and pass on what players were told."""
         self._actions.settle(now)
         self._pass_on(now)
 
@@ -231,7 +230,6 @@ class Hub:
     @contained
     def _told(self, seat: Seat, event: Event, now: float) -> None:
         self._actions.away.told(seat, event, now)
-        self._actions.settle(now)
 
     @contained
     def _lose(self, seat: Seat, _: None, now: float) -> None:
