@@ -15,6 +15,8 @@ LAB = "conformance.lab"
 COMMANDS: Mapping[str, str] = {
     "abuse": "abuse.command",
     "bench": "bench.command",
+    "cluster": "cluster.command",
+    "cluster-faults": "cluster_faults.command",
     "drains": "drains",
     "engines": "engines.command",
     "fairness": "fairness.command",

@@ -27,11 +27,11 @@ from gateway.cluster.channel import Channel
 from gateway.cluster.hello import LONGEST, Hello, HelloError, Identity, check, decode, is_proof, proof
 from gateway.throttle import Throttle
 
-SILENCE = 2.5
-"""Seconds without a word after which a node is lost."""
+SILENCE = 2.25
+"""Seconds without a word after which a node is lost: so its players' opponents hear of it within 3 s."""
 HEARTBEAT = 0.5
 """Seconds after which a node that has nothing to say says so."""
-CHECK = 0.25
+CHECK = 0.1
 """Seconds between two looks at all links."""
 GREETING_LIMIT = 2.0
 """Seconds for both hellos and proofs."""
@@ -86,7 +86,8 @@ class Links:
     def __init__(self, own: Identity, secret: bytes, node: Node, epoll: EpollReader | None = None) -> None:
         self.own = own
         self._epoll = epoll
-        self._secret = secret
+        self.secret = secret
+        """What a node that greets this one is to know."""
         self._node = node
         self._links: dict[str, _Link] = {}
         self._places: Mapping[str, Address] = {}
@@ -169,9 +170,9 @@ class Links:
         check(self.own, theirs.identity)
         if theirs.identity.node != name:
             raise HelloError(f"it is called {theirs.identity.node}")
-        if not is_proof(shown, self._secret, theirs, ours):
+        if not is_proof(shown, self.secret, theirs, ours):
             raise HelloError(NO_PROOF)
-        await wire.send_all(proof(self._secret, ours, theirs))
+        await wire.send_all(proof(self.secret, ours, theirs))
         return theirs, theirs.channel
 
     async def _answer(self, wire: Wire) -> _Greeted:
@@ -182,8 +183,8 @@ class Links:
         link = self._links.get(theirs.identity.node)
         if link is not None and link.identity == theirs.identity and link.name == theirs.channel:
             ours = replace(ours, channel=link.name, arrived=link.channel.arrived)
-        await wire.send_all(ours.encode() + proof(self._secret, ours, theirs))
-        if not is_proof(await _line(wire), self._secret, theirs, ours):
+        await wire.send_all(ours.encode() + proof(self.secret, ours, theirs))
+        if not is_proof(await _line(wire), self.secret, theirs, ours):
             raise HelloError(NO_PROOF)
         return theirs, ours.channel
 

@@ -23,8 +23,10 @@ GONE = 3.0
 LIMIT = 1.0
 """Seconds that the registry has for an answer."""
 
-# Keys: nodes (a hash, by name), lease, epoch. Arguments: name, what is said of it, whether it may pair, the
-# highest epoch that it knows, milliseconds of the lease and until a node is gone.
+# Keys: nodes (a hash, by name), lease, epoch, secret. Arguments: name, what is said of it, whether it may
+# pair, the highest epoch that it knows, milliseconds of the lease and until a node is gone, the secret that
+# it knows. A node that knows a higher epoch tells that the registry has lost its memory. A lease may be one
+# of a node that did not know better, then, and nobody would follow that.
 _ASK = """
 local now = redis.call('TIME')
 local at = now[1] * 1000 + math.floor(now[2] / 1000)
@@ -37,6 +39,11 @@ if there then
     end
 end
 redis.call('HSET', KEYS[1], name, string.format('%.0f', at) .. ' ' .. said)
+redis.call('SET', KEYS[4], ARGV[7], 'NX')
+if tonumber(ARGV[4]) > tonumber(redis.call('GET', KEYS[3]) or 0) then
+    redis.call('SET', KEYS[3], ARGV[4])
+    redis.call('DEL', KEYS[2])
+end
 local holder = redis.call('GET', KEYS[2])
 if holder == said and ARGV[3] == '1' then
     redis.call('PEXPIRE', KEYS[2], ARGV[5])
@@ -45,8 +52,7 @@ elseif holder == said then
     holder = nil
 elseif not holder and ARGV[3] == '1' then
     redis.call('SET', KEYS[2], said, 'PX', ARGV[5])
-    local epoch = math.max(tonumber(redis.call('GET', KEYS[3]) or 0), tonumber(ARGV[4])) + 1
-    redis.call('SET', KEYS[3], string.format('%.0f', epoch))
+    redis.call('INCR', KEYS[3])
     holder = said
 end
 local nodes = {}
@@ -58,7 +64,7 @@ for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
         redis.call('HDEL', KEYS[1], field)
     end
 end
-return {'ok', holder or '', redis.call('GET', KEYS[3]) or '0', nodes}
+return {'ok', holder or '', redis.call('GET', KEYS[3]) or '0', nodes, redis.call('GET', KEYS[4])}
 """
 _GO = """
 if redis.call('GET', KEYS[2]) == ARGV[2] then
@@ -88,27 +94,21 @@ class Registry:
         self._client = client
         self._name = name
         self._said = json.dumps([name, place.host, place.port, place.run])
-        self._keys = [f"{prefix}:{key}" for key in ("nodes", "lease", "epoch")]
-        self._secret = f"{prefix}:secret"
-
-    async def secret(self) -> bytes:
-        """Return the secret of the cluster, which its first node makes. Raises RegistryError."""
-        with _asking():
-            await self._client.set(self._secret, token_hex(16), condition=coredis.PureToken.NX)
-            found = await self._client.get(self._secret)
-        if not found:
-            raise RegistryError("it keeps nothing")
-        return found.encode()
+        self._keys = [f"{prefix}:{key}" for key in ("nodes", "lease", "epoch", "secret")]
+        self.secret = token_hex(16)
+        """That of the cluster, once the registry was asked. Whoever is first makes it."""
 
     async def ask(self, epoch: int, *, may_pair: bool) -> View:
         """Say that the node is there, and return what the registry says. Raises RegistryError."""
         arguments = (
             *(self._name, self._said, int(may_pair), epoch),
             *(round(1000 * LEASE), round(1000 * GONE)),
+            self.secret,
         )
         with _asking():
             answer = await self._client.eval(_ASK, self._keys, arguments)
-        return _view(answer)
+        view, self.secret = _view(answer)
+        return view
 
     async def go(self) -> None:
         """Say that the node is going. Raises RegistryError."""
@@ -144,17 +144,17 @@ def _asking() -> Iterator[None]:
         raise RegistryError(str(error) or "it does not answer") from error
 
 
-def _view(answer: Any) -> View:
-    """Return what an answer says. Raises RegistryError."""
+def _view(answer: Any) -> tuple[View, str]:
+    """Return what an answer says, and the secret in it. Raises RegistryError."""
     try:
         if answer[0] == "taken":
             raise NameTakenError
-        _, holder, epoch, nodes = answer
+        _, holder, epoch, nodes, secret = answer
         found = dict(map(_place, nodes))
         if not holder:
-            return View(None, found)
+            return View(None, found), secret
         node, place = _place(holder)
-        return View(Holder(node, int(epoch)), {node: place} | found)
+        return View(Holder(node, int(epoch)), {node: place} | found), secret
     except (ValueError, TypeError, IndexError) as error:
         raise RegistryError(f"it says what no node said: {error}") from error
 

@@ -62,6 +62,8 @@ class AwayPlayers:
     def play(self, seat: Seat, away: Away, command: Play, now: float) -> None:
         """Pass a move on, with the time that it took."""
         self._timers.flags_away.cancel(seat)
+        if away.request is not None:
+            away.move(command.column)
         away.game.submit(command, *away.answered(now))
 
     def ask(self, away: Away, command: Ask) -> None:

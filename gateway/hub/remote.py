@@ -3,6 +3,7 @@
 Knows the way there, the open request and its time. Does not know the rules: the other node holds the game.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -96,6 +97,15 @@ class Away:
         self.request = self.handed = None
         self.thought += used
         return 0 if request is None else request.number, used
+
+    def move(self, column: int | None) -> None:
+        """Let the player's own move count, where the game goes on with it: it may be the last that is known.
+
+        Whether it ends the game the other node says.
+        """
+        with suppress(ValueError):
+            board = self.board.drop(-1 if column is None else column)
+            self.board = self.board if board.over else board
 
     def over(self, *, ready: bool) -> None:
         """Let the game be over."""

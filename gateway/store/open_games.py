@@ -3,7 +3,8 @@
 Knows trio; does not know where games are stored. The rules it keeps:
 
 - Nobody waits for longer than `patience`. A game that is not stored by then is late: players hear the result
-  all the same, and the game goes on waiting.
+  all the same, and the game goes on waiting. Time in which the server stood still does not count: it tells
+  nothing about the database, and another server may have stored another end meanwhile.
 - A mistake of one that waits is logged, and costs no other game its result.
 """
 
@@ -16,6 +17,9 @@ import trio
 from gateway.game.ids import GameId
 from gateway.store.outage import Count
 from gateway.store.records import GameRecord
+
+STOOD_STILL = 0.25
+"""Seconds by which the event loop is late only if the whole server stood still."""
 
 logger = logging.getLogger("gateway.store")
 
@@ -81,11 +85,20 @@ class OpenGames:
                 self._timely.popleft()
             if self._timely:
                 await trio.sleep_until(self._timely[0].until)
+                if trio.current_time() - self._timely[0].until > STOOD_STILL:
+                    self._wait_anew()
+                    continue
                 for _ in range(self._timely.popleft().become_late()):
                     self._told_late.one_more(trio.current_time())
             else:
                 self._came = trio.Event()
                 await self._came.wait()
+
+    def _wait_anew(self) -> None:
+        """Let players wait as long as if all games had ended just now."""
+        until = trio.current_time() + self._patience
+        for game in self._timely:
+            game.until = until
 
     def close(self) -> None:
         """Tell the operator of late games that were not logged yet."""

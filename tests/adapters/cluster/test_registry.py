@@ -53,8 +53,7 @@ async def test_cluster_of_another_prefix_is_another_one(where: str) -> None:
     async with node(where, "a") as one, node(where, "a", 2, prefix="other") as two:
         await one.ask(0, may_pair=True)
         assert (await two.ask(0, may_pair=True)).nodes == {"a": Place("h", 2, 2)}
-        assert await one.secret() != await two.secret()
-        assert await one.secret() == await one.secret()
+        assert one.secret != two.secret
 
 
 async def test_name_is_taken_until_its_node_has_gone(where: str) -> None:
@@ -92,6 +91,22 @@ async def test_epoch_is_higher_than_any_that_a_node_knows_though_redis_has_forgo
         async with client:
             await client.flushall()
         assert (await one.ask(8, may_pair=True)).holder == Holder("a", 9)
+
+
+async def test_redis_that_has_forgotten_the_secret_learns_it_from_any_node(where: str) -> None:
+    async with node(where, "a", 1) as old, node(where, "b", 2) as new:
+        secret = old.secret = "known before"
+        await old.ask(0, may_pair=True)
+        await new.ask(0, may_pair=True)
+        assert old.secret == new.secret == secret
+
+
+async def test_lease_had_without_knowing_the_epoch_is_over_once_a_node_tells_it(where: str) -> None:
+    async with node(where, "a", 1) as old, node(where, "b", 2) as new:
+        assert (await new.ask(0, may_pair=True)).holder == Holder("b", 1)
+        assert (await old.ask(7, may_pair=True)).holder == Holder("a", 8)
+        assert (await new.ask(8, may_pair=True)).holder == Holder("a", 8)
+        assert old.secret == new.secret
 
 
 @pytest.mark.parametrize("said", ["nonsense", '["b", "h", 1]', '["b", "h", 0, 1]', '["b", "h", "1", 1]'])

@@ -219,6 +219,28 @@ def test_game_that_is_cut_in_two_has_no_result_and_both_hear_that_the_other_left
     assert not kept[1][0].counted
 
 
+@pytest.mark.parametrize(
+    ("column", "moves"),
+    [(4, (3, 4)), (7, (3,)), (None, (3,))],
+)
+def test_move_that_may_not_have_arrived_when_a_game_is_cut_in_two_counts(
+    column: int | None, moves: tuple[int, ...]
+) -> None:
+    story = Story(STANDING_BY, STANDING_BY, nodes=2)
+    story.play([3])
+    story.guest.play(column)
+    story.way.cut()
+    assert story.guest.last(Ended).board.moves == moves
+
+
+def test_move_that_wins_counts_only_if_the_node_of_the_game_says_so() -> None:
+    story = Story(STANDING_BY, STANDING_BY, nodes=2)
+    story.play([3, 4, 3, 4, 3, 4, 2])
+    story.guest.play(4)
+    story.way.cut()
+    assert story.guest.last(Ended).board.moves == (3, 4, 3, 4, 3, 4, 2)
+
+
 def test_who_stands_by_waits_again_when_the_game_was_cut_in_two() -> None:
     story = lost()
     assert [type(player.seat.situation) for player in story.players] == [Waiting, Waiting]
@@ -300,6 +322,36 @@ def test_guest_hears_of_an_end_once_it_is_stored() -> None:
     story.carry()
     assert story.guest.last(Ended).reason is Reason.FOUR
     assert isinstance(story.guest.seat.situation, Waiting)
+
+
+class Posting(Client):
+    """Passes on what it was told when the hub is done."""
+
+    def __init__(self, world: World) -> None:
+        self.posts: list[list[type[Event]]] = []
+        self._held: list[type[Event]] = []
+        super().__init__(world, STANDING_BY)
+
+    def deliver(self, event: Event) -> None:
+        super().deliver(event)
+        if not self._held:
+            self._world.hub.expect(self)
+        self._held.append(type(event))
+
+    def flush(self) -> None:
+        self.posts.append(self._held)
+        self._held = []
+
+
+def test_what_arrives_together_leaves_for_the_guest_together() -> None:
+    way = TwoNodes()
+    host, guest = entered(way.host, STANDING_BY, "ann"), Posting(way.guest)
+    guest.enter(InLobby(), "bob")
+    way.meet(host, guest)
+    guest.posts.clear()
+    host.play(3)
+    way.carry()
+    assert guest.posts == [[Moved, ToMove]]
 
 
 class Unstored:

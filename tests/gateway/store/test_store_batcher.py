@@ -12,6 +12,7 @@ import trio
 import trio.testing
 from game_records import game, stored
 from store_world import enclosure
+from trio.testing import MockClock
 
 from gateway.store.batcher import Batch, Batcher, Bounds, Pace
 from gateway.store.clearing import Request
@@ -286,6 +287,21 @@ async def test_patience_is_counted_from_the_end_of_each_game(autojump_clock: tri
         assert batcher.open.is_open("3")
         await stored(batcher.open, "3")
     assert store.stored == [1, 2, 3]
+
+
+async def test_time_in_which_the_server_stood_still_is_nobodys_patience(mock_clock: MockClock) -> None:
+    store = FakeStore()
+    store.hold()
+    async with batcher_to(store, Bounds(patience=2.0)) as batcher:
+        put(batcher, 1)
+        await trio.testing.wait_all_tasks_blocked()
+        mock_clock.jump(10.0)
+        await trio.testing.wait_all_tasks_blocked()
+        assert batcher.open.is_open("1")
+        mock_clock.jump(2.1)
+        await trio.testing.wait_all_tasks_blocked()
+        assert not batcher.open.is_open("1")
+        store.let_go.set()
 
 
 # Bounds.

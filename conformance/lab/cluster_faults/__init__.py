@@ -1,0 +1,1 @@
+"""What becomes of players and results when a part of a cluster fails?"""

@@ -1,0 +1,225 @@
+"""What a cluster stands on, each a process of our own: a registry, a database, and nodes.
+
+Knows how each is started, killed, stopped for a while and started again; all that it keeps is in a folder
+that goes away with it. Does not know players, nor why anything should fail.
+"""
+
+import os
+import pwd
+import shutil
+import signal
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from subprocess import DEVNULL
+from tempfile import mkdtemp
+
+import trio
+
+from conformance.lab.jobs import LoadError
+from conformance.launch import COMMAND, Server, start
+
+PREFIX = "faults"
+"""What the registry's keys begin with."""
+OPTIONS = ("--rounds", "3", "--games-per-pair", "0", "--log-level", "warning", "--cluster-prefix", PREFIX)
+_POSTGRES = ("/usr/lib/postgresql/*/bin", "/usr/local/pgsql/bin")
+_ATTEMPTS = 200
+"""To reach a registry that begins."""
+
+
+class Registry:
+    """A Redis server on a socket of its own, which keeps nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        self._socket = folder / "redis"
+        self._process: trio.Process
+
+    @property
+    def url(self) -> str:
+        """Where nodes find it."""
+        return f"unix://{self._socket}"
+
+    async def start(self) -> None:
+        """Start it, with no memory. Raises LoadError."""
+        words = ["redis-server", "--port", "0", "--unixsocket", str(self._socket), "--save", ""]
+        try:
+            self._process = await trio.lowlevel.open_process(words, stdout=DEVNULL)
+        except FileNotFoundError:
+            raise LoadError("there is no redis-server") from None
+        for _ in range(_ATTEMPTS):
+            if await self.ask("PING") == "PONG":
+                return
+            await trio.sleep(0.05)
+        raise LoadError("redis-server does not answer")
+
+    async def kill(self) -> None:
+        """SIGKILL, and wait."""
+        self._process.kill()
+        await self._process.wait()
+
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal."""
+        self._process.send_signal(number)
+
+    async def ask(self, words: str) -> str:
+        """Return the last line of an answer; empty where there is none."""
+        try:
+            stream = await trio.open_unix_socket(str(self._socket))
+            async with stream:
+                await stream.send_all(words.encode() + b"\r\n")
+                data = await stream.receive_some()
+        except OSError:
+            return ""
+        return data.decode().rstrip().rpartition("\n")[2].lstrip("+")
+
+
+class Postgres:
+    """A PostgreSQL server on a socket of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        found = [each for place in _POSTGRES for each in Path("/").glob(place[1:])]
+        self._path = os.pathsep.join([*map(str, found), os.environ["PATH"]])
+        self._user = "postgres" if os.getuid() == 0 else None
+
+    @property
+    def url(self) -> str:
+        """Where nodes find it."""
+        return f"postgresql://c4@/postgres?host={self._folder}"
+
+    async def start(self) -> None:
+        """Make it, and start it. Raises LoadError."""
+        if self._user is not None:
+            os.chown(self._folder, pwd.getpwnam(self._user).pw_uid, -1)
+        locale = ("--encoding", "UTF8", "--locale", "C", "--locale-provider", "icu", "--icu-locale", "en")
+        await self._do("initdb", "--username", "c4", "--auth", "trust", *locale)
+        where = f"-c fsync=off -c listen_addresses='' -c unix_socket_directories='{self._folder}'"
+        await self._do("pg_ctl", "--wait", "--log", str(self._folder / "log"), "--options", where, "start")
+
+    async def restart(self) -> None:
+        """Restart it, as after a crash. Raises LoadError."""
+        await self._do("pg_ctl", "--wait", "--mode", "immediate", "restart")
+
+    async def stop(self) -> None:
+        """Stop it. Raises LoadError."""
+        await self._do("pg_ctl", "--wait", "--mode", "immediate", "stop")
+
+    async def _do(self, command: str, *words: str) -> None:
+        whole = [
+            shutil.which(command, path=self._path) or command,
+            *words,
+            "--pgdata",
+            f"{self._folder}/data",
+        ]
+        log = self._folder.with_name("commands")
+        with log.open("ab") as said:
+            done = await trio.run_process(
+                whole, user=self._user, cwd=self._folder, stdout=said, stderr=said, stdin=DEVNULL, check=False
+            )
+        if done.returncode != 0:
+            raise LoadError(f"{command} failed: {log.read_text(errors='replace')[-1000:]}")
+
+
+@dataclass(eq=False, slots=True)
+class Node:
+    """One server of the cluster, started again and again."""
+
+    name: str
+    options: Sequence[str]
+    nursery: trio.Nursery
+    deaths: int = 0
+    """How often it has ended by itself."""
+    is_up: bool = False
+    """Whether nothing is being done to it."""
+    server: Server = field(init=False)
+    _said: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return f"node {self.name}"
+
+    async def start(self) -> None:
+        """Start it. Raises ServerError."""
+        words = [*OPTIONS, *self.options, "--node", self.name]
+        self.server = await start(self.nursery, words, COMMAND, self._hear)
+        self.is_up = True
+
+    async def kill(self) -> None:
+        """SIGKILL, and wait."""
+        self.is_up = False
+        self.deaths += self.server.process.poll() is not None
+        self.server.process.kill()
+        await self.server.process.wait()
+
+    async def stop(self) -> None:
+        """SIGTERM, and wait. Raises ServerError if it does not end in good order."""
+        self.is_up = False
+        await self.server.stop()
+
+    def halt(self) -> None:
+        """SIGSTOP."""
+        self.is_up = False
+        self.server.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """SIGCONT."""
+        self.server.process.send_signal(signal.SIGCONT)
+        self.is_up = True
+
+    @property
+    def lines(self) -> list[str]:
+        """What it has said on stderr, in all its lives."""
+        return "".join(self._said).splitlines()
+
+    def _hear(self, data: bytes) -> None:
+        self._said.append(data.decode(errors="replace"))
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """All of it."""
+
+    registry: Registry
+    postgres: Postgres
+    nodes: Sequence[Node]
+
+    async def pairing(self) -> Node | None:
+        """Return the node that pairs, as far as the registry knows."""
+        said = await self.registry.ask(f"GET {PREFIX}:lease")
+        return next((node for node in self.nodes if said.startswith(f'["{node.name}"')), None)
+
+
+@asynccontextmanager
+async def cluster(names: str) -> AsyncIterator[Ground]:
+    """A cluster of nodes of these names, for as long as the block lasts. Raises LoadError, ServerError."""
+    folder = _folder()
+    registry, postgres = Registry(folder), Postgres(folder / "postgres")
+    try:
+        await postgres.start()
+        await registry.start()
+        async with trio.open_nursery() as nursery:
+            options = ["--cluster", registry.url, "--db", postgres.url]
+            nodes = [Node(name, options, nursery) for name in names]
+            try:
+                for node in nodes:
+                    await node.start()
+                yield Ground(registry, postgres, nodes)
+            finally:
+                with trio.CancelScope(shield=True):
+                    for node in nodes:
+                        if node.is_up:
+                            await node.kill()
+            nursery.cancel_scope.cancel()
+    finally:
+        with trio.CancelScope(shield=True):
+            await registry.kill()
+            await postgres.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _folder() -> Path:
+    """Make a folder that another user, who the database is run by, finds his own in."""
+    folder = Path(mkdtemp(prefix="cluster-faults-"))
+    folder.chmod(0o755)
+    (folder / "postgres").mkdir()
+    return folder
