@@ -15,6 +15,7 @@ LAB = "conformance.lab"
 COMMANDS: Mapping[str, str] = {
     "abuse": "abuse.command",
     "bench": "bench.command",
+    "cluster": "cluster.command",
     "cluster-faults": "cluster_faults.command",
     "drains": "drains",
     "fairness": "fairness.command",

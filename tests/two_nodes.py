@@ -78,10 +78,13 @@ class TwoNodes:
         return match
 
     def carry(self) -> None:
-        """Let all that is on its way arrive."""
+        """Let all that is on its way arrive, as much together as can be."""
         while self._frames:
-            node, frame = self._frames.popleft()
-            self.games[node].receive("other", frame, node.now)
+            for _ in range(len(self._frames)):
+                node, frame = self._frames.popleft()
+                self.games[node].receive("other", frame, node.now)
+            for node in (self.host, self.guest):
+                node.hub.settle(node.now)
 
     def cut(self) -> None:
         """Let nothing arrive any more, and both nodes know it."""

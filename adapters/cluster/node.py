@@ -18,6 +18,7 @@ from typing import NoReturn
 
 import trio
 
+from adapters.cluster.following import Following
 from adapters.cluster.links import Links
 from adapters.cluster.registry import NameTakenError, Registry, RegistryError, registry
 from adapters.epoll import EpollReader
@@ -69,10 +70,15 @@ class ClusterNode:
         """The epochs in which linked nodes say that they pair; 0 for one that does not."""
         self._ceased = 0
         """The latest epoch in which this node paired and does not any more."""
-        self._is_settled = True
-        """Whether the matchmaker's answers to all frames were carried out."""
+        self._has_paired = False
+        """Whether the matchmaker has heard of something since its answers were carried out."""
         self._paired_at = trio.current_time()
         """When there was last one that pairs."""
+        self.is_registry_away = False
+        """Whether the registry did not answer when it was last asked."""
+        self.following = Following(hub, partial(self._send, b"f"), lambda: self.links.nodes)
+        self.elsewhere = self.following.watching
+        hub.cluster = self
         hub.connect(self.games)
         self._matchmaker.connect(self._post)
         self._matchmaker.reach(hub.can_reach)
@@ -84,29 +90,32 @@ class ClusterNode:
         logger.info("linked with node %s", node, extra={"event": "node_linked", "other": node})
         if self.pairs is not None and self.pairs[0] == self._name:
             self._send(b"h", node, b"%d" % self.pairs[1])
+        self.elsewhere.joined(node)
 
     def receive(self, node: str, frame: bytes, now: float) -> None:
         """Carry out a frame. Raises ValueError if it says nothing that is understood."""
         kind, said = frame[:1], frame[1:]
         if kind == b"g":
-            self.settle(now)  # the series may have begun with the frame before
+            if self._has_paired:
+                self.settle(now)  # the series may have begun with the frame before
             self.games.receive(node, said, now)
         elif kind == b"p":
             self._matchmaker.receive(node, decode(said), now)
-            self._is_settled = False
+            self._has_paired = True
         elif kind == b"h":
             epoch = _epoch(said)
             self._said[node] = epoch
             self.membership.heard(epoch)
             self.follow(now)
+        elif kind == b"f":
+            self.following.receive(node, said)
         else:
             raise ValueError("no frame of this version")
 
     def settle(self, now: float) -> None:
         """Carry out what follows from the frames that arrived together."""
-        if not self._is_settled:
-            self._is_settled = True
-            self._hub.settle(now)
+        self._has_paired = False
+        self._hub.settle(now)
 
     def lost(self, node: str, now: float) -> None:
         """Hear that a node, or the way to it, is gone."""
@@ -116,8 +125,20 @@ class ClusterNode:
             self.pairs = None
         self._matchmaker.lost(node, now)
         self.games.lose(node, now)
+        self.following.lost(node)
         self.follow(now)
         self._hub.settle(now)
+
+    def condition(self) -> Mapping[str, object]:
+        """Return how this node is connected, as JSON."""
+        name, is_alone = (None, False) if self.pairs is None else (self.pairs[0], self.pairs[0] is None)
+        return {
+            "node": self._name,
+            "linked": sorted(self.links.nodes),
+            "pairs": name,
+            "alone": is_alone,
+            "registry": not self.is_registry_away,
+        }
 
     # Who pairs.
 
@@ -222,6 +243,7 @@ async def joined(
             node.seen(view, at)
             nursery.start_soon(_beat, asked, node)
             nursery.start_soon(_watch, node)
+            nursery.start_soon(node.following.run)
             yield node
             with trio.move_on_after(LAST_WORDS, shield=True), suppress(RegistryError):
                 await node.links.flush()
@@ -256,20 +278,20 @@ async def _first_view(asked: Registry) -> View:
 
 async def _beat(asked: Registry, node: ClusterNode) -> None:
     """Ask the registry again and again, until cancelled."""
-    troubles, is_away = Throttle(LOG_PERIOD), False
+    troubles = Throttle(LOG_PERIOD)
     while True:
         await trio.sleep(BEAT)
         now = trio.current_time()
         try:
             view = await asked.ask(node.membership.epoch, may_pair=node.may_pair)
         except RegistryError as error:
-            is_away = True
+            node.is_registry_away = True
             if troubles.passes(now, str(error)):
                 about = {"event": "registry_away", "error": str(error)}
                 logger.warning("the registry does not answer: %s", error, extra=about)
         else:
-            if is_away:
-                is_away = False
+            if node.is_registry_away:
+                node.is_registry_away = False
                 logger.info("the registry answers again", extra={"event": "registry_back"})
             node.links.secret = asked.secret.encode()
             node.seen(view, now)

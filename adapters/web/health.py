@@ -4,9 +4,9 @@ Knows how to ask the server what waits, and how to try the database. The rule it
 ask, the server answers once in `FRESH` seconds, and the database is tried once in `LASTING`.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import trio
 
@@ -31,6 +31,8 @@ class Condition:
     """Games that wait; None if the server does not answer."""
     error: str | None = None
     """Why it takes no results; None if it does."""
+    cluster: Mapping[str, Any] | None = None
+    """As in `adapters.web.link.Answer`."""
 
 
 class Health:
@@ -49,8 +51,8 @@ class Health:
         except trio.TooSlowError:
             return Condition(None, "the server does not answer")
         if queue.behind:
-            return Condition(queue.waiting, "results wait for the database")
-        return Condition(queue.waiting, await self._error.value())
+            return Condition(queue.waiting, "results wait for the database", queue.cluster)
+        return Condition(queue.waiting, await self._error.value(), queue.cluster)
 
 
 class Known(Generic[T]):

@@ -60,7 +60,7 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Asks the server how many results wait, or to clear all results."""
+    """Asks the server how it is and how many results wait, or to clear all results."""
 
     number: int
     what: Literal["queue", "clear"]
@@ -81,6 +81,8 @@ class Answer:
     figures: tuple[int, int] = (0, 0)
     """How many results wait, and whether one waits too long; or the games and players removed."""
     error: str | None = None
+    cluster: Mapping[str, Any] | None = None
+    """How the server is connected with the other nodes of its cluster, if it is in one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ does. The rules it keeps:
 
 import logging
 import socket
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 import trio
 
@@ -142,7 +142,7 @@ class WebProcess:
                 while (message := await link.receive()) is not None:
                     match message:
                         case Ask(number, "queue"):
-                            await link.send(Answer(number, self._figures()))
+                            await link.send(Answer(number, self._figures(), cluster=self._cluster()))
                         case Ask(number, "clear"):
                             await self._begin_to_clear(link, number, nursery)
                         case Withdraw(number):
@@ -164,6 +164,10 @@ class WebProcess:
 
     def _figures(self) -> tuple[int, int]:
         return (0, 0) if self._queue is None else (self._queue.waiting, int(self._queue.behind))
+
+    def _cluster(self) -> Mapping[str, Any] | None:
+        cluster = self._hub.cluster
+        return None if cluster is None else cluster.condition()
 
     async def _tell_of_stop(self, link: Link) -> None:
         await self._stopping.wait()

@@ -4,10 +4,11 @@ Knows trio and the link. The rule it keeps: each question gets one answer, even 
 gone. A withdrawn question does too, because only the server knows whether the withdrawal came in time.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 import trio
 
@@ -18,11 +19,13 @@ from gateway.store.records import Cleared
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Games that wait to be stored."""
+    """Games that wait to be stored, and the cluster of the server."""
 
     waiting: int
     behind: bool
     """Whether a game has waited so long that players were told its result unstored."""
+    cluster: Mapping[str, Any] | None = None
+    """As in `adapters.web.link.Answer`."""
 
 
 @dataclass(eq=False, slots=True)
@@ -48,12 +51,13 @@ class Remote:
             question.answered.set()
 
     async def queue(self) -> Queue:
-        """Return what waits to be stored."""
+        """Return what waits to be stored, and how the cluster is."""
         number = next(self._numbers)
         with self._asked(number) as question:
             await self._say(Ask(number, "queue"))
-            waiting, behind = (await _answer_to(question)).figures
-        return Queue(waiting, bool(behind))
+            answer = await _answer_to(question)
+        waiting, behind = answer.figures
+        return Queue(waiting, bool(behind), answer.cluster)
 
     async def clear(self, given_up: trio.Event) -> Cleared:
         """Remove all results, unless `given_up` comes in time. Return what was removed.

@@ -132,10 +132,10 @@ def many_files() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_NOFILE, (before, most))
 
 
-def settle_on(cores: list[int] | tuple[int, int] | None, pid: int | None) -> None:
-    """Keep the server on the first core and this process on the other. Raises NoSuchProcess."""
+def settle_on(cores: list[int] | tuple[int, int] | None, *pids: int | None) -> None:
+    """Keep the servers on the first core and this process on the other. Raises NoSuchProcess."""
     if cores is not None:
-        if pid is not None:
+        for pid in filter(None, pids):
             pin(pid, cores[0])
         os.sched_setaffinity(0, {cores[1]})
 

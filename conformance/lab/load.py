@@ -7,7 +7,7 @@ step, or stands still, ends everything.
 
 import gc
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import cycle
 from time import perf_counter
@@ -43,6 +43,7 @@ class _Instant:
     now: float
     server: meters.Used | None
     own: float
+    more: Sequence[float]
 
 
 class Load(TimedGroup):
@@ -54,7 +55,8 @@ class Load(TimedGroup):
         """`token` is of letters and digits, and in no other run."""
         super().__init__()
         self._plan = plan
-        self._bots = list(self._made(from_words(plan.addresses), token))
+        places = [from_words(words) for words in (plan.addresses, plan.others or plan.addresses)]
+        self._bots = list(self._made(places, token))
         self._idle = 0.0
         """Seconds for which nothing had come."""
 
@@ -78,14 +80,17 @@ class Load(TimedGroup):
         self.dismiss(bot)
         self.admit(bot)
 
-    def _made(self, addresses: Mapping[str, Address], token: str) -> Iterator[TimedBot]:
-        scripts = {kind: ECHOES[kind]() if kind in ECHOES else script_of(kind) for kind in addresses}
+    def _made(self, places: Sequence[Mapping[str, Address]], token: str) -> Iterator[TimedBot]:
+        """Yield the bots; where there are two servers, each of them has the first of every other pair."""
+        scripts = {kind: ECHOES[kind]() if kind in ECHOES else script_of(kind) for kind in places[0]}
         books = {kind: Book(kind, script) for kind, script in scripts.items()}
         for couple, number in zip(cycle(self._plan.couples), range(self._plan.pairs), strict=False):
             names = [f"{token}n{number}{letter}" for letter, _ in zip("ab", couple, strict=False)]
             pair = [
-                self.bot(books[kind], self._wish(books[kind], own, other), addresses[kind], self)
-                for kind, own, other in zip(couple, names, reversed(names), strict=True)
+                self.bot(books[kind], self._wish(books[kind], own, other), places[at % 2][kind], self)
+                for at, (kind, own, other) in enumerate(
+                    zip(couple, names, reversed(names), strict=True), number
+                )
             ]
             pair[0].peer, pair[-1].peer = pair[-1], pair[0]
             yield from pair
@@ -182,6 +187,7 @@ class Load(TimedGroup):
             play_p99=percentile(plays, 99) if plays else None,
             result_p50=percentile(results, 50) if results else None,
             result_p99=percentile(results, 99) if results else None,
+            more_cpu=[after - before for before, after in zip(begun.more, ended.more, strict=True)],
         )
 
     def _stalled(self, seconds: float, used: meters.Used | None) -> OutOfStep:
@@ -193,7 +199,8 @@ class Load(TimedGroup):
 
     def _instant(self) -> _Instant:
         server = None if self._plan.pid is None else meters.used_by(self._plan.pid)
-        return _Instant(perf_counter(), server, time.process_time() - self._idle)
+        more = [used.cpu for pid in self._plan.more if (used := meters.used_by(pid)) is not None]
+        return _Instant(perf_counter(), server, time.process_time() - self._idle, more)
 
     def _rss(self) -> int | None:
         return None if self._plan.pid is None else meters.rss_bytes(self._plan.pid)
@@ -208,7 +215,7 @@ def main() -> None:
 def carry_out(words: Any) -> object:
     """Carry out a plan. Raises OutOfStep, NoSuchProcess."""
     plan = plan_of(words)
-    settle_on(plan.cores, plan.pid)
+    settle_on(plan.cores, plan.pid, *plan.more)
     load = Load(plan, f"x{time.time_ns() % 10**9}")
     try:
         return asdict(load.carry_out())

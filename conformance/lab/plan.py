@@ -63,6 +63,10 @@ class Plan:
     """Where to pin the server and this process; None: nowhere."""
     is_gateway: bool = True
     """Whether the server has tables, and lets every pair play at once; the originals do neither."""
+    others: Words | None = None
+    """Where one bot of each pair plays, if that is another server."""
+    more: Sequence[int] = ()
+    """Further processes that are pinned and measured beside the server's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,8 @@ class Counted:
     result_p50: float | None = None
     """From a game's last move to a player's hearing of the result; None where no game ended."""
     result_p99: float | None = None
+    more_cpu: Sequence[float] = ()
+    """What the further processes used, each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,7 +165,10 @@ class Games:
         return visited
 
     def receive(self, node: str, frame: bytes, now: float) -> None:
-        """Carry out what another node says. Of a series that is over it is void. Raises EncodingError."""
+        """Carry out what another node says. Of a series that is over it is void. Raises EncodingError.
+
+        What players are told leaves once the hub settles.
+        """
         try:
             kind, name, said = frame.split(b" ", 2)
             if (visited := self._visited.get((node, name))) is not None and kind in b"mte":

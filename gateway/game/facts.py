@@ -84,6 +84,15 @@ class Missed:
 
 
 @dataclass(frozen=True, slots=True)
+class Vanished:
+    """Players of whom no more can be told, since their machine is lost, and all games that they are in."""
+
+    first: int
+    last: int
+    """The players' numbers are from `first` up to `last`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
     """How a game stands. The first mover's part comes first."""
 

@@ -58,6 +58,7 @@ class Actions:
         self._timers = timers
         self._runner = runner
         self._feed = runner.feed
+        self._is_deciding = False
 
     def carry_out(self, seat: Seat, command: Command, now: float) -> None:
         """Carry out or refuse a command that arrived at `now`."""
@@ -184,15 +185,26 @@ class Actions:
         """Carry out what the matchmaker answers."""
         pairing = self.pairing
         pairing.settle(now)
-        while pairing.decisions:
-            decision = pairing.decisions.popleft()
-            seat = self._seats.get(decision.seat)
-            if seat is not None and seat.question is not None:
-                self._decide(seat, decision.against, now)
-            elif not decision.against:  # it has gone meanwhile
-                self._matchmaker.leave(decision.seat)
-        while pairing.deserted:
+        if self._is_deciding:
+            return  # whoever has led here goes on with them: there may be hundreds
+        self._is_deciding = True
+        while pairing.decisions or pairing.deserted:
+            self._follow(self._matchmaker, None, now)
+        self._is_deciding = False
+
+    @contained
+    def _follow(self, matchmaker: Matchmaker, _: None, now: float) -> None:
+        """Carry out one of the answers that may lead to other questions."""
+        pairing = self.pairing
+        if not pairing.decisions:
             self._desert(pairing.deserted.popleft(), now)
+            return
+        decision = pairing.decisions.popleft()
+        seat = self._seats.get(decision.seat)
+        if seat is not None and seat.question is not None:
+            self._decide(seat, decision.against, now)
+        elif not decision.against:  # it has gone meanwhile
+            matchmaker.leave(decision.seat)
 
     def deny(self, seat: Seat, now: float) -> None:
         """Refuse the name that a seat may not bear, now that the answer has waited long enough."""

@@ -26,7 +26,7 @@ from gateway.game.results import NoResults, Results
 from gateway.hub.actions import Actions
 from gateway.hub.boundary import Boundary, OnFault, contained, reraise
 from gateway.hub.feed import Feed, snapshot
-from gateway.hub.interfaces import House, Nodes, Outgoing
+from gateway.hub.interfaces import Cluster, House, Nodes, Outgoing
 from gateway.hub.mailbox import Mailbox
 from gateway.hub.pairing import ABSENCE
 from gateway.hub.remote import Away
@@ -67,6 +67,8 @@ class Hub:
         """Flush a mailbox when the hub is done: it has just got something."""
         self.is_closed = False
         """Whether nobody is let in any more."""
+        self.cluster: Cluster | None = None
+        """The cluster that this server is a node of, if it is of one."""
 
     def __len__(self) -> int:
         """Return how many players are here, whatever they do."""
@@ -165,9 +167,8 @@ class Hub:
         self.flag(seat, now)
 
     def told(self, seat: Seat, event: Event, now: float) -> None:
-        """Tell a seat what happened in its series on another node."""
+        """Tell a seat what happened in its series on another node. What follows waits for `settle`."""
         self._told(seat, event, now)
-        self._pass_on(now)
 
     def lose(self, seat: Seat, now: float) -> None:
         """Let a series be over, and a game in it have no result: the way to the other node is gone."""
@@ -175,7 +176,7 @@ class Hub:
         self._pass_on(now)
 
     def settle(self, now: float) -> None:
-        """Carry out what the matchmaker answers: it has heard of something elsewhere."""
+        """Carry out what follows from all that came from other nodes, and pass on what players were told."""
         self._actions.settle(now)
         self._pass_on(now)
 
@@ -229,7 +230,6 @@ class Hub:
     @contained
     def _told(self, seat: Seat, event: Event, now: float) -> None:
         self._actions.away.told(seat, event, now)
-        self._actions.settle(now)
 
     @contained
     def _lose(self, seat: Seat, _: None, now: float) -> None:

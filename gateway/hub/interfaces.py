@@ -4,12 +4,12 @@ They name these protocols and never the class behind them. A seat is for them a 
 its properties they read `is_asked` and `mailbox`, and change nothing.
 """
 
-from collections.abc import Callable, Iterable
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol, TypeAlias
 
 from gateway.game.commands import Command
 from gateway.game.events import Event, ToMove
-from gateway.game.facts import Snapshot
+from gateway.game.facts import Fact, GameStarted, Missed, Snapshot, Standing, Vanished
 from gateway.game.manners import Manners
 from gateway.game.results import Results
 from gateway.hub.feed import Feed
@@ -90,8 +90,46 @@ class HubForTime(Protocol):
         """Say good-bye to everybody, those who come later too. A game that is on ends without a winner."""
 
 
+Told: TypeAlias = Fact | Missed | Vanished | tuple[GameStarted, Standing]
+"""What other nodes tell: facts, and the games of their state."""
+
+
+class Elsewhere(Protocol):
+    """What is on on the other nodes of a cluster. One subscriber at a time follows it."""
+
+    def watch(self, wake: Callable[[], None]) -> None:
+        """Ask for the state of all nodes, and then facts.
+
+        `wake` is called when something waits. It MUST NOT block or raise.
+        """
+
+    def close(self) -> None:
+        """Hear of nothing more."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the state of all nodes has been taken."""
+
+    def take(self, most: int) -> Sequence[Told]:
+        """Return what waits, up to about `most`. After `Missed` only another `watch` helps."""
+
+
+class Cluster(Protocol):
+    """The cluster that this server is a node of, for those who show it."""
+
+    @property
+    def elsewhere(self) -> Elsewhere:
+        """What is on on the other nodes."""
+
+    def condition(self) -> Mapping[str, object]:
+        """Return how this node is connected, as JSON."""
+
+
 class HubForSubscribers(Protocol):
     """What those need who follow all that is on."""
+
+    cluster: Cluster | None
+    """The cluster that this server is a node of, if it is of one."""
 
     @property
     def feed(self) -> Feed:
@@ -104,8 +142,8 @@ class HubForSubscribers(Protocol):
         """Return all that is on, or the part of it that is of `seats`. MUST NOT be called by `wake`."""
 
 
-class HubForNodes(Protocol):
-    """What the players of other nodes need. All times are seconds of the hub's clock."""
+class HubForNodes(HubForSubscribers, Protocol):
+    """What a node of a cluster needs. All times are seconds of the hub's clock."""
 
     @property
     def is_closed(self) -> bool:

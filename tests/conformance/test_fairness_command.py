@@ -6,14 +6,23 @@ from pathlib import Path
 import pytest
 
 from conformance.__main__ import main
+from conformance.lab.cluster.nodes import redis_program
 
 WORDS = "--games 60 --at-once 6 --stalls 1 --stall 0.6 --clock 0.4 --burners 1"
 
 
+needs_redis = pytest.mark.skipif(redis_program() is None, reason="no redis-server here")
+
+
 @pytest.mark.lab
-def test_short_run_sees_those_lose_who_sleep(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "where", [[], pytest.param(["--cluster"], marks=needs_redis)], ids=["alone", "cluster"]
+)
+def test_short_run_sees_those_lose_who_sleep(
+    where: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     report = tmp_path / "fairness.json"
-    status = main(["fairness", *WORDS.split(), "--json", str(report)])
+    status = main(["fairness", *WORDS.split(), *where, "--json", str(report)])
     out = capsys.readouterr().out
     stalled, overloaded = json.loads(report.read_text())
     for found in (stalled, overloaded):

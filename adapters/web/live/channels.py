@@ -14,7 +14,7 @@ from itertools import count
 from adapters.web.live.channel import Channel, Wanted, event
 from adapters.web.live.model import NAMESAKES, Game, Json, Model
 from adapters.web.live.rows import Begun, Complete, Over, Told
-from gateway.game.facts import GameStarted, MoveMade
+from gateway.game.facts import GameStarted, MoveMade, Vanished
 
 KEPT = 20.0
 """Seconds for which a channel stays without viewers."""
@@ -94,8 +94,12 @@ class Channels:
                 self._coming.hear(told, now)
                 if isinstance(told, Complete):
                     self._complete(self._coming, now)
-            elif self._model is not None and (game := self._model.hear(told, now)) is not None:
-                self._tell(told, game, now)
+            elif self._model is not None:
+                game = self._model.hear(told, now)
+                if isinstance(told, Vanished | Complete):  # of another node of a cluster
+                    self._renew(self._model, now)
+                elif game is not None:
+                    self._tell(told, game, now)
 
     def tick(self, now: float) -> None:
         """Drop what is over, and send the counts if they changed. To be called once a second."""
@@ -118,6 +122,10 @@ class Channels:
 
     def _complete(self, model: Model, now: float) -> None:
         self._model, self._coming = model, None
+        self._renew(model, now)
+
+    def _renew(self, model: Model, now: float) -> None:
+        """Give all viewers a snapshot."""
         self._told = model.counts(now)
         for channel in self._channels.values():
             channel.renew(model)

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, assert_never
 
 from adapters.web.live.rows import Begun, Complete, Over, Stands, Told
 from gateway.game.board import Side
-from gateway.game.facts import Came, GameStarted, Left, MoveMade, Standing, Waits
+from gateway.game.facts import Came, GameStarted, Left, MoveMade, Standing, Vanished, Waits
 from gateway.game.ids import GameId
 
 HELD = 8.0
@@ -117,6 +117,8 @@ class Model:
             case Left():
                 self._players.pop(told.player, None)
                 self._waiting.pop(told.player, None)
+            case Vanished():
+                self._vanish(told)
             case Stands():
                 return self._stands(told.started, told.standing, now)
             case Begun():
@@ -179,6 +181,14 @@ class Model:
         if game is not None:
             game.move(move, now)
         return game
+
+    def _vanish(self, lost: Vanished) -> None:
+        numbers = range(lost.first, lost.last + 1)
+        self._players = {player: each for player, each in self._players.items() if player not in numbers}
+        self._waiting = {player: each for player, each in self._waiting.items() if player not in numbers}
+        self.games = {
+            game: each for game, each in self.games.items() if each.started.players[0] not in numbers
+        }
 
     def _stands(self, started: GameStarted, standing: Standing, now: float) -> Game:
         moves = "".join(map(str, standing.moves))

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, assert_never
 from adapters.web.link import LinkError
 from gateway.game.board import CELLS, COLUMNS, Side
 from gateway.game.commands import LONGEST_NAME
-from gateway.game.facts import Came, Fact, GameStarted, Left, MoveMade, Standing, Waits
+from gateway.game.facts import Came, Fact, GameStarted, Left, MoveMade, Standing, Vanished, Waits
 from gateway.game.ids import GameId, parse
 from gateway.game.results import Finished
 from gateway.store.records import REASONS, WORDS
@@ -53,11 +53,11 @@ class Over:
     thought: tuple[float, float]
 
 
-Told: TypeAlias = Came | Waits | Left | GameStarted | MoveMade | Over | Stands | Begun | Complete
+Told: TypeAlias = Came | Waits | Left | GameStarted | MoveMade | Over | Stands | Vanished | Begun | Complete
 
 
-def written(fact: Fact | tuple[GameStarted, Standing]) -> str:
-    """Return the row of a fact, or of a live game, as JSON."""
+def written(fact: Fact | Vanished | tuple[GameStarted, Standing]) -> str:
+    """Return the row of a fact, of a live game, or of the loss of a node, as JSON."""
     if isinstance(fact, MoveMade):  # most facts are moves, and a pattern is slower
         left = "null" if fact.left is None else int(fact.left * 1000)
         return f'["m","{fact.game}",{fact.side},{fact.column},{int(fact.used * 1000)},{left}]'
@@ -73,6 +73,8 @@ def written(fact: Fact | tuple[GameStarted, Standing]) -> str:
             row = "w", player, table, int(waited * 1000)
         case Left(player):
             row = "l", player
+        case Vanished(first, last):
+            row = "x", first, last
         case (started, standing):
             row = "g", *_game(started), *_stands(standing)
         case _:
@@ -124,6 +126,8 @@ def _read(row: object) -> Told:
             told = Waits(_whole(player), None if table is None else _text(table), _seconds(waited))
         case ["l", player]:
             told = Left(_whole(player))
+        case ["x", first, last]:
+            told = Vanished(_whole(first), _whole(last))
         case ["g", *rest, moves, left, thinking]:
             both = None if left is None else _pair(left)
             standing = Standing(_columns(moves), (0.0, 0.0), both, _seconds(thinking))

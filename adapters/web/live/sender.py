@@ -1,15 +1,19 @@
 """The server's end of the live stream: it sends facts to the web's process while somebody watches.
 
-It subscribes to the hub's feed only then; otherwise it costs players nothing. Knows trio and the hub's feed;
-does not know viewers. The rules it keeps:
+It subscribes to the hub's feed only then, and asks the other nodes of a cluster only then; otherwise it costs
+players nothing. Knows trio, the hub's feed and what other nodes tell; does not know viewers. The rules it
+keeps:
 
 - Players never wait for it. It sends what waits, pauses, and looks again. If the web's process is too slow,
   the feed drops facts, and the complete state is sent again.
 - A step is short, however many play: the state is sent in parts, each after the facts before it.
+- The state is complete when all nodes have told theirs, or after `GRACE`. What a node tells later than that,
+  or when it joins, is followed by one more end of the state.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import islice
+from math import inf
 from typing import Any
 
 import trio
@@ -17,17 +21,21 @@ import trio
 from adapters.web.live.rows import COMPLETE, begun, written
 from gateway.game.facts import Missed
 from gateway.hub.feed import ALL, Subscription
-from gateway.hub.interfaces import HubForSubscribers
+from gateway.hub.interfaces import Elsewhere, HubForSubscribers, Told
 from gateway.hub.seat import Seat
 
 PAUSE = 0.05
 """Seconds between two messages."""
+SHORT_PAUSE = 0.005
+"""Seconds while another node still tells its state."""
 PART = 50
 """Players in one part of the state."""
 LIMIT = 5_000
 """Facts that may wait for the web's process."""
 MOST = 100
 """Rows in a message. With the longest names it still fits into `link.LONGEST`."""
+GRACE = 1.0
+"""Seconds that the state waits for other nodes."""
 
 
 class FactSender:
@@ -50,24 +58,34 @@ class FactSender:
         while True:
             if self._wanted:
                 facts = self._hub.feed.subscribe(self._wake, ALL, LIMIT)
+                elsewhere = _Nowhere() if self._hub.cluster is None else self._hub.cluster.elsewhere
+                elsewhere.watch(self._wake)
                 try:
-                    await self._tell(facts, self._wanted)
+                    await self._tell(facts, elsewhere, self._wanted)
                 finally:
                     facts.close()
+                    elsewhere.close()
             else:
                 await self._sleep()
 
-    async def _tell(self, facts: Subscription, number: int) -> None:
+    async def _tell(self, facts: Subscription, elsewhere: Elsewhere, number: int) -> None:
         """Send the state, then facts, until facts were missed or another request came."""
         await self._send([begun(number)])
         seats = iter(self._hub.seats())
         while part := tuple(islice(seats, PART)):
             if not await self._pass_on(facts, part):
                 return
-        await self._send([COMPLETE])
-        while self._wanted == number and await self._pass_on(facts):
-            await trio.sleep(PAUSE)
-            await self._sleep()
+        patience = trio.current_time() + GRACE
+        is_complete = was_whole = False
+        while self._wanted == number and await self._pass_on(facts) and await self._pass_on_others(elsewhere):
+            is_whole = elsewhere.is_whole
+            if is_whole > was_whole or (not is_complete and trio.current_time() >= patience):
+                is_complete = True
+                await self._send([COMPLETE])
+            was_whole = is_whole
+            await trio.sleep(PAUSE if is_whole else SHORT_PAUSE)
+            with trio.move_on_at(inf if is_complete else patience):
+                await self._sleep()
 
     async def _pass_on(self, facts: Subscription, seats: Sequence[Seat] = ()) -> bool:
         """Send the facts that wait, and then the state of `seats`; return False if facts were missed."""
@@ -78,6 +96,15 @@ class FactSender:
         told = iter((*happened, *self._what_is_on_at(seats)))
         while rows := [*map(written, islice(told, MOST))]:
             await self._send(rows)
+        return True
+
+    async def _pass_on_others(self, elsewhere: Elsewhere) -> bool:
+        """Send what other nodes have told; return False if facts were missed."""
+        while taken := elsewhere.take(MOST):
+            told = [each for each in taken if not isinstance(each, Missed)]
+            if len(told) < len(taken):
+                return False
+            await self._send([*map(written, told)])
         return True
 
     def _what_is_on_at(self, seats: Sequence[Seat]) -> Sequence[Any]:
@@ -93,3 +120,19 @@ class FactSender:
         if not self._woken.is_set():
             await self._woken.wait()
         self._woken = trio.Event()
+
+
+class _Nowhere:
+    """The other nodes of a server that is alone."""
+
+    is_whole = True
+
+    def watch(self, wake: Callable[[], None]) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+    def take(self, most: int) -> Sequence[Told]:
+        """Return that there is nothing."""
+        return ()

@@ -1,14 +1,14 @@
 """The process in which pairs play while the server is stopped now and then.
 
 `python -m conformance.lab.fairness.job` takes from stdin where the server is, how many games and stalls, and
-tells what they came to. A stall is a real one: the server's process gets SIGSTOP, and SIGCONT some seconds
-later, and meanwhile the bots' answers wait in its sockets.
+tells what they came to. A stall is a real one: the server's process, or that of one node of a cluster, gets
+SIGSTOP, and SIGCONT some seconds later, and meanwhile the bots' answers wait in its sockets.
 """
 
 import os
 import random
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from itertools import product
 from time import perf_counter
@@ -28,22 +28,24 @@ STANDING = 60.0
 
 
 class Stalls:
-    """Stops a process again and again, for so many seconds each time."""
+    """Stops one of some processes again and again, for so many seconds each time."""
 
-    def __init__(self, group: Group[Player], pid: int, seconds: float, lot: random.Random) -> None:
+    def __init__(self, group: Group[Player], pids: Sequence[int], seconds: float, lot: random.Random) -> None:
         self.done = 0
         self._group = group
-        self._pid = pid
+        self._pids = pids
+        self._pid = pids[0]
         self._seconds = seconds
         self._lot = lot
         self._is_over = False
 
     def begin(self) -> None:
-        """Wait a little, then stop the process."""
+        """Wait a little, then stop a process."""
+        self._pid = self._lot.choice(self._pids)
         self._group.at(perf_counter() + self._lot.uniform(*GAPS), self._stop)
 
     def end(self) -> None:
-        """Let the process run from now on."""
+        """Let all processes run from now on."""
         self._is_over = True
         self._signal(signal.SIGCONT)
 
@@ -74,16 +76,17 @@ def play(words: Any) -> object:
     lot = random.Random(words["seed"])
     games, least = int(words["games"]), int(words["stalls"])
     table = Table(from_words(words["addresses"]), lot, words["clock"], lambda: not is_enough())
-    counts, stalls = table.counts, Stalls(table.group, words["pid"], words["stall"], lot)
+    counts, stalls = table.counts, Stalls(table.group, words["pids"], words["stall"], lot)
 
     def is_enough() -> bool:
         return counts.games >= games and stalls.done >= least
 
     begun = perf_counter()
     _let_in(table, words["at_once"])
-    if least:
-        stalls.begin()
     try:
+        _play(table, lambda: counts.begun >= 2 * words["at_once"])  # they come in before the first stall
+        if least:
+            stalls.begin()
         _play(table, lambda: is_enough() and counts.told == counts.slept)
     finally:
         stalls.end()

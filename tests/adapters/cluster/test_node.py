@@ -5,6 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 import trio
+import trio.testing
 from hub_world import STANDING_BY, Client, World
 from trio.testing import MockClock
 
@@ -13,6 +14,7 @@ from gateway.cluster.matchmaker import ClusterMatchmaker
 from gateway.cluster.membership import LEASE, Holder, Place, View
 from gateway.game.commands import LOBBY
 from gateway.game.events import Ended, Started
+from gateway.game.facts import Came
 from gateway.hub.hub import Hub
 from gateway.hub.series import CROSSING
 from gateway.matchmaking.standard import LobbyAndTables
@@ -191,3 +193,35 @@ async def test_when_a_node_is_lost_its_games_end_and_its_players_opponents_wait(
 async def test_what_no_node_says_is_a_value_error(net: Net, frame: bytes) -> None:
     with pytest.raises(ValueError):
         net["a"].node.receive("b", frame, 0.0)
+
+
+async def test_node_says_how_it_is_connected(net: Net) -> None:
+    net.hold("b", 1)
+    ours = net["a"].hub.cluster
+    assert ours is not None
+    well = {"node": "a", "linked": ["b"], "pairs": "b", "alone": False, "registry": True}
+    assert ours.condition() == well
+    net["a"].links.nodes = []
+    net["a"].node.lost("b", trio.current_time())
+    await trio.sleep(ALONE + 0.1)
+    net["a"].node.follow(trio.current_time())
+    assert ours.condition() == well | {"linked": [], "pairs": None, "alone": True}
+
+
+async def test_what_is_on_passes_between_nodes_while_somebody_watches(net: Net) -> None:
+    net.hold("a", 1)
+    net["b"].come("ann")
+    net.carry()
+    ours = net["a"].hub.cluster
+    assert ours is not None
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(net["b"].node.following.run)
+        ours.elsewhere.watch(lambda: None)
+        net.carry()
+        await trio.testing.wait_all_tasks_blocked()
+        net.carry()
+        names = [told.name for told in ours.elsewhere.take(9) if isinstance(told, Came)]
+        assert names == ["ann"]
+        net["b"].node.lost("a", trio.current_time())
+        assert not net["b"].hub.feed.moves
+        nursery.cancel_scope.cancel()

@@ -4,6 +4,7 @@ import errno
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from itertools import pairwise
 
 import pytest
@@ -126,11 +127,23 @@ class Store:
         return Cleared(5, 3)
 
 
+@dataclass
+class Cluster:
+    """A cluster that says of itself how it is."""
+
+    said: dict[str, object]
+
+    def condition(self) -> dict[str, object]:
+        return self.said
+
+
 @asynccontextmanager
-async def joined(store: Store) -> AsyncIterator[tuple[Remote, Link]]:
+async def joined(store: Store, cluster: Cluster | None = None) -> AsyncIterator[tuple[Remote, Link]]:
     """The two ends, at work."""
     here, there = links()
-    service, remote = WebProcess(ORDERS, (), store, store.clear, None), Remote(there)  # type: ignore[arg-type]
+    world = World()
+    world.hub.cluster = cluster  # type: ignore[assignment]
+    service, remote = WebProcess(ORDERS, (), store, store.clear, world.hub), Remote(there)
 
     async def hear() -> None:
         while (message := await there.receive()) is not None:
@@ -147,6 +160,11 @@ async def joined(store: Store) -> AsyncIterator[tuple[Remote, Link]]:
 async def test_server_tells_what_waits() -> None:
     async with joined(Store()) as (remote, _):
         assert await remote.queue() == Queue(7, True)
+
+
+async def test_server_tells_how_its_cluster_is() -> None:
+    async with joined(Store(), Cluster({"node": "a", "linked": ["b"]})) as (remote, _):
+        assert await remote.queue() == Queue(7, True, {"node": "a", "linked": ["b"]})
 
 
 async def test_clear_is_told_of_when_it_is_done() -> None:

@@ -324,6 +324,36 @@ def test_guest_hears_of_an_end_once_it_is_stored() -> None:
     assert isinstance(story.guest.seat.situation, Waiting)
 
 
+class Posting(Client):
+    """Passes on what it was told when the hub is done."""
+
+    def __init__(self, world: World) -> None:
+        self.posts: list[list[type[Event]]] = []
+        self._held: list[type[Event]] = []
+        super().__init__(world, STANDING_BY)
+
+    def deliver(self, event: Event) -> None:
+        super().deliver(event)
+        if not self._held:
+            self._world.hub.expect(self)
+        self._held.append(type(event))
+
+    def flush(self) -> None:
+        self.posts.append(self._held)
+        self._held = []
+
+
+def test_what_arrives_together_leaves_for_the_guest_together() -> None:
+    way = TwoNodes()
+    host, guest = entered(way.host, STANDING_BY, "ann"), Posting(way.guest)
+    guest.enter(InLobby(), "bob")
+    way.meet(host, guest)
+    guest.posts.clear()
+    host.play(3)
+    way.carry()
+    assert guest.posts == [[Moved, ToMove]]
+
+
 class Unstored:
     """Results of a node that take a while to be stored."""
 

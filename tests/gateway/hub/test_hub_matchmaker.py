@@ -176,6 +176,13 @@ def test_who_is_not_decided_on_is_not_hung_up_on_for_its_silence(world: Late) ->
     assert ann.news() == [Entered("ann")]
 
 
+def test_any_number_of_decisions_may_come_at_once(world: Late) -> None:
+    world.think()
+    clients = [entered(world, STEPPING_OUT, f"p{number}") for number in range(500)]
+    world.answer()
+    assert all(client.all(Entered) and not client.gone for client in clients)
+
+
 def test_seat_that_left_before_it_was_decided_on_is_forgotten(world: Late) -> None:
     world.think()
     ann = entered(world, STEPPING_OUT, "ann")

@@ -13,7 +13,8 @@ from adapters.web.live import channels as channels_module
 from adapters.web.live.channel import FRESH, RING, Channel, Wanted
 from adapters.web.live.channels import KEPT, Channels
 from adapters.web.live.model import HELD
-from adapters.web.live.rows import Told
+from adapters.web.live.rows import Complete, Told
+from gateway.game.facts import Vanished
 
 ALL = Wanted()
 
@@ -354,3 +355,30 @@ def test_viewer_that_reads_now_and_then_knows_what_a_snapshot_says(
                     agree(all_of_them, viewer, now)
         for viewer in viewers:
             agree(all_of_them, viewer, now)
+
+
+def test_games_and_players_of_a_lost_node_vanish_for_all_viewers() -> None:
+    lost = [stands(game(number)) for number in (51, 52, 53)]
+    all_of_them = channels(stands(game(1)), *waits(4, "here"), *lost, *waits(110, "there"))
+    viewers = [Viewer(all_of_them, Wanted(most=most)) for most in (1, 9)]
+    assert {viewer.read().counts["playing"] for viewer in viewers} == {4}
+    all_of_them.hear([Vanished(100, 199)], 1.0)
+    for viewer in viewers:
+        assert viewer.new(1.0) == ["snapshot"]
+        assert viewer.places(1.0) == {0: identity(1)}
+        assert [each["name"] for each in viewer.browser.counts["lobby"]] == ["here"]
+    all_of_them.hear([over(1)], 2.0)
+    all_of_them.tick(2.0 + HELD)
+    assert viewers[0].places(10.0) == {}
+
+
+def test_what_a_node_tells_after_the_state_was_complete_is_shown_when_it_has_told_all() -> None:
+    all_of_them = channels(stands(game(1)), *waits(4, "here", waited=1.0))
+    viewer = Viewer(all_of_them)
+    viewer.read()
+    all_of_them.hear([stands(game(51), (3,)), *waits(110, "there", waited=9.0)], 1.0)
+    assert viewer.new(1.0) == []
+    all_of_them.hear([Complete()], 1.0)
+    assert viewer.new(1.0) == ["snapshot"]
+    assert {*viewer.places(1.0).values()} == {identity(1), identity(51)}
+    assert [each["name"] for each in viewer.browser.counts["lobby"]] == ["here", "there"]

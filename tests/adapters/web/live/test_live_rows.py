@@ -14,7 +14,7 @@ from adapters.web.live.rows import COMPLETE, Begun, Complete, Over, Stands, begu
 from gateway.game.board import Board
 from gateway.game.commands import LONGEST_NAME
 from gateway.game.events import Reason
-from gateway.game.facts import Came, Fact, GameStarted, Left, Standing, Waits
+from gateway.game.facts import Came, Fact, GameStarted, Left, Standing, Vanished, Waits
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, Player
 
@@ -45,6 +45,10 @@ def test_wait_crosses_with_the_time_that_it_lasts_already() -> None:
     found = crossed(Waits(7, None, 1.5))
     assert isinstance(found, Waits)
     assert found.waited == 1.5
+
+
+def test_loss_of_a_node_crosses() -> None:
+    assert crossed(Vanished(1 << 36, (2 << 36) - 1)) == Vanished(1 << 36, (2 << 36) - 1)
 
 
 @pytest.mark.parametrize("left", [None, (40.5, 41.0)])
@@ -82,7 +86,22 @@ def test_any_name_is_the_same_for_a_browser(name: str) -> None:
 @pytest.mark.parametrize(
     "row",
     [
-        *(None, 7, "m", {}, [], ["x"], [["m"]], ["r", 1], ["b"], ["b", -1], ["b", True], ["l", "7"]),
+        *(
+            None,
+            7,
+            "m",
+            {},
+            [],
+            ["x"],
+            [["m"]],
+            ["r", 1],
+            ["b"],
+            ["b", -1],
+            ["b", True],
+            ["l", "7"],
+            ["x", 1],
+            ["x", -1, 2],
+        ),
         *(["c", 7, "ann"], ["c", 7, None, "one"], ["c", 7, "n" * 257, "one"], ["c", 1.0, "ann", "one"]),
         *(["w", 7, 8, 0], ["w", 7, None, -1], ["w", 7, None, None]),
         *(["m", "00000-000003", 0, 7, 500, None], ["m", "00000-000003", 2, 3, 500, None]),

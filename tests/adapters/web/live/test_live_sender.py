@@ -2,9 +2,9 @@
 
 import json
 import random
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 import trio
@@ -16,7 +16,7 @@ from adapters.web.live.model import Model
 from adapters.web.live.rows import Begun, Complete, Stands, Told, read, written
 from adapters.web.live.sender import FactSender
 from gateway.game.commands import AtTable, Leave, Play
-from gateway.game.facts import Came, GameStarted, MoveMade, Waits
+from gateway.game.facts import Came, GameStarted, Left, Missed, MoveMade, Waits
 
 Clock: TypeAlias = trio.testing.MockClock
 
@@ -223,3 +223,89 @@ async def test_what_happens_while_all_is_told_in_parts_is_not_missed(
                 await trio.lowlevel.checkpoint()
             await a_while()
             assert shown(heard(link.told)) == shown(true(world))
+
+
+class Elsewhere:
+    """What other nodes tell."""
+
+    def __init__(self) -> None:
+        self.is_whole = False
+        self.waiting: list[Told] = []
+        self.wakes: list[Callable[[], None]] = []
+        self.closed = 0
+
+    def watch(self, wake: Callable[[], None]) -> None:
+        self.wakes.append(wake)
+
+    def close(self) -> None:
+        self.closed += 1
+
+    def take(self, most: int) -> Sequence[Told]:
+        taken, self.waiting = self.waiting[:most], self.waiting[most:]
+        return taken
+
+    def tell(self, *told: Any) -> None:
+        self.waiting += told
+        self.wakes[-1]()
+
+
+class Cluster:
+    """A cluster of which the world is a node."""
+
+    def __init__(self, world: World) -> None:
+        self.elsewhere = Elsewhere()
+        world.hub.cluster = self
+
+    def condition(self) -> dict[str, object]:
+        return {}
+
+
+THERE = 1 << 36
+
+
+async def test_state_is_complete_when_other_nodes_have_told_theirs(autojump_clock: Clock) -> None:
+    world = World()
+    world.arena("ann")
+    elsewhere = Cluster(world).elsewhere
+    async with told(world) as (facts, link):
+        facts.want(1)
+        await trio.testing.wait_all_tasks_blocked()
+        assert link.all(Complete) == []
+        elsewhere.is_whole = True
+        elsewhere.tell(Came(THERE, "bob", "two"))
+        await trio.sleep(sender.PAUSE)
+        assert link.told[-2:] == [Came(THERE, "bob", "two"), Complete()]
+        elsewhere.tell(Left(THERE))
+        await a_while()
+        assert link.told[-1] == Left(THERE)
+        facts.want(0)
+        await a_while()
+        assert elsewhere.closed == 1
+
+
+async def test_state_waits_for_a_silent_node_no_longer_than_its_grace(autojump_clock: Clock) -> None:
+    world = World()
+    elsewhere = Cluster(world).elsewhere
+    async with told(world) as (facts, link):
+        facts.want(1)
+        await trio.sleep(sender.GRACE - 0.1)
+        assert link.all(Complete) == []
+        await trio.sleep(0.2)
+        assert link.all(Complete) == [Complete()]
+        elsewhere.is_whole = True
+        elsewhere.tell(Came(THERE, "bob", "two"))
+        await a_while()
+        assert link.told[-2:] == [Came(THERE, "bob", "two"), Complete()]
+
+
+async def test_all_is_told_again_if_facts_of_another_node_were_missed(autojump_clock: Clock) -> None:
+    world = World()
+    elsewhere = Cluster(world).elsewhere
+    elsewhere.is_whole = True
+    async with told(world) as (facts, link):
+        facts.want(1)
+        await a_while()
+        elsewhere.tell(Missed(1))
+        await a_while()
+        assert link.all(Begun) == [Begun(1), Begun(1)]
+        assert len(elsewhere.wakes) == 2

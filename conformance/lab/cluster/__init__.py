@@ -1,0 +1,1 @@
+"""What several gateways with one lobby cost, and whether they are as good as one."""

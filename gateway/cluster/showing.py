@@ -1,0 +1,104 @@
+"""What one node shows another of what is on: facts, and the games of a state, as frames.
+
+Nearly all are moves, which are written in short, after the letter `m`; any other is a value of
+`gateway.game.encoding`, after the letter `v`. The rule it keeps: what another node sends is read as strictly
+as a client's text, and within the ranges that those who show it rely on.
+"""
+
+from dataclasses import dataclass, replace
+
+from gateway.game.board import CELLS, COLUMNS, FIRST, SECOND
+from gateway.game.encoding import EncodingError, decode, encode_unchecked, kinds_of
+from gateway.game.facts import Came, Fact, GameStarted, Left, MoveMade, Standing, Waits
+from gateway.game.ids import parse
+from gateway.game.results import Finished
+from gateway.hub.interfaces import Told
+
+SEATS = 1 << 36
+"""More than the number of any seat."""
+LONGEST = 1e9
+"""Seconds, and the number of a round, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stands:
+    """A game of the state: `Standing`, with the columns as digits."""
+
+    started: GameStarted
+    moves: str
+    thought: tuple[float, float]
+    left: tuple[float, float] | None
+    thinking: float
+
+
+_KINDS = kinds_of(Came | Waits | Left | GameStarted | Finished | Stands)
+_SIDES = {b"0": FIRST, b"1": SECOND}
+_COLUMNS = {b"%d" % column: column for column in range(COLUMNS)}
+
+
+def written(told: Told) -> bytes:
+    """Return the frame of a fact, or of a game of the state. Raises EncodingError."""
+    match told:
+        case MoveMade(game, side, column, used, left):
+            rest = b"-" if left is None else b"%r" % left
+            return b"m %s %d %d %r %s" % (game.encode(), side, column, used, rest)
+        case (started, standing):
+            moves = "".join(map(str, standing.moves))
+            return b"v " + encode_unchecked(
+                Stands(started, moves, standing.thought, standing.left, standing.thinking)
+            )
+        case _:
+            return b"v " + encode_unchecked(told)
+
+
+def read(frame: bytes, first: int) -> Told:
+    """Undo `written`, with `first` added to the numbers of seats. Raises ValueError."""
+    return _move(frame) if frame[:1] == b"m" else _placed(decode(frame[2:], _KINDS), first)
+
+
+def _move(frame: bytes) -> MoveMade:
+    _, game, side, column, used, left = frame.split(b" ")
+    if column not in _COLUMNS or side not in _SIDES:
+        raise EncodingError("not a column, or not a side")
+    rest = None if left == b"-" else float(left)
+    move = MoveMade(parse(game.decode("ascii")), _SIDES[side], _COLUMNS[column], float(used), rest)
+    _check(move.used, move.left)
+    return move
+
+
+def _placed(told: Fact | Stands, first: int) -> Told:
+    """Return what a node tells, with numbers of players that are of that node alone. Raises ValueError."""
+    match told:
+        case Waits(waited=waited):
+            _check(waited)
+            return replace(told, player=_number(told.player, first))
+        case Came() | Left():
+            return replace(told, player=_number(told.player, first))
+        case GameStarted():
+            return _started(told, first)
+        case Stands(started, moves, thought, left, thinking):
+            _check(*thought, *(left or ()), thinking)
+            if len(moves) > CELLS or not all("0" <= digit < str(COLUMNS) for digit in moves):
+                raise EncodingError("not the columns of a game")
+            on = _started(started, first)
+            return on, Standing(tuple(map(int, moves)), thought, left, thinking)
+        case Finished(thought=thought):
+            _check(*thought)
+    return told
+
+
+def _started(started: GameStarted, first: int) -> GameStarted:
+    one, other = started.players
+    _check(started.clock, started.round)
+    return replace(started, players=(_number(one, first), _number(other, first)))
+
+
+def _check(*values: float | None) -> None:
+    if not all(value is None or 0 <= value <= LONGEST for value in values):
+        raise EncodingError("out of its range")
+
+
+def _number(seat: int, first: int) -> int:
+    if not 0 < seat < SEATS:
+        raise EncodingError("not the number of a seat")
+    return first + seat

@@ -1,0 +1,121 @@
+"""What a cluster costs, beside its goals; who met whom in its lobby; and one short run."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from conformance.__main__ import main
+from conformance.dialects.script import SHORT, Game, Outcome
+from conformance.lab.cluster.figures import ALONE, BETWEEN, NODE, rows_of
+from conformance.lab.cluster.lobby import NODES, Agreement, Told, Visitor, agreement, visitors
+from conformance.lab.cluster.nodes import redis_program
+from conformance.lab.figures import Row
+from conformance.lab.kills.games import Result
+from conformance.lab.plan import Counted
+
+TOLD = {1: (Outcome.WON, Outcome.LOST), 2: (Outcome.LOST, Outcome.WON)}
+
+
+def counted(*nodes: float, redis: float = 0.0, p50: float = 0.001) -> Counted:
+    """Return 1,000 moves in a second, for which nodes used so many seconds."""
+    first, *more = nodes
+    return Counted(1.0, 1000, 10.0, first, 0.0, 0.5, p50, p50, more_cpu=[*more, redis])
+
+
+def rows(node: float, between: tuple[float, float], p50: float = 0.001) -> dict[str, Row]:
+    found = {ALONE: [counted(0.1)], NODE: [counted(node)], BETWEEN: [counted(*between, redis=0.9, p50=p50)]}
+    return {row.what: row for row in rows_of("mix", found, found)}
+
+
+@pytest.mark.parametrize(
+    ("node", "between", "missed"),
+    [
+        (0.105, (0.15, 0.15), []),
+        (0.106, (0.15, 0.15), ["mix, one node, ratio"]),
+        (0.105, (0.15, 0.151), ["mix, two nodes, ratio"]),
+        (0.105, (0.04, 0.251), ["mix, 1000 moves/s, more by"]),
+    ],
+)
+def test_nodes_are_compared_with_a_server_that_is_alone_and_redis_is_told_apart(
+    node: float, between: tuple[float, float], missed: list[str]
+) -> None:
+    found = rows(node, between)
+    assert [what for what, row in found.items() if row.is_missed] == missed
+    assert found["mix, two nodes, Redis beside them"].found == pytest.approx(900)
+
+
+def test_moves_between_nodes_may_take_three_milliseconds_longer() -> None:
+    assert not rows(0.1, (0.1, 0.1), 0.0039)["mix, 1000 moves/s, p50 more by"].is_missed
+    assert rows(0.1, (0.1, 0.1), 0.0041)["mix, 1000 moves/s, p50 more by"].is_missed
+
+
+def test_goals_are_missed_where_the_system_tells_nothing() -> None:
+    unknown = replace(counted(0.1), server_cpu=None, more_cpu=[])
+    found = {setting: [unknown] for setting in (ALONE, NODE, BETWEEN)}
+    assert [row.verdict for row in rows_of("mix", found, found) if row.most].count("unknown") == 3
+
+
+def told(players: list[Visitor], first: int, second: int, winner: int) -> Result:
+    """Tell two players of a game, and return it."""
+    one, other = players[first], players[second]
+    for player, opponent, outcome in zip((one, other), (other, one), TOLD[winner], strict=True):
+        hears = opponent.wish.name if player.place[0] == "nac4" else None
+        player.told.append(Told(player.wish.name, player is one, outcome, hears))
+    return Result(one.wish.name, other.wish.name, SHORT)
+
+
+def test_players_and_the_database_agree() -> None:
+    players = visitors("x", SHORT, 1)
+    stored = [
+        told(players, first, second, 1) for first in range(18) for second in range(18) if first != second
+    ]
+    found = agreement(players, stored)
+    assert (found.games, found.differences) == (18 * 17, [])
+    assert (found.unmet(0), found.unmet(1), len(found.met)) == (0, 0, 81)
+
+
+def test_who_has_not_met_is_counted_by_dialects_and_by_nodes() -> None:
+    players = visitors("x", SHORT, 1)
+    found = agreement(players, [told(players, 0, 1, 1)])  # of one dialect, on two nodes
+    assert (found.unmet(0), found.unmet(1)) == (8, len(NODES) ** 2 - 1)
+    assert (Agreement() + found + found).games == 2
+
+
+@pytest.mark.parametrize("fault", ["missing", "twice", "other winner", "other moves"])
+def test_whatever_is_stored_otherwise_than_told_is_a_difference(fault: str) -> None:
+    players = visitors("x", SHORT, 1)
+    [nac4] = [number for number, player in enumerate(players[:9]) if player.place == ("nac4", 0)]
+    games = [told(players, nac4, 10, 1), told(players, 3, 10, 1)]
+    match fault:
+        case "missing":
+            games.pop()
+        case "twice":
+            games.append(games[0])
+        case "other winner":
+            games[0] = replace(games[0], game=replace(SHORT, winner=2))
+        case "other moves":
+            games[0] = replace(games[0], game=Game("0101020", 1, "four"))
+    assert agreement(players, games).differences
+
+
+def test_command_says_what_the_lobby_needs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cluster", "--only", "lobby"]) == 1
+    assert "--db" in capsys.readouterr().err
+
+
+@pytest.mark.lab
+@pytest.mark.skipif(redis_program() is None, reason="no redis-server here")
+def test_short_run_measures_all_that_is_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    report = tmp_path / "cluster.json"
+    sizes = "--games 4 --rate 100 --players 12 --times 1 --seconds 0.2"
+    parts = "moves,series,pairing"
+    status = main(["cluster", *sizes.split(), "--only", parts, "--json", str(report)])
+    out = capsys.readouterr().out
+    found = json.loads(report.read_text())["rows"]
+    assert [row for row in found if row["found"] is None] == []
+    assert {row["part"] for row in found} == {"moves", "paced", "series", "pairing"}
+    assert max(map(len, out.splitlines())) <= 110
+    # How good it is here is no matter of this test, only whether the status tells.
+    assert status == int(any(row["missed"] for row in found))

@@ -1,0 +1,212 @@
+"""Whoever follows all nodes knows what is on on each of them, and costs them nothing while nobody does."""
+
+from collections.abc import Iterator
+from unittest import mock
+
+import pytest
+from hub_world import FIRST_WINS, Client
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+from watching_world import Cluster, Node
+
+from gateway.cluster import watching
+from gateway.cluster.showing import SEATS
+from gateway.game.commands import LOBBY, AtTable, Leave
+
+NODES = ("b", "c")
+PLACES = st.sampled_from([LOBBY, AtTable("x"), AtTable("y")])
+ANY = st.integers(0, 999)
+
+
+class AnythingHappens(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.cluster = Cluster(*NODES)
+        self.names = 0
+
+    def clients(self) -> list[tuple[Node, Client]]:
+        nodes = self.cluster.nodes.values()
+        return [(node, each) for node in nodes for each in node.clients if not each.gone]
+
+    @rule(name=st.sampled_from(NODES), kind=st.sampled_from(["nac4", "arena", "droidcon"]), place=PLACES)
+    def someone_comes(self, name: str, kind: str, place: AtTable) -> None:
+        node = self.cluster.nodes[name]
+        self.names += 1
+        node.clients.append(getattr(node, kind)(f"p{self.names}", place))
+
+    @rule(which=ANY, columns=st.lists(st.integers(0, 6), max_size=10))
+    def moves_are_made(self, which: int, columns: list[int]) -> None:
+        for column in columns:
+            asked = [client for _, client in self.clients() if client.request is not None]
+            if asked:
+                asked[which % len(asked)].play(column)
+
+    @precondition(lambda self: self.clients())
+    @rule(which=ANY)
+    def someone_leaves(self, which: int) -> None:
+        clients = self.clients()
+        clients[which % len(clients)][1].say(Leave())
+
+    @rule(name=st.sampled_from(NODES))
+    def time_passes(self, name: str) -> None:
+        self.cluster.nodes[name].wait(1.0)
+
+    @rule(name=st.sampled_from(NODES))
+    def link_goes_or_comes(self, name: str) -> None:
+        if self.cluster.nodes[name].is_linked:
+            self.cluster.cut(name)
+        else:
+            self.cluster.link(name)
+
+    @rule()
+    def someone_watches(self) -> None:
+        self.cluster.watch()
+
+    @rule()
+    def nobody_watches(self) -> None:
+        self.cluster.stop()
+        self.cluster.settle()
+        assert not any(node.hub.feed.moves for node in self.cluster.nodes.values())
+
+    @rule(name=st.sampled_from(NODES), most=st.integers(1, 20))
+    def some_of_it_arrives(self, name: str, most: int) -> None:
+        self.cluster.nodes[name].tell()
+        self.cluster.carry(name, most)
+
+    @rule()
+    def some_of_it_is_taken(self) -> None:
+        self.cluster.take()
+
+    @rule()
+    def all_of_it_arrives(self) -> None:
+        self.cluster.settle()
+        if self.cluster.is_watched:
+            assert self.cluster.watching.is_whole
+            assert self.cluster.shown.everything() == self.cluster.true()
+        assert not self.cluster.refused
+
+    def teardown(self) -> None:
+        self.cluster.watch()
+        self.all_of_it_arrives()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_at_once() -> Iterator[None]:
+    few = {"PART": 2, "PIECE": 3, "LIMIT": 12}
+    with mock.patch.multiple(watching, **few):
+        yield
+
+
+TestAnythingHappens = AnythingHappens.TestCase
+TestAnythingHappens.settings = settings(max_examples=25, stateful_step_count=40, deadline=None)
+
+
+def test_two_nodes_whose_seats_have_the_same_numbers_are_told_apart() -> None:
+    cluster = Cluster(*NODES)
+    for node in cluster.nodes.values():
+        node.arena("ann")
+    cluster.watch()
+    cluster.settle()
+    assert [name for name, _ in cluster.shown.players.values()] == ["ann", "ann"]
+    assert min(cluster.shown.players) >= SEATS  # no seat of the node where somebody watches
+
+
+def test_lost_node_vanishes_at_once_and_the_others_stay() -> None:
+    cluster = Cluster(*NODES)
+    for name, node in cluster.nodes.items():
+        node.play("01", (node.arena(f"ann of {name}"), node.arena(f"bob of {name}")))
+    cluster.watch()
+    cluster.settle()
+    assert len(cluster.shown.games) == 2
+    cluster.cut("b")
+    cluster.take()
+    assert [{*started.names} for started, _ in cluster.shown.games.values()] == [{"ann of c", "bob of c"}]
+    assert cluster.shown.everything() == cluster.true()
+
+
+def test_watcher_that_takes_nothing_gets_one_batch_and_then_all_anew() -> None:
+    cluster = Cluster("b")
+    node = cluster.nodes["b"]
+    cluster.watch()
+    cluster.settle()
+    for table in map(AtTable, "abc"):
+        players = node.droidcon("ann", table), node.droidcon("bob", table)
+        for column in FIRST_WINS:
+            node.tell()
+            node.play(column, players)
+    assert node.down.count(b"e") == 1
+    node.arena("late")
+    cluster.settle()
+    assert cluster.missed == 1
+    assert cluster.shown.everything() == cluster.true()
+
+
+def test_node_that_sends_more_than_was_asked_for_is_refused() -> None:
+    cluster = Cluster("b")
+    cluster.watch()
+    for frame in (b"b 1", *[b"s"] * watching.MOST):
+        cluster.watching.receive("b", frame)
+    with pytest.raises(ValueError, match="more facts"):
+        cluster.watching.receive("b", b"s")
+
+
+def test_state_that_was_under_way_when_all_was_asked_for_anew_is_void() -> None:
+    cluster = Cluster("b")
+    node = cluster.nodes["b"]
+    players = node.arena("ann"), node.arena("bob")
+    cluster.watch()
+    node.telling.receive("a", node.up.popleft())
+    node.tell()
+    assert any(b"GameStarted" in frame for frame in node.down)
+    cluster.watch()
+    node.play(FIRST_WINS, players)
+    cluster.settle()
+    assert cluster.shown.games == {}
+    assert cluster.shown.everything() == cluster.true()
+
+
+def test_watcher_that_is_told_to_ask_anew_costs_nothing_until_it_does() -> None:
+    cluster = Cluster("b")
+    node = cluster.nodes["b"]
+    cluster.watch()
+    cluster.settle()
+    for number in range(watching.LIMIT):
+        node.arena(f"p{number}", AtTable(str(number)))
+    node.tell()
+    assert [*node.down] == [b"x"]
+    assert not node.hub.feed.moves
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        b"",
+        b"z",
+        b"m",
+        b"m 00000-000000 0 7 0.1 -",
+        b"m 00000-000000 2 0 0.1 -",
+        b"m 00000-000000 0 0 nan -",
+        b"m 00000-000000 0 0 -1.0 -",
+        b"m 00000-000000 0 0 1e99 -",
+        b"m 00000-00000i 0 0 0.1 -",
+        b"m \xff 0 0 0.1 -",
+        b'v {"version": 1, "class": "Left", "player": 0}',
+        b'v {"version": 1, "class": "Left", "player": 68719476736}',
+        b'v {"version": 1, "class": "MoveMade"}',
+        b'v {"version": 1, "class": "Waits", "player": 1, "table": null, "waited": 1e99}',
+    ],
+)
+def test_facts_that_cannot_be_read_cost_their_node_its_watcher_alone(frame: bytes) -> None:
+    cluster = Cluster(*NODES)
+    for node in cluster.nodes.values():
+        node.arena("ann")
+    cluster.watch()
+    cluster.settle()
+    cluster.watching.receive("b", frame)
+    cluster.watching.receive("b", b"e")
+    cluster.settle()
+    assert [node for node, _ in cluster.refused] == ["b"]
+    assert len(cluster.shown.players) == 1
+    assert not cluster.nodes["b"].hub.feed.moves
+    assert cluster.nodes["c"].hub.feed.moves
