@@ -37,7 +37,7 @@ def joined(
     """Be a node of the cluster, if there is one, for as long as the block lasts. Raises OSError."""
     if together is None:
         return nullcontext()
-    from adapters.cluster.node import joined  # noqa: PLC0415  as above
+    from adapters.cluster.service import joined  # noqa: PLC0415  as above
 
     rules = {name: float(getattr(options, name.replace("-", "_"))) for name in SHARED_RULES}
     return joined(together, rules, run, hub, epoll)

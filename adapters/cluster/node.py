@@ -11,43 +11,23 @@ concerned. The rules it keeps:
 """
 
 import logging
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Mapping
 from functools import partial
-from typing import NoReturn
 
 import trio
 
 from adapters.cluster.following import Following
 from adapters.cluster.links import Links
-from adapters.cluster.registry import NameTakenError, Registry, RegistryError, registry
-from adapters.epoll import EpollReader
-from adapters.sockets import DirectSocket
-from adapters.wire import Wire
 from gateway.cluster.games import Games
-from gateway.cluster.hello import Identity
 from gateway.cluster.matchmaker import ClusterMatchmaker
-from gateway.cluster.membership import BEAT, Membership, Place, View
+from gateway.cluster.membership import Membership, View
 from gateway.cluster.messages import Message, decode, encode
 from gateway.hub.interfaces import HubForNodes
-from gateway.server.accepting import accept
-from gateway.server.clustering import ClusterOptions
-from gateway.throttle import Throttle
 
 ALONE = 2.0
 """Seconds without one that pairs after which a node pairs its own players."""
-CHECK = 0.1
-"""Seconds between two looks at who pairs."""
-PATIENCE = 4.0
-"""Seconds for a name that another node has had, and has not given back, to be free."""
-LAST_WORDS = 1.0
-"""Seconds for what a node says last to leave."""
-MOST_DIALING = 64
-"""Connections of other nodes at once."""
 HIGHEST = 2**53
 """The highest epoch: what the registry counts in is a double."""
-LOG_PERIOD = 60.0
-"""Seconds before the same trouble is logged again."""
 
 logger = logging.getLogger("gateway.cluster")
 
@@ -156,8 +136,12 @@ class ClusterNode:
         self.links.meet(places)
         self.follow(trio.current_time())
 
-    def follow(self, now: float) -> None:
-        """Report to the one that pairs now, and pair if that is this node."""
+    def follow(self, now: float, *, late: float = 0.0) -> None:
+        """Report to the one that pairs now, and pair if that is this node.
+
+        For `late` seconds before, this node stood still, and could hear of no one that pairs.
+        """
+        self._paired_at += late
         wanted: tuple[str | None, int] | None = self._wanted(now)
         if wanted is not None:
             self._paired_at = now
@@ -211,94 +195,3 @@ def _epoch(said: bytes) -> int:
     if not 0 <= epoch <= HIGHEST:
         raise ValueError("not an epoch")
     return epoch
-
-
-@asynccontextmanager
-async def joined(
-    options: ClusterOptions,
-    rules: Mapping[str, float],
-    run: int,
-    hub: HubForNodes,
-    epoll: EpollReader | None,
-) -> AsyncIterator[ClusterNode]:
-    """Be a node of the cluster while the block lasts. Raises OSError if that cannot be.
-
-    `rules` are what games are played by; `run` is a number that no other run of a node has.
-    """
-    address = options.address
-    listeners = await trio.open_tcp_listeners(address.port, host=address.host)
-    place = Place(address.host, listeners[0].socket.getsockname()[1], run)
-    node = ClusterNode(hub, options.node)
-    try:
-        async with registry(options, place) as asked, trio.open_nursery() as nursery:
-            identity = Identity(options.node, run, rules)
-            at = trio.current_time()
-            view = await _first_view(asked)
-            node.links = Links(identity, asked.secret.encode(), node, epoll)
-            await nursery.start(node.links.run)
-            room = trio.Semaphore(MOST_DIALING)
-            serve = partial(_serve, node.links, epoll)
-            for listener in listeners:
-                nursery.start_soon(accept, listener, serve, nursery, room)
-            node.seen(view, at)
-            nursery.start_soon(_beat, asked, node)
-            nursery.start_soon(_watch, node)
-            nursery.start_soon(node.following.run)
-            yield node
-            with trio.move_on_after(LAST_WORDS, shield=True), suppress(RegistryError):
-                await node.links.flush()
-                await asked.go()
-            nursery.cancel_scope.cancel()
-    except* RegistryError as errors:
-        _refuse(options, errors)
-
-
-def _refuse(options: ClusterOptions, errors: BaseExceptionGroup[RegistryError]) -> NoReturn:
-    error: BaseException = errors
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
-    raise OSError(f"--cluster: {options.url}: {error}") from None
-
-
-async def _serve(links: Links, epoll: EpollReader | None, stream: trio.SocketStream) -> None:
-    await links.serve(Wire(DirectSocket(stream, epoll)))
-
-
-async def _first_view(asked: Registry) -> View:
-    """Return what the registry says, once the name is free. Raises RegistryError."""
-    until = trio.current_time() + PATIENCE
-    while True:
-        try:
-            return await asked.ask(0, may_pair=True)
-        except NameTakenError:
-            if trio.current_time() > until:
-                raise
-            await trio.sleep(BEAT)
-
-
-async def _beat(asked: Registry, node: ClusterNode) -> None:
-    """Ask the registry again and again, until cancelled."""
-    troubles = Throttle(LOG_PERIOD)
-    while True:
-        await trio.sleep(BEAT)
-        now = trio.current_time()
-        try:
-            view = await asked.ask(node.membership.epoch, may_pair=node.may_pair)
-        except RegistryError as error:
-            node.is_registry_away = True
-            if troubles.passes(now, str(error)):
-                about = {"event": "registry_away", "error": str(error)}
-                logger.warning("the registry does not answer: %s", error, extra=about)
-        else:
-            if node.is_registry_away:
-                node.is_registry_away = False
-                logger.info("the registry answers again", extra={"event": "registry_back"})
-            node.links.secret = asked.secret.encode()
-            node.seen(view, now)
-
-
-async def _watch(node: ClusterNode) -> None:
-    """Follow the one that pairs, also while nothing is heard of it, until cancelled."""
-    while True:
-        await trio.sleep(CHECK)
-        node.follow(trio.current_time())

@@ -127,4 +127,4 @@ def test_short_run_shows_every_goal_met(capsys: pytest.CaptureFixture[str], tmp_
     assert status == 0, out + err
     rows = {(row["part"], row["what"]): row["found"] for row in json.loads(report.read_text())["rows"]}
     assert rows["all", "results told"] > 0
-    assert rows["kill-holding", "heard of it within"] > 0
+    assert rows["kill-holding", "all paired within, from its end"] > 0

@@ -225,3 +225,15 @@ async def test_what_is_on_passes_between_nodes_while_somebody_watches(net: Net) 
         net["b"].node.lost("a", trio.current_time())
         assert not net["b"].hub.feed.moves
         nursery.cancel_scope.cancel()
+
+
+async def test_time_in_which_a_node_stood_still_is_none_in_which_nobody_paired(net: Net) -> None:
+    net.hold("b", 1)
+    one = net["a"].node
+    one.receive("b", b"h0", trio.current_time())
+    await trio.sleep(2 * ALONE)
+    one.follow(trio.current_time(), late=2 * ALONE)
+    assert one.pairs == ("b", 1)
+    await trio.sleep(ALONE + 0.1)
+    one.follow(trio.current_time())
+    assert one.pairs == (None, 0)

@@ -1,0 +1,132 @@
+"""How a server joins a cluster, and stays in it: the registry is asked, and other nodes are let in.
+
+Knows the registry, the links and the node; decides nothing. An error of the registry ends the start of a
+server, in words. Later it ends nothing, and is logged.
+"""
+
+import logging
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import NoReturn
+
+import trio
+
+from adapters.cluster.links import Links
+from adapters.cluster.node import ClusterNode
+from adapters.cluster.registry import NameTakenError, Registry, RegistryError, registry
+from adapters.epoll import EpollReader
+from adapters.sockets import DirectSocket
+from adapters.wire import Wire
+from gateway.cluster.hello import Identity
+from gateway.cluster.membership import BEAT, Place, View
+from gateway.hub.interfaces import HubForNodes
+from gateway.server.accepting import accept
+from gateway.server.clustering import ClusterOptions
+from gateway.throttle import Throttle
+
+CHECK = 0.1
+"""Seconds between two looks at who pairs."""
+PATIENCE = 4.0
+"""Seconds for a name that another node has had, and has not given back, to be free."""
+LAST_WORDS = 1.0
+"""Seconds for what a node says last to leave."""
+MOST_DIALING = 64
+"""Connections of other nodes at once."""
+LOG_PERIOD = 60.0
+"""Seconds before the same trouble is logged again."""
+
+logger = logging.getLogger("gateway.cluster")
+
+
+@asynccontextmanager
+async def joined(
+    options: ClusterOptions,
+    rules: Mapping[str, float],
+    run: int,
+    hub: HubForNodes,
+    epoll: EpollReader | None,
+) -> AsyncIterator[ClusterNode]:
+    """Be a node of the cluster while the block lasts. Raises OSError if that cannot be.
+
+    `rules` are what games are played by; `run` is a number that no other run of a node has.
+    """
+    address = options.address
+    listeners = await trio.open_tcp_listeners(address.port, host=address.host)
+    place = Place(address.host, listeners[0].socket.getsockname()[1], run)
+    node = ClusterNode(hub, options.node)
+    try:
+        async with registry(options, place) as asked, trio.open_nursery() as nursery:
+            identity = Identity(options.node, run, rules)
+            at = trio.current_time()
+            view = await _first_view(asked)
+            node.links = Links(identity, asked.secret.encode(), node, epoll)
+            await nursery.start(node.links.run)
+            room = trio.Semaphore(MOST_DIALING)
+            serve = partial(_serve, node.links, epoll)
+            for listener in listeners:
+                nursery.start_soon(accept, listener, serve, nursery, room)
+            node.seen(view, at)
+            nursery.start_soon(_beat, asked, node)
+            nursery.start_soon(_watch, node)
+            nursery.start_soon(node.following.run)
+            yield node
+            with trio.move_on_after(LAST_WORDS, shield=True), suppress(RegistryError):
+                await node.links.flush()
+                await asked.go()
+            nursery.cancel_scope.cancel()
+    except* RegistryError as errors:
+        _refuse(options, errors)
+
+
+def _refuse(options: ClusterOptions, errors: BaseExceptionGroup[RegistryError]) -> NoReturn:
+    error: BaseException = errors
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    raise OSError(f"--cluster: {options.url}: {error}") from None
+
+
+async def _serve(links: Links, epoll: EpollReader | None, stream: trio.SocketStream) -> None:
+    await links.serve(Wire(DirectSocket(stream, epoll)))
+
+
+async def _first_view(asked: Registry) -> View:
+    """Return what the registry says, once the name is free. Raises RegistryError."""
+    until = trio.current_time() + PATIENCE
+    while True:
+        try:
+            return await asked.ask(0, may_pair=True)
+        except NameTakenError:
+            if trio.current_time() > until:
+                raise
+            await trio.sleep(BEAT)
+
+
+async def _beat(asked: Registry, node: ClusterNode) -> None:
+    """Ask the registry again and again, until cancelled."""
+    troubles = Throttle(LOG_PERIOD)
+    while True:
+        await trio.sleep(BEAT)
+        now = trio.current_time()
+        try:
+            view = await asked.ask(node.membership.epoch, may_pair=node.may_pair)
+        except RegistryError as error:
+            node.is_registry_away = True
+            if troubles.passes(now, str(error)):
+                about = {"event": "registry_away", "error": str(error)}
+                logger.warning("the registry does not answer: %s", error, extra=about)
+        else:
+            if node.is_registry_away:
+                node.is_registry_away = False
+                logger.info("the registry answers again", extra={"event": "registry_back"})
+            node.links.secret = asked.secret.encode()
+            node.seen(view, now)
+
+
+async def _watch(node: ClusterNode) -> None:
+    """Follow the one that pairs, also while nothing is heard of it, until cancelled."""
+    while True:
+        due = trio.current_time() + CHECK
+        await trio.sleep_until(due)
+        now = trio.current_time()
+        node.follow(now, late=now - due)
