@@ -123,6 +123,7 @@ def plan_of(words: Any) -> Plan:
             "addresses": {kind: tuple(address) for kind, address in words["addresses"].items()},
             "stretches": [Stretch(**stretch) for stretch in words["stretches"]],
             "cores": words["cores"] and tuple(words["cores"]),
+            "more": tuple(words["more"]),
         }
     )
 

@@ -123,7 +123,9 @@ async def test_node_that_is_linked_later_hears_who_pairs(net: Net) -> None:
     assert net["a"].node.pairs == ("b", 1)
 
 
-async def test_node_ceases_before_its_lease_runs_out_and_never_pairs_in_that_epoch_again(net: Net) -> None:
+async def test_node_ceases_before_its_lease_runs_out_and_never_pairs_in_that_epoch_again(
+    net: Net, autojump_clock: MockClock
+) -> None:
     net.hold("a", 1)
     await trio.sleep(LEASE)
     net["a"].node.follow(trio.current_time())
@@ -138,7 +140,9 @@ async def test_node_ceases_before_its_lease_runs_out_and_never_pairs_in_that_epo
     assert net.pairs() == [("a", 2), ("a", 2)]
 
 
-async def test_where_nobody_pairs_each_node_pairs_its_own_until_one_pairs_again(net: Net) -> None:
+async def test_where_nobody_pairs_each_node_pairs_its_own_until_one_pairs_again(
+    net: Net, autojump_clock: MockClock
+) -> None:
     net.hold("a", 1)
     ann, bob = net["a"].come("ann"), net["b"].come("bob")
     net.carry()
@@ -172,7 +176,9 @@ async def test_node_that_stops_gives_up_its_lease(net: Net) -> None:
     assert net["a"].node.pairs is None
 
 
-async def test_when_a_node_is_lost_its_games_end_and_its_players_opponents_wait(net: Net) -> None:
+async def test_when_a_node_is_lost_its_games_end_and_its_players_opponents_wait(
+    net: Net, autojump_clock: MockClock
+) -> None:
     net.hold("a", 1)
     ann, bob = net["a"].come("ann"), net["b"].come("bob")
     net.carry()
@@ -195,7 +201,7 @@ async def test_what_no_node_says_is_a_value_error(net: Net, frame: bytes) -> Non
         net["a"].node.receive("b", frame, 0.0)
 
 
-async def test_node_says_how_it_is_connected(net: Net) -> None:
+async def test_node_says_how_it_is_connected(net: Net, autojump_clock: MockClock) -> None:
     net.hold("b", 1)
     ours = net["a"].hub.cluster
     assert ours is not None
@@ -227,7 +233,9 @@ async def test_what_is_on_passes_between_nodes_while_somebody_watches(net: Net) 
         nursery.cancel_scope.cancel()
 
 
-async def test_time_in_which_a_node_stood_still_is_none_in_which_nobody_paired(net: Net) -> None:
+async def test_time_in_which_a_node_stood_still_is_none_in_which_nobody_paired(
+    net: Net, autojump_clock: MockClock
+) -> None:
     net.hold("b", 1)
     one = net["a"].node
     one.receive("b", b"h0", trio.current_time())
