@@ -105,7 +105,7 @@ def test_command_says_what_the_lobby_needs(capsys: pytest.CaptureFixture[str]) -
     assert "--db" in capsys.readouterr().err
 
 
-@pytest.mark.lab
+@pytest.mark.thorough
 @pytest.mark.skipif(redis_program() is None, reason="no redis-server here")
 def test_short_run_measures_all_that_is_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     report = tmp_path / "cluster.json"

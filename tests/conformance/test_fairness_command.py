@@ -16,7 +16,9 @@ needs_redis = pytest.mark.skipif(redis_program() is None, reason="no redis-serve
 
 @pytest.mark.lab
 @pytest.mark.parametrize(
-    "where", [[], pytest.param(["--cluster"], marks=needs_redis)], ids=["alone", "cluster"]
+    "where",
+    [[], pytest.param(["--cluster"], marks=[needs_redis, pytest.mark.thorough])],
+    ids=["alone", "cluster"],
 )
 def test_short_run_sees_those_lose_who_sleep(
     where: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
