@@ -13,7 +13,7 @@ import pytest
 from hypothesis import settings
 
 settings.register_profile("default", derandomize=True, deadline=None, print_blob=True, max_examples=25)
-settings.register_profile("change", settings.get_profile("default"), max_examples=40)
+settings.register_profile("change", settings.get_profile("default"), max_examples=30)
 settings.register_profile("thorough", settings.get_profile("default"), max_examples=400)
 settings.load_profile("default")
 

@@ -62,7 +62,7 @@ def test_one_mistake_is_named_and_no_other(dialect, mistake, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "dialect", ["nac4", *(pytest.param(each, marks=pytest.mark.operation) for each in ("arena", "droidcon"))]
+    "dialect", ["nac4", *(pytest.param(each, marks=pytest.mark.thorough) for each in ("arena", "droidcon"))]
 )
 def test_bot_without_a_mistake_passes(dialect, tmp_path):
     status, report = checked(tmp_path, dialect, python("tests/checked_bot.py", dialect, "{address}", ""))
@@ -70,7 +70,7 @@ def test_bot_without_a_mistake_passes(dialect, tmp_path):
     assert len(rows(report, "right")) > 20
 
 
-@pytest.mark.operation
+@pytest.mark.thorough
 @pytest.mark.parametrize("dialect", MISTAKES)
 def test_c4bot_passes(dialect, tmp_path):
     options = "--name ann --engine random --games 0 --reconnect"

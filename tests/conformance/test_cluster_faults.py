@@ -114,7 +114,7 @@ async def test_dialect_without_a_word_for_leaving_may_have_meant_it(make: Make) 
     assert judged(make, "won", None, Game("0", 0, "stopped"), kind="droidcon").missing
 
 
-@pytest.mark.lab
+@pytest.mark.thorough
 @pytest.mark.skipif(not shutil.which("redis-server"), reason="there is no Redis")
 @pytest.mark.skipif(
     not any(Path("/usr/lib/postgresql").glob("*/bin/initdb")), reason="there is no PostgreSQL"
