@@ -108,6 +108,7 @@ def test_match_goes_on_with_no_game_lost_or_twice(number: signal.Signals) -> Non
     assert is_whole(60)
 
 
+@pytest.mark.thorough
 @pytest.mark.operation
 @pytest.mark.parametrize(
     ("fault", "status", "said", "lost"),

@@ -128,6 +128,7 @@ def test_nothing_outlives_a_server_that_is_killed() -> None:
         wait_for_end(family)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_games_are_finished_on_sigterm_alone(number: signal.Signals) -> None:
     with serving("--tcp", "0", "--drain", "60") as gateway, ExitStack() as stack:
@@ -137,6 +138,7 @@ def test_games_are_finished_on_sigterm_alone(number: signal.Signals) -> None:
     assert log.count("drained: all games are over") == (2 if number == signal.SIGTERM else 0)
 
 
+@pytest.mark.thorough
 def test_manager_hears_of_one_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(tmp_path / "m"))
@@ -178,6 +180,7 @@ def test_port_in_use_stops_the_start() -> None:
     assert "Address already in use" in line
 
 
+@pytest.mark.thorough
 def test_sockets_that_are_handed_over_are_every_worker_s() -> None:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))

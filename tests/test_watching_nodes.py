@@ -145,6 +145,7 @@ def test_viewer_of_one_node_sees_games_of_another_and_between_them_move_by_move(
                     assert seen.hear("ended")["winner"] == 0
 
 
+@pytest.mark.thorough
 def test_player_is_shown_once_wherever_it_plays() -> None:
     with two_nodes() as gateways:
         ann, bob = (player(each, name, "x") for each, name in zip(gateways, ("ann", "bob"), strict=True))
@@ -188,6 +189,7 @@ def test_health_tells_of_the_cluster_and_of_a_node_that_pairs_alone() -> None:
         assert json.loads(got(alone, "/healthz")[2])["ok"]
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(POSTGRES is None, reason="there is no PostgreSQL here")
 def test_games_and_standings_that_one_node_has_stored_are_shown_by_the_other() -> None:
     assert POSTGRES is not None

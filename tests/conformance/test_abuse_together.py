@@ -71,6 +71,7 @@ def test_gateway_that_cuts_games_off_is_found_out(
 
 @pytest.mark.lab
 @needs_openssl
+@pytest.mark.thorough
 def test_gateway_that_dies_is_found_out_and_its_log_is_kept(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -113,6 +113,7 @@ def test_database_of_its_own_is_left_only_where_something_is_wrong(
     assert len(list(tmp_path.iterdir())) == len(left)
 
 
+@pytest.mark.thorough
 @pytest.mark.lab
 async def test_run_that_told_too_few_results_is_not_good(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
