@@ -59,6 +59,7 @@ def test_short_run_loses_nothing(
 
 @pytest.mark.lab
 @needs_openssl
+@pytest.mark.thorough
 def test_gateway_that_cuts_games_off_is_found_out(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
