@@ -3,82 +3,20 @@
 import http.client
 import json
 import os
-import select
-import shutil
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import IO, Any
+from contextlib import ExitStack, closing
+from typing import Any
 
 import pytest
 from scripted_clients import KINDS, Client, connected, play_out
-from served import EVERY_PORT, PATIENCE, Served, begun
+from served import PATIENCE, Served
+from several_nodes import HAS_REGISTRY, await_log, node, registry, two_nodes
 from shared_ports import MOVES, got
 
 POSTGRES = os.environ.get("C4TEST_POSTGRES")
 pytestmark = [
     pytest.mark.operation,
-    pytest.mark.skipif(shutil.which("redis-server") is None, reason="there is no Redis here"),
+    pytest.mark.skipif(not HAS_REGISTRY, reason="there is no Redis here"),
 ]
-
-
-def await_line(output: IO[bytes], text: bytes) -> None:
-    """Read a process's output up to a line with some text, in any case."""
-    line = b""
-    while text.lower() not in line.lower():
-        ready, _, _ = select.select([output], [], [], PATIENCE)
-        assert ready, f"it never says: {text.decode()}"
-        line = output.readline()
-        assert line, "it has ended"
-
-
-@contextmanager
-def registry() -> Iterator[str]:
-    """Run a registry of this test's own; give its URL."""
-    with TemporaryDirectory(prefix="c4", dir="/tmp") as folder, ExitStack() as stack:
-        place = Path(folder, "r")
-        command = ["redis-server", "--port", "0", "--unixsocket", str(place), "--save", ""]
-        process = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, bufsize=0))
-        stack.callback(process.kill)
-        assert process.stdout is not None
-        await_line(process.stdout, b"ready to accept connections")
-        yield f"unix://{place}"
-
-
-@contextmanager
-def node(name: str, url: str, *options: str) -> Iterator[Served]:
-    command = [
-        sys.executable,
-        "-m",
-        "gateway",
-        "--cluster",
-        url,
-        "--node",
-        name,
-        "--web",
-        "0",
-        "--rounds",
-        "1",
-    ]
-    with begun([*command, *EVERY_PORT, *(options or ("--db", "none"))], 4) as gateway:
-        yield gateway
-
-
-def await_log(gateway: Served, text: bytes) -> None:
-    assert gateway.process.stderr is not None
-    await_line(gateway.process.stderr, text)
-
-
-@contextmanager
-def two_nodes(*options: str) -> Iterator[tuple[Served, Served]]:
-    """Two nodes that know each other, of which the first one pairs."""
-    with registry() as url, node("a", url, *options) as one, node("b", url, *options) as other:
-        await_log(one, b"linked with node b")
-        await_log(other, b"node a pairs")
-        yield one, other
 
 
 class Stream:

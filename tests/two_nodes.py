@@ -22,6 +22,10 @@ class Told(LobbyAndTables):
     def __init__(self) -> None:
         super().__init__(random.Random(0))
         self.next: deque[Answer | Elsewhere] = deque()
+        self.left: list[int] = []
+        """The seats that it has heard have left."""
+        self.over: list[object] = []
+        """The matches whose series are over."""
 
     def answers(self, now: float) -> Iterator[Answer | Elsewhere]:
         yield from (each for each in super().answers(now) if not isinstance(each, Pair | Visit))
@@ -31,8 +35,12 @@ class Told(LobbyAndTables):
     def began(self, match: object, game: int) -> None:
         """Keep no count of games."""
 
+    def leave(self, seat: int) -> None:
+        self.left.append(seat)
+        super().leave(seat)
+
     def finished(self, match: object) -> None:
-        """Forget the series."""
+        self.over.append(match)
 
 
 class Node(World):
@@ -65,14 +73,20 @@ class TwoNodes:
             self.games[node] = Games(node.hub, self._way_to(other))
             node.hub.connect(self.games[node])
 
+    @property
+    def under_way(self) -> int:
+        """How many frames are on their way."""
+        return len(self._frames)
+
     def _way_to(self, node: Node) -> Callable[[str, bytes], None]:
         return lambda _, frame: self._frames.append((node, frame))
 
-    def meet(self, host: Client, guest: Client) -> Hosting:
+    def meet(self, host: Client, guest: Client, table: str | None = None) -> Hosting:
         """Let two players who wait on the two nodes play each other."""
         turn = turn_of(guest)
-        match = Hosting(turn_of(host), "other", turn, guest.seat.player(), guest.seat.origin)
-        self.guest.answer(Hosted(turn, "other", host.seat.player()))
+        visitor, origin = guest.seat.player(), guest.seat.origin
+        match = Hosting(turn_of(host), "other", turn, visitor, origin, table=table)
+        self.guest.answer(Hosted(turn, "other", host.seat.player(), table))
         self.host.answer(match)
         self.carry()
         return match
@@ -90,7 +104,9 @@ class TwoNodes:
         """Let nothing arrive any more, and both nodes know it."""
         self._frames.clear()
         for node, games in self.games.items():
-            games.lose("other", node.now)
+            games.lose("other")
+            while games.end_lost(node.now):
+                pass
         self._frames.clear()
 
     def wait(self, seconds: float) -> None:

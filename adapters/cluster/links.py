@@ -1,7 +1,7 @@
 """The connections between the nodes of a cluster.
 
-Knows wires, greetings and channels; does not know what the frames say. Of two nodes the one whose name sorts
-first dials. The rules it keeps:
+Knows wires and channels, and when nodes greet; does not know what the frames say. Of two nodes the one whose
+name sorts first dials. The rules it keeps:
 
 - To send never waits. What is sent in one turn of the event loop to one node goes as one batch.
 - A connection that breaks costs nothing: the channel goes on with the next one.
@@ -13,18 +13,19 @@ first dials. The rules it keeps:
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from secrets import token_hex
 from typing import Protocol, TypeAlias
 
 import trio
 
+from adapters.cluster import greeting
 from adapters.epoll import EpollReader
 from adapters.sockets import DirectSocket
 from adapters.wire import Wire
 from gateway.cluster.channel import Channel
-from gateway.cluster.hello import LONGEST, Hello, HelloError, Identity, check, decode, is_proof, proof
+from gateway.cluster.hello import Hello, HelloError, Identity
 from gateway.throttle import Throttle
 
 SILENCE = 2.25
@@ -33,14 +34,12 @@ HEARTBEAT = 0.5
 """Seconds after which a node that has nothing to say says so."""
 CHECK = 0.1
 """Seconds between two looks at all links."""
-GREETING_LIMIT = 2.0
-"""Seconds for both hellos and proofs."""
 REDIAL = 0.25
 """Seconds between two attempts to reach a node."""
 LOG_PERIOD = 60.0
 """Seconds before the same trouble with a node is logged again."""
-
-NO_PROOF = "it does not know the secret of this cluster"
+MOST_WORDS = 300
+"""Characters of what is logged of such a trouble."""
 
 Address: TypeAlias = tuple[str, int]
 
@@ -92,6 +91,7 @@ class Links:
         self._links: dict[str, _Link] = {}
         self._places: Mapping[str, Address] = {}
         self._dialed: set[str] = set()
+        self._strangers = greeting.Strangers()
         self._waiting: list[_Link] = []
         """Those with frames that are to leave."""
         self._flusher = trio.lowlevel.ParkingLot()
@@ -149,15 +149,14 @@ class Links:
     async def _converse(self, wire: Wire, place: str, greet: Callable[[Wire], Awaitable[_Greeted]]) -> None:
         """Greet the other side, and take what it says until the connection ends."""
         try:
-            with trio.fail_after(GREETING_LIMIT):
-                theirs, channel = await greet(wire)
+            theirs, channel = await greet(wire)
             link = self._linked(theirs, channel)
             if link is not None:
                 await self._listen(link, wire, theirs.arrived)
         except (trio.BrokenResourceError, trio.ClosedResourceError, trio.TooSlowError):
             pass
         except HelloError as error:
-            self._say(place, str(error))
+            self._say(place, str(error), str(error))
         finally:
             wire.close()
 
@@ -165,28 +164,19 @@ class Links:
         """Greet a node that was dialed. Raises HelloError."""
         link = self._links.get(name)
         ours = Hello(self.own) if link is None else Hello(self.own, link.name, link.channel.arrived)
-        await wire.send_all(ours.encode())
-        theirs, shown = decode(await _line(wire)), await _line(wire)
-        check(self.own, theirs.identity)
-        if theirs.identity.node != name:
-            raise HelloError(f"it is called {theirs.identity.node}")
-        if not is_proof(shown, self.secret, theirs, ours):
-            raise HelloError(NO_PROOF)
-        await wire.send_all(proof(self.secret, ours, theirs))
+        theirs = await greeting.ask(wire, name, ours, self.secret)
         return theirs, theirs.channel
 
     async def _answer(self, wire: Wire) -> _Greeted:
         """Greet a node that has dialed. Raises HelloError."""
-        theirs = decode(await _line(wire))
-        check(self.own, theirs.identity)
-        ours = Hello(self.own, token_hex(8))
+        theirs, ours = await self._strangers.answer(wire, self._answer_to, self.secret)
+        return theirs, ours.channel
+
+    def _answer_to(self, theirs: Hello) -> Hello:
         link = self._links.get(theirs.identity.node)
         if link is not None and link.identity == theirs.identity and link.name == theirs.channel:
-            ours = replace(ours, channel=link.name, arrived=link.channel.arrived)
-        await wire.send_all(ours.encode() + proof(self.secret, ours, theirs))
-        if not is_proof(await _line(wire), self.secret, theirs, ours):
-            raise HelloError(NO_PROOF)
-        return theirs, ours.channel
+            return Hello(self.own, link.name, link.channel.arrived)
+        return Hello(self.own, token_hex(8))
 
     def _linked(self, theirs: Hello, channel: str) -> _Link | None:
         """Return the link to a node, which goes on or begins; None if it was lost during the greeting."""
@@ -220,7 +210,7 @@ class Links:
             self._write(link, link.channel.again(arrived))
             await wire.listen(ready)
         except ValueError as error:
-            self._say(node, str(error))
+            self._say(node, str(error), node)
             self._lose(link, trio.current_time())
         finally:
             if link.wire is wire:
@@ -265,8 +255,9 @@ class Links:
                 wire.close()
             self._node.lost(node, now)
 
-    def _say(self, place: str, why: str) -> None:
-        if self._log.passes(trio.current_time(), why):
+    def _say(self, place: str, why: str, kind: str) -> None:
+        if self._log.passes(trio.current_time(), kind):
+            why = why[:MOST_WORDS]
             about = {"event": "node_refused", "other": place, "error": why}
             logger.warning("the node at %s is not talked to: %s", place, why, extra=about)
 
@@ -274,16 +265,3 @@ class Links:
 async def _drain(wire: Wire) -> None:
     with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
         await wire.drain()
-
-
-async def _line(wire: Wire) -> bytes:
-    """Return what comes up to a newline, with it. Raises HelloError if that is too far."""
-    data = b""
-    while b"\n" not in data:
-        if len(data) > LONGEST or not (more := await wire.receive_some()):
-            raise HelloError("it ends within its hello, or that is too long")
-        data += more
-    line, newline, rest = data.partition(b"\n")
-    if rest:
-        wire.push_back(rest)
-    return line + newline

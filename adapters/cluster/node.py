@@ -39,6 +39,7 @@ class ClusterNode:
         """`hub` has a `ClusterMatchmaker`."""
         self.membership = Membership()
         self.games = Games(hub, partial(self._send, b"g"))
+        self._more_lost = trio.Event()
         self.links: Links
         self.pairs: tuple[str | None, int] | None = None
         """Who pairs, and in which epoch; None where nobody does, (None, 0) where this node is alone."""
@@ -104,10 +105,20 @@ class ClusterNode:
         if self.pairs is not None and self.pairs[0] == node:
             self.pairs = None
         self._matchmaker.lost(node, now)
-        self.games.lose(node, now)
+        self.games.lose(node)
+        if self.games.end_lost(now):
+            self._more_lost.set()
         self.following.lost(node)
         self.follow(now)
         self._hub.settle(now)
+
+    async def run(self) -> None:
+        """End the games with lost nodes, a few in each turn of the event loop, until cancelled."""
+        while True:
+            await self._more_lost.wait()
+            self._more_lost = trio.Event()
+            while self.games.end_lost(trio.current_time()):
+                await trio.lowlevel.checkpoint()
 
     def condition(self) -> Mapping[str, object]:
         """Return how this node is connected, as JSON."""

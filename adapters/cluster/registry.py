@@ -9,11 +9,12 @@ import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from secrets import token_hex
+from ssl import SSLCertVerificationError
 from typing import Any
 
 import coredis
 import trio
-from coredis.exceptions import RedisError
+from coredis.exceptions import AuthenticationRequiredError, RedisError
 
 from gateway.cluster.membership import LEASE, Holder, Place, View
 from gateway.server.clustering import ClusterOptions
@@ -22,6 +23,8 @@ GONE = 3.0
 """Seconds after which a node that has not asked is not named any more."""
 LIMIT = 1.0
 """Seconds that the registry has for an answer."""
+
+_NO_PASSWORD = "it asks for a password; give it in a file with --cluster-password-file"
 
 # Keys: nodes (a hash, by name), lease, epoch, secret. Arguments: name, what is said of it, whether it may
 # pair, the highest epoch that it knows, milliseconds of the lease and until a node is gone, the secret that
@@ -131,7 +134,7 @@ async def registry(options: ClusterOptions, place: Place) -> AsyncIterator[Regis
         async with client:
             yield Registry(client, options.prefix, options.node, place)
     except* RedisError as errors:
-        raise RegistryError(str(errors.exceptions[0])) from None
+        raise RegistryError(_told(errors.exceptions[0])) from None
 
 
 @contextmanager
@@ -140,8 +143,16 @@ def _asking() -> Iterator[None]:
     try:
         with trio.fail_after(LIMIT):
             yield
+    except AuthenticationRequiredError as error:
+        raise RegistryError(_NO_PASSWORD) from error
     except (RedisError, OSError, trio.TooSlowError) as error:
-        raise RegistryError(str(error) or "it does not answer") from error
+        raise RegistryError(_told(error) or "it does not answer") from error
+
+
+def _told(error: BaseException) -> str:
+    """Return what an error says, with what is wrong with a certificate where it comes of that."""
+    cause = error.__cause__
+    return f"{error}: {cause.verify_message}" if isinstance(cause, SSLCertVerificationError) else str(error)
 
 
 def _view(answer: Any) -> tuple[View, str]:

@@ -12,6 +12,7 @@ from typing import NoReturn
 
 import trio
 
+from adapters.cluster.greeting import MOST_STRANGERS
 from adapters.cluster.links import Links
 from adapters.cluster.node import ClusterNode
 from adapters.cluster.registry import NameTakenError, Registry, RegistryError, registry
@@ -22,6 +23,7 @@ from gateway.cluster.hello import Identity
 from gateway.cluster.membership import BEAT, Place, View
 from gateway.hub.interfaces import HubForNodes
 from gateway.server.accepting import accept
+from gateway.server.app import open_port
 from gateway.server.clustering import ClusterOptions
 from gateway.throttle import Throttle
 
@@ -31,8 +33,8 @@ PATIENCE = 4.0
 """Seconds for a name that another node has had, and has not given back, to be free."""
 LAST_WORDS = 1.0
 """Seconds for what a node says last to leave."""
-MOST_DIALING = 64
-"""Connections of other nodes at once."""
+MOST_DIALING = 2 * MOST_STRANGERS
+"""Connections of other nodes at once. Those that do not greet leave half of them."""
 LOG_PERIOD = 60.0
 """Seconds before the same trouble is logged again."""
 
@@ -52,7 +54,7 @@ async def joined(
     `rules` are what games are played by; `run` is a number that no other run of a node has.
     """
     address = options.address
-    listeners = await trio.open_tcp_listeners(address.port, host=address.host)
+    listeners = await open_port(address.port, [address.host])
     place = Place(address.host, listeners[0].socket.getsockname()[1], run)
     node = ClusterNode(hub, options.node)
     try:
@@ -69,6 +71,7 @@ async def joined(
             node.seen(view, at)
             nursery.start_soon(_beat, asked, node)
             nursery.start_soon(_watch, node)
+            nursery.start_soon(node.run)
             nursery.start_soon(node.following.run)
             yield node
             with trio.move_on_after(LAST_WORDS, shield=True), suppress(RegistryError):

@@ -6,10 +6,14 @@ requests to move. They are written in short: the guest's node keeps the board it
 
 A frame is a letter, the guest's turn, and what the letter stands for. What another node sends is read as
 strictly as a client's text: anything else is an `EncodingError`.
+
+A node that is lost may leave thousands of series. Nothing passes from that moment on; they are ended a few at
+a time, so that no other game has to wait for that.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from math import isfinite
 from typing import TypeAlias
 
@@ -24,6 +28,9 @@ from gateway.matchmaking.matchmaker import Hosted, Hosting, Turn
 
 ITS_OWN = frozenset({Why.SERIES_OVER, Why.TIME, Why.FORFEIT, Why.REFUSED, Why.LEFT})
 """Why a player is hung up on by its own doing. For any other reason it goes back to its node, and stays."""
+
+AT_ONCE = 8
+"""Series with a lost node that are ended together, in about 2 ms."""
 
 Send: TypeAlias = Callable[[bytes], None]
 """Puts a frame on its way to one node."""
@@ -142,11 +149,13 @@ class Games:
         self._send = send
         self._hosted: dict[tuple[str, bytes], _Hosted] = {}
         self._visited: dict[tuple[str, bytes], _Visited] = {}
+        self._lost: dict[_Hosted | _Visited, None] = {}
+        """Series with nodes that are lost."""
 
     @property
     def is_empty(self) -> bool:
         """Whether there is none."""
-        return not self._hosted and not self._visited
+        return not self._hosted and not self._visited and not self._lost
 
     def open_seat(self, match: Hosting, now: float) -> Seat:
         """Open a seat in the hub for a player of another node, who comes for a series, and return it."""
@@ -178,14 +187,21 @@ class Games:
         except ValueError as error:
             raise EncodingError(str(error)) from error
 
-    def lose(self, node: str, now: float) -> None:
-        """Let all series between this node and another be over: the way to it is gone."""
-        lost: list[_Hosted | _Visited] = []
+    def lose(self, node: str) -> None:
+        """Let nothing pass between this node and another any more, as the way is gone, until `end_lost`."""
+        games: dict[tuple[str, bytes], _Hosted] | dict[tuple[str, bytes], _Visited]
         for games in (self._hosted, self._visited):
-            lost += [game for key, game in games.items() if key[0] == node]
-        for game in lost:
-            game.forget()
+            for key in [key for key in games if key[0] == node]:
+                game = games.pop(key)
+                game.send, game.forget = _nowhere, partial(self._lost.pop, game, None)
+                self._lost[game] = None
+
+    def end_lost(self, now: float) -> bool:
+        """Let a few series with lost nodes be over; return whether there are more."""
+        for _ in range(min(AT_ONCE, len(self._lost))):
+            game, _ = self._lost.popitem()
             self._hub.lose(game.seat, now)
+        return bool(self._lost)
 
     def _way_to(self, node: str) -> Send:
         return lambda frame: self._send(node, frame)
@@ -210,6 +226,10 @@ class Games:
             number, used, data = said.split(b" ", 2)
             command = decode_command(data)
         self._hub.arrived(hosted.seat, command, hosted.asked(int(number)), _seconds(used), now)
+
+
+def _nowhere(_: bytes) -> None:
+    """Send nothing."""
 
 
 def _name(turn: Turn) -> bytes:

@@ -9,7 +9,7 @@ so too.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from gateway.cluster.messages import (
@@ -56,6 +56,8 @@ class _Reservation:
     pairs: Pairs
     """Who proposed it."""
     until: float
+    table: str | None
+    """As in `Pair`."""
 
 
 class Proposals:
@@ -93,7 +95,9 @@ class Proposals:
         if isinstance(match, Hosted):
             self._away.pop(match.turn.seat, None)
         elif isinstance(match, Hosting):
-            self._guests.pop(At(match.node, *match.guest), None)
+            at = At(match.node, *match.guest)
+            if self._guests.get(at) == match:  # the node may have been lost, and another run of it be there
+                del self._guests[at]
 
     def drop(self, seat: int) -> None:
         """Keep a seat for no series any more."""
@@ -206,7 +210,7 @@ class Proposals:
             return
         host, player = deed.first, self._own.players[guest.seat]
         until = self._to.now + HOLD
-        self._reserved[guest.seat] = _Reservation(guest, host.node, self._to.pairs, until)
+        self._reserved[guest.seat] = _Reservation(guest, host.node, self._to.pairs, until, deed.table)
         who, origin = player.player(), player.entry.origin
         told = Invited(*guest, who, origin, host.seat, host.turn, deed.rounds, deed.table)
         self._to.post(host.node, told)
@@ -235,7 +239,7 @@ class Proposals:
         """Let a seat of this node play as a guest of another."""
         match = Hosted(turn, node, player)
         if self._is_reserved(turn, node):
-            del self._reserved[turn.seat]
+            match = replace(match, table=self._reserved.pop(turn.seat).table)
             yield match
         if self._away.get(turn.seat) != match:
             self._to.post(node, Gone(*turn))

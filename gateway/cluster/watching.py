@@ -38,6 +38,8 @@ LIMIT = 5_000
 """Facts that may wait for a watcher."""
 MOST = 4 * LIMIT
 """Frames in a batch."""
+MOST_BYTES = 32 << 20
+"""Bytes of them, all names being of the greatest length."""
 Send: TypeAlias = Callable[[str, bytes], None]
 """Puts a frame on its way to the node of that name."""
 
@@ -133,6 +135,8 @@ class _Source:
     """What its seats' numbers are added to."""
     frames: deque[bytes] = field(default_factory=deque)
     """What was not taken yet."""
+    size: int = 0
+    """Bytes of these."""
     is_begun: bool = False
     is_whole: bool = False
     """Whether its state has been taken."""
@@ -177,7 +181,7 @@ class Watching:
             self._wake()
 
     def receive(self, node: str, frame: bytes) -> None:
-        """Take in what a node tells. Raises ValueError if it was not asked for so much."""
+        """Take in what a node tells."""
         source = self._sources.get(node)
         if source is None or self._wake is None:
             return
@@ -185,10 +189,11 @@ class Watching:
             source.is_begun = True
         elif source.is_begun:
             source.frames.append(frame)
-            if frame in (b"e", b"x"):
+            source.size += len(frame)
+            if len(source.frames) > MOST or source.size > MOST_BYTES:
+                self._refuse(node, source, "more facts than were asked for")
+            elif frame in (b"e", b"x"):
                 self._wake()
-            elif len(source.frames) > MOST:
-                raise ValueError("more facts than were asked for")
 
     # What the subscriber asks.
 
@@ -225,15 +230,19 @@ class Watching:
                 while source.frames and len(taken) < most:
                     taken += self._read(node, source)
             except ValueError as error:
-                del self._sources[node]
-                self._send(node, b"w 0")
-                self._refused(node, str(error))
-                taken.append(source.vanished)
+                self._refuse(node, source, str(error))
         return taken
+
+    def _refuse(self, node: str, source: _Source, why: str) -> None:
+        """Follow a node no more, whose facts are of no use."""
+        self._send(node, b"w 0")
+        self._refused(node, why)
+        self.lost(node)
 
     def _read(self, node: str, source: _Source) -> Sequence[Told]:
         """Take in the next frame of a node; return what that tells. Raises ValueError."""
         frame = source.frames.popleft()
+        source.size -= len(frame)
         match frame[:1]:
             case b"m" | b"v":
                 return (read(frame, source.first),)

@@ -166,6 +166,7 @@ def _cut_off(away: Away, started: Started, now: float) -> Finished:
         reason=Reason.STOPPED,
         thought=(thought[FIRST], thought[SECOND]),
         round=away.rounds,
+        table=away.match.table,
         began=away.began,
         ended=now,
         leaver=other(started.you),

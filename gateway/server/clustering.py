@@ -11,6 +11,7 @@ import re
 import socket
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from ipaddress import ip_address
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
 
 from gateway.server.arguments import Options, Parser
@@ -257,4 +258,15 @@ def _address(text: str) -> NodeAddress:
     port = int(found["port"] or 0) if found else 0
     if found is None or port > 65_535:
         raise argparse.ArgumentTypeError(f"{text!r} is not HOST, HOST:PORT or [HOST]:PORT")
-    return NodeAddress(found["six"] or found["host"], port)
+    host = found["six"] or found["host"]
+    if _is_any(host):
+        raise argparse.ArgumentTypeError(f"nobody reaches {host}: give an address of this machine's own")
+    return NodeAddress(host, port)
+
+
+def _is_any(host: str) -> bool:
+    """Return whether that is where one listens to be reached at all addresses."""
+    try:
+        return ip_address(host).is_unspecified
+    except ValueError:
+        return False

@@ -40,7 +40,7 @@ def url(folder: Path) -> str:
 
 def environment(ours: Mapping[str, str]) -> dict[str, str]:
     """Return its environment: ours without what is the server's own."""
-    others = ("C4GATEWAY_", "LISTEN_", "NOTIFY_", "WATCHDOG_")
+    others = ("C4GATEWAY_", "PG", "LISTEN_", "NOTIFY_", "WATCHDOG_")
     return {name: text for name, text in ours.items() if not name.startswith(others)}
 
 

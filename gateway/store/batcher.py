@@ -23,7 +23,6 @@ from typing import NamedTuple, Protocol
 
 import trio
 
-from gateway.game.ids import GameId
 from gateway.histogram import Histogram
 from gateway.store.clearing import Request
 from gateway.store.errors import StoreError
@@ -84,6 +83,10 @@ class Pace:
     """Between two messages to the operator."""
     between: float = 0.01
     """At least between the beginnings of two batches while games wait: a transaction has a cost."""
+    share: float = 1.0
+    """The part of the time, over 0, that batches take at most while games wait."""
+    rest: float = 0.25
+    """At most from the end of a batch to the next one, for that: players wait for their results."""
     tidy: float = 3600.0
     """Between two looks for evidence that is too old."""
     linger: float = 0.25
@@ -92,6 +95,9 @@ class Pace:
     """Games in one batch."""
     evidence: int = 1 << 20
     """Bytes of evidence in one batch, about: a few milliseconds for the store process."""
+
+
+SHARED = Pace(share=1 / 3)  # each server waits for the transactions of all
 
 
 class Batcher:
@@ -108,8 +114,6 @@ class Batcher:
         self._batches: deque[Batch] = deque()
         """What is being stored; it stays here until it is stored or given up."""
         self.open = OpenGames(self._bounds.patience, pace.remind)
-        self.otherwise: dict[GameId, GameRecord] = {}
-        """Shared games that were stored with another end, until somebody has taken that."""
         self.commits = Histogram()
         """How long batches took to be stored, those that failed left out."""
         self._came, self._ended = trio.Event(), trio.Event()
@@ -239,12 +243,15 @@ class Batcher:
         else:
             now = trio.current_time()
             self.commits.add(now - begun)
-            self.otherwise |= {record.game: record for record in otherwise}
+            self.open.note_otherwise(otherwise)
             self._outage.over(len(batch.games), self.open.waiting, now)
             self._settle(batch)
             self._batches.popleft()
             if self._games and not self._closed:
-                await trio.sleep_until(begun + self._pace.between)
+                await trio.sleep_until(max(begun + self._pace.between, now + self._rest_after(now - begun)))
+
+    def _rest_after(self, spent: float) -> float:
+        return min(spent / self._pace.share - spent, self._pace.rest)
 
     def _settle(self, batch: Batch) -> None:
         for record in batch.games:

@@ -41,6 +41,7 @@ _DISCS = ("X", "O")
 _ARROWS = {"in": "->", "out": "<-"}
 _AT_ONCE = 500
 """Games that are imported by the same statements."""
+NO_GAMES = "No games yet. Players appear here after their first game."
 NEW = 2000
 """Milliseconds after the end of a game in which its evidence is still to be expected."""
 
@@ -55,12 +56,12 @@ def standings(database: Database, *, as_json: bool = False) -> Iterator[str]:
     yield from rows_of(found, firsts)
 
 
-def rows_of(found: Sequence[Standing], firsts: Score) -> Iterator[str]:
-    """Yield standings as a table, and what moving first was worth in `firsts`."""
+def rows_of(found: Sequence[Standing], firsts: Score, nobody: str = NO_GAMES) -> Iterator[str]:
+    """Yield standings as a table, or `nobody`, and what moving first was worth in `firsts`."""
     rows = [_HEAD, *(_row(rank, standing) for rank, standing in enumerate(found, 1))]
     yield from aligned(rows, left=(1, 2))
     if not found:
-        yield "\nNo games yet. Players appear here after their first game.\n"
+        yield f"\n{nobody}\n"
         return
     yield "\nThe order is by rating less +-: what a player's strength is at least, but for one case in 700.\n"
     yield f"First movers won {share(firsts.won, firsts)}, drew {share(firsts.drawn, firsts)}"
@@ -121,7 +122,8 @@ def add(database: Database, lines: Iterable[bytes]) -> Iterator[str]:
                 stored = storing.store(connection, [record for _, record in batch]).fresh
             except OtherGameError as error:
                 number = max(number for number, record in batch if record.game == error.game)
-                raise StoreError(f"line {number}: {error}") from error
+                why = f"{error}, or this one was corrected since by void or rename"
+                raise StoreError(f"line {number}: {why}") from error
             seen += len(batch)
             new += len(stored)
     yield f"{_plural(new, 'game')} imported, {seen - new} stored already\n"

@@ -26,7 +26,7 @@ def void(database: Database, game: GameId) -> str:
         counted = connection.scalar(select(games.c.counted).where(games.c.game == game))
         if not counted:
             raise StoreError(
-                f"game {game} " + ("is not stored" if counted is None else "does not count already")
+                f"game {game} " + ("is not stored" if counted is None else "counts no more already")
             )
         without_ratings = dict.fromkeys(Ratings._fields)
         connection.execute(update(games).where(games.c.game == game).values(counted=False, **without_ratings))

@@ -52,6 +52,11 @@ class Database:
     _require_there: Callable[[], None]
     """Raises StoreError where this is not the database that was opened."""
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether servers of other machines may write to it."""
+        return self.engine.dialect.name == "postgresql"
+
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """Give a connection in a transaction that excludes all other writers; commit at the end.
@@ -61,7 +66,7 @@ class Database:
         """
         self._require_there()
         with self.engine.connect().execution_options(writing=True) as connection, connection.begin():
-            if connection.dialect.name == "postgresql":
+            if self.is_shared:
                 connection.execute(select(schema_version.c.version).with_for_update())
             yield connection
         self._require_there()
@@ -71,7 +76,7 @@ class Database:
         """Give a connection whose every statement sees the same state of the database."""
         self._require_there()
         with self.engine.connect() as connection:
-            if connection.dialect.name == "postgresql":
+            if self.is_shared:
                 connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             with connection.begin():
                 yield connection

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from gateway.game.board import Board
 from gateway.game.text import json_text, printable
 from gateway.store import comparing, games, objects
-from gateway.store.commands import aligned, drawing, rows_of
+from gateway.store.commands import NO_GAMES, aligned, drawing, rows_of
 from gateway.store.comparing import Choice
 from gateway.store.database import Database
 from gateway.store.formats import jsonl
@@ -21,6 +21,7 @@ from gateway.store.statistics import Score, Standing
 _WIDE = 4
 """Boards that stand beside each other."""
 _NONE = Score(0, 0, 0)
+_NOBODY = "No such games, or no player with so many of them."
 _OWN = ("game", "ended", "result", "opponent", "how", "moves", "seconds")
 _BOTH = ("game", "ended", "first", "second", "how", "moves", "seconds")
 
@@ -85,7 +86,7 @@ def some_standings(
         ]
         yield json_text(said | ({"cross": met} if cross else {}), indent=2) + "\n"
         return
-    yield from rows_of(found, firsts)
+    yield from rows_of(found, firsts, NO_GAMES if choice.is_everything and not firsts.games else _NOBODY)
     if cross and found:
         yield "\nPoints of each against each, of the games that they played:\n\n"
         yield from aligned(_table(found, scores), left=(0, 1))

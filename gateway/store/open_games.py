@@ -10,7 +10,7 @@ Knows trio; does not know where games are stored. The rules it keeps:
 
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import trio
 
@@ -20,6 +20,8 @@ from gateway.store.records import GameRecord
 
 STOOD_STILL = 0.25
 """Seconds by which the event loop is late only if the whole server stood still."""
+MOST_OTHERWISE = 5_000
+"""Games with another end that are kept, about 1 KB each: a player that has gone, or is late, never asks."""
 
 logger = logging.getLogger("gateway.store")
 
@@ -33,6 +35,7 @@ class OpenGames:
         self._games: dict[GameId, _Game] = {}
         self._timely: deque[_Game] = deque()
         """Games that are not late, the oldest first; among them may be some that are settled."""
+        self._otherwise: dict[GameId, GameRecord] = {}
         self._came = trio.Event()
         self._told_late = Count(remind, _say_late)
 
@@ -77,6 +80,16 @@ class OpenGames:
             then()
         else:
             found.waiting.append(then)
+
+    def note_otherwise(self, records: Iterable[GameRecord]) -> None:
+        """Note shared games that were stored with another end; call it before they are settled."""
+        self._otherwise |= {record.game: record for record in records}
+        for game in [*self._otherwise][:-MOST_OTHERWISE]:
+            del self._otherwise[game]
+
+    def take_otherwise(self, game: GameId) -> GameRecord | None:
+        """Return a game, once, if it was stored with another end."""
+        return self._otherwise.pop(game, None)
 
     async def watch(self) -> None:
         """Let games become late in time, until cancelled."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from sqlalchemy import Connection, delete, func, select
 
+from gateway.game.board import Side
 from gateway.game.ids import GameId
 from gateway.store import evidence
 from gateway.store.games import named
@@ -23,6 +24,8 @@ from gateway.store.totals import Account, Entry, Key, Ratings, Tally, Totals
 T = TypeVar("T")
 Rerated: TypeAlias = dict[int, Ratings]
 """Ratings after games, by the number of the game in the database."""
+Packed: TypeAlias = tuple[Side, bytes, GameId]
+"""Evidence of one side of a game, as it is kept."""
 PAGE = 5_000
 """Games in one read of all games."""
 
@@ -73,9 +76,13 @@ def store(connection: Connection, records: Sequence[GameRecord]) -> Stored:
     return stored
 
 
-def enclose(connection: Connection, enclosures: Sequence[Enclosure]) -> None:
+def packed(enclosures: Iterable[Enclosure]) -> list[Packed]:
+    """Return evidence as it is kept. That takes time: do it while no other writer is excluded."""
+    return [(each.side, evidence.stored(each.exchange), each.game) for each in enclosures]
+
+
+def enclose(connection: Connection, rows: Sequence[Packed]) -> None:
     """Store evidence, once for each side of a game. Evidence of an unknown game is dropped."""
-    rows = [(each.side, evidence.stored(each.exchange), each.game) for each in enclosures]
     _execute(connection, "insert_exchanges", rows)
 
 

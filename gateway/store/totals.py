@@ -41,6 +41,11 @@ def rated(first: Rating, second: Rating, result: int) -> tuple[Rating, Rating]:
     return Rating(one.mu, one.sigma), Rating(two.mu, two.sigma)
 
 
+def prepare() -> None:
+    """Load what rates games, which takes time, before the first one does it."""
+    _model()
+
+
 class Ratings(NamedTuple):
     """Both players' ratings after a game, as stored with it; None if unknown."""
 

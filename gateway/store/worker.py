@@ -7,7 +7,9 @@ is to open the database. The rules it keeps:
 - When its server has ended, even if killed, it finishes its work and ends.
 - An error of the database is answered with "again", and the next attempt makes a new connection. Any other
   error is answered with "refused": something in the batch cannot be stored.
-- It gives way to play once the database is open: until then the server waits for it.
+- It gives way to play once the database is open: until then the server waits for it. Not with PostgreSQL:
+  there the writers of other servers wait for it, and for as long as it is kept from the processor.
+- What takes time is done before a transaction begins.
 """
 
 import gc
@@ -23,7 +25,7 @@ from typing import Any, BinaryIO
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError, StatementError
 
 from gateway.processes import framed, give_way
-from gateway.store import storing
+from gateway.store import storing, totals
 from gateway.store.database import Database, Place, open_again, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.records import Cleared, Enclosure, GameRecord
@@ -48,9 +50,10 @@ class Worker:
         Return shared games that are stored otherwise, as they are stored. Raises StoreError if it should be
         tried again later, another exception if a game is at fault.
         """
+        packed = storing.packed(evidence)
         with _understood(), self.database.writing() as connection:
             stored = storing.store(connection, games)
-            storing.enclose(connection, evidence)
+            storing.enclose(connection, packed)
         return stored.otherwise
 
     def tidy(self) -> bool:
@@ -85,8 +88,9 @@ def serve(server: socket.socket, niceness: int = 0) -> None:
         except (StoreError, OSError) as error:
             server.sendall(framed(("again", str(error))))
             return
-        give_way(niceness)
+        give_way(0 if database.is_shared else niceness)
         server.sendall(framed(("done", opened)))
+        totals.prepare()
         worker = Worker(database, orders[1])
         while (question := _next(messages)) is not None:
             server.sendall(framed(answer_to(question, worker)))

@@ -6,11 +6,12 @@ from contextlib import asynccontextmanager
 import pytest
 import trio
 
+from adapters.cluster import greeting
 from adapters.cluster import links as module
 from adapters.cluster.links import Address, Links
 from adapters.sockets import DirectSocket
 from adapters.wire import Wire
-from gateway.cluster.hello import Identity
+from gateway.cluster.hello import Hello, Identity
 
 RULES = {"clock": 42.0, "idle": 300.0}
 SECRET = b"secret"
@@ -29,8 +30,8 @@ class Hears:
         self._hear(f"{node} joined")
 
     def receive(self, node: str, frame: bytes, now: float) -> None:
-        if frame == b"nonsense":
-            raise ValueError("nonsense")
+        if frame.startswith(b"nonsense"):
+            raise ValueError(frame.decode())
         self._hear(frame)
 
     def settle(self, now: float) -> None:
@@ -132,18 +133,71 @@ async def test_frame_that_says_nothing_loses_the_link_and_no_other() -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "why"),
+    ("other", "why", "told"),
     [
-        (lambda: Hears("bob", secret=b"other"), "does not know the secret"),
-        (lambda: Hears("bob", clock=1.0), "its --clock differs"),
+        (lambda: Hears("bob", secret=b"other"), "does not know the secret", ["bob"]),
+        (lambda: Hears("bob", clock=1.0), "its --clock differs", ["127.0.0.1", "bob"]),
     ],
 )
 async def test_nodes_that_do_not_go_together_refuse_each_other(
-    other: Callable[[], Hears], why: str, caplog: pytest.LogCaptureFixture
+    other: Callable[[], Hears], why: str, told: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     ann, bob = Hears("ann"), other()
     async with running(ann, bob):
         with trio.fail_after(10):
-            while why not in caplog.text:
+            while caplog.text.count(why) < len(told):
                 await trio.lowlevel.checkpoint()
+    assert sorted(vars(record)["other"] for record in caplog.records if why in record.getMessage()) == told
     assert ann.heard == bob.heard == []
+
+
+def hello(name: str, **rules: float) -> bytes:
+    return Hello(Identity(name, 1, rules, version=77)).encode()
+
+
+async def test_stranger_chooses_no_word_of_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    bob = Hears("bob")
+    async with running(bob) as places:
+        for rule in ("one", "two"):
+            async with await trio.open_tcp_stream(*places["bob"]) as stranger:
+                await stranger.send_all(hello("forged", **{rule: 1.0}) + b"no proof\n")
+                async for _ in stranger:
+                    pass
+    [record] = caplog.records
+    assert record.getMessage() == f"the node at 127.0.0.1 is not talked to: {greeting.NO_PROOF}"
+
+
+async def test_those_that_do_not_greet_keep_no_node_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(greeting, "MOST_STRANGERS", 2)
+    monkeypatch.setattr(greeting, "GREETING_LIMIT", 1e6)
+    ann, bob = Hears("ann"), Hears("bob")
+    async with running(bob) as places, trio.open_nursery() as nursery:
+        older, newer = [await trio.open_tcp_stream(*places["bob"]) for _ in range(2)]
+        async with older, newer:
+            await nursery.start(ann.links.run)
+            ann.links.meet(places)
+            await bob.until("ann joined")
+            with trio.fail_after(10):
+                assert await older.receive_some() == b""
+            with trio.move_on_after(0) as looking:
+                await newer.receive_some()
+            assert looking.cancelled_caught
+        ann.links.send("bob", b"hello")
+        await bob.until("ann joined", b"hello")
+        nursery.cancel_scope.cancel()
+
+
+async def test_what_a_node_says_that_is_not_understood_is_logged_now_and_then_and_in_few_words(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    ann, bob = Hears("ann"), Hears("bob")
+    heard: list[str | bytes] = ["ann joined"]
+    async with running(ann, bob):
+        for number in range(2):
+            await bob.until(*heard)
+            await ann.until(*["bob joined", "bob lost"] * number, "bob joined")
+            ann.links.send("bob", b"nonsense %d " % number + b"x" * 1000)
+            heard += ["ann lost", "ann joined"]
+        await bob.until(*heard)
+    [record] = caplog.records
+    assert len(record.getMessage()) < 400

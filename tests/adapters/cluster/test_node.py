@@ -10,6 +10,7 @@ from hub_world import STANDING_BY, Client, World
 from trio.testing import MockClock
 
 from adapters.cluster.node import ALONE, ClusterNode
+from gateway.cluster.games import AT_ONCE
 from gateway.cluster.matchmaker import ClusterMatchmaker
 from gateway.cluster.membership import LEASE, Holder, Place, View
 from gateway.game.commands import LOBBY
@@ -191,6 +192,27 @@ async def test_when_a_node_is_lost_its_games_end_and_its_players_opponents_wait(
     await trio.sleep(CROSSING)
     net.carry()
     assert eve.opponent == "ann"
+
+
+async def test_others_have_their_turns_while_the_games_with_a_lost_node_end(net: Net) -> None:
+    net.hold("a", 1)
+    ours, portions = net["a"], 4
+    for number in range(portions * AT_ONCE):
+        for name in net.servers:
+            net[name].come(f"{name}{number}")
+            net.carry()
+    turns = 0
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(ours.node.run)
+        await trio.testing.wait_all_tasks_blocked()
+        ours.links.nodes = []
+        ours.node.lost("b", trio.current_time())
+        while not ours.node.games.is_empty:
+            turns += 1
+            await trio.lowlevel.checkpoint()
+        nursery.cancel_scope.cancel()
+    assert len(ours.results) == portions * AT_ONCE
+    assert turns >= portions - 1
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,23 @@
 """The registry, on a Redis server of the test's own: names, the lease, and what is left when it forgets."""
 
 import shutil
+import ssl
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from subprocess import DEVNULL, run
 from tempfile import TemporaryDirectory
 
+import certificates
 import coredis
 import pytest
 import trio
+from hub_world import World
 
 from adapters.cluster.registry import NameTakenError, Registry, RegistryError, registry
+from adapters.cluster.service import joined
 from gateway.cluster.membership import Holder, Place
 from gateway.server.clustering import ClusterOptions, NodeAddress
 from gateway.server.own_registry import PROGRAMS, answering, command, url
@@ -118,6 +122,47 @@ async def test_what_no_node_wrote_is_an_error_and_nothing_else(where: str, said:
             await client.set("c4:lease", said)
         with pytest.raises(RegistryError):
             await one.ask(0, may_pair=True)
+
+
+async def test_registry_that_asks_for_a_password_says_how_to_give_one(where: str) -> None:
+    client = coredis.Redis.from_url(where)
+    async with client:
+        await client.config_set({"requirepass": "x"})
+    async with node(where, "a") as one:
+        with pytest.raises(RegistryError, match="--cluster-password-file"):
+            await one.ask(0, may_pair=True)
+
+
+@pytest.mark.operation
+@certificates.needs_openssl
+async def test_certificate_that_is_not_trusted_is_named_as_the_cause(tmp_path: Path) -> None:
+    files = certificates.make(tmp_path)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(files.certificate, files.key)
+
+    async def greet(stream: trio.SSLStream[trio.SocketStream]) -> None:
+        with suppress(trio.BrokenResourceError):
+            await stream.do_handshake()
+
+    async with trio.open_nursery() as nursery:
+        serve = partial(trio.serve_ssl_over_tcp, greet, 0, context, host="127.0.0.1")
+        [listener] = await nursery.start(serve)
+        port = listener.transport_listener.socket.getsockname()[1]
+        options = ["--cluster", f"rediss://127.0.0.1:{port}", "--nac4", "0", "--no-web"]
+        command = [sys.executable, "-m", "gateway", *options]
+        ended = await trio.run_process(command, capture_stderr=True, check=False)
+        assert ended.stderr.endswith(
+            b"Unable to establish a connection to 127.0.0.1:%d: self-signed certificate\n" % port
+        )
+        nursery.cancel_scope.cancel()
+
+
+async def test_address_that_is_not_this_machine_s_is_named() -> None:
+    options = ClusterOptions("unix:///nowhere", None, None, "c4", "a", NodeAddress("192.0.2.1", 5000))
+    world = World()
+    with pytest.raises(OSError, match=r"cannot listen on 192\.0\.2\.1, port 5000: "):
+        async with joined(options, {}, 1, world.hub, None):
+            pass
 
 
 def test_server_whose_registry_is_not_there_says_so_in_one_line() -> None:

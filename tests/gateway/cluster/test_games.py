@@ -3,12 +3,15 @@
 from contextlib import suppress
 
 import pytest
-from hub_world import STANDING_BY
+from hub_world import STANDING_BY, Client
 from hypothesis import given
 from hypothesis import strategies as st
 from two_nodes import TwoNodes
 
+from gateway.cluster.games import AT_ONCE
+from gateway.game.commands import Leave
 from gateway.game.encoding import EncodingError
+from gateway.game.events import Reason
 
 NAMES = st.sampled_from([b"1.1", b"1.2", b"", b"x"])
 KINDS = st.sampled_from([b"m", b"t", b"e", b"p", b"c", b"f", b"mt", b""])
@@ -21,13 +24,20 @@ FRAMES = st.one_of(
 )
 
 
+def lobby(pairs: int) -> tuple[TwoNodes, list[tuple[Client, Client]]]:
+    """Return as many games between two nodes, each with its players, the host first."""
+    way, playing = TwoNodes(), []
+    for number in range(pairs):
+        pair = way.host.client(STANDING_BY), way.guest.client(STANDING_BY)
+        for player, name in zip(pair, ("ann", "bob"), strict=True):
+            player.enter(name=f"{name} {number}")
+        way.meet(*pair)
+        playing.append(pair)
+    return way, playing
+
+
 def playing() -> TwoNodes:
-    way = TwoNodes()
-    players = [node.client(STANDING_BY) for node in (way.host, way.guest)]
-    for player, name in zip(players, ("ann", "bob"), strict=True):
-        player.enter(name=name)
-    way.meet(*players)
-    return way
+    return lobby(1)[0]
 
 
 @given(frames=st.lists(FRAMES, max_size=20), at_host=st.booleans())
@@ -68,3 +78,34 @@ def test_each_node_forgets_a_series_that_is_over() -> None:
     way = playing()
     way.cut()
     assert all(games.is_empty for games in way.games.values())
+
+
+@pytest.mark.parametrize("at_host", [True, False])
+def test_games_with_a_lost_node_end_a_few_at_a_time(at_host: bool) -> None:
+    way, _ = lobby(2 * AT_ONCE + 1)
+    node = way.host if at_host else way.guest
+    games = way.games[node]
+    games.lose("other")
+    over = []
+    while not games.is_empty:
+        over.append((games.end_lost(node.now), len(node.results)))
+    assert over == [(True, AT_ONCE), (True, 2 * AT_ONCE), (False, 2 * AT_ONCE + 1)]
+    assert {result.reason for result in node.results} == {Reason.STOPPED}
+
+
+@pytest.mark.parametrize("at_host", [True, False])
+def test_who_leaves_a_lost_game_before_it_ends_leaves_it_once_and_tells_nobody(at_host: bool) -> None:
+    way, [pair] = lobby(1)
+    node, player = (way.host, pair[0]) if at_host else (way.guest, pair[1])
+    way.games[node].lose("other")
+    player.say(Leave())
+    assert way.games[node].is_empty
+    assert not way.games[node].end_lost(node.now)
+    assert not way.under_way
+
+
+def test_of_a_lost_game_nothing_reaches_another_run_of_its_node() -> None:
+    way, [(ann, _)] = lobby(1)
+    way.games[way.host].lose("other")
+    ann.play(3)
+    assert not way.under_way

@@ -1,14 +1,20 @@
 """Players of several nodes are paired as those of one, whoever pairs."""
 
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
 from cluster_world import ASKING, STANDING_BY, Client, House, Net
 
-from gateway.cluster.messages import Asked, Decided, Freed, Joined, Order, Report
-from gateway.cluster.proposals import HOLD
+from gateway.cluster.messages import Asked, Decided, Freed, Gone, Joined, Order, Report
+from gateway.cluster.own import Own
+from gateway.cluster.proposals import HOLD, Proposals
+from gateway.cluster.reporting import Reporting
 from gateway.cluster.server import PATIENCE
 from gateway.game.commands import LOBBY, LONGEST_NAME, AtTable, InLobby, Wish
 from gateway.game.events import NOTHING, Objection
-from gateway.matchmaking.matchmaker import Entry, Hosted, Hosting
+from gateway.game.results import Player
+from gateway.matchmaking.matchmaker import Deserted, Entry, Hosted, Hosting, Turn
 
 TABLE = AtTable("round")
 
@@ -156,6 +162,9 @@ def test_who_lost_its_place_while_it_asks_for_another_is_let_in(net: Net) -> Non
 def test_table_has_two_seats_on_whatever_nodes(net: Net) -> None:
     one, two, three = come(net, "c1", "b1", "a1", place=TABLE)
     assert (one.opponent, two.opponent) == ("b1", "c1")
+    assert [each.plays.table for each in (one, two) if isinstance(each.plays, Hosting | Hosted)] == [
+        "round"
+    ] * 2
     assert three.against == Objection.TABLE_FULL
 
 
@@ -537,3 +546,18 @@ def test_crowd_of_three_nodes_is_paired(net: Net) -> None:
     crowd = [net["abc"[number % 3]].come(f"n{number}") for number in range(300)]
     net.run()
     assert all(each.opponent is not None for each in crowd)
+
+
+def test_series_with_another_run_of_a_lost_node_outlives_one_with_the_run_before() -> None:
+    """The games with a lost node end one after the other, and seats have the same numbers in each run."""
+    ann = Player("ann", STANDING_BY)
+    entry = SimpleNamespace(player=lambda: ann)
+    own = SimpleNamespace(players={1: entry, 2: entry})
+    proposals = Proposals(cast(Own, own), cast(Reporting, SimpleNamespace(post=lambda *_: None)))
+    before, after = (Hosting(Turn(seat, 1), "b", Turn(1, 1), ann, "") for seat in (1, 2))
+    for match in (before, after):
+        proposals.began(match)
+    proposals.finished(before)
+    assert [*proposals.follow("b", Gone(1, 1))] == [Deserted(after)]
+    proposals.finished(after)
+    assert [*proposals.follow("b", Gone(1, 1))] == []

@@ -142,13 +142,33 @@ def test_watcher_that_takes_nothing_gets_one_batch_and_then_all_anew() -> None:
     assert cluster.shown.everything() == cluster.true()
 
 
-def test_node_that_sends_more_than_was_asked_for_is_refused() -> None:
+@pytest.mark.parametrize("flood", [[b"s"] * 11, [b"e"] * 11, [b"v" * 600] * 2, [b"s" * 1001]])
+def test_node_that_sends_more_than_was_asked_for_costs_its_watcher_alone(
+    flood: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "MOST", 10)
+    monkeypatch.setattr(watching, "MOST_BYTES", 1000)
+    cluster = Cluster(*NODES)
+    for node in cluster.nodes.values():
+        node.arena("ann")
+    cluster.watch()
+    cluster.settle()
+    for frame in flood:
+        cluster.watching.receive("b", frame)
+    cluster.settle()
+    assert cluster.refused == [("b", "more facts than were asked for")]
+    assert len(cluster.shown.players) == 1
+    assert not cluster.nodes["b"].hub.feed.moves
+
+
+def test_what_was_taken_is_not_counted_against_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "MOST_BYTES", 1000)
     cluster = Cluster("b")
     cluster.watch()
-    for frame in (b"b 1", *[b"s"] * watching.MOST):
-        cluster.watching.receive("b", frame)
-    with pytest.raises(ValueError, match="more facts"):
-        cluster.watching.receive("b", b"s")
+    for number in range(50):
+        cluster.nodes["b"].arena(f"p{number}")
+        cluster.settle()
+    assert not cluster.refused
 
 
 def test_state_that_was_under_way_when_all_was_asked_for_anew_is_void() -> None:

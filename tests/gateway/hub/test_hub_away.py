@@ -18,41 +18,47 @@ from hypothesis import given
 from hypothesis import strategies as st
 from two_nodes import TwoNodes, turn_of
 
-from gateway.game.commands import Ask, Enter, InLobby, Unfit, Unreadable
+from gateway.game.commands import LOBBY, Ask, AtTable, Enter, InLobby, Place, Unfit, Unreadable
 from gateway.game.events import (
+    NOTHING,
     Dismissed,
     Ended,
     Event,
     Moved,
+    Objection,
     Reason,
     Started,
     ToMove,
     Why,
 )
+from gateway.game.facts import Came, Waits
 from gateway.game.manners import Manners
+from gateway.hub.remote import Away
 from gateway.hub.seat import Waiting
-from gateway.matchmaking.matchmaker import Again, Deserted
+from gateway.hub.series import CROSSING
+from gateway.matchmaking.matchmaker import Again, Decision, Deserted
 
 MANNERS = {"stands by": STANDING_BY, "steps out": STEPPING_OUT, "hangs up": HANGING_UP}
 ALL = pytest.mark.parametrize("guest", MANNERS.values(), ids=MANNERS)
 
 
-def entered(world: World, manners: Manners, name: str) -> Client:
+def entered(world: World, manners: Manners, name: str, place: Place = LOBBY) -> Client:
     client = world.client(manners)
-    client.enter(InLobby(), name)
+    client.enter(place, name)
     return client
 
 
 class Story:
     """Two players, on one node or on two, and what they do."""
 
-    def __init__(self, host: Manners, guest: Manners, *, nodes: int) -> None:
+    def __init__(self, host: Manners, guest: Manners, *, nodes: int, place: Place = LOBBY) -> None:
         self.way = TwoNodes()
         self.world = World()
         if nodes == 2:
-            self.host = entered(self.way.host, host, "ann")
-            self.guest = entered(self.way.guest, guest, "bob")
-            self.match = self.way.meet(self.host, self.guest)
+            self.host = entered(self.way.host, host, "ann", place)
+            self.guest = entered(self.way.guest, guest, "bob", place)
+            table = place.name if isinstance(place, AtTable) else None
+            self.match = self.way.meet(self.host, self.guest, table)
         else:
             while True:  # until the lot lets the right one open
                 self.world = World(seed=self.seed)
@@ -219,6 +225,13 @@ def test_game_that_is_cut_in_two_has_no_result_and_both_hear_that_the_other_left
     assert not kept[1][0].counted
 
 
+def test_game_that_is_cut_in_two_keeps_its_table_and_round_on_both_nodes() -> None:
+    story = Story(STANDING_BY, STANDING_BY, nodes=2, place=AtTable("round"))
+    story.way.cut()
+    for node in (story.way.host, story.way.guest):
+        assert [(each.table, each.round) for each in node.results] == [("round", 1)]
+
+
 @pytest.mark.parametrize(
     ("column", "moves"),
     [(4, (3, 4)), (7, (3,)), (None, (3,))],
@@ -368,3 +381,49 @@ class Unstored:
         self._is_open = False
         for then in self._told:
             then()
+
+
+def between_rounds(guest: Manners, place: Place = LOBBY) -> Story:
+    """Return two players who have played the first of four rounds."""
+    story = Story(HANGING_UP, guest, nodes=2, place=place)
+    story.play([3, 4, 3, 4, 3, 4, 3])
+    assert [len(player.all(Ended)) for player in story.players] == [1, 1]
+    return story
+
+
+def test_guest_of_a_node_that_stops_between_two_rounds_keeps_its_seat() -> None:
+    story = between_rounds(STEPPING_OUT)
+    story.way.host.hub.close(story.way.host.now)
+    story.carry()
+    assert not story.guest.all(Dismissed)
+    assert not isinstance(story.guest.seat.situation, Away)
+
+
+def test_guest_at_a_table_asks_for_the_next_round_as_at_home() -> None:
+    story = between_rounds(STEPPING_OUT, AtTable("green"))
+    story.guest.enter(AtTable("green"))
+    story.carry()
+    assert len(story.guest.all(Started)) == 2
+
+
+def test_matchmaker_of_the_guest_hears_that_its_series_is_over() -> None:
+    story = Story(STANDING_BY, STANDING_BY, nodes=2)
+    away = story.guest.seat.situation
+    assert isinstance(away, Away)
+    story.play([3, 4, 3, 4, 3, 4, 3])
+    assert story.way.guest.told.over == [away.match]
+
+
+def test_who_follows_a_node_hears_that_a_player_has_gone_to_another_and_has_come_back() -> None:
+    story = Story(STANDING_BY, STANDING_BY, nodes=2)
+    facts = story.way.guest.hub.feed.subscribe(lambda: None)
+    story.play([3, 4, 3, 4, 3, 4, 3])
+    story.wait(CROSSING)
+    assert [type(fact) for fact in facts.take()] == [Came, Waits]
+
+
+def test_matchmaker_that_lets_in_who_has_gone_hears_that_it_has_left() -> None:
+    node = TwoNodes().host
+    node.answer(Decision(7, NOTHING))
+    node.answer(Decision(8, Objection.NAME_TAKEN))
+    assert node.told.left == [7]

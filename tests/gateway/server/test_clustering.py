@@ -79,6 +79,14 @@ def test_what_is_no_address_is_refused(text: str, capsys: pytest.CaptureFixture[
     assert "is not HOST, HOST:PORT or [HOST]:PORT" in line
 
 
+@pytest.mark.parametrize("text", ["0.0.0.0", "0.0.0.0:7000", "[::]:7000"])
+def test_address_at_which_nobody_reaches_a_node_is_refused(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = refused(capsys, "--cluster", URL, f"--node-address={text}")
+    assert "give an address of this machine's own" in line
+
+
 @pytest.mark.parametrize("text", ["", "a b", "a/b", "ä", "a" * 33, "a\n"])
 def test_name_of_a_node_is_short_and_plain(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "is not 1 to 32 letters" in refused(capsys, "--cluster", URL, f"--node={text}")

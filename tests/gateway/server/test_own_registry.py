@@ -46,6 +46,7 @@ def test_folder_that_can_have_no_socket_is_named(name: str) -> None:
 
 def test_registry_learns_no_secret_of_the_server() -> None:
     ours = {"C4GATEWAY_ADMIN_TOKEN": "x", "NOTIFY_SOCKET": "/y", "LISTEN_FDS": "1", "PATH": "/bin"}
+    ours["PGPASSWORD"] = "z"
     assert own_registry.environment(ours) == {"PATH": "/bin"}
 
 

@@ -14,7 +14,8 @@ from game_records import game, stored
 from store_world import enclosure
 from trio.testing import MockClock
 
-from gateway.store.batcher import Batch, Batcher, Bounds, Pace
+from gateway.store import open_games
+from gateway.store.batcher import SHARED, Batch, Batcher, Bounds, Pace
 from gateway.store.clearing import Request
 from gateway.store.errors import StoreError
 from gateway.store.formats.jsonl import from_object
@@ -30,6 +31,8 @@ class FakeStore:
         self.reached, self.let_go = trio.Event(), trio.Event()
         self.let_go.set()
         self.untidy = 0
+        self.is_otherwise = False
+        """Whether all games were stored before, with another end."""
         self.cleared: list[int] = []
 
     def hold(self) -> None:
@@ -42,7 +45,7 @@ class FakeStore:
         self.trouble(batch)
         games, evidence = ([int(each.game) for each in part] for part in batch)
         self.batches.append((games, evidence))
-        return ()
+        return batch.games if self.is_otherwise else ()
 
     async def tidy(self) -> bool:
         await trio.lowlevel.checkpoint()
@@ -199,6 +202,23 @@ async def test_while_games_wait_two_batches_begin_no_sooner_than_their_pace(
         assert trio.current_time() - start == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize(("took", "then"), [(0.1, 0.3), (1.0, 1.25)])
+async def test_where_others_store_too_batches_leave_them_their_part_of_the_time(
+    autojump_clock: trio.abc.Clock, took: float, then: float
+) -> None:
+    store = FakeStore()
+    store.hold()
+    async with batcher_to(store, pace=SHARED) as batcher:
+        start = trio.current_time()
+        put(batcher, 1)
+        await store.reached.wait()
+        put(batcher, 2)
+        await trio.sleep(took)
+        store.let_go.set()
+        await stored(batcher.open, "2")
+        assert trio.current_time() - start == pytest.approx(then)
+
+
 async def test_all_who_wait_for_a_game_hear_once_it_is_stored(autojump_clock: trio.abc.Clock) -> None:
     store, heard = FakeStore(), list[int]()
     store.hold()
@@ -305,6 +325,19 @@ async def test_time_in_which_the_server_stood_still_is_nobodys_patience(mock_clo
 
 
 # Bounds.
+
+
+async def test_of_games_with_another_end_that_nobody_asks_for_the_latest_are_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(open_games, "MOST_OTHERWISE", 3)
+    store = FakeStore()
+    store.is_otherwise = True
+    async with batcher_to(store) as batcher:
+        put(batcher, 1, 2, 3, 4, 5)
+    assert batcher.open.take_otherwise("3") == game(series=3, game="3")
+    taken = [batcher.open.take_otherwise(str(number)) for number in range(1, 6)]
+    assert [each is not None for each in taken] == [False, False, False, True, True]
 
 
 async def test_at_the_bound_older_games_are_kept_and_new_ones_logged_whole(

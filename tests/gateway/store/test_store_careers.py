@@ -121,9 +121,8 @@ def enclosures(game: str, *took: float) -> list[Enclosure]:
 def test_move_times_are_means_by_move_of_one_s_own(database: Database) -> None:
     keep(database, [game(moves=FOUR), game("bob", "alice", moves=FOUR)])
     with database.writing() as connection:
-        storing.enclose(
-            connection, enclosures("1", 1, 1, 2, 1, 3, 1, 4) + enclosures("2", 1, 3, 1, 2, 1, 1, 1)
-        )
+        both = enclosures("1", 1, 1, 2, 1, 3, 1, 4) + enclosures("2", 1, 3, 1, 2, 1, 1, 1)
+        storing.enclose(connection, storing.packed(both))
     with database.reading() as connection:
         assert careers.move_times(connection, "alice") == [2000, 2000, 2000, 4000]
         assert careers.move_times(connection, "alice", latest=1) == [3000, 2000, 1000]
@@ -133,7 +132,7 @@ def test_move_times_are_means_by_move_of_one_s_own(database: Database) -> None:
 def test_move_of_unknown_time_ends_the_list(database: Database) -> None:
     keep(database, [game(moves=FOUR)])
     with database.writing() as connection:
-        storing.enclose(connection, enclosures("1", 1, 1, 2, 1, 3))
+        storing.enclose(connection, storing.packed(enclosures("1", 1, 1, 2, 1, 3)))
     with database.reading() as connection:
         assert careers.move_times(connection, "alice") == [1000, 2000, 3000]
 

@@ -50,7 +50,7 @@ def test_ratings_are_as_if_a_void_game_had_never_counted(database: Database) -> 
 def test_game_that_is_not_there_or_counts_no_more_is_refused(database: Database) -> None:
     keep(database, numbered([game()]))
     void(database, "1")
-    for number, words in (("1", "game 1 does not count already"), ("2", "game 2 is not stored")):
+    for number, words in (("1", "game 1 counts no more already"), ("2", "game 2 is not stored")):
         with pytest.raises(StoreError, match=words):
             void(database, number)
 
@@ -112,7 +112,7 @@ def test_commands_correct_every_kind_of_database(
     keep(database, numbered([game(), game("carol", "alice")]))
     for words, status, said in (
         (["void", "1"], 0, "game 1 is kept and counts no more; totals and ratings are computed again"),
-        (["void", "1"], 1, "c4gateway: error: game 1 does not count already"),
+        (["void", "1"], 1, "c4gateway: error: game 1 counts no more already"),
         (["rename", "alice", "ann"], 0, "alice is called ann in all stored games"),
         (["rename", "ann", "bob"], 1, "rename 'bob' first"),
         (["rename", "x\udc80", "eve"], 2, "is not UTF-8, as names are"),

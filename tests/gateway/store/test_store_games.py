@@ -135,7 +135,7 @@ def test_evidence_is_found_by_side(database: Database) -> None:
     line, said = Line(1, "out", "genmove", "41.900 s left"), (0.001, "out", "genmove", 41.9)
     keep(database, [game(), game()])
     with database.writing() as connection:
-        storing.enclose(connection, [enclosure(1, 0, said), enclosure(1, 1, said, said)])
+        storing.enclose(connection, storing.packed([enclosure(1, 0, said), enclosure(1, 1, said, said)]))
     with database.reading() as connection:
         assert games.evidence_of(connection, "1") == ((line,), (line, line))
         assert games.evidence_of(connection, "2") == (None, None)
@@ -145,7 +145,7 @@ def test_damaged_evidence_is_none_and_the_other_side_s_and_the_game_are_shown(da
     line, said = Line(1, "out", "genmove", "41.900 s left"), (0.001, "out", "genmove", 41.9)
     keep(database, [game()])
     with database.writing() as connection:
-        storing.enclose(connection, [enclosure(1, 0, said), enclosure(1, 1, said)])
+        storing.enclose(connection, storing.packed([enclosure(1, 0, said), enclosure(1, 1, said)]))
         connection.execute(update(exchanges).where(exchanges.c.side == 0).values(body=b"\0\xff"))
     with database.reading() as connection:
         assert games.evidence_of(connection, "1") == (None, (line,))

@@ -8,6 +8,7 @@ from store_world import keep
 
 from gateway.game.events import Reason
 from gateway.store import listing
+from gateway.store.commands import NO_GAMES
 from gateway.store.comparing import Choice
 from gateway.store.database import Database
 from gateway.store.games import Filter, NoGameError
@@ -76,6 +77,16 @@ def test_standings_of_some_games_leave_out_who_played_too_few(database: Database
     text = "".join(listing.some_standings(database, Choice(table="green"), 2))
     assert [row.split()[1] for row in text.splitlines()[1:3]] == ["alice", "bob"]
     assert "of 3 games." in text
+
+
+def test_standings_without_players_say_whether_there_are_games_at_all(database: Database) -> None:
+    def said(choice: Choice, least: int) -> str:
+        return "".join(listing.some_standings(database, choice, least)).splitlines()[-1]
+
+    assert said(Choice(), 10) == NO_GAMES
+    keep(database, [game(table="green")])
+    nobody = "No such games, or no player with so many of them."
+    assert (said(Choice(), 10), said(Choice(table="red"), 1)) == (nobody, nobody)
 
 
 def test_cross_table_has_points_of_each_against_each(database: Database) -> None:

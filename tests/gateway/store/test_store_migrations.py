@@ -86,7 +86,8 @@ Version 2, where it differs:
             storing.store(connection, [record(number) for number in numbers])
             ids = [*enumerate(map(record, numbers), 1)]
             sides = [(at, each.game, side) for at, each in ids for side in (0, 1) if at % 3 >= side]
-            storing.enclose(connection, [Enclosure(game, side, recorded(SAID)) for _, game, side in sides])
+            enclosures = [Enclosure(game, side, recorded(SAID)) for _, game, side in sides]
+            storing.enclose(connection, storing.packed(enclosures))
 """
 
 import gzip

@@ -24,6 +24,7 @@ from store_world import child_environment, enclosure
 from gateway.game.ids import RUNS
 from gateway.processes import Child, framed, started
 from gateway.store import process as store_process
+from gateway.store import worker
 from gateway.store.batcher import Batch, Batcher, Pace
 from gateway.store.database import Database, open_again, open_to_write
 from gateway.store.errors import StoreError
@@ -84,11 +85,12 @@ async def test_what_the_process_has_written_is_there_until_it_is_cleared(databas
         assert stored(database) == []
 
 
-async def test_the_process_gives_way_to_play(database: Database) -> None:
+async def test_the_process_gives_way_to_play_unless_other_servers_wait_for_it(database: Database) -> None:
     async with process_for(database) as process:
         await process.write(batch(1))
         own = os.getpriority(os.PRIO_PROCESS, 0)
-        assert os.getpriority(os.PRIO_PROCESS, pid_of(process)) == min(19, own + NICENESS)
+        by = 0 if database.engine.dialect.name == "postgresql" else NICENESS
+        assert os.getpriority(os.PRIO_PROCESS, pid_of(process)) == min(19, own + by)
 
 
 @pytest.mark.usefixtures("in_threads")
@@ -317,6 +319,21 @@ def answers_to(said: bytes) -> list[object]:
         answers.append(marshal.loads(heard[4:end]))
         heard = heard[end:]
     return answers
+
+
+@pytest.mark.parametrize(("is_shared", "niceness"), [(False, 7), (True, 0)])
+def test_process_gives_way_unless_servers_of_other_machines_may_wait_for_it(
+    where: str, monkeypatch: pytest.MonkeyPatch, is_shared: bool, niceness: int
+) -> None:
+    given = list[int]()
+    monkeypatch.setattr(worker, "give_way", given.append)
+    monkeypatch.setattr(Database, "is_shared", is_shared)
+    ours, theirs = socket.socketpair()
+    with ours:
+        ours.sendall(framed(("open", None, where)))
+        ours.shutdown(socket.SHUT_WR)
+        worker.serve(theirs, 7)
+    assert given == [niceness]
 
 
 @pytest.mark.parametrize("missing", [1, 10])

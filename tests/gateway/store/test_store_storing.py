@@ -162,7 +162,7 @@ def test_totals_that_went_wrong_can_be_written_anew(database: Database) -> None:
 
 def enclose(database: Database, *enclosures: Enclosure) -> None:
     with database.writing() as connection:
-        storing.enclose(connection, enclosures)
+        storing.enclose(connection, storing.packed(enclosures))
 
 
 def evidence(database: Database, number: int) -> list[list[str] | None]:

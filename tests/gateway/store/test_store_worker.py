@@ -9,6 +9,7 @@ from store_world import enclosure
 
 from gateway.store.database import Database, open_to_write
 from gateway.store.errors import StoreError
+from gateway.store.records import Enclosure
 from gateway.store.schema import exchanges
 from gateway.store.storing import OtherGameError
 from gateway.store.worker import DAY, Worker, answer_to
@@ -71,6 +72,14 @@ def test_evidence_that_none_is_to_be_kept_of_goes_whatever_its_age(database: Dat
     worker.write([game(ended=round(time.time() * 1000) - 1)], [enclosure(1)])
     assert worker.tidy() is True
     assert evidence_kept(database) == 0
+
+
+def test_evidence_is_packed_while_no_other_writer_waits_for_that(where: str) -> None:
+    database, other = open_to_write(where), open_to_write(where)
+    with other.writing(), pytest.raises(EOFError):
+        Worker(database).write([], [Enclosure("1", 0, b"")])  # which cannot be packed
+    other.close()
+    database.close()
 
 
 def test_evidence_is_stored_in_the_transaction_of_its_game(database: Database) -> None:

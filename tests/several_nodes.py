@@ -1,0 +1,62 @@
+"""Two gateways with one lobby, as processes of their own, and the registry in which they find each other."""
+
+import select
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO
+
+from served import EVERY_PORT, PATIENCE, Served, begun
+
+from gateway.server import own_registry
+
+HAS_REGISTRY = any(map(shutil.which, own_registry.PROGRAMS))
+
+
+def await_line(output: IO[bytes], text: bytes) -> None:
+    """Read a process's output up to a line with some text, in any case."""
+    line = b""
+    while text.lower() not in line.lower():
+        ready, _, _ = select.select([output], [], [], PATIENCE)
+        assert ready, f"it never says: {text.decode()}"
+        line = output.readline()
+        assert line, "it has ended"
+
+
+@contextmanager
+def registry() -> Iterator[str]:
+    """Run a registry of this test's own; give its URL."""
+    with TemporaryDirectory(prefix="c4", dir="/tmp") as path:
+        folder = Path(path)
+        with subprocess.Popen(own_registry.command(folder), stdout=subprocess.PIPE, bufsize=0) as process:
+            try:
+                assert process.stdout is not None
+                await_line(process.stdout, b"ready to accept connections")
+                yield own_registry.url(folder)
+            finally:
+                process.kill()
+
+
+@contextmanager
+def node(name: str, url: str, *options: str) -> Iterator[Served]:
+    command = [sys.executable, "-m", "gateway", "--cluster", url, "--node", name, "--web", "0", *EVERY_PORT]
+    with begun([*command, "--rounds", "1", *(options or ("--db", "none"))], 4) as gateway:
+        yield gateway
+
+
+def await_log(gateway: Served, text: bytes) -> None:
+    assert gateway.process.stderr is not None
+    await_line(gateway.process.stderr, text)
+
+
+@contextmanager
+def two_nodes(*options: str) -> Iterator[tuple[Served, Served]]:
+    """Two nodes that know each other, of which the first one pairs."""
+    with registry() as url, node("a", url, *options) as one, node("b", url, *options) as other:
+        await_log(one, b"linked with node b")
+        await_log(other, b"node a pairs")
+        yield one, other
