@@ -75,7 +75,8 @@ def address_in(text: str, port: int, *, has_urls: bool) -> Address:
     except ValueError:
         raise ValueError(f"{text!r} has no port from 1 to 65535") from None
     has_more = parts.path or parts.query or parts.fragment
-    if not parts.hostname or given == 0 or "@" in parts.netloc or (has_more and not has_urls):
+    is_odd = "@" in parts.netloc or parts.netloc.endswith(":")  # the latter: a scheme twice, or no port
+    if not parts.hostname or given == 0 or is_odd or (has_more and not has_urls):
         raise refusal
     target = quote(parts.path or "/", safe="/%")
     if parts.query:

@@ -41,21 +41,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _report(given: Sequence[str]) -> int:
     """Run a command on what was kept."""
-    gc.disable()  # what is imported stays, so nothing is to be found there
+    gc.disable()
     from gateway.server import reports  # noqa: PLC0415
 
+    gc.freeze()  # what is imported stays: nothing is to be found there, at the end either
     gc.enable()
     return reports.main(given)
 
 
 def _show(given: Sequence[str], dialects: "Sequence[Dialect]") -> int:
     """Show the options in force."""
-    from gateway.server.arguments import let_output_take_any_text  # noqa: PLC0415
+    from gateway.server.arguments import in_one_line, write_out  # noqa: PLC0415
     from gateway.server.options import in_force  # noqa: PLC0415
 
-    lines = in_force(given, dialects)
-    let_output_take_any_text()
-    print("\n".join(lines))
+    try:
+        write_out(f"{line}\n" for line in in_force(given, dialects))
+    except OSError as error:
+        print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
+        return 1
     return 0
 
 
@@ -109,7 +112,6 @@ def _with_a_server_of_its_own(
         from adapters.check import command as checking  # noqa: PLC0415
 
         return lambda given: checking.main(given[1:], dialects)
-    return None
     return None
 
 

@@ -11,7 +11,8 @@ import secrets
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -117,8 +118,9 @@ async def _serve(options: Options, writer: Child | None) -> None:
         results = NoResults() if archive is None else archive.results
         hub = Hub(_terms(options), matchmaker, results, log_fault, game_ids(run))
         log_games(hub.feed, arrivals.delay_since)
-        async with polling() as epoll, joined(together, options, run, hub, epoll):
-            await _play(options, hub, archive, (arrivals, epoll), stop)
+        async with polling() as epoll:
+            node = joined(together, options, run, hub, epoll)
+            await _play(options, _Core(hub, archive, arrivals, epoll, node), stop)
 
 
 def _matchmaker(options: Options) -> LobbyAndTables:
@@ -129,17 +131,26 @@ def _terms(options: Options) -> Terms:
     return Terms(options.clock, options.penalty, options.idle, options.rejoin)
 
 
-async def _play(
-    options: Options,
-    hub: Hub,
-    archive: "Archive | None",
-    timing: tuple[ArrivalTimes, EpollReader | None],
-    stop: Stop,
-) -> None:
-    """Listen on all ports, and serve until `stop` returns. Raises OSError if the system refuses a port."""
+@dataclass(frozen=True, slots=True)
+class _Core:
+    """What a server has before it listens."""
+
+    hub: Hub
+    archive: "Archive | None"
+    arrivals: ArrivalTimes
+    epoll: EpollReader | None
+    node: AbstractAsyncContextManager[object]
+    """Makes it a node of its cluster, if there is one."""
+
+
+async def _play(options: Options, core: _Core, stop: Stop) -> None:
+    """Listen on all ports, and serve until `stop` returns. Raises OSError if the system refuses a port.
+
+    It is a node once all is open that can be refused: others never meet a server that does not start.
+    """
+    hub, archive, arrivals = core.hub, core.archive, core.arrivals
     accounts = await trio.to_thread.run_sync(open_accounts, options, hub.feed.counts)
-    arrivals, epoll = timing
-    wired = partial(_wired, arrivals, epoll, Backlogs(), Turns())
+    wired = partial(_wired, arrivals, core.epoll, Backlogs(), Turns())
     limits = admission(options, hub.feed.counts)
     async with opened_ports(options, hub.feed.counts) as ports, trio.open_nursery() as nursery:
         metrics = await open_metrics(options)
@@ -161,7 +172,8 @@ async def _play(
             services.append(_metrics(metrics, hub, arrivals, thinker, archive))
         place = "nowhere" if archive is None else archive.opened.label
         started = partial(announce, opened, place, tls_only=options.tls_only)
-        await run(hub, listening, started, stop, services)
+        async with core.node:
+            await run(hub, listening, started, stop, services)
         nursery.cancel_scope.cancel()
 
 

@@ -11,7 +11,7 @@ It stands among the adapters because it starts a server of its own. What it coun
     engines.py     a table with two engines
     tables.py      the matchmaker: a player is told by the port that it comes by
     server.py      the private server
-    bots.py        the processes of bots, and that of two engines
+    bots.py        the command lines of bots and engines, and what is said to a process of two engines
     screen.py      the table that is drawn anew as games end
 
 Each bot has a port of its own at each of its tables. That port takes every dialect, so nobody has to say

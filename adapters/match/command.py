@@ -87,7 +87,7 @@ class _Run:
     def status(self) -> int:
         """0 where all is well."""
         refused = self._test is not None and self._match.tally.meetings[0].repeats
-        return 1 if self._match.dropped or refused else 0
+        return 1 if refused or not self._match.is_whole else 0
 
     async def play(self, tables: int) -> list[int]:
         """Play until the end, or a signal; return the signals."""

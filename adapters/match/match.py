@@ -16,6 +16,7 @@ import trio
 
 from adapters.match.server import Server
 from gateway.game.clock import Terms
+from gateway.game.events import Reason
 from gateway.game.ids import GameId
 from gateway.game.results import WITHOUT_RESULT, Finished
 from gateway.match.journal import Journal, Played
@@ -23,6 +24,8 @@ from gateway.match.schedule import Schedule
 from gateway.match.tally import Tally
 from gateway.store.records import Participant, record_of
 
+SYNC = 1.0
+"""Seconds at least from one wait for the disk to the next."""
 MOST_TOLD = 5
 """Failures of a bot that are told, one line each."""
 
@@ -61,6 +64,9 @@ class Sitting(Protocol):
     def ended(self) -> None:
         """Note that a game has a result."""
 
+    def aborted(self, leaver: int) -> None:
+        """Note that a player, 0 or 1 in its pairing, left a game before both had moved."""
+
     def stop_if_dropped(self, player: int) -> None:
         """Play no more if that is one of its players."""
 
@@ -88,8 +94,12 @@ class Match:
         self._told: Counter[str] = Counter()
         self.dropped: set[int] = set()
         """Players that play no more."""
+        self.is_whole = True
+        """Whether no game was left out because a player failed."""
         self._tables: set[Sitting] = set()
         self._journal = journal
+        self._added = trio.Event()
+        """Whether a game was written that nobody has waited for."""
         self._logs = logs
         self._ids = ids
         self._openings: dict[tuple[int, int], str] = {}
@@ -131,23 +141,40 @@ class Match:
             return
         self.schedule.done(played.pairing, played.number)
         self._journal.add(played)
+        self._added.set()
         self.played += 1
         self._count(played)
         if self.over():
             self.enough.set()
+
+    async def keep(self) -> None:
+        """See to it that a power cut costs no games but the latest. Raises OSError."""
+        while True:
+            await self._added.wait()
+            self._added = trio.Event()
+            await trio.to_thread.run_sync(self._journal.sync)
+            await trio.sleep(SYNC)
 
     def drop(self, player: int, why: str) -> None:
         """Play no more games of a player."""
         if player in self.dropped:
             return
         self.dropped.add(player)
-        games = 0
-        for number, pairing in enumerate(self.schedule.pairings):
-            if player in pairing:
-                games += self.schedule.drop(number)
-        self._tell(f"{self.plan.names[player]}: {why}; it plays no more, {games} games are left out")
+        theirs = [number for number, pairing in enumerate(self.schedule.pairings) if player in pairing]
+        self._leave_out(theirs, f"{self.plan.names[player]}: {why}; it plays no more")
         for table in self._tables:
             table.stop_if_dropped(player)
+
+    def drop_pairing(self, pairing: int, why: str) -> None:
+        """Play no more games of two players against each other."""
+        one, two = (self.plan.names[each] for each in self.schedule.pairings[pairing])
+        self._leave_out([pairing], f"{one} and {two}: {why}; they play each other no more")
+
+    def _leave_out(self, pairings: Sequence[int], why: str) -> None:
+        self.is_whole = False
+        games = sum(map(self.schedule.drop, pairings))
+        if games:  # none where another table of theirs has told it
+            self._tell(f"{why}, {games} games are left out")
 
     def complain(self, name: str, what: str) -> None:
         """Tell what went wrong with a bot, unless that has been told often enough."""
@@ -189,9 +216,13 @@ class Match:
         """
         found = self._by_game.pop(finished.game, None)
         is_ours = trio.current_effective_deadline() == -math.inf
-        if found is None or finished.reason in WITHOUT_RESULT or is_ours or found[1] not in found[0].unplayed:
+        if found is None or is_ours or found[1] not in found[0].unplayed:
             return
         table, number = found
+        if finished.leaver is not None and finished.reason is Reason.ABORTED:
+            table.aborted(finished.leaver if number % 2 == 0 else 1 - finished.leaver)
+        if finished.reason in WITHOUT_RESULT:
+            return
         names = [self.plan.names[each] for each in self.schedule.pairings[table.pairing]]
         record = record_of(finished, self._epoch)
         kinds = [each.kind for each in record.players]

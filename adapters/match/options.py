@@ -66,6 +66,7 @@ def parse(arguments: Sequence[str]) -> Options:
     given = [each for each in _FIXED if getattr(found, each) is not None]
     settings: dict[str, Any] = {}
     try:
+        _check_files([found.state, found.pgn, found.jsonl, found.json])
         if not found.resume:
             settings = _settings(found)
         elif given:
@@ -88,6 +89,22 @@ def parse(arguments: Sequence[str]) -> Options:
 def test_in(settings: dict[str, Any]) -> Sprt | None:
     """Return the test of a hypothesis that a match is for, if it is for one. Raises TypeError, ValueError."""
     return None if settings["sprt"] is None else Sprt(**settings["sprt"])
+
+
+def _check_files(files: Sequence[Path | None]) -> None:
+    """See that no file is written over another one, and that each can be there. Raises ValueError."""
+    seen = set[str]()
+    for file in files:
+        if file is None:
+            continue
+        if not file.parent.is_dir():
+            raise ValueError(f"{file}: there is no directory {file.parent}")
+        place = os.path.realpath(file)
+        if place in seen:
+            raise ValueError(
+                f"--state, --pgn, --jsonl and --json take a file each, and {file} is there twice"
+            )
+        seen.add(place)
 
 
 def _settings(found: argparse.Namespace) -> dict[str, Any]:

@@ -12,6 +12,7 @@ async def run(match: Match, tables: int) -> None:
     """Play at so many tables at once. Raises OSError, perhaps wrapped."""
     async with trio.open_nursery() as serving:
         serving.start_soon(match.server.run)
+        serving.start_soon(match.keep)
         async with trio.open_nursery() as playing:
             playing.start_soon(_play, match, tables)
             await match.enough.wait()

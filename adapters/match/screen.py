@@ -3,6 +3,7 @@
 What went wrong with a bot stands above the table, and stays.
 """
 
+import shutil
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -14,6 +15,8 @@ PERIOD = 1.0
 """Seconds between two tables on a terminal."""
 SELDOM = 30.0
 """Seconds between two lines elsewhere."""
+_LEAST = 5
+"""Lines of a table that are shown in any case."""
 
 
 class Text(Protocol):
@@ -68,7 +71,13 @@ class Screen:
         return f"\x1b[{len(self._drawn)}F\x1b[J" if self._drawn else ""
 
     def _draw(self, lines: Sequence[str]) -> None:
-        """Write a table that is to be cleared later; each line is cut, so that it stays one."""
+        """Write a table that is to be cleared later; each line is cut, so that it stays one.
+
+        What has left the screen at its top cannot be cleared, so a long table is shown in part.
+        """
+        room = max(_LEAST, shutil.get_terminal_size().lines - 1)
+        if len(lines) > room:
+            lines = [*lines[: room - 3], "...", *lines[-2:]]
         self._out.write("".join(f"\x1b[?7l{line}\x1b[?7h\n" for line in lines))
         self._out.flush()
         self._drawn = lines

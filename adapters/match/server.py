@@ -4,7 +4,7 @@ Keeps nothing and shows no page. All its ports are on this machine alone, and ea
 """
 
 import select
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 
 import trio
@@ -29,6 +29,8 @@ from gateway.server.logs import log_fault
 from gateway.server.options import parse
 
 HOST = "127.0.0.1"
+CONNECTIONS = 8
+"""Connections that one player of a table may have at once: nobody takes those of the others."""
 
 
 class Server:
@@ -74,9 +76,10 @@ class Server:
         serve = partial(
             serve_connection, name, sharing(fronts, (), None, lambda: self._hub.is_closed), self._wired
         )
+        few = partial(_serve_few, serve, trio.Semaphore(CONNECTIONS))
         (listener,) = await open_port(0, [HOST])
         self._tables.add(name, table, side)
-        nursery.start_soon(accept, listener, serve, nursery, self._room)
+        nursery.start_soon(accept, listener, few, nursery, self._room)
         port: int = listener.socket.getsockname()[1]
         return port
 
@@ -103,3 +106,14 @@ class Server:
 
     def _wired(self, stream: trio.SocketStream) -> Wire:
         return Wire(DirectSocket(stream, self._epoll), self._arrivals, self._backlogs, self._turns)
+
+
+async def _serve_few(
+    serve: Callable[[trio.SocketStream], Awaitable[None]], room: trio.Semaphore, stream: trio.SocketStream
+) -> None:
+    """Serve a client; close its connection where there is no room."""
+    if not room.value:
+        await trio.aclose_forcefully(stream)
+        return
+    async with room:
+        await serve(stream)

@@ -7,6 +7,7 @@ and all others go on.
 
 import trio
 
+from adapters import children
 from adapters.match import bots
 from adapters.match.match import Match
 from adapters.match.server import HOST
@@ -16,10 +17,14 @@ from gateway.game.text import quoted
 
 PATIENCE = 60.0
 """Seconds that a bot has until it asks for a game, or for the next one."""
+NOTICE = 10.0
+"""Seconds until it is told that a bot asks for no game: it may be looking for one elsewhere."""
 SHOWN = 80
 """Characters of such a text that are shown."""
 TRIES = 3
 """Failures of a bot without a game between them, after which it plays no more."""
+ABORTED = 10
+"""Games in a row that a bot may leave before both have moved. They are played again, so this has to end."""
 
 
 class _Seated:
@@ -52,6 +57,7 @@ class WireTable:
         self._players = match.schedule.pairings[pairing]
         self._seated = (_Seated(), _Seated())
         self._failures = [0, 0]
+        self._aborted = [0, 0]
         self._ended = 0
         self._over = trio.Event()
 
@@ -111,6 +117,15 @@ class WireTable:
         """Note that a game has a result."""
         self._ended += 1
         self._failures = [0, 0]
+        self._aborted = [0, 0]
+
+    def aborted(self, leaver: int) -> None:
+        """Play no more against a player that leaves each game before both have moved."""
+        self._aborted[leaver] += 1
+        if self._aborted[leaver] == ABORTED:
+            self._match.drop(
+                self._players[leaver], f"left {ABORTED} games in a row before both players had moved"
+            )
 
     def unreadable(self, side: int, text: str) -> None:
         """Tell of a text that is no message."""
@@ -127,19 +142,19 @@ class WireTable:
             words = bots.engine(text, name, f"{HOST}:{port}", self._match.plan.think)
         log = self._match.log(name)
         while self._failures[side] < TRIES and self._has_more():
-            since, games = bots.size(log), self._ended
+            since, games = children.size(log), self._ended
             try:
-                async with bots.process(words, log) as process:
-                    ending = await self._ending(process, side)
+                async with children.process(words, log) as process:
+                    ending = await self._ending(process, side, port)
             except OSError as error:
                 ending = f"cannot be started: {error.strerror or error}"
             if ending or games == self._ended:
                 self._failures[side] += 1
-                self._tell(side, f"{ending or 'ended without a game'}: {bots.last_words(log, since)}")
+                self._tell(side, f"{ending or 'ended without a game'}: {children.last_words(log, since)}")
         if self._failures[side] == TRIES:
             self._match.drop(self._players[side], f"failed {TRIES} times in a row")
 
-    async def _ending(self, process: trio.Process, side: int) -> str:
+    async def _ending(self, process: trio.Process, side: int, port: int) -> str:
         """Wait for a process's end; return what is wrong with it, if anything is."""
         said = ""
         async with trio.open_nursery() as nursery:
@@ -151,10 +166,20 @@ class WireTable:
                     nursery.cancel_scope.cancel()
 
             nursery.start_soon(watch)
+            if not self._failures[side]:
+                nursery.start_soon(self._remind, side, port)
             status = await process.wait()
-            said = bots.how_it_ended(status) if status else ""
+            said = children.how_it_ended(status) if status else ""
             nursery.cancel_scope.cancel()
         return said
+
+    async def _remind(self, side: int, port: int) -> None:
+        """Tell of a player that has no place after a while."""
+        with trio.move_on_after(NOTICE) as waiting:
+            await self._seated[side].there.wait()
+        if waiting.cancelled_caught:
+            where = f"asks for no game at {HOST}:{port} yet"
+            self._tell(side, f"{where}; does it go to the port that {{port}} in its command says?")
 
     async def _stays_away(self, side: int) -> bool:
         """Return once a player has had no place for too long."""

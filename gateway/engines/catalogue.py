@@ -72,9 +72,9 @@ def anywhere(board: Board, _budget: float) -> int:
 def _monte_carlo(kind: str) -> Callable[..., int]:
     try:
         from gateway.engines import montecarlo  # noqa: PLC0415  numpy is for those who ask for it
-    except ModuleNotFoundError as error:
+    except ImportError:
         raise EngineUnavailable(
-            f"{kind} needs {error.name}, which is not here: pip install {error.name}"
+            f"{kind} needs numpy 2.0 or later, which is not here: pip install 'numpy>=2'"
         ) from None
     return montecarlo.flat if kind == "mc" else montecarlo.uct
 

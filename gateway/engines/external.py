@@ -5,7 +5,8 @@ Knows processes, pipes and time; `speech.py` knows what the lines say. The rules
 - A process is started when it is first needed, and again whenever it has ended. One that ends while it is
   asked is asked once more.
 - A process that does not answer in its time and `LATE` seconds more is killed with all that it started. So is
-  one that answers what nobody can understand, and one whose answer nobody waits for any more.
+  one that answers what nobody can understand, or before it is asked, and one whose answer nobody waits for
+  any more. What one that ends by itself has started is killed as well.
 - Its standard error is ours: its author sees what it says there.
 
 It runs the user's command, so it must come from the user's command line, and never from the network.
@@ -89,6 +90,8 @@ class Program:
         """Return the answer of one process. Raises EngineError, _EndedError."""
         child = self._child_for(board, seconds)
         try:
+            if unasked := child.unasked():
+                raise EngineError(f"{self._name} said {unasked[:_SHOWN]!r} before it was asked for a move")
             column = self._understood(child.ask(self._speech.question(board, seconds), deadline))
             child.left = board.drop(column) if board.has_room(column) else None
             child.is_free = True
@@ -141,6 +144,8 @@ class _Child:
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
         )
         self._rest = b""
+        self._has_answered = False
+        self._is_killed = False
         self.left: Board | None = None
         """The board after its latest move."""
         self.is_free = False
@@ -158,16 +163,24 @@ class _Child:
         with suppress(OSError):
             self._process.stdin.write("".join(f"{line}\n" for line in lines).encode())
 
+    def unasked(self) -> str:
+        """Return what it has said since its latest answer, as far as that has come. Raises _EndedError."""
+        if self._has_answered:
+            with suppress(TimeoutError):
+                self._rest += self._read(0)
+        return self._rest.decode(errors="replace").strip()
+
     def ask(self, lines: Iterable[str], deadline: float) -> str:
         """Return the line that it answers. Raises _EndedError, TimeoutError."""
         self.tell(lines)
         while True:
             line, newline, rest = self._rest.partition(b"\n")
             if not newline and len(line) <= _LONGEST_LINE:
-                self._rest += self._read(deadline)
+                self._rest += self._read(deadline - monotonic())
                 continue
             self._rest = rest
             if text := line.decode(errors="replace").strip():
+                self._has_answered = True
                 return text
 
     def leave(self) -> None:
@@ -189,17 +202,19 @@ class _Child:
         self._process.stdout.close()
 
     def _kill(self) -> None:
-        if self._process.poll() is None:
+        """Kill it and what it has started, once: later its number may be that of other processes."""
+        if not self._is_killed:
+            self._is_killed = True
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
-    def _read(self, deadline: float) -> bytes:
+    def _read(self, seconds: float) -> bytes:
         """Return some of its output. Raises _EndedError where there is no more of it, TimeoutError."""
         assert self._process.stdout is not None
         waits = select.poll()
         waits.register(self._process.stdout, select.POLLIN)
-        if not waits.poll(max(0, 1000 * (deadline - monotonic()))):
+        if seconds < 0 or not waits.poll(1000 * seconds):
             raise TimeoutError
         if data := os.read(self._process.stdout.fileno(), _LONGEST_LINE):
             return data
@@ -207,10 +222,10 @@ class _Child:
 
     def _end(self) -> str:
         """Return in words how it ended, once its output has."""
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_FAREWELL)
-        self._kill()
-        status = self._process.returncode
+        try:
+            status = self._process.wait(_FAREWELL)
+        except subprocess.TimeoutExpired:
+            return "it closed its output"
         return f"signal {-status}, {signal.strsignal(-status)}" if status < 0 else f"exit status {status}"
 
 

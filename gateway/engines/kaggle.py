@@ -10,6 +10,7 @@ It runs the user's file, so its name must come from the user's command line, and
 import os
 import sys
 from collections.abc import Callable
+from operator import index
 from pathlib import Path
 from time import monotonic
 from types import CodeType
@@ -127,7 +128,7 @@ def _count(agent: Callable[..., Any]) -> int | None:
 
 def _after(board: Board, choice: Any) -> Board | None:
     try:
-        return board.drop(int(choice))
+        return board.drop(index(choice))
     except (TypeError, ValueError):
         return None
 

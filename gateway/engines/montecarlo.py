@@ -85,10 +85,10 @@ def uct(board: Board, budget: float, *, games: int | None = None) -> int:
         return column
     tree = _Tree(mine, theirs)
     left = inf if games is None else games
-    times = max(1, int(min(_TIMES, left // _FEW)))
+    times = max(1, int(min(_TIMES, left / _FEW)))
     while True:
         times = int(min(times, left))
-        leaves = int(min(_LEAVES, left // times))
+        leaves = int(min(_LEAVES, left / times))
         tree.play(leaves, times)
         left -= leaves * times
         if not left or tree.decided is not None or monotonic() > deadline:

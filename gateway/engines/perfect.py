@@ -19,6 +19,7 @@ from gateway.game.board import CELLS, COLUMNS, ROWS, Board
 
 if TYPE_CHECKING:
     from bitbully import BitBully
+    from bitbully import Board as Position
 
 
 def require() -> None:
@@ -34,19 +35,24 @@ def perfect(board: Board, _budget: float) -> int:
     return choice([column for column, score in scores.items() if score == best])
 
 
+def has_book() -> bool:
+    """Whether the solver is installed with its book, and so scores any position within a second."""
+    return all(map(find_spec, ("bitbully", "bitbully_databases")))
+
+
 def score_columns(board: Board) -> dict[int, int]:
     """Return what each playable column is worth to the side to move.
 
-    More than 0 is a win and less a loss, the further from 0 the sooner (see `last_move`); 0 is a tie.
+    More than 0 is a win and less a loss, the further from 0 the sooner (see `last_move`); 0 is a tie. Raises
+    EngineUnavailable.
     """
-    solver = _solver()
-    from bitbully import Board as Position  # noqa: PLC0415  an extra, imported for those who ask
+    scores = _solver().score_all_moves(_position(board))
+    return {int(column): int(score) for column, score in scores.items()}
 
-    mine, theirs = sides(board)
-    swap = mine.bit_count() != theirs.bit_count()
-    first, second = (theirs, mine) if swap else (mine, theirs)
-    position = Position(_picture(first, second))
-    return {int(column): int(score) for column, score in solver.score_all_moves(position).items()}
+
+def score(board: Board) -> int:
+    """Return what a board that is not over is worth to the side to move, as `score_columns` has it."""
+    return int(_solver().mtdf(_position(board), first_guess=0))
 
 
 def last_move(score: int, moves: int) -> int | None:
@@ -67,6 +73,14 @@ def _solver() -> "BitBully":
     from bitbully import BitBully  # noqa: PLC0415
 
     return BitBully("default" if find_spec("bitbully_databases") else None)
+
+
+def _position(board: Board) -> "Position":
+    from bitbully import Board as Position  # noqa: PLC0415  an extra, imported for those who ask
+
+    mine, theirs = sides(board)
+    swap = mine.bit_count() != theirs.bit_count()
+    return Position(_picture(theirs, mine) if swap else _picture(mine, theirs))
 
 
 def _picture(first: int, second: int) -> list[list[int]]:

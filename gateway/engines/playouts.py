@@ -11,6 +11,7 @@ from random import getrandbits
 from typing import TypeAlias
 
 import numpy as np
+from numpy import bitwise_count  # by name: before numpy 2.0 there is none, and no import of this module
 from numpy.typing import NDArray
 
 from gateway.engines.bits import BOTTOM, CELLS_OF, STRIDE
@@ -66,7 +67,7 @@ class Playouts:
         results = np.zeros(len(mine), np.int8)
         games = np.arange(len(mine))
         mask = mine | theirs
-        for _ in range(0, CELLS - int(np.bitwise_count(mask).min()), 2):
+        for _ in range(0, CELLS - int(bitwise_count(mask).min()), 2):
             disc = self._discs(mask)
             mine |= disc
             mask |= disc

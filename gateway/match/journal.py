@@ -1,10 +1,11 @@
 """The file of a match: what was asked for, then a line of JSON for each game, written as soon as it is over.
 
 Whatever happens to the process, the file has each game that was counted, once, and the match can go on from
-it. A line that was cut off in the middle, as by a full disk, is no game: it is cut away. While a match writes
-to the file no other one can.
+it; what `sync` was called for stays through a power cut, too. A line that was cut off in the middle, as by a
+full disk, is no game: it is cut away. While a match writes to the file no other one can.
 """
 
+import errno
 import fcntl
 import json
 import os
@@ -41,13 +42,22 @@ class Journal:
         self.settings = settings
         """What was asked for."""
         self._number = number
+        self._is_ahead = False
+        """Whether more is written than the disk is known to have."""
 
     @classmethod
     def new(cls, path: Path, settings: dict[str, Any]) -> Self:
         """Begin a file. Raises OSError, FileExistsError where there is one."""
         number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o666)
-        _lock(number, path)
-        _write(number, json_text({_MARK: _VERSION, **settings}) + "\n")
+        try:
+            _lock(number, path)
+            _write(number, json_text({_MARK: _VERSION, **settings}) + "\n")
+            os.fsync(number)
+            _sync_folder(path.parent)
+        except BaseException:
+            path.unlink()  # it is of no match, and would keep the next one from its place
+            os.close(number)
+            raise
         return cls(path, settings, number)
 
     @classmethod
@@ -56,11 +66,11 @@ class Journal:
         number = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
         try:
             _lock(number, path)
-            _cut(number)
-            with path.open(encoding="utf-8") as lines:
-                settings = _object(next(lines, ""), path, 1)
+            with path.open("rb") as lines:
+                settings = _object(lines.readline(), path, 1)
             if settings.pop(_MARK, None) != _VERSION:
                 raise ValueError(f"{path} is not the file of a match")
+            _cut(number)  # only now: nothing is cut from a file of anybody else's
         except BaseException:
             os.close(number)
             raise
@@ -70,23 +80,33 @@ class Journal:
         return self
 
     def __exit__(self, *_: object) -> None:
-        os.close(self._number)
+        try:
+            self.sync()
+        finally:
+            os.close(self._number)
 
     def add(self, played: Played) -> None:
         """Write a game. Raises OSError; then the file may have a part of it, which is cut away later."""
         about = {"pairing": played.pairing, "number": played.number, "opening": played.opening}
+        self._is_ahead = True
         _write(self._number, json_text({**about, "game": jsonl.as_object(played.record)}) + "\n")
+
+    def sync(self) -> None:
+        """Wait, for milliseconds, until what was written is on the disk. Raises OSError."""
+        if self._is_ahead:
+            self._is_ahead = False
+            os.fdatasync(self._number)
 
     def games(self) -> Iterator[Played]:
         """Yield the games in the order in which they ended. Raises OSError, ValueError."""
-        with self.path.open(encoding="utf-8") as lines:
-            next(lines)
+        with self.path.open("rb") as lines:
+            lines.readline()
             for number, line in enumerate(lines, 2):
                 found = _object(line, self.path, number)
                 try:
                     record = jsonl.from_object(found["game"])
                     yield Played(int(found["pairing"]), int(found["number"]), int(found["opening"]), record)
-                except (KeyError, TypeError, ValueError) as error:
+                except (KeyError, OverflowError, TypeError, ValueError) as error:
                     raise ValueError(f"{self.path}, line {number}: {error}") from error
 
 
@@ -103,6 +123,18 @@ def _write(number: int, line: str) -> None:
         data = data[os.write(number, data) :]
 
 
+def _sync_folder(path: Path) -> None:
+    """Wait until the names in a folder are on the disk, where the file system can do that for a folder."""
+    number = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(number)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # as some that are shared over a network say
+            raise
+    finally:
+        os.close(number)
+
+
 def _cut(number: int) -> None:
     """Cut away what follows the last end of a line."""
     size = end = os.fstat(number).st_size
@@ -112,10 +144,10 @@ def _cut(number: int) -> None:
         os.ftruncate(number, end)
 
 
-def _object(line: str, path: Path, number: int) -> dict[str, Any]:
+def _object(line: bytes, path: Path, number: int) -> dict[str, Any]:
     try:
-        found = json.loads(line)
-    except ValueError:
+        found = json.loads(line) if line.endswith(b"\n") else None
+    except (RecursionError, ValueError):
         found = None
     if not isinstance(found, dict):
         raise ValueError(f"{path}, line {number}: not a line of the file of a match")

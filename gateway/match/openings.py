@@ -1,13 +1,15 @@
 """Positions from which two engines start, each of them once with either colour.
 
-In Pascal Pons' notation: the columns played, counted from 1, in one word. Balanced is a position in which a
-short search finds nobody ahead by much, and nobody can win at once.
+In Pascal Pons' notation: the columns played, counted from 1, in one word. Balanced is a position that best
+play draws, where the solver is installed, and else one in which a short search finds nobody ahead by much. In
+neither can anybody win at once.
 """
 
 from collections.abc import Iterable
 from random import Random
 from time import monotonic
 
+from gateway.engines import perfect
 from gateway.engines.bits import completing, landing, sides
 from gateway.engines.search import Search
 from gateway.game.board import COLUMNS, Board
@@ -45,13 +47,14 @@ def balanced(discs: int, lot: Random) -> str:
 
     Where none is found in many tries, the last position in which nobody wins at once.
     """
+    is_balanced = _is_drawn if perfect.has_book() else _is_even
     found = ""
     for _ in range(_TRIES):
-        board = _drawn(discs, lot)
+        board = _by_lot(discs, lot)
         if board is None:
             continue
         found = "".join(map(str, board.moves))
-        if not discs or _is_even(board):
+        if not discs or is_balanced(board):
             return found
     return found
 
@@ -63,7 +66,7 @@ def _board(word: str) -> Board:
     return board
 
 
-def _drawn(discs: int, lot: Random) -> Board | None:
+def _by_lot(discs: int, lot: Random) -> Board | None:
     """Return a position by lot; None if somebody has won, or wins at once."""
     board = Board()
     for _ in range(discs):
@@ -74,6 +77,10 @@ def _drawn(discs: int, lot: Random) -> Board | None:
     cells = landing(mine | theirs)
     wins = completing(mine, mine | theirs) | completing(theirs, mine | theirs)
     return None if wins & cells else board
+
+
+def _is_drawn(board: Board) -> bool:
+    return perfect.score(board) == 0
 
 
 def _is_even(board: Board) -> bool:

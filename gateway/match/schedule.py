@@ -36,6 +36,10 @@ class Schedule:
         self._ahead[pairing].remove(number)
         self._open[pairing].discard(number)
 
+    def wants(self, pairing: int, number: int) -> bool:
+        """Whether a game is to be played, or is being played: it is not over, nor was it dropped."""
+        return number in self._ahead[pairing]
+
     def sit(self) -> int | None:
         """Return the pairing for another table, the one with the fewest tables; None where none has games."""
         waiting = [each for each, games in enumerate(self._open) if games]

@@ -21,14 +21,15 @@ from typing import Any, TextIO
 from gateway.engines import Engine
 from gateway.engines.catalogue import engine_named, limits_itself
 from gateway.game.board import COLUMNS, Board
+from gateway.game.text import printable
 from gateway.match.openings import balanced
 
 THINK = 1.0
 """Seconds for a move of an engine that would use all there is, where nobody says how much that is."""
-
-
 PART = 0.9
 """An engine is told to think for so much of the time at most that any player may take."""
+SHOWN = 300
+"""Characters at most of why an engine failed."""
 
 
 class _TooLate(BaseException):
@@ -91,7 +92,7 @@ class _Game:
             "winner": 1 - loser if fault else board.winner,
             "reason": fault[0] if fault else "full" if board.winner is None else "four",
             "thought": [round(1000 * each) for each in thought],
-            "said": fault[1] if fault else "",
+            "said": printable(fault[1][:SHOWN]) if fault else "",
         }
 
     def _column(self, number: int, board: Board) -> tuple[int, tuple[str, str] | None]:

@@ -15,7 +15,7 @@ from gateway.engines.estimates import Estimate, estimate_columns
 from gateway.engines.perfect import last_move, require, score_columns
 from gateway.game.board import COLUMNS, ROWS, Board, Side, other
 from gateway.game.notation import board_at
-from gateway.server.arguments import Parser, number
+from gateway.server.arguments import Parser, in_one_line, number
 
 DISCS = "XO"
 """The discs of the first and of the second mover."""
@@ -23,9 +23,10 @@ FULL = "full"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Print what the columns of a position are worth; return the exit status, 130 after Ctrl-C.
+    """Print what the columns of a position are worth; return the exit status.
 
-    Exits with status 2 where the options are wrong, or there is no such position.
+    That is 0, 1 where the system refused something, and 130 after Ctrl-C. Exits with status 2 where the
+    options are wrong, or there is no such position.
     """
     options = _parser().parse_args(arguments)
     try:
@@ -33,8 +34,11 @@ def main(arguments: Sequence[str]) -> int:
             print(line, flush=True)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
-    except BrokenPipeError:
+    except OSError as error:
         sys.stdout = None  # the interpreter would try once more at its end
+        if not isinstance(error, BrokenPipeError):  # as when piped into `head`
+            print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
+            return 1
     return 0
 
 
@@ -68,7 +72,7 @@ def _board(text: str) -> Board:
     try:
         return board_at(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"there is no position {text!r}: {error}") from None
+        raise argparse.ArgumentTypeError(f"there is no such position: {error}") from None
 
 
 def analysis(board: Board, seconds: float) -> Iterator[str]:

@@ -16,7 +16,7 @@ from gateway.game.ids import GameId
 from gateway.game.results import Finished, Results
 from gateway.histogram import Histogram
 from gateway.processes import Child
-from gateway.store.batcher import Batcher
+from gateway.store.batcher import SHARED, Batcher
 from gateway.store.clearing import Request
 from gateway.store.evidence import recorded
 from gateway.store.open_games import OpenGames
@@ -60,7 +60,7 @@ class StoredResults:
 
     def as_stored(self, ended: Ended) -> Ended:
         """Return the end of a game that is not open any more, as it is stored."""
-        record = self._batcher.otherwise.pop(ended.game, None)
+        record = self._batcher.open.take_otherwise(ended.game)
         return ended if record is None else ended_as(record)
 
     def enclose(self, game: GameId, side: Side, said: Sequence[Spoken]) -> None:
@@ -76,10 +76,10 @@ async def keeping(where: str, keep_wire: float, begun: Child | None = None) -> A
     line, where the database cannot be opened or written to.
     """
     process = StoreProcess(where, keep_wire)
-    batcher = Batcher(process)
-    results = StoredResults(batcher, takes_evidence=keep_wire > 0)
     try:
         opened = await process.open(begun)
+        batcher = Batcher(process, pace=SHARED if opened.file is None else None)
+        results = StoredResults(batcher, takes_evidence=keep_wire > 0)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(batcher.run)
             try:

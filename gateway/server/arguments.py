@@ -1,10 +1,11 @@
-"""What the commands have in common: numbers and dialects as options, and what is said of a wrong option."""
+"""What the commands have in common: numbers and dialects as options, wrong options, and standard output."""
 
 import argparse
 import io
 import math
+import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
@@ -78,6 +79,30 @@ def let_output_take_any_text() -> None:
     """Let standard output take any text: it writes an escape for a character that its encoding lacks."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def write_out(pieces: Iterable[str]) -> None:
+    """Write text as it comes to standard output, for as long as anybody reads it.
+
+    Raises OSError where it cannot be written.
+    """
+    if sys.stdout is None:
+        raise OSError("standard output is closed")
+    let_output_take_any_text()
+    try:
+        for piece in pieces:
+            sys.stdout.write(piece)
+        sys.stdout.flush()
+    except BrokenPipeError:  # as when piped into `head`
+        _say_no_more()
+    except KeyboardInterrupt:
+        _say_no_more()
+        raise
+
+
+def _say_no_more() -> None:
+    """Let what is still to be written go nowhere: the interpreter would try again at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def in_one_line(error: BaseException) -> str:

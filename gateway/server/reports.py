@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from gateway.game.ids import GameId
-from gateway.server.arguments import Parser, in_one_line, let_output_take_any_text, number
+from gateway.server.arguments import Parser, in_one_line, number, write_out
 from gateway.server.commands import DATABASE, database
 from gateway.server.linefile import AUDIT, audited
 from gateway.server.settings import variable
@@ -32,9 +32,8 @@ def main(arguments: Sequence[str]) -> int:
     That is 0, 1 where the system refused something, and 130 after Ctrl-C.
     """
     options = _parser().parse_args(arguments)
-    let_output_take_any_text()
     try:
-        _print(options.text(options))
+        write_out(options.text(options))
     except (StoreError, OSError) as error:
         hint = "; --db says which database" if isinstance(error.__cause__, FileNotFoundError) else ""
         print(f"c4gateway: error: {in_one_line(error)}{hint}", file=sys.stderr)
@@ -42,26 +41,6 @@ def main(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     return 0
-
-
-def _print(text: Iterator[str]) -> None:
-    """Write the text as it comes, for as long as anybody reads it."""
-    if sys.stdout is None:
-        raise OSError("standard output is closed")
-    try:
-        for piece in text:
-            sys.stdout.write(piece)
-        sys.stdout.flush()
-    except BrokenPipeError:  # as when piped into `head`
-        _say_no_more()
-    except KeyboardInterrupt:
-        _say_no_more()
-        raise
-
-
-def _say_no_more() -> None:
-    """Let what is still to be written go nowhere: the interpreter would try again at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> Parser:

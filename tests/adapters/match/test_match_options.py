@@ -64,6 +64,9 @@ def test_openings_are_a_number_of_discs_or_a_file(tmp_path: Path) -> None:
         ([*ENGINES, "--openings", "/nowhere"], "/nowhere"),
         ([*BOTH, "--openings", "8"], "starts from the empty board"),
         (["match", "--resume", "--games", "4"], "--games cannot change"),
+        (["match", "--resume", "--jsonl", "./match.jsonl"], "match.jsonl is there twice"),
+        ([*ENGINES, "--state", "x", "--pgn", "games", "--json", "games"], "games is there twice"),
+        ([*ENGINES, "--pgn", "/nowhere/games"], "no directory /nowhere"),
     ],
 )
 def test_what_makes_no_match_is_refused_in_one_line(
@@ -88,18 +91,3 @@ def test_engine_on_a_wire_is_played_by_c4bot_without_end() -> None:
     assert words[3:] == [
         *("tcp", "127.0.0.1:4000", "--engine", "mc:10", "--name", "a", "--games", "0", "--think", "0.5"),
     ]
-
-
-def test_last_words_are_the_last_line_of_this_process_and_control_no_terminal(tmp_path: Path) -> None:
-    log = tmp_path / "a.log"
-    log.write_bytes(b"old\n")
-    since = bots.size(log)
-    assert bots.last_words(log, since) == "it said nothing"
-    with log.open("ab") as file:
-        file.write(b"Traceback\n  \x1b[2Jbad \xff\n\n")
-    assert bots.last_words(log, since) == r"\x1b[2Jbad \\xff"
-
-
-@pytest.mark.parametrize(("status", "words"), [(3, "ended with status 3"), (-9, "was ended by SIGKILL")])
-def test_status_is_told_in_words(status: int, words: str) -> None:
-    assert bots.how_it_ended(status) == words

@@ -3,6 +3,7 @@
 import io
 from collections.abc import Awaitable, Callable
 
+import pytest
 import trio
 
 from adapters.match.screen import PERIOD, SELDOM, Screen
@@ -49,6 +50,17 @@ async def test_line_that_stays_is_above_the_table() -> None:
     assert line.endswith("a: ended with status 1")
     assert "table" in table
     assert end == ""
+
+
+async def test_table_that_is_longer_than_the_screen_is_shown_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LINES", "7")
+    out = Terminal()
+    screen = Screen(tables_of([]), str, out)
+    screen._draw([f"row {each}" for each in range(20)])
+    assert [word for word in ("row 2", "row 3", "...", "row 18", "row 19") if word in out.getvalue()] == [
+        *("row 2", "...", "row 18", "row 19"),
+    ]
+    assert screen._up().startswith("\x1b[6F")
 
 
 async def test_elsewhere_there_is_a_line_now_and_then(autojump_clock: trio.testing.MockClock) -> None:

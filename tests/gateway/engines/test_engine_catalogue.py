@@ -3,6 +3,7 @@ import sys
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from engine_positions import boards, play
@@ -128,13 +129,16 @@ def test_what_is_wrong_with_it_is_said_in_one_line(own: Path, text: str, name: s
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.parametrize("numpy", [None, ModuleType("numpy")])
 @pytest.mark.parametrize("name", ["mc:10", "mcts:10", "mctime", "mctstime"])
-def test_monte_carlo_without_numpy_says_what_to_install(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "numpy", None)
+def test_monte_carlo_without_numpy_or_with_an_old_one_says_what_to_install(
+    name: str, numpy: ModuleType | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "numpy", numpy)
     monkeypatch.delattr(engines, "montecarlo", raising=False)
     for module in ("montecarlo", "playouts"):
         monkeypatch.delitem(sys.modules, f"gateway.engines.{module}", raising=False)
-    with pytest.raises(EngineUnavailable, match="pip install numpy"):
+    with pytest.raises(EngineUnavailable, match="pip install 'numpy>=2'"):
         engine_named(name)
 
 

@@ -137,6 +137,7 @@ def test_program_that_ends_is_started_again_and_asked_again(make: Make, tmp_path
     [
         ("raise SystemExit(7)", "exit status 7"),
         ("import os\nos.kill(os.getpid(), 9)", "signal 9, Killed"),
+        ("import os, time\nos.close(1)\nwhile True: time.sleep(9)", "it closed its output"),
     ],
 )
 def test_program_that_ends_twice_without_an_answer_has_failed(text: str, how: str, make: Make) -> None:
@@ -170,23 +171,84 @@ def test_answer_that_names_no_column_is_told(field: str, answer: str, expected: 
     assert str(raised.value).endswith(f" answered {answer[:60]!r}, {expected}")
 
 
+@pytest.fixture
+def nobody_holds(tmp_path: Path) -> Iterator[Callable[[], None]]:
+    """Return what waits until nobody is left who could write to the file `alive`, which programs open."""
+    os.mkfifo(tmp_path / "alive")
+    end = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
+
+    def waiting() -> None:
+        os.set_blocking(end, True)
+        while os.read(end, 10):
+            pass
+
+    yield waiting
+    os.close(end)
+
+
+HELD = "import os, sys\nos.write(os.open(sys.argv[1] + '/alive', os.O_WRONLY), b'x')\n"
+
+
 def test_program_that_does_not_answer_is_killed_with_all_that_it_started(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make: Make, nobody_holds: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(external, "LATE", 0.3)
-    alive = tmp_path / "alive"
-    os.mkfifo(alive)
-    end = os.open(alive, os.O_RDONLY | os.O_NONBLOCK)
-    engine = make(
-        "import os, sys\nhold = os.open(sys.argv[1] + '/alive', os.O_WRONLY)\nos.write(hold, b'x')\n"
-        "os.fork()\nsys.stdin.read()\n"
-    )
+    engine = make(f"{HELD}os.fork()\nsys.stdin.read()\n")
     with pytest.raises(EngineError, match=r"did not answer in 0.1 s, and was killed 0.3 s later"):
         engine(Board(), 0.1)
-    os.set_blocking(end, True)
-    while os.read(end, 10):  # until nobody is left who could write
-        pass
-    os.close(end)
+    nobody_holds()
+
+
+def test_what_a_program_that_ended_has_started_is_killed(
+    make: Make, nobody_holds: Callable[[], None]
+) -> None:
+    engine = make(
+        f"{HELD}import signal\nif not os.fork():\n    signal.pause()\ninput()\nos.write(1, b'5\\n')\n"
+    )
+    assert engine(Board(), 10.0) == 4
+    engine.close()
+    nobody_holds()
+
+
+def test_empty_lines_are_no_answer_and_take_no_more_time(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(external, "LATE", 0.1)
+    engine = make("import os\nwhile True: os.write(1, b'\\n' * 5000)")
+    with pytest.raises(EngineError, match=r"did not answer in 0.1 s"):
+        engine(Board(), 0.1)
+
+
+@pytest.mark.parametrize("field", ["position", "flat"])
+def test_answer_that_nobody_asked_for_is_none_to_the_next_question(field: str, make: Make) -> None:
+    answer = "4" if field == "position" else "place_disc 3"
+    engine = make(COUNTING.format(answer=f"{answer}\n{answer}"), field)
+    assert engine(Board(), 10.0) == 3
+    with pytest.raises(EngineError, match=f" said '{answer}' before it was asked for a move"):
+        engine(play("30"), 10.0)
+
+
+SAYS_MORE = """
+import sys
+sys.stdin.readline()
+print(4, flush=True)
+open(sys.argv[1] + "/taken").close()
+print(5, flush=True)
+open(sys.argv[1] + "/said", "w").close()
+sys.stdin.read()
+"""
+
+
+def test_what_a_program_says_after_its_answer_is_none_to_the_next_question(
+    make: Make, tmp_path: Path
+) -> None:
+    taken, said = tmp_path / "taken", tmp_path / "said"
+    os.mkfifo(taken)
+    os.mkfifo(said)
+    engine = make(SAYS_MORE)
+    assert engine(Board(), 10.0) == 3
+    taken.open("w").close()
+    said.open().close()
+    with pytest.raises(EngineError, match=" said '5' before it was asked for a move"):
+        engine(play("30"), 10.0)
 
 
 BLOCKED = """

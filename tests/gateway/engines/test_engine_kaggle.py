@@ -26,6 +26,11 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     return making
 
 
+@pytest.mark.parametrize("choice", ["None", "7", "-1", "float('inf')", "'3'", "[3]"])
+def test_what_is_no_column_is_returned_as_it_is(choice: str, make: Make) -> None:
+    assert make(f"def agent(o): return {choice}")(Board(), 1.0) == eval(choice)
+
+
 def test_last_callable_of_the_file_is_the_agent(make: Make) -> None:
     assert make("def one(o, c): return 1\ndef two(o, c): return 2\nCONSTANT = 3\n")(Board(), 1.0) == 2
 

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 from served import ROOT
 
+from gateway.engines import perfect
 from gateway.game.board import Board
 from gateway.match import worker
 from gateway.match.openings import balanced, read
@@ -38,15 +39,36 @@ def test_file_without_positions_is_none() -> None:
         read(["# nothing\n"])
 
 
+@pytest.fixture(params=["solver", "search"])
+def judge(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "solver":
+        pytest.importorskip("bitbully", reason="the solver of the extra 'perfect' is not installed")
+    else:
+        monkeypatch.setattr(perfect, "find_spec", lambda _: None)
+
+
+@pytest.mark.usefixtures("judge")
 def test_balanced_positions_have_their_discs_and_no_winning_move() -> None:
     for seed in range(3):
-        board = Board()
-        for column in balanced(8, Random(seed)):
-            board = board.drop(int(column))
+        board = board_at(balanced(8, Random(seed)))
         assert len(board.moves) == 8
         assert not board.over
         assert all(board.drop(each).winner is None for each in range(7) if board.has_room(each))
     assert balanced(0, Random(1)) == ""
+
+
+@pytest.mark.parametrize("discs", [1, 2, 7, 12, 20])
+def test_balanced_positions_are_drawn_where_the_solver_can_tell(discs: int) -> None:
+    pytest.importorskip("bitbully", reason="the solver of the extra 'perfect' is not installed")
+    board = board_at(balanced(discs, Random(1)))
+    assert max(perfect.score_columns(board).values()) == 0
+
+
+def board_at(columns: str) -> Board:
+    board = Board()
+    for column in columns:
+        board = board.drop(int(column))
+    return board
 
 
 def leftmost(board: Board, _: float) -> int:
@@ -83,6 +105,16 @@ def test_engine_that_fails_loses_and_it_is_said_why(engine: worker.Engine, reaso
     found = _Game([leftmost, engine], [1.0, 1.0], 5.0).play({"opening": "", "first": 0})
     assert (found["moves"], found["winner"], found["reason"]) == ("0", 0, reason)
     assert found["said"] == said
+
+
+def shouts(_: Board, __: float) -> int:
+    raise RuntimeError("\x1b[2J" * 1_000_000)
+
+
+def test_words_of_an_engine_are_few_and_control_no_terminal() -> None:
+    said = _Game([leftmost, shouts], [1.0, 1.0], 5.0).play({"opening": "", "first": 0})["said"]
+    assert said.startswith(r"the engine failed: RuntimeError: \x1b[2J\x1b[2J")
+    assert len(said) < 4 * worker.SHOWN
 
 
 def test_process_plays_as_long_as_it_is_asked() -> None:

@@ -1,13 +1,21 @@
 """The file of a match: each game that was counted is in it once, whatever happens to who writes it."""
 
+import os
+from collections.abc import Callable
+from contextlib import nullcontext
+from errno import EINVAL, EIO, ENOSPC
 from pathlib import Path
+from stat import S_ISDIR
 
 import pytest
 from match_games import played
 
+from gateway.game.text import json_text
 from gateway.match.journal import Journal
+from gateway.store.formats import jsonl
 
 SETTINGS = {"games": 4, "players": [["a", "random"], ["b", "x {port}"]]}
+ENDLESS = {"pairing": 0, "number": float("inf"), "opening": 0, "game": jsonl.as_object(played(0).record)}
 
 
 @pytest.fixture
@@ -31,22 +39,93 @@ def test_game_is_in_the_file_as_soon_as_it_is_written(path: Path) -> None:
         assert path.read_text().count("\n") == 2
 
 
-@pytest.mark.parametrize("lost", [1, 10, 200])
-def test_line_that_was_cut_off_is_no_game_and_the_next_begins_where_it_did(path: Path, lost: int) -> None:
+@pytest.mark.parametrize(("lost", "zeros"), [(1, 0), (10, 0), (200, 0), (10, 100)])
+def test_line_that_was_cut_off_is_no_game_and_the_next_begins_where_it_did(
+    path: Path, lost: int, zeros: int
+) -> None:
+    """A power cut may leave zeros in its place."""
     with Journal.new(path, SETTINGS) as journal:
         journal.add(played(0))
         journal.add(played(1))
-    path.write_bytes(path.read_bytes()[:-lost])
+    path.write_bytes(path.read_bytes()[:-lost] + bytes(zeros))
     with Journal.old(path) as journal:
         assert list(journal.games()) == [played(0)]
         journal.add(played(1, 0.5))
         assert list(journal.games()) == [played(0), played(1, 0.5)]
 
 
+def test_last_line_may_be_cut_off_at_any_byte(path: Path) -> None:
+    with Journal.new(path, SETTINGS) as journal:
+        journal.add(played(0))
+        whole = path.stat().st_size
+        journal.add(played(1))
+    data = path.read_bytes()
+    for size in range(whole, len(data)):
+        path.write_bytes(data[:size])
+        with Journal.old(path) as journal:
+            assert list(journal.games()) == [played(0)]
+        assert path.read_bytes() == data[:whole]
+
+
+def test_head_that_was_cut_off_is_of_no_match(path: Path) -> None:
+    with Journal.new(path, SETTINGS):
+        data = path.read_bytes()
+    for size in range(len(data)):
+        path.write_bytes(data[:size])
+        with pytest.raises(ValueError, match="line 1: "):
+            Journal.old(path)
+
+
+def test_disk_has_what_is_written_once_it_was_waited_for(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = list[int]()
+
+    def sync(number: int) -> None:
+        if not S_ISDIR(os.fstat(number).st_mode):
+            kept.append(os.fstat(number).st_size)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    monkeypatch.setattr(os, "fdatasync", sync)
+    with Journal.new(path, SETTINGS) as journal:
+        sizes = [path.stat().st_size]
+        assert kept == sizes
+        journal.add(played(0))
+        sizes.append(path.stat().st_size)
+        journal.sync()
+        journal.sync()
+        assert kept == sizes
+        journal.add(played(1))
+    assert kept == [*sizes, path.stat().st_size]
+
+
 def test_match_is_not_begun_where_there_is_one(path: Path) -> None:
     Journal.new(path, SETTINGS).__exit__()
     with pytest.raises(FileExistsError):
         Journal.new(path, SETTINGS)
+
+
+def test_match_that_cannot_begin_leaves_no_file_behind(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space left"):
+            Journal.new(path, SETTINGS)
+    Journal.new(path, SETTINGS).__exit__()
+
+
+@pytest.mark.parametrize(("number", "begins"), [(EINVAL, True), (EIO, False)])
+def test_match_begins_where_a_folder_cannot_be_synced(
+    path: Path, monkeypatch: pytest.MonkeyPatch, number: int, begins: bool
+) -> None:
+    def of_no_folder(file: int, real: Callable[[int], None] = os.fsync) -> None:
+        if S_ISDIR(os.fstat(file).st_mode):
+            raise OSError(number, "not for folders")
+        real(file)
+
+    monkeypatch.setattr(os, "fsync", of_no_folder)
+    with nullcontext() if begins else pytest.raises(OSError, match="not for folders"):
+        Journal.new(path, SETTINGS).__exit__()
 
 
 def test_two_matches_do_not_write_to_one_file(path: Path) -> None:
@@ -61,11 +140,25 @@ def test_other_files_are_of_no_match(path: Path, text: str) -> None:
         Journal.old(path)
 
 
-@pytest.mark.parametrize("line", ["what", "[]", '{"pairing": 0}', '{"game": {}}'])
-def test_line_that_is_no_game_is_named(path: Path, line: str) -> None:
+@pytest.mark.parametrize("data", [b"a letter\nwithout an end", b'{"c4gateway match": 99}\nx', b"\xff\n\xff"])
+def test_nothing_is_cut_from_a_file_of_no_match(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=r"match\.jsonl"):
+        Journal.old(path)
+    assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(b"what", b"[]", b"\xff", b"[" * 100_000, b'{"pairing": 0}', b'{"game": {}}'),
+        json_text(ENDLESS).encode(),
+    ],
+)
+def test_line_that_is_no_game_is_named(path: Path, line: bytes) -> None:
     with Journal.new(path, SETTINGS) as journal:
         journal.add(played(0))
-    with path.open("a") as file:
-        file.write(f"{line}\n")
+    with path.open("ab") as file:
+        file.write(line + b"\n")
     with Journal.old(path) as journal, pytest.raises(ValueError, match="line 3: "):
         list(journal.games())

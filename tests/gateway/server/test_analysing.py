@@ -1,6 +1,8 @@
 """`c4gateway analyse`: scores as Pascal Pons' solver gives them, or what a search finds."""
 
 import sys
+from errno import ENOSPC
+from io import StringIO
 
 import pytest
 
@@ -94,8 +96,8 @@ def test_game_that_is_over_has_nothing_to_analyse(capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("position", "message"),
     [
-        ("12121212", "move 8 comes after the end"),
-        ("4444444", "column 4 is full"),
+        ("1212121" * 1000, "move 8 comes after the end"),
+        ("4444444", "move 7: column 4 is full"),
         ("40", "move 2, '0', is not a column from 1 to 7"),
     ],
 )
@@ -106,5 +108,18 @@ def test_position_that_there_cannot_be_is_one_line_and_status_2(
         main(["analyse", position])
     err = capsys.readouterr().err
     assert (ended.value.code, err.count("\n")) == (2, 1)
-    assert f"there is no position '{position}': " in err
-    assert message in err
+    assert f"there is no such position: {message}" in err
+    assert len(err) < 200
+
+
+class FullDisk(StringIO):
+    def write(self, _text: str) -> int:
+        raise OSError(ENOSPC, "No space left on device")
+
+
+def test_full_disk_is_said_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdout", FullDisk())
+    assert main(["analyse", "4455"]) == 1
+    assert capsys.readouterr().err == f"c4gateway: error: [Errno {ENOSPC}] No space left on device\n"

@@ -13,8 +13,10 @@ from gateway.game.ids import RUNS
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, Player
 from gateway.server import archive
+from gateway.store.batcher import SHARED, Batcher, Pace, Store
 from gateway.store.database import open_to_read
 from gateway.store.games import Filter
+from gateway.store.process import Opened
 from gateway.store.reader import Reader
 
 CLIENT = Manners(Illegal.RETRY, Afterwards.STAND_BY)
@@ -76,3 +78,33 @@ async def test_each_run_of_a_server_has_a_number_of_its_own(tmp_path: Path) -> N
         async with archive.keeping(str(tmp_path / "c4.db"), 0, begun_in_thread()) as kept:
             runs.append(kept.opened.run)
     assert [(run - runs[0]) % RUNS for run in runs] == [0, 1]
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize(("file", "pace"), [((1, 2), None), (None, SHARED)])
+async def test_servers_that_share_a_database_leave_each_other_time(
+    file: tuple[int, int] | None, pace: Pace | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Process:
+        def __init__(self, where: str, keep_wire: float) -> None: ...
+
+        async def open(self, begun: object) -> Opened:
+            return Opened("here", "here", file, 1)
+
+        async def close(self) -> None: ...
+
+        async def tidy(self) -> bool:
+            return False
+
+    given = list[Pace | None]()
+
+    class Paced(Batcher):
+        def __init__(self, store: Store, *, pace: Pace | None) -> None:
+            given.append(pace)
+            super().__init__(store, pace=pace)
+
+    monkeypatch.setattr(archive, "StoreProcess", Process)
+    monkeypatch.setattr(archive, "Batcher", Paced)
+    async with archive.keeping("here", 0):
+        pass
+    assert given == [pace]

@@ -4,6 +4,7 @@ Most run in the process of the tests. A process of its own has what is about its
 """
 
 import io
+import os
 import shlex
 import signal
 import subprocess
@@ -101,7 +102,7 @@ def test_author_comes_to_the_latest_game_without_its_id(place: str, tmp_path: Pa
     assert [line.split()[0] for line in out.read_text().splitlines()] == ["game", "0000a-00000b"]
     some = ("standings", "--since", "2020-01-01", "--table", "none", "--least", "2", "--cross")
     assert reading(*some, "--db", place, out=out) == (0, "")
-    assert "No games yet." in out.read_text()
+    assert "No such games, or no player" in out.read_text()
 
 
 @pytest.mark.parametrize(
@@ -134,6 +135,16 @@ def test_output_that_is_closed_is_one_line_and_status_one(place: str) -> None:
     command = f"{shlex.join([sys.executable, '-m', 'gateway', 'standings', '--db', place])} >&-"
     done = subprocess.run(command, shell=True, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "c4gateway: error: standard output is closed\n")
+
+
+@pytest.mark.parametrize("command", [["standings"], ["config"]])
+def test_output_that_nobody_reads_any_more_is_no_error(command: list[str], place: str) -> None:
+    reads, writes = os.pipe()
+    os.close(reads)
+    with os.fdopen(writes, "wb") as pipe:
+        whole = [sys.executable, "-m", "gateway", *command, "--db", place]
+        done = subprocess.run(whole, stdout=pipe, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def heed_ctrl_c() -> None:
