@@ -15,14 +15,18 @@ MISTAKES = {
     "droidcon": {
         "no newline": "1.2",
         "one message a packet": "1.4 takes",
+        "drops what follows a result": "1.4 takes",
         "no message in two packets": "1.4 puts",
         "an odd command": "2.10",
         "join first": "3.2",
+        "waits for nobody": "3.1 waits",
         "join again": "3.4",
         "dies of a draw": "4.5",
         "keeps its board": "4.6",
         "does not hang up": "4.7",
-        "dies when left": "4.8",
+        "dies when left": "4.8 copes with YOU_WON",
+        "wants a result": "4.8 copes with NEW_GAME",
+        "dies of an illegal move": "5.2 copes with an illegal PUT",
         "a column with a point": "5.4",
         "column 7": "5.5",
         "full columns": "5.6",
@@ -31,6 +35,7 @@ MISTAKES = {
     },
     "nac4": {
         "no pong": "1.1",
+        "waits for nobody": "4.1",
         "two messages a frame": "1.5",
         "a name with a dot": "3.2",
         "full columns": "5.3 plays columns that",
@@ -42,12 +47,14 @@ MISTAKES = {
     },
     "arena": {
         "not JSON": "2.7",
+        "waits for nobody": "3.1 waits",
         "a column in quotes": "3.3",
         "never moves second": "4.4",
         "winner 0 is none": "4.7",
         "waits for end": "4.8",
         "an id of a number": "5.3",
         "moves twice": "5.10",
+        "full columns": "5.11 plays columns that",
         "needs a last-move": "8.1",
     },
 }
@@ -64,6 +71,7 @@ class Board:
     def __init__(self, mistake: str) -> None:
         self.mistake = mistake
         self.heights = [0] * 7
+        self.is_on = False
 
     def column(self) -> int:
         if self.mistake == "full columns":
@@ -92,6 +100,8 @@ def droidcon(address: str, mistake: str) -> None:
     say("JOIN lobby")
     board, rest = Board(mistake), b""
     while True:
+        if mistake == "waits for nobody":
+            sock.settimeout(None if board.is_on else 0.5)
         data = sock.recv(4096)
         if not data:
             time.sleep(600 if mistake == "does not hang up" else 0)
@@ -107,17 +117,24 @@ def droidcon(address: str, mistake: str) -> None:
             if line == b"Error CHANNEL_IS_FULL":
                 return
             hear_line(line.decode(), board, say)
+            if mistake == "drops what follows a result" and line in (b"YOU_WON", b"YOU_LOST", b"DRAW"):
+                rest = b""
+                break
 
 
 def hear_line(line, board, say) -> None:
     mistake = board.mistake
     if line == "NEW_GAME":
+        if board.is_on and mistake == "wants a result":
+            raise Died
+        board.is_on = True
         if mistake != "keeps its board":
             board.heights = [0] * 7
         if mistake in ("an odd command", "join again"):
             say("HELLO" if mistake == "an odd command" else "JOIN lobby")
     elif line.startswith("PUT "):
-        board.heights[int(line[4:])] += 1
+        if mistake == "dies of an illegal move" or int(line[4:]) < 7:
+            board.heights[int(line[4:])] += 1
     elif line == "YOUR_MOVE":
         column = board.column()
         if column < 7:
@@ -126,6 +143,8 @@ def hear_line(line, board, say) -> None:
             say(f"PUT {column}.0" if mistake == "a column with a point" else f"PUT {column}")
     elif (mistake, line) == ("dies of a draw", "DRAW"):
         raise Died
+    elif line in ("YOU_WON", "YOU_LOST", "DRAW"):
+        board.is_on = mistake == "waits for nobody"
     if (mistake, line) == ("dies when left", "YOU_WON") and sum(board.heights) < 7:
         raise Died
 
@@ -142,6 +161,7 @@ def nac4(address: str, mistake: str) -> None:
         else:
             text = ws.recv()
         words = text.split()
+        ws.settimeout(0.5 if (mistake, words[:1]) == ("waits for nobody", ["connected"]) else None)
         if words[:1] == ["genmove"]:
             board = Board(mistake)
             board.heights = [6 - words[1][column::7].count(".") for column in range(7)]
@@ -171,7 +191,9 @@ def arena(address: str, mistake: str) -> None:
         mistake, ["end", "disconnected"]
     )
     start()
+    ws.settimeout(0.5 if mistake == "waits for nobody" else None)
     while text := ws.recv():
+        ws.settimeout(None)
         told = json.loads(text)
         if told.get("reason") == "Table is full":
             return

@@ -2,25 +2,31 @@
 
 import json
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
+import certificates
 import pytest
 from checked_bot import MISTAKES
 from forking import ROOT
+
+from gateway.__main__ import main
 
 LIMIT = 120
 """Seconds for a check."""
 
 
-def checked(where: Path, dialect: str, bot: str, *options: str) -> tuple[int, dict[str, object]]:
+def checked(
+    where: Path, dialect: str, bot: str, *options: str, patience: float = 1.5, wait: float = 4
+) -> tuple[int, dict[str, object]]:
     """Check a bot, which is started as often as need be; return the exit status and the report."""
     file = where / "report.json"
     done = subprocess.run(
         [
             *(sys.executable, "-m", "gateway", "check", dialect, "--port", "0", "--run", bot, *options),
-            *("--patience", "1.5", "--slow", "1", "--wait", "4", "--json", str(file)),
+            *("--patience", str(patience), "--slow", "1", "--wait", str(wait), "--json", str(file)),
         ],
         cwd=ROOT,
         capture_output=True,
@@ -56,9 +62,10 @@ FEW = 1
 def test_one_mistake_is_named_and_no_other(dialect, mistake, tmp_path):
     bot = python("tests/checked_bot.py", dialect, "{address}", mistake)
     status, report = checked(tmp_path, dialect, bot)
-    (found,) = rows(report, "wrong")
+    wrong = rows(report, "wrong")
+    (found,) = wrong or rows(report, "remark")
     assert found.startswith(MISTAKES[dialect][mistake])
-    assert status == 1
+    assert status == bool(wrong)
 
 
 @pytest.mark.parametrize(
@@ -83,10 +90,61 @@ def test_c4bot_passes(dialect, tmp_path):
 def test_bot_of_the_readme_passes(tmp_path):
     (script,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     bot = tmp_path / "bot.py"
-    bot.write_text(script.replace('"ws://127.0.0.1:8001"', '__import__("sys").argv[1]'))
+    bot.write_text(script)
     status, report = checked(tmp_path, "arena", python(str(bot), "{address}"))
     assert (status, rows(report, "wrong")) == (0, [])
     assert report["bot"] == "robot"
+
+
+@pytest.mark.thorough
+@certificates.needs_openssl
+@pytest.mark.parametrize("dialect", MISTAKES)
+def test_bot_that_speaks_tls_only_passes(dialect, tmp_path):
+    files, ca = certificates.signed(tmp_path)
+    options = f"--ca {ca} --name ann --engine random --games 0 --reconnect"
+    bot = f"{sys.executable} -m adapters.bot {dialect} {{address}} {options}"
+    status, report = checked(tmp_path, dialect, bot, *files.options)
+    assert (status, rows(report, "wrong"), report["bot"]) == (0, [], "ann")
+
+
+STRANGERS = {
+    "a browser": "import urllib.request; urllib.request.urlopen('http://{host}:{port}/')",
+    "a bot that says nothing": "import socket as s, time; _ = s.create_connection(('{host}', {port}));"
+    " time.sleep(9)",
+    "a bot that only connects": "import socket; socket.create_connection(('{host}', {port}))",
+}
+
+
+@pytest.mark.operation
+@pytest.mark.parametrize("dialect", MISTAKES)
+@pytest.mark.parametrize("stranger", STRANGERS)
+def test_check_of_a_stranger_ends_and_says_so(stranger, dialect, tmp_path):
+    bot = python("-c", STRANGERS[stranger].replace("'", '"'))
+    status, report = checked(tmp_path, dialect, bot, patience=0.5, wait=0.5)
+    (found,) = rows(report, "wrong")
+    assert found.startswith(("1.1 ", "3.1 "))
+    assert (status, report["bot"], report["games"]) == (1, "(no name)", 0)
+
+
+@pytest.mark.thorough
+def test_two_bots_of_one_name_are_told_of(tmp_path):
+    bot = (
+        f"{sys.executable} -m adapters.bot nac4 {{address}} --name ann --engine random --games 0 --reconnect"
+    )
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "gateway", "check", "nac4", "--port", "0", "--run", bot, "--run", bot),
+            *("--patience", "1", "--slow", "1", "--wait", "2"),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == "c4gateway: error: 1 of 2 bots came, 1 good\n"
+    assert done.stdout.endswith("\n1 of 2 bots came, 1 good\n  ann  several connections at once\n")
 
 
 def test_bot_that_cannot_be_started_is_an_error():
@@ -100,3 +158,11 @@ def test_bot_that_cannot_be_started_is_an_error():
     )
     assert done.returncode == 1
     assert done.stderr == "c4gateway: error: /no/such/bot: No such file or directory\n"
+
+
+def test_port_that_is_in_use_is_an_error_that_says_what_to_do(capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["check", "nac4", "--port", str(port)]) == 1
+    told = f"c4gateway: error: cannot listen on 127.0.0.1, port {port}: Address already in use"
+    assert capsys.readouterr().err == f"{told}; --port takes another one, 0 any that is free\n"

@@ -23,6 +23,7 @@ from adapters.check.rules import Book, Message, Rule, Topic
 from gateway.game.events import Event, Moved, Objection
 
 _RULES = {
+    Topic.TRANSPORT: Rule("1.1", "comes by websocket", "connect by websocket, to ws://HOST:PORT/"),
     Topic.PING: Rule("1.1", "answers pings", "read the websocket also while the opponent thinks"),
     Topic.CLOSE: Rule(
         "1.1", "hangs up when the server does", "answer a close frame, and close the connection"
@@ -39,26 +40,34 @@ _RULES = {
         "2.7", "says nothing but maps in JSON or EDN", "send one map in each frame, and check it"
     ),
     Topic.ENTRY: Rule("3.1", "asks for a game with start", 'send {"type": "start", "id": "NAME"} first'),
+    Topic.WAIT: Rule(
+        "3.1",
+        "waits behind start until an opponent comes",
+        "do not time out between start and the first state: nobody may come for hours",
+        behind=Topic.SLOW,
+    ),
     Topic.FORMAT: Rule("3.3", "moves with a column that is an integer", 'send {"type": "move", "move": 3}'),
     Topic.OPENING: Rule("4.2", "moves first where turn is you in the first state", "move where turn is you"),
     Topic.REPLY: Rule("4.4", "moves where turn is you", "answer each state in which turn is you with a move"),
     Topic.WIN: Rule(
-        "4.6", "takes a state with winner, and end, when it has won", "move no more once turn is 0"
+        "4.6", "copes with a state with winner, and end, when it has won", "move no more once turn is 0"
     ),
     Topic.LOSS: Rule(
-        "4.6", "takes a state with winner, and end, when it has lost", "move no more once turn is 0"
+        "4.6", "copes with a state with winner, and end, when it has lost", "move no more once turn is 0"
     ),
     Topic.DRAW: Rule(
-        "4.7", "takes winner 0", "winner 0 is a draw: look whether the key is there, not at its value"
+        "4.7",
+        "copes with winner 0, a draw",
+        "winner 0 is a draw: look whether the key is there, not at its value",
     ),
     Topic.LEFT: Rule(
         "4.8",
-        "takes disconnected, while the opponent is to move",
+        "copes with disconnected, while the opponent is to move",
         "let disconnected end the game like end; neither state nor end comes with it",
     ),
     Topic.LEFT_ASKED: Rule(
         "4.8",
-        "takes disconnected while it thinks about a move",
+        "copes with disconnected while it thinks about a move",
         "let disconnected end the game also while you think; a move that is late for it is ignored",
         behind=Topic.LEFT,
     ),
@@ -69,7 +78,7 @@ _RULES = {
     ),
     Topic.ABORTED: Rule(
         "4.11",
-        "takes disconnected at the beginning of a game",
+        "copes with disconnected at the beginning of a game",
         "let disconnected end the game also if the opponent has not moved yet",
         behind=Topic.LEFT,
     ),
@@ -105,12 +114,12 @@ _RULES = {
     ),
     Topic.LATE: Rule(
         "8.1",
-        "takes a state with winner but no last-move, when the opponent's time is up",
+        "copes with a state with winner but no last-move, when the opponent's time is up",
         "do not rely on last-move in a state that has winner",
     ),
     Topic.TIME: Rule(
         "8.2",
-        "takes a state with winner while it thinks, when its time is up",
+        "copes with a state with winner while it thinks, when its time is up",
         "let a state with winner end the game also while you think",
         behind=Topic.LATE,
     ),

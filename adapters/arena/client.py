@@ -109,6 +109,7 @@ class ArenaTalk(Talk[ClientMessage, ServerMessage]):
             case Ignored(_, reason):
                 yield from self._was_ignored(reason)
             case Disconnected():
+                self._asked = False
                 if self._playing:
                     self._playing = False
                     yield Over(Result.WON, self._board, self._side, "disconnected")
@@ -144,7 +145,7 @@ class ArenaTalk(Talk[ClientMessage, ServerMessage]):
             yield Asked(self._board)
 
     def _was_ignored(self, reason: str) -> Iterator[ClientMessage]:
-        self._asked = False
+        doubted, self._asked = self._asked, False
         self._ignored += 1
         if self._ignored > PATIENCE:
             raise Refused(reason)
@@ -152,7 +153,8 @@ class ArenaTalk(Talk[ClientMessage, ServerMessage]):
             self._moved_on = None
             yield self._state_request()
         elif reason == _UNHEARD:
-            yield from self._starting()
+            if doubted:  # otherwise it was a move that crossed the end of its game, and the start was heard
+                yield from self._starting()
         elif reason != _WAITING:
             raise Refused(reason)
 

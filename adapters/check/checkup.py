@@ -15,11 +15,10 @@ The rule it keeps: one mistake is one fault. What follows from it is not held ag
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from adapters.check.record import Fault
-from adapters.check.rules import ENDINGS, PROHIBITIONS, Book, Rule, Topic
-from adapters.check.scenarios import ONE_MORE, SCENARIOS, Scenario
+from adapters.check.rules import ENDINGS, ORIGINALS, PROHIBITIONS, Rule, Topic
+from adapters.check.scenarios import ONE_MORE, SCENARIOS, Deed, Scenario
 
 _BASIC = (Topic.OPENING, Topic.REPLY)
 """Without these there is nothing more to see."""
@@ -43,6 +42,16 @@ class Task:
     spoiled: int = 0
     """How often it was cut short by something else that the bot did wrong."""
 
+    @property
+    def is_first(self) -> bool:
+        """Whether it has to be the first game of a connection."""
+        return self.suspected is not None or self.is_late
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the bot has to wait for its opponent."""
+        return self.scenario.deed is Deed.COME_LATE
+
 
 class Checkup:
     """What is known of one bot."""
@@ -58,6 +67,9 @@ class Checkup:
         self.games = self.connections = 0
         self._tasks = [Task(each, each.tries) for each in scenarios if each.topic in rules]
         self._scenarios = {task.scenario.topic: task.scenario for task in self._tasks}
+        self.is_crowd = False
+        """Whether several connections played at once under the bot's name."""
+        self._went: Fault | None = None
         self._left: list[tuple[frozenset[Topic], Fault]] = []
         self._silent: list[Fault] = []
         self._undecided: set[Topic] = set()
@@ -90,6 +102,11 @@ class Checkup:
         opens = task.scenario.bot_opens
         return self.games % 2 == 0 if opens is None else opens
 
+    def is_late(self, *, fresh: bool) -> bool:
+        """Whether the opponent of the next game comes late."""
+        task = self._next(None, fresh=fresh)
+        return task is not None and task.is_late
+
     @property
     def _is_hopeless(self) -> bool:
         """Whether the bot does not play at all, as far as anybody can see."""
@@ -110,7 +127,7 @@ class Checkup:
     def _next(self, bot_opens: bool | None, *, fresh: bool) -> Task | None:
         for task in self._tasks:
             side = task.scenario.bot_opens
-            if (bot_opens is None or side in (None, bot_opens)) and (fresh or task.suspected is None):
+            if (bot_opens is None or side in (None, bot_opens)) and (fresh or not task.is_first):
                 return task
         return None
 
@@ -122,6 +139,8 @@ class Checkup:
 
     def wrong(self, fault: Fault) -> None:
         """Note that the bot did wrong."""
+        if fault.topic in ORIGINALS and not self._rules[fault.topic].is_grave:
+            fault = replace(fault, is_grave=False)
         self.faults.append(fault)
         self._tasks = [each for each in self._tasks if self._behind(each.scenario.topic) is not fault.topic]
 
@@ -136,6 +155,16 @@ class Checkup:
         else:
             was_first, after = after is None, after or frozenset()
             self._tasks.insert(0, Task(task.scenario, 1, fault, was_first, after))
+
+    def gave_up(self, fault: Fault) -> None:
+        """Note that the bot hung up while it waited for an opponent that was late.
+
+        That tells nothing where another connection of the bot has taken that game meanwhile.
+        """
+        task = next((each for each in self._tasks if each.is_late), None)
+        if task is not None:
+            self._tasks.remove(task)
+            self.failed(task, fault, None)
 
     def finished(self, task: Task, topics: frozenset[Topic]) -> None:
         """Note that a game was played to its end, which shows what there is to see of `topics`."""
@@ -154,6 +183,10 @@ class Checkup:
         """Note that a game was cut short by something that has been held against the bot already."""
         if task.spoiled < _ENOUGH:
             self._tasks.append(replace(task, spoiled=task.spoiled + 1))
+
+    def went(self, fault: Fault) -> None:
+        """Note that the bot hung up, which is `fault` if it never asks for a game."""
+        self._went = self._went or fault
 
     def stayed(self, topics: frozenset[Topic]) -> None:
         """Note that the bot went on after a game that ended so."""
@@ -175,7 +208,7 @@ class Checkup:
         """Note that the server hung up after a game that ended so, so that nobody knows what the bot did."""
         for topic in topics - self._stayed.keys():
             self._undecided.add(topic)
-            if topic in ENDINGS:
+            if topic in (*ENDINGS, Topic.MERGED):  # the end of a game and the next one come together, too
                 self._retry(topic)
 
     def _suspects(self) -> set[Topic]:
@@ -215,6 +248,8 @@ class Checkup:
             else:
                 self.right(*topics)
         self.right(*self._undecided)
+        if self._went is not None and not self.faults and not self.rights[Topic.ENTRY]:
+            self.wrong(self._went)
         for task in self._tasks:
             if task.suspected is not None:  # the bot never came again, so that nobody knows which it was
                 fault = task.suspected
@@ -250,16 +285,3 @@ class Checkup:
 def _once(fault: Fault, words: str) -> Fault:
     """Return a fault that is remarked, because it was seen once."""
     return replace(fault, words=f"{fault.words}; once, {words}", is_grave=False)
-
-
-class Desk(Protocol):
-    """Where the checkups are."""
-
-    patience: float
-    """Seconds in which a bot has to do something."""
-    slow: float
-    """Seconds that a slow opponent takes."""
-    book: Book
-
-    def of(self, name: str | None) -> Checkup:
-        """Return the checkup of a bot, by its name if that is known."""

@@ -12,12 +12,14 @@ from pathlib import Path
 
 import trio
 
-from adapters.check.report import Report, as_json, as_junit, as_text, report_of
-from adapters.check.runs import keep_running
+from adapters.check.report import Report, as_json, as_junit, as_summary, as_text, in_numbers, report_of
+from adapters.check.runs import command, keep_running
 from adapters.check.serving import Desk
 from adapters.dialect import Dialect
 from gateway.server.app import addresses_of, open_port
-from gateway.server.arguments import Parser, in_one_line, let_output_take_any_text, number
+from gateway.server.arguments import Parser, in_one_line, number, write_out
+from gateway.server.certificates import Certificate
+from gateway.server.reserving import PortInUseError
 
 _DESCRIPTION = """\
 Listens on a port, plays scripted opponents against whatever bot connects, and says clause by clause of the
@@ -31,24 +33,28 @@ again that ends before that, or let --run do so. The exit status is 0 if no bot 
 
 def main(arguments: Sequence[str], dialects: Sequence[Dialect]) -> int:
     """Run the command; return its exit status: 1 if a bot did something wrong, or none came."""
-    options = _parser(dialects).parse_args(arguments)
+    parser = _parser(dialects)
+    options = parser.parse_args(arguments)
+    if options.tls_key is not None and options.tls_cert is None:
+        parser.error("--tls-key is of no use without --tls-cert")
     options.bots = max(options.bots, len(options.run))
-    let_output_take_any_text()
     logging.basicConfig(level=logging.ERROR)
     dialect = next(each for each in dialects if each.name == options.dialect)
+    others = [each for each in dialects if each is not dialect]
     status, reports = 0, list[Report]()
     try:
-        reports = trio.run(_check, dialect, options)
-        for report in reports:
-            print("\n".join(as_text(report)))
+        reports = trio.run(_check, dialect, others, options)
+        write_out(f"{line}\n" for report in reports for line in as_text(report))
+        write_out(f"{line}\n" for line in as_summary(reports, options.bots))
         for path, text in ((options.json, as_json), (options.junit, as_junit)):
             if path is not None:
-                Path(path).write_text(text(reports), encoding="utf-8", errors="backslashreplace")
+                written = text(reports, options.bots)
+                Path(path).write_text(written, encoding="utf-8", errors="backslashreplace")
     except* OSError as refusals:
         print(f"c4gateway: error: {in_one_line(refusals)}", file=sys.stderr)
         status = 1
     if status == 0 and len(reports) < options.bots:
-        print(f"c4gateway: error: of {options.bots} bots {len(reports)} came", file=sys.stderr)
+        print(f"c4gateway: error: {in_numbers(reports, options.bots)}", file=sys.stderr)
         status = 1
     return status or (0 if all(report.is_good for report in reports) else 1)
 
@@ -76,6 +82,7 @@ def _add_options(parser: argparse.ArgumentParser, dialect: Dialect) -> None:
     add(
         "--run",
         action="append",
+        type=command,
         default=[],
         metavar="COMMAND",
         help="start this bot, and again when it ends; {address}, {host} and {port} say where to connect;"
@@ -88,6 +95,8 @@ def _add_options(parser: argparse.ArgumentParser, dialect: Dialect) -> None:
     )
     add("--json", metavar="FILE", help="write the reports as JSON, too")
     add("--junit", metavar="FILE", help="write the reports as JUnit's XML, too")
+    add("--tls-cert", metavar="FILE", help="a certificate, in PEM: the port takes TLS then, too (wss://)")
+    add("--tls-key", metavar="FILE", help="its key, in PEM, if it is not in the same file")
     dialect.add_options(parser.add_argument_group("the dialect"))
 
 
@@ -98,20 +107,25 @@ async def _stop_on_signals(desk: Desk) -> None:
             desk.is_done.set()
 
 
-async def _check(dialect: Dialect, options: argparse.Namespace) -> list[Report]:
-    """Check the bots that come. Raises OSError if the system refuses the port."""
-    desk = Desk(dialect, dialect.book(), options)
-    listeners = await open_port(options.port, [options.host])
+async def _check(dialect: Dialect, others: Sequence[Dialect], options: argparse.Namespace) -> list[Report]:
+    """Check the bots that come. Raises OSError if the system refuses the port or a certificate's files."""
+    certificate = None if options.tls_cert is None else Certificate(options.tls_cert, options.tls_key)
+    desk = Desk(dialect, options, others, certificate)
+    try:
+        listeners = await open_port(options.port, [options.host])
+    except PortInUseError as error:
+        raise PortInUseError(f"{error}; --port takes another one, 0 any that is free") from error
     (place,) = addresses_of(listeners)
-    address = f"{dialect.scheme}://{place}" if dialect.scheme else place
-    print(f"{dialect.name}  {address}  waits for {options.bots} to check", flush=True)
+    scheme = dialect.scheme if certificate is None else f"{dialect.scheme}s" if dialect.scheme else "tls"
+    address = f"{scheme}://{place}" if scheme else place
+    write_out([f"{dialect.name}  {address}  waits for {options.bots} to check\n"])
     async with trio.open_nursery() as nursery:
         nursery.start_soon(trio.serve_listeners, desk.serve, listeners)
         nursery.start_soon(_stop_on_signals, desk)
-        for command in options.run:
-            nursery.start_soon(keep_running, command, address, desk.connections, desk.is_done)
+        if options.run:
+            nursery.start_soon(desk.wait_for_first)
+        for bot in options.run:
+            nursery.start_soon(keep_running, bot, address, desk.connections, desk.give_up)
         await desk.is_done.wait()
         nursery.cancel_scope.cancel()
-    for checkup in desk.checkups.values():
-        checkup.conclude()
-    return [report_of(dialect.name, desk.book.rules, each) for each in desk.checkups.values()]
+    return [report_of(dialect.name, desk.book.rules, each) for each in desk.conclude()]

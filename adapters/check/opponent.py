@@ -45,6 +45,9 @@ class Player(Protocol):
     def deed_done(self) -> None:
         """Take note that the opponent has done what is odd about it."""
 
+    async def relay(self) -> None:
+        """Tell the bot of an illegal move as the original server does, and give it time to read that."""
+
     def ping(self) -> None:
         """Ping the bot, where its dialect has pings."""
 
@@ -126,6 +129,8 @@ class Opponent:
             if is_due and self.deed is Deed.CHEAT:
                 self._has_done_it = True
                 self._player.deed_done()
+                if self._task.scenario.as_original:
+                    await self._player.relay()
                 self._play(COLUMNS)
             if request is self._request:  # no other has come meanwhile
                 self._play(self._task.scenario.strategy(request.board, self._lot))

@@ -30,8 +30,10 @@ class Waiter(Player, Protocol):
     def enters(self, name: str) -> Objection:
         """Take note that the bot asks for a game; return why it gets none."""
 
-    def waits(self) -> bool | None:
-        """Take note that it waits; return whether it moves first in the next game, None for no game."""
+    def waits(self) -> tuple[bool, float] | None:
+        """Take note that it waits; return whether it moves first in the next game, and in how many seconds
+        that begins. None for no game.
+        """
 
 
 class BotHub(Hub):
@@ -75,7 +77,8 @@ class OneBot:
     def __init__(self, waiter: Waiter) -> None:
         self._waiter = waiter
         self._name = NAME
-        self._answers: list[Answer] = []
+        self._answers: list[tuple[float, Answer]] = []
+        """And when they are due."""
 
     def engage(self, *_: object, **__: object) -> None:
         """Hear of something that makes no difference."""
@@ -86,22 +89,25 @@ class OneBot:
         """Return nobody."""
         return None
 
-    next_due = suspect
+    def next_due(self) -> float | None:
+        """Return when there is an answer."""
+        return min((when for when, _ in self._answers), default=None)
 
     def enter(self, entry: Entry) -> None:
         """Let the bot in, unless it is to be refused."""
         wish = entry.place.wish if isinstance(entry.place, InLobby) else None
         self._name = NAME if wish is None else wish.name
         against = entry.against or self._waiter.enters(entry.name)
-        self._answers.append(Decision(entry.seat, against))
+        self._answers.append((0.0, Decision(entry.seat, against)))
 
     def wait(self, turn: Turn, since: float) -> None:
         """Have an opponent come, if there is a game left."""
-        opens = self._waiter.waits()
-        if opens is not None:
-            self._answers.append(Visit(turn, self._name, opens))
+        if (game := self._waiter.waits()) is not None:
+            opens, delay = game
+            self._answers.append((since + delay, Visit(turn, self._name, opens)))
 
     def answers(self, now: float) -> Iterator[Answer]:
         """Yield the answers there are now."""
-        while self._answers:
-            yield self._answers.pop(0)
+        while due := [each for each in self._answers if each[0] <= now]:
+            self._answers.remove(due[0])
+            yield due[0][1]

@@ -28,6 +28,8 @@ class Play:
     """How often the bot was asked to move."""
     refusals: int = 0
     """Its refused messages in a row."""
+    refused: Topic | None = None
+    """What the latest of these is about."""
     is_done: bool = False
     """Whether what is odd about the game has happened."""
     has_moved: bool = False
@@ -67,6 +69,7 @@ class Play:
         """Note a legal move of the bot's."""
         self.was_full = self.was_full or self._has_full_column
         self.board, self.has_moved, self.is_asked, self.refusals = board, True, False, 0
+        self.refused = None
 
     def is_due(self, deed: Deed) -> bool:
         """Whether it is time for a deed while the bot is to move."""
@@ -98,6 +101,8 @@ class Play:
 
     def reason(self) -> Topic:
         """Return what a bot that does not go on seems not to cope with."""
+        if self.refused is not None:
+            return self.refused
         if self._is_odd and self.task is not None:
             return self.task.scenario.topic
         if self._has_full_column:

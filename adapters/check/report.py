@@ -3,8 +3,6 @@
 Knows checkups and the rules of the dialect. A rule that a bot never met is no fault, and told as what it is.
 """
 
-import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -13,10 +11,10 @@ from xml.etree import ElementTree as Xml
 from adapters.check.checkup import Checkup
 from adapters.check.record import Fault
 from adapters.check.rules import Rule, Topic
-from gateway.game.text import printable
+from gateway.game.text import json_text, printable
 
-_UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 has no way to write."""
+_KINDS = 5
+"""Kinds of strangers that are told of."""
 
 
 class Verdict(Enum):
@@ -48,8 +46,12 @@ class Report:
     @property
     def is_good(self) -> bool:
         """Whether the bot has played, and did nothing wrong."""
-        played = any(self.checkup.rights[topic] for topic in (Topic.OPENING, Topic.REPLY))
-        return played and not self.count(Verdict.WRONG)
+        return self.has_played and not self.count(Verdict.WRONG)
+
+    @property
+    def has_played(self) -> bool:
+        """Whether the bot has made a legal move."""
+        return any(self.checkup.rights[topic] for topic in (Topic.OPENING, Topic.REPLY))
 
     def count(self, verdict: Verdict) -> int:
         """Return how many rules have this verdict."""
@@ -76,6 +78,9 @@ def as_text(report: Report) -> Iterator[str]:
     checkup = report.checkup
     name = printable(checkup.name)
     yield f"{report.dialect}: {name}, games: {checkup.games}, connections: {checkup.connections}"
+    if checkup.is_crowd:
+        yield "  several connections played at once; several bots need a name each, and --bots"
+    yield f"  what a bot does, by the clauses of adapters/{report.dialect}/PROTOCOL.md:"
     for row in report.rows:
         yield f"  {row.rule.clause:5} {row.verdict.value:13} {row.rule.duty}"
     for row in report.rows:
@@ -86,20 +91,49 @@ def as_text(report: Report) -> Iterator[str]:
     yield f"\n{name}: {counts}"
 
 
+def as_summary(reports: Sequence[Report], expected: int) -> Iterator[str]:
+    """Yield lines for people who check several bots: one for each; none for a single bot."""
+    if expected == 1:
+        return
+    yield f"\n{in_numbers(reports, expected)}"
+    names = [printable(report.checkup.name) for report in reports]
+    width = max(map(len, names), default=0)
+    for name, report in zip(names, reports, strict=True):
+        wrong, remarks = (_clauses(report, each) for each in (Verdict.WRONG, Verdict.REMARK))
+        words = [wrong and f"WRONG {wrong}", remarks and f"remark {remarks}"]
+        crowd = "several connections at once" if report.checkup.is_crowd else ""
+        never = "" if report.has_played else "did not play"
+        yield f"  {name:{width}}  {'; '.join(filter(None, [*words, never, crowd])) or 'good'}"
+
+
+def in_numbers(reports: Sequence[Report], expected: int) -> str:
+    """Return how many bots came, and how many of them are good."""
+    good = sum(report.is_good for report in reports)
+    return f"{len(reports)} of {expected} bots came, {good} good"
+
+
+def _clauses(report: Report, verdict: Verdict) -> str:
+    return ", ".join(dict.fromkeys(row.rule.clause for row in report.rows if row.verdict is verdict))
+
+
 def _explained(row: Row) -> Iterator[str]:
     fault = row.faults[0]
     times = "" if len(row.faults) == 1 else f" ({len(row.faults)} times; this is the first)"
     yield f"{row.verdict.value} {row.rule.clause}: {row.rule.duty}"
-    where = f" ({fault.scenario})" if fault.scenario else ""
-    yield f"  seen:    {printable(fault.words)}{where}{times}"
+    yield f"  seen:    {printable(fault.words)}{times}"
+    if fault.scenario:
+        yield f"  game:    {fault.scenario}"
+    kinds = [*dict.fromkeys(each.words for each in row.faults if not each.exchange)]
+    yield from (f"  also:    {printable(words)}" for words in kinds[1:_KINDS])
     yield f"  change:  {row.rule.change}"
-    yield "  -> said by the bot, <- said to it, in milliseconds since it connected:"
+    if fault.exchange:
+        yield "  what came before; -> said by the bot, <- said to it, in milliseconds since it connected:"
     for line in fault.exchange:
         yield f"    {printable(line)}"
 
 
-def as_json(reports: Sequence[Report]) -> str:
-    """Return the reports as JSON: an object with `good`, and a list of `bots`."""
+def as_json(reports: Sequence[Report], expected: int = 1) -> str:
+    """Return the reports as JSON: an object with `good`, how many were `expected`, and a list of `bots`."""
     bots = [
         {
             "dialect": report.dialect,
@@ -107,12 +141,13 @@ def as_json(reports: Sequence[Report]) -> str:
             "good": report.is_good,
             "games": report.checkup.games,
             "connections": report.checkup.connections,
+            "several_at_once": report.checkup.is_crowd,
             "rules": [_row_as_json(row) for row in report.rows],
         }
         for report in reports
     ]
-    good = bool(reports) and all(report.is_good for report in reports)
-    return json.dumps({"good": good, "bots": bots}, indent=2) + "\n"
+    good = len(reports) >= expected and all(report.is_good for report in reports)
+    return json_text({"good": good, "expected": expected, "bots": bots}, indent=2) + "\n"
 
 
 def _row_as_json(row: Row) -> dict[str, object]:
@@ -130,33 +165,43 @@ def _row_as_json(row: Row) -> dict[str, object]:
     return said
 
 
-def as_junit(reports: Sequence[Report]) -> str:
-    """Return the reports as JUnit's XML: a suite for each bot, a case for each rule."""
+def as_junit(reports: Sequence[Report], expected: int = 1) -> str:
+    """Return the reports as JUnit's XML: a suite for each bot, a case for each rule, and one for all bots.
+
+    What a bot said is `printable` there, too. XML has no way to write some of the other characters.
+    """
     root = Xml.Element("testsuites")
+    bots = _suite(root, "bots", 1, int(not _all_played(reports, expected)))
+    case = Xml.SubElement(bots, "testcase", classname="bots", name="all came and played")
+    if not _all_played(reports, expected):
+        Xml.SubElement(case, "failure", message=in_numbers(reports, expected))
     for report in reports:
-        name = _writable(f"{report.dialect} {report.checkup.name}")
-        suite = Xml.SubElement(root, "testsuite", name=name, tests=str(len(report.rows)))
-        suite.set("failures", str(report.count(Verdict.WRONG)))
-        suite.set("skipped", str(report.count(Verdict.NEVER)))
+        name = f"{report.dialect} {printable(report.checkup.name)}"
+        suite = _suite(root, name, len(report.rows), report.count(Verdict.WRONG), report.count(Verdict.NEVER))
         for row in report.rows:
             _case(suite, name, row)
     Xml.indent(root)
     return Xml.tostring(root, encoding="unicode") + "\n"
 
 
+def _all_played(reports: Sequence[Report], expected: int) -> bool:
+    return len(reports) >= expected and all(report.has_played for report in reports)
+
+
+def _suite(root: Xml.Element, name: str, tests: int, failures: int, skipped: int = 0) -> Xml.Element:
+    counts = {"tests": tests, "failures": failures, "errors": 0, "skipped": skipped}
+    return Xml.SubElement(root, "testsuite", {"name": name, **{key: str(counts[key]) for key in counts}})
+
+
 def _case(suite: Xml.Element, name: str, row: Row) -> None:
     case = Xml.SubElement(suite, "testcase", classname=name, name=f"{row.rule.clause} {row.rule.duty}")
     match row.verdict:
         case Verdict.WRONG:
-            failure = Xml.SubElement(case, "failure", message=_writable(row.faults[0].words))
-            failure.text = _writable("\n".join(_explained(row)))
+            failure = Xml.SubElement(case, "failure", message=printable(row.faults[0].words))
+            failure.text = "\n".join(_explained(row))
         case Verdict.NEVER:
             Xml.SubElement(case, "skipped", message="the bot never got to this")
         case Verdict.REMARK:
-            Xml.SubElement(case, "system-out").text = _writable("\n".join(_explained(row)))
+            Xml.SubElement(case, "system-out").text = "\n".join(_explained(row))
         case Verdict.RIGHT:
             pass
-
-
-def _writable(text: str) -> str:
-    return _UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -18,6 +18,8 @@ from gateway.game.events import Objection
 class Topic(Enum):
     """What a bot is checked for."""
 
+    TRANSPORT = auto()
+    """It comes by the dialect's transport."""
     ENDS = auto()
     """Its messages have an end."""
     WORDS = auto()
@@ -30,6 +32,8 @@ class Topic(Enum):
     """It does not ask for a game while it has one, or waits for one."""
     REFUSED = auto()
     """It copes with a refusal when it asks for a game."""
+    WAIT = auto()
+    """It waits until there is an opponent."""
     OPENING = auto()
     """It moves when it is asked to move first."""
     REPLY = auto()
@@ -70,13 +74,17 @@ class Topic(Enum):
     MERGED = auto()
     """It takes apart what comes together."""
     QUIRK = auto()
-    """It copes with what the original server does otherwise."""
+    """It copes with what the original server does otherwise when an opponent leaves."""
+    RELAY = auto()
+    """It copes with an illegal move that the original passes on."""
     CLOSE = auto()
     """It hangs up when the server does."""
 
 
 ENDINGS = (Topic.WIN, Topic.LOSS, Topic.DRAW)
 """The results that a game can have."""
+ORIGINALS = (Topic.QUIRK, Topic.RELAY)
+"""What only original servers do, unless this one is asked to."""
 PROHIBITIONS = (Topic.ENDS, Topic.WORDS, Topic.FORMAT, Topic.COLUMN, Topic.TURN, Topic.IDLE)
 """What a bot obeys by not doing it. It did nothing of the kind if it has moved."""
 
@@ -97,6 +105,26 @@ class Rule:
     """A rule that is about the same message: who breaks that one is not asked about this one, too."""
 
 
+_IN_WORDS = {
+    Objection.NOT_ENTERED: "it had asked for no game",
+    Objection.WAITING: "no game was on",
+    Objection.PLAYING: "a game was on",
+    Objection.NOT_YOUR_TURN: "it was not its turn",
+    Objection.NOT_A_COLUMN: "that is no integer",
+    Objection.OUTSIDE: "there is no such column",
+    Objection.COLUMN_FULL: "the column was full",
+    Objection.UNFIT: "there is no such thing to ask for",
+    Objection.NO_NAME: "it had given no name",
+    Objection.NAME_RESERVED: "the name is that of a player of the server's",
+}
+
+
+def in_words(objections: Objection) -> str:
+    """Return why a message was refused."""
+    names = (_IN_WORDS.get(each, str(each.name).lower().replace("_", " ")) for each in objections)
+    return " and ".join(names)
+
+
 Message: TypeAlias = Any
 """A client's message of some dialect."""
 
@@ -113,3 +141,5 @@ class Book:
     codec: Callable[[], Codec[Any, Any]]
     translator: Callable[[Namespace, str, bool], Translator[Any, Any]]
     """Takes the options, the target of the request, and whether to speak as the original does."""
+    relay: str = ""
+    """What the original tells of an opponent's illegal move before the end; empty where it says nothing."""

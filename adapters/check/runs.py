@@ -3,47 +3,97 @@
 Knows processes. Does not know what the bots do.
 """
 
+import argparse
 import shlex
-import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
 import trio
+
+from adapters.children import how_it_ended, process, size
+from gateway.game.text import visible
 
 _MOST = 100
 """Starts of one bot."""
 _PAUSE = 0.2
 """Seconds until a bot is started again."""
 _KEPT = 2000
-"""Characters of a bot's stderr that are shown."""
+"""Bytes of a bot's stderr that are shown."""
+_NOTICE = 10.0
+"""Seconds until it is told that no bot has connected."""
 _QUICK = 3
 """Starts one after the other that come to no connection before the bot is given up."""
 
 
+def command(text: str) -> str:
+    """Return what starts a bot. Raises ArgumentTypeError if quotes do not match, or there is nothing."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from None
+    if not any(words[:1]):
+        raise argparse.ArgumentTypeError("give the command that starts the bot")
+    return text
+
+
 async def keep_running(
-    command: str, address: str, connections: Callable[[], int], is_done: trio.Event
+    command: str, address: str, connections: Callable[[], int], give_up: Callable[[], None]
 ) -> None:
     """Run a bot, again and again, until it is cancelled; `connections` says how many there have been.
 
-    Sets `is_done` where the bot keeps ending without one. Raises OSError if there is no such program.
+    Calls `give_up` where the bot keeps ending without one. Raises OSError if there is no such program.
     """
+    with TemporaryDirectory(prefix="c4gateway-") as place:
+        log = Path(place, "stderr")
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_remind, f"{command!r} has not connected to {address}", connections, log)
+            await _run(command, _words(command, address), connections, give_up, log)
+            nursery.cancel_scope.cancel()
+
+
+async def _run(
+    command: str, words: list[str], connections: Callable[[], int], give_up: Callable[[], None], log: Path
+) -> None:
+    failures = 0
+    for _ in range(_MOST):
+        before, since = connections(), size(log)
+        async with process(words, log) as bot:
+            status = await bot.wait()
+        failures = failures + 1 if connections() == before else 0
+        if failures == _QUICK:
+            _tell(f"{command!r} {how_it_ended(status)}, without a connection", log, since)
+            give_up()
+            return
+        await trio.sleep(_PAUSE)
+
+
+async def _remind(what: str, connections: Callable[[], int], log: Path) -> None:
+    """Tell of a bot that has not come after a while: it may be looking for the server elsewhere."""
+    await trio.sleep(_NOTICE)
+    if not connections():
+        _tell(f"{what} after {_NOTICE:g} s", log, 0)
+
+
+def _tell(what: str, log: Path, since: int) -> None:
+    """Print what is wrong with a bot, and what it said last."""
+    said = _end_of(log, since)
+    print(f"{what}{':' if said else ', and has said nothing'}", *said, sep="\n", file=sys.stderr)
+
+
+def _words(command: str, address: str) -> list[str]:
     place = urlsplit(address if "//" in address else f"//{address}")
     host, port = place.hostname or "", str(place.port)
-    words = [
+    return [
         word.replace("{address}", address).replace("{host}", host).replace("{port}", port)
         for word in shlex.split(command)
     ]
-    failures = 0
-    for _ in range(_MOST):
-        before = connections()
-        done = await trio.run_process(words, stdout=subprocess.DEVNULL, capture_stderr=True, check=False)
-        failures = failures + 1 if connections() == before else 0
-        if failures == _QUICK:
-            last = done.stderr.decode(errors="replace")[-_KEPT:]
-            print(
-                f"{command!r} ended without a connection, status {done.returncode}:\n{last}", file=sys.stderr
-            )
-            is_done.set()
-            return
-        await trio.sleep(_PAUSE)
+
+
+def _end_of(log: Path, since: int) -> list[str]:
+    """Return the last lines that the bot wrote since its log had a size."""
+    with log.open("rb") as file:
+        file.seek(max(since, size(log) - _KEPT))
+        return [visible(line) for line in file.read().decode(errors="backslashreplace").splitlines()]

@@ -32,6 +32,8 @@ class Deed(Enum):
     """Leave while the bot is to move."""
     ABORT = auto()
     """Leave before both have moved."""
+    COME_LATE = auto()
+    """Let the bot wait before its first game on a connection."""
     DAWDLE = auto()
     """Take its time, and ping meanwhile."""
     LOSE_ON_TIME = auto()
@@ -60,6 +62,7 @@ ONE_MORE = Scenario(Topic.NEXT, "one more game", beat)
 SCENARIOS = (
     Scenario(Topic.OPENING, "a plain game, the bot moves first", give, bot_opens=True),
     Scenario(Topic.REPLY, "a plain game, the bot moves second", beat, bot_opens=False),
+    Scenario(Topic.WAIT, "the opponent comes late", beat, deed=Deed.COME_LATE),
     Scenario(Topic.LOSS, "the bot loses", beat, tries=4),
     Scenario(Topic.WIN, "the bot wins", give, tries=6),
     Scenario(Topic.FULL, "columns fill up", fill, tries=4),
@@ -75,7 +78,16 @@ SCENARIOS = (
     Scenario(Topic.SLOW, "a slow opponent", beat, deed=Deed.DAWDLE),
     Scenario(Topic.SPLIT, "messages come in pieces", beat, pace=Pace.BYTES),
     Scenario(Topic.MERGED, "messages come together", beat, pace=Pace.TOGETHER),
-    Scenario(Topic.QUIRK, "as the original server speaks", balance, deed=Deed.LEAVE, as_original=True),
+    Scenario(
+        Topic.QUIRK,
+        "the opponent leaves, as the original tells it",
+        balance,
+        deed=Deed.LEAVE,
+        as_original=True,
+    ),
+    Scenario(
+        Topic.RELAY, "an illegal move, as the original tells it", balance, deed=Deed.CHEAT, as_original=True
+    ),
     ONE_MORE,
 )
 """In the order in which they are played, as far as the bot lets the opponent choose who moves first."""

@@ -1,98 +1,186 @@
 """Serving the bots that are checked: their connections, and the checkup that each belongs to.
 
-Knows transports, and what of a dialect makes a connection. Does not know what is checked.
+Knows transports, and what of a dialect makes a connection. Does not know what is checked. A connection on
+which no client of the dialect speaks is a stranger's. Strangers are told of only where a bot is missing.
 """
 
 from argparse import Namespace
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 
 import trio
 
 from adapters.check.checkup import Checkup
-from adapters.check.rules import Book
+from adapters.check.record import Fault
+from adapters.check.rules import Book, Topic
+from adapters.check.strangers import hint, in_words
 from adapters.check.visit import Visit
 from adapters.check.watching import WatchedCodec, WatchedTranslator
 from adapters.check.wire import CheckedWire
 from adapters.connection import Connection
 from adapters.contract import PeerGone, Transport
 from adapters.dialect import Dialect
+from adapters.entry import Entry
 from adapters.sockets import DirectSocket
 from adapters.transports import LineTransport
 from adapters.upgrade import Endpoint, serve_websocket
+from adapters.wire import Wire
 from gateway.server.app import keep_time
+from gateway.server.certificates import Certificate
 
 _TEXT = "This port checks bots of a Connect-Four dialect, by websocket.\n"
 NAMELESS = "(no name)"
+_WORDLESS = "it hung up before its first message"
+_PROBES = 3
+"""Connections without a word until they are no accident: one may look which ports are open."""
+_KEPT = 20
+"""Strangers of a kind that are kept, and kinds of them; there may be thousands."""
+_START = 60.0
+"""Seconds in which a bot that the check itself starts has to connect."""
 
 
 class Desk:
     """All bots that are checked, and the check's options."""
 
-    def __init__(self, dialect: Dialect, book: Book, options: Namespace) -> None:
-        self.dialect, self.book, self.options = dialect, book, options
+    def __init__(
+        self,
+        dialect: Dialect,
+        options: Namespace,
+        others: Sequence[Dialect] = (),
+        certificate: Certificate | None = None,
+    ) -> None:
+        """`others` are dialects that bots may speak by mistake."""
+        self.dialect, self.options = dialect, options
+        self.book: Book = dialect.book()
         self.patience: float = options.patience
         self.slow: float = options.slow
         self.checkups: dict[str, Checkup] = {}
         self.is_done = trio.Event()
         """Set when there is nothing more to see."""
-        self._open = 0
-        self._closed = 0
+        self._others = others
+        self._entry = Entry(certificate, Counter())
+        self._strangers: dict[str, list[Fault]] = {}
+        """What is told of them, by its words."""
+        self._visits: set[Visit] = set()
+        """The connections that are open."""
+        self._connections = self._ended = self._strange = self._missing = 0
+        """All there have been, those of bots that are over, those of strangers; and bots that cannot come."""
 
     def of(self, name: str | None) -> Checkup:
         """Return the checkup of a bot. Where there is one bot, all connections are its own."""
         name = name or NAMELESS
         if self.options.bots == 1 and self.checkups:
-            (only,) = self.checkups.values()
-            only.name = name if only.name == NAMELESS else only.name
-            return only
-        return self.checkups.setdefault(name, Checkup(name, self.book.rules))
+            (found,) = self.checkups.values()
+            found.name = name if found.name == NAMELESS else found.name
+        else:
+            found = self.checkups.setdefault(name, Checkup(name, self.book.rules))
+        found.is_crowd = found.is_crowd or any(each.plays(found) for each in self._visits)
+        return found
+
+    def strange(self, first: bytes) -> str:
+        """Return what is wrong with a connection that begins so; empty if a bot's may."""
+        return in_words(first, self.dialect, self._others, takes_tls=not self._entry.is_plain)
+
+    def hint(self, text: str) -> str:
+        """Return of which other dialect a text is, if it is of one."""
+        return hint(text, self._others)
 
     def connections(self) -> int:
         """Return how many connections there have been."""
-        return self._open + self._closed
+        return self._connections
+
+    def give_up(self) -> None:
+        """Note that a bot cannot come."""
+        self._missing += 1
+        self._is_over()
+
+    def conclude(self) -> list[Checkup]:
+        """Return what is known of the bots, by their names, after all."""
+        if self._strangers and len(self.checkups) < self.options.bots:
+            stranger = self.checkups.setdefault(NAMELESS, Checkup(NAMELESS, self.book.rules))
+            stranger.connections += self._strange
+            stranger.faults += (fault for faults in self._strangers.values() for fault in faults)
+        for checkup in self.checkups.values():
+            checkup.conclude()
+        return sorted(self.checkups.values(), key=lambda each: each.name)
+
+    async def wait_for_first(self) -> None:
+        """Let the check end if no bot connects at all, though some have been started."""
+        await trio.sleep(_START)
+        if not self._connections:
+            self.is_done.set()
 
     async def serve(self, stream: trio.SocketStream) -> None:
         """Serve a connection."""
-        self._open += 1
-        wire = self._wired(stream)
+        self._connections += 1
+        wire = CheckedWire(DirectSocket(stream))
+        wire.prepare(frames=bool(self.dialect.scheme), patience=self.patience)
+        visits: list[Visit] = []
+
+        async def serve(wire: Wire) -> None:
+            assert isinstance(wire, CheckedWire)
+            wire.is_watched, wire.first = True, b""
+            await self._serve(wire, visits)
+
         try:
-            await self._serve(wire)
+            await self._entry.before(serve, self.patience)(wire)
         except* PeerGone:
             pass
         finally:
             wire.close()
-            self._open -= 1
-            self._closed += 1
-        await self._wait_for_more(self._closed)
+            self._visits.difference_update(visits)
+        is_known = any(visit.is_known for visit in visits)
+        may_be_last = is_known or self._note_stranger(wire, has_come=wire.frames and bool(visits))
+        if may_be_last or self.checkups:  # a bot's own wait may have ended while this one was there
+            self._ended += is_known and any(not visit.is_over for visit in visits)
+            await self._wait_for_more(self._ended)
 
-    async def _wait_for_more(self, closed: int) -> None:
-        """Let the check end if all is seen, or if no bot comes any more."""
-        over = [each for each in self.checkups.values() if each.is_over]
-        if len(over) < self.options.bots:
-            await trio.sleep(self.options.wait)
-            if self._open or self._closed != closed:
-                return
+    def _note_stranger(self, wire: CheckedWire, *, has_come: bool) -> bool:
+        """Note a connection on which no bot spoke; return whether it may be the bot that is waited for.
+
+        It `has_come` where its websocket was opened.
+        """
+        self._strange += 1
+        is_gone = wire.has_hung_up and not wire.is_cut_off
+        silence = "it hung up without a word" if is_gone else "it said nothing in time"
+        words = _WORDLESS if has_come else self.strange(wire.first) or silence
+        if words in self._strangers or len(self._strangers) < _KEPT:
+            kind = self._strangers.setdefault(words, [])
+            topic = Topic.ENTRY if has_come else Topic.TRANSPORT
+            kind += [Fault(topic, words, "", ())] if len(kind) < _KEPT else []
+        return words != silence or not is_gone or self._strange >= _PROBES
+
+    def _is_over(self) -> bool:
+        over = sum(each.is_over for each in self.checkups.values())
+        if over + self._missing < self.options.bots:
+            return False
         self.is_done.set()
+        return True
 
-    def _wired(self, stream: trio.SocketStream) -> CheckedWire:
-        wire = CheckedWire(DirectSocket(stream))
-        wire.prepare(frames=bool(self.dialect.scheme), patience=self.patience)
-        return wire
+    async def _wait_for_more(self, ended: int) -> None:
+        """Let the check end if all is seen, or if no bot comes any more."""
+        if not self._is_over():
+            await trio.sleep(self.options.wait)
+            if self._ended == ended and all(visit.is_over for visit in self._visits):
+                self.is_done.set()
 
-    async def _serve(self, wire: CheckedWire) -> None:
+    async def _serve(self, wire: CheckedWire, visits: list[Visit]) -> None:
         async with trio.open_nursery() as nursery:
-            visits: list[Visit] = []
 
             async def talk(transport: Transport, target: str) -> None:
                 book, options = self.book, self.options
                 usual, original = (book.translator(options, target, old) for old in (False, True))
                 visit = Visit(self, wire, nursery, usual.manners)
                 visits.append(visit)
+                self._visits.add(visit)
                 nursery.start_soon(keep_time, visit.hub)
                 translator = WatchedTranslator(usual, original, visit)
                 await Connection(visit.hub, transport, WatchedCodec(book.codec(), visit), translator).run()
 
             try:
                 if self.dialect.scheme:
+                    wire.limits = replace(wire.limits, request=self.patience)
                     await serve_websocket(wire, Endpoint(talk, _TEXT))
                 else:
                     await talk(LineTransport(wire), "")

@@ -5,15 +5,16 @@ wrong is held against it once for each game, because one mistake leads to others
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 
 import trio
 
-from adapters.check.checkup import Checkup, Desk, Task
+from adapters.check.checkup import Task
+from adapters.check.expected import Expected
+from adapters.check.guest import Desk, Guest
 from adapters.check.pairing import BotHub
 from adapters.check.play import Play
-from adapters.check.record import Exchange, Fault
-from adapters.check.rules import Message, Topic
+from adapters.check.record import Fault
+from adapters.check.rules import Message, Topic, in_words
 from adapters.check.scenarios import Deed
 from adapters.check.wire import CheckedWire
 from gateway.game.board import FIRST, Board, Side
@@ -36,22 +37,21 @@ _STUCK = 40
 """Refused messages in a row after which the bot is taken to go on for ever."""
 _MORE = 3
 """Messages that are excused where the bot was told what the original server would tell."""
+_MOMENT = 0.5
+"""Seconds that a bot has to fall over what it has just been told."""
 _REJOIN = 5.0
 """Seconds that the bot's seat is kept, beyond those that it has to ask again."""
 
 
-class Visit:
+class Visit(Guest):
     """A connection that is on."""
 
     def __init__(self, desk: Desk, wire: CheckedWire, nursery: trio.Nursery, manners: Manners) -> None:
         self.slow, self.nursery, self.manners = desk.slow, nursery, manners
-        self.exchange = Exchange(trio.current_time)
+        super().__init__(desk, wire)
         self.hub = BotHub(Terms(rejoin=desk.patience + _REJOIN), self)
         self.speaks_as_original = False
         """Whether the bot is told what the original server would tell."""
-        self._checkup: Checkup | None = None
-        self._desk, self._wire = desk, wire
-        self._play = Play(is_on=False)
         self._games = self._excused = 0
         """Games so far, and messages that may be refused because of what the server itself said."""
         self._was_original = False
@@ -61,16 +61,15 @@ class Visit:
         self._opponent_leaves: Callable[[], None] = lambda: None
         self._pending: frozenset[Topic] = frozenset()
         """What the last game showed, if the bot goes on after it."""
-        self._was_refused = self._closes = self._is_dismissed = False
-        self._step = 0
-        """Counts what the bot was expected to do, or did: what was expected at another number is over."""
-        self._expect(Topic.ENTRY, "it said nothing")
+        self._was_refused = self._closes = self._is_dismissed = self._is_kept_waiting = False
+        self._expected = Expected(nursery, wire, desk.patience, self._failed_to)
+        self._expected.next(Topic.ENTRY, "it asked for no game")
 
     # What the hub says of the bot.
 
     def enters(self, name: str) -> Objection:
         """Take note that the bot asks for a game; return why it gets none."""
-        self._step += 1
+        self._expected.done()
         checkup = self._known(name)
         checkup.right(Topic.ENTRY)
         if self._was_refused:
@@ -80,38 +79,43 @@ class Visit:
             return NOTHING
         self._was_refused = True
         self.exchange.note("this is refused, to see what comes next")
-        self._expect(Topic.REFUSED, "it said nothing more, nor did it hang up")
+        self._expected.next(Topic.REFUSED, "it said nothing more, nor did it hang up")
         return Objection.TABLE_FULL
 
-    def waits(self) -> bool | None:
-        """Take note that the bot waits; return whether it moves first, None where there is no game left."""
-        self._step += 1
+    def waits(self) -> tuple[bool, float] | None:
+        """Take note that the bot waits; return whether it moves first, and in how many seconds. None where
+        there is no game left.
+        """
+        self._expected.done()
         checkup = self._known()
-        opens = checkup.opens(fresh=not self._games)
+        fresh = not self._games
+        opens = checkup.opens(fresh=fresh)
         if opens is None or (self._games and not checkup.plays_on):
             self.nursery.start_soon(self._close)
             return None
-        return opens
+        self._is_kept_waiting = checkup.is_late(fresh=fresh)
+        return opens, self.slow if self._is_kept_waiting else 0.0
 
     def begins(self, side: Side, leave: Callable[[], None]) -> Task | None:
         """Take note that a game begins; return what is to be played. `leave` lets the opponent leave."""
-        self._step += 1
+        self._expected.done()
         checkup = self._known()
         task = checkup.take(bot_opens=side == FIRST, fresh=not self._games)
         self._before, self._opponent_leaves = self._play.title, leave
         self._was_original = self.speaks_as_original
-        self._play = Play(task, opens=side == FIRST)
+        self._play = Play(task, opens=side == FIRST, is_done=self._is_kept_waiting)
+        self._is_kept_waiting = False
         self._games += 1
         if task is None:
             self.nursery.start_soon(self._close)
         else:
             self.exchange.note(f"game {checkup.games}: {task.scenario.title}")
-            self._wire.pace = task.scenario.pace
+            self._wire.change_pace(task.scenario.pace)
         return task
 
     def moved(self, board: Board) -> None:
         """Take note of the bot's legal move."""
-        self._step += 1
+        self._expected.done()
         checkup = self._known()
         checkup.right(Topic.REPLY if len(board.moves) > 1 else Topic.OPENING)
         self._play.moved(board)
@@ -121,7 +125,7 @@ class Visit:
 
     def over(self, ended: Ended) -> None:
         """Take note of a game's end."""
-        self._step += 1
+        self._expected.done()
         play = self._play
         if play.task is None or self._closes:
             return
@@ -129,15 +133,15 @@ class Visit:
             self._excused += play.crosses + _MORE * self.speaks_as_original
         play.is_on = play.is_asked = False
         if play.is_lost_on_time(ended):
-            self._fail(play.task, "its time was up")
+            self._fail(play.task, "it did not move before its time was up")
         elif ended.leaver == play.side:
-            self._fail(play.task, "it hung up in the middle of the game")
+            self._fail(play.task, "it hung up before the game was over")
         elif play.is_forfeited(ended):
             self._known().spoiled(play.task)
         else:
             self._pending = play.seen(ended)
             self._known().finished(play.task, self._pending)
-            self._expect(None, "it asked for no other game")
+            self._expected.next(None, "it asked for no other game")
 
     # What the bot says, and is told.
 
@@ -151,7 +155,7 @@ class Visit:
                 self.speaks_as_original = task is not None and task.scenario.as_original
             case ToMove():
                 self._play.asked(event.board)
-                self._expect(Topic.REPLY, "no move came")
+                self._expected.next(Topic.REPLY, "no move came")
                 if self._play.is_due(Deed.LEAVE_ASKED):
                     self._opponent_leaves()
                 elif self._play.is_due(Deed.BOT_LOSES_ON_TIME):
@@ -165,7 +169,9 @@ class Visit:
 
     def unreadable(self, text: str) -> None:
         """Hear that the bot said something that is no message."""
-        self.fault(self._desk.book.unreadable(text), f"it said {text[:80].rstrip()!r}, which is no message")
+        hint = "" if self._games else self._desk.hint(text)
+        words = f"it said {text[:80].rstrip()!r}, which is no message here{hint}"
+        self.fault(self._desk.book.unreadable(text), words)
 
     def _refuses(self, objections: Objection, asked: Message) -> None:
         topic = self._desk.book.refused(asked, objections)
@@ -174,8 +180,9 @@ class Visit:
         if self._excused:
             self._excused -= 1
             return
-        words = f"it said {self.exchange.latest[:80]}: {_words(objections)}"
+        words = f"it said {self.exchange.latest[:80]}, but {in_words(objections)}"
         self._play.refusals += 1
+        self._play.refused = topic
         self.fault(topic, words)
         if self._play.refusals == _STUCK:
             if not self._play.is_faulted:
@@ -188,9 +195,16 @@ class Visit:
 
     def ping(self) -> None:
         """Ping the bot."""
-        if self._wire.frames:
+        if self._wire.frames and not self._closes:
             self._wire.ping()
-            self.nursery.start_soon(self._wire.drain)
+            self.nursery.start_soon(self._wire.flush)
+
+    async def relay(self) -> None:
+        """Tell the bot of an illegal move as the original server does."""
+        self.exchange.said(self._desk.book.relay)
+        self._wire.write(self._desk.book.relay.encode())
+        await self._wire.flush()
+        await trio.sleep(_MOMENT)
 
     # What is expected.
 
@@ -199,18 +213,10 @@ class Visit:
             self._known().stayed(self._pending)
             self._pending = frozenset()
 
-    def _expect(self, topic: Topic | None, words: str) -> None:
-        """Expect the bot to do something in time."""
-        self._step += 1
-        self.nursery.start_soon(self._wait, self._step, topic, words)
-
-    async def _wait(self, step: int, topic: Topic | None, words: str) -> None:
-        with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
-            await self._wire.drain()
-        await trio.sleep(self._desk.patience)
-        if self._step != step or self._closes:
+    async def _failed_to(self, topic: Topic | None, words: str) -> None:
+        """Make something of it that the bot did not do what was expected."""
+        if self._closes:
             return
-        words = f"{words} within {self._desk.patience:g} s"
         self.exchange.note(words)
         if self._wire.unfinished:
             self.fault(Topic.ENDS, f"{words}, only {self._wire.unfinished[:60]!r} without an end")
@@ -232,23 +238,14 @@ class Visit:
 
     # What it comes to.
 
-    def fault(self, topic: Topic, words: str, *, is_grave: bool | None = None) -> None:
-        """Hold something against the bot, once in a game."""
-        rule, play = self._desk.book.rules.get(topic), self._play
-        if rule is None or (not is_grave and (play.is_faulted or topic in play.remarked)):
-            return
-        grave = rule.is_grave if is_grave is None else is_grave
-        play.remarked.add(topic)
-        play.is_faulted = play.is_faulted or grave
-        self._known().wrong(self._fault(topic, words, is_grave=grave))
-
     def _fail(self, task: Task, words: str) -> None:
         """Hold against the bot that it did not go on with a game."""
         play, checkup = self._play, self._known()
         if play.is_faulted:
             return
         play.is_faulted = True
-        if self._was_original and not play.has_moved:  # which leaves the connection in confusion
+        is_confused = self._was_original and self.manners.afterwards is Afterwards.STEP_OUT
+        if is_confused and not play.has_moved:
             checkup.spoiled(task)
             return
         after = frozenset[Topic]() if play.has_moved else self._pending
@@ -259,13 +256,17 @@ class Visit:
 
     def ended(self) -> None:
         """Take note that the connection is over."""
-        if self._checkup is None and not self.exchange.latest:
-            return  # it may have been somebody who looks which ports are open
+        if not self.is_known:
+            return
         checkup = self._known()
+        if not self._play.is_faulted:
+            checkup.went(self._fault(Topic.ENTRY, "it hung up and had not asked for a game"))
         if self._wire.has_ponged:
             checkup.right(Topic.PING)
         elif self._wire.pings and self._is_dismissed:
             self.fault(Topic.PING, "no pong came", is_grave=True)
+        if self._is_kept_waiting and not self._is_dismissed:
+            checkup.gave_up(self._fault(Topic.WAIT, "it hung up while it waited for an opponent"))
         if self._pending and self._is_dismissed:
             checkup.unsettled(self._pending)
         elif self._pending:
@@ -276,17 +277,3 @@ class Visit:
             checkup.right(Topic.CLOSE)
         elif self._is_dismissed and not self._play.is_faulted:
             self.fault(Topic.CLOSE, f"its end was still open after {self._desk.patience:g} s")
-
-    def _known(self, name: str | None = None) -> Checkup:
-        """Return the bot's checkup, of the first name that it gives here."""
-        if self._checkup is None:
-            self._checkup = self._desk.of(name)
-            self._checkup.connections += 1
-        return self._checkup
-
-    def _fault(self, topic: Topic, words: str, *, is_grave: bool = True) -> Fault:
-        return Fault(topic, words, self._play.title, self.exchange.lines(), is_grave)
-
-
-def _words(objections: Objection) -> str:
-    return " and ".join(str(each.name).lower().replace("_", " ") for each in objections)

@@ -4,6 +4,7 @@ Knows bytes, and where messages end among them: behind LF, or with a frame. Does
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import trio
 
@@ -19,6 +20,8 @@ _HEAD, _TAIL = 8, 2
 """Bytes at the beginning and at the end of a message that come one by one, where it comes in pieces."""
 _STRIDE = 13
 """Bytes of each other piece: a long message would take seconds, with many bots at once."""
+_FIRST = 1024
+"""Bytes that are kept of how the bot began."""
 _PING = b"\x89\x04c4gw"
 _PONG = 0x8A
 _EXTENDED = {126: 2, 127: 8}
@@ -32,8 +35,12 @@ class CheckedWire(Wire):
         """Say whether it carries websocket frames, and how long the bot has to hang up; call it first."""
         self._end, self._gap = (frame_end, _GAP) if frames else (line_end, _LINE_GAP)
         self.frames, self._patience = frames, patience
+        self.first = b""
+        """How the bot began."""
+        self.is_watched = False
+        """Whether what is read is the bot's own words, and no handshake of TLS."""
         self.pings = 0
-        self.pace = Pace.MESSAGES
+        self.pace = self._next_pace = Pace.MESSAGES
         self._next = 0.0
         self._left = self._whole = 0
         """Bytes of the message that is being sent: those to come, and all."""
@@ -43,6 +50,8 @@ class CheckedWire(Wire):
         """Whether the bot answered a ping."""
         self.has_hung_up = False
         """Whether the bot has hung up, first or in answer."""
+        self.is_cut_off = False
+        """Whether the server has hung up first."""
 
     _end: Callable[[bytes], int]
 
@@ -50,7 +59,9 @@ class CheckedWire(Wire):
         """Return the bytes that arrived, as the wire does."""
         data = super().read()
         if data:
-            self._look_at(data)
+            self.first = self.first or data[:_FIRST]
+            if self.is_watched:
+                self._look_at(data)
         elif data == b"":
             self.has_hung_up = True
         return data
@@ -68,6 +79,17 @@ class CheckedWire(Wire):
         self.pings += 1
         self._backlog += _PING
 
+    def change_pace(self, pace: Pace) -> None:
+        """Divide what is written so from now on; what came together stays so until all has left."""
+        self._next_pace = pace
+        if self.pace is not Pace.TOGETHER:
+            self.pace = pace
+
+    async def flush(self) -> None:
+        """Wait until all has left, or the bot is gone."""
+        with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+            await self.drain()
+
     async def _send_some(self) -> None:
         size = self._piece()
         with trio.CancelScope() as self._sending:
@@ -75,6 +97,8 @@ class CheckedWire(Wire):
             sent = await self._socket.send_more(self._backlog[:size])
             del self._backlog[:sent]
             self._left -= sent
+        if not self._backlog:
+            self.pace = self._next_pace
         self._next = trio.current_time() + (_BYTE_GAP if self._left else self._gap)
 
     def _piece(self) -> int:
@@ -99,6 +123,7 @@ class CheckedWire(Wire):
             with trio.move_on_after(self._patience):
                 await self.drain()
                 await self._socket.send_eof()
+                self.is_cut_off = True
                 await self._drop()
                 self.has_hung_up = True
         except (trio.BrokenResourceError, trio.ClosedResourceError, trio.BusyResourceError):

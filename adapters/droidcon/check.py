@@ -4,14 +4,16 @@ Knows the clauses that a client can keep or break, and which of them a refused c
 """
 
 from argparse import Namespace
+from collections.abc import Iterable
 
 from adapters.check.rules import Book, Message, Rule, Topic
 from adapters.droidcon.codec import DroidconCodec
-from adapters.droidcon.messages import Join, Name, Put
+from adapters.droidcon.messages import ClientMessage, Join, Name, Put, ServerMessage
 from adapters.droidcon.translator import DroidconTranslator
-from gateway.game.events import Objection
+from gateway.game.events import Ended, Event, Objection
 
 _RULES = {
+    Topic.TRANSPORT: Rule("1.1", "comes by TCP, and sends lines", "connect by plain TCP, and send lines"),
     Topic.ENDS: Rule(
         "1.2", "ends each command with LF or CR LF", "send a newline behind each command, at once"
     ),
@@ -43,6 +45,12 @@ _RULES = {
     Topic.AGAIN: Rule(
         "3.4", "joins once", "send JOIN once for each connection; the seat is kept from game to game"
     ),
+    Topic.WAIT: Rule(
+        "3.1",
+        "waits in its channel until an opponent comes",
+        "do not let the socket time out between JOIN and NEW_GAME: nobody may come for hours",
+        behind=Topic.SLOW,
+    ),
     Topic.OPENING: Rule(
         "4.1", "moves first when it hears YOUR_MOVE", "answer YOUR_MOVE behind NEW_GAME by PUT"
     ),
@@ -68,24 +76,37 @@ _RULES = {
     ),
     Topic.LEFT: Rule(
         "4.8",
-        "takes YOU_WON in the middle of a game, when the opponent leaves",
+        "copes with YOU_WON in the middle of a game, when the opponent leaves",
         "let a result end the game whatever the board says, also while it is the opponent's move",
     ),
     Topic.LEFT_ASKED: Rule(
         "4.11",
-        "takes YOU_WON while it thinks about a move",
+        "copes with YOU_WON while it thinks about a move",
         "let a result end the game also while you think; a PUT that is late for it is dropped",
         behind=Topic.LEFT,
     ),
     Topic.ABORTED: Rule(
         "4.13",
-        "takes YOU_WON at the beginning of a game, when the opponent leaves",
+        "copes with YOU_WON at the beginning of a game, when the opponent leaves",
         "let a result end the game also if the opponent has not moved yet",
         behind=Topic.LEFT,
     ),
+    Topic.QUIRK: Rule(
+        "4.8",
+        "copes with NEW_GAME in the middle of a game, as the original says it when an opponent has left",
+        "begin anew at NEW_GAME, whether or not the game before has had a result",
+        is_grave=False,
+    ),
+    Topic.RELAY: Rule(
+        "5.2",
+        "copes with an illegal PUT of the opponent's, as the original passes it on",
+        "do not fail at a PUT of a column that there is not, or that is full: YOU_WON follows",
+        is_grave=False,
+        behind=Topic.SLOW,
+    ),
     Topic.ILLEGAL: Rule(
         "5.2",
-        "takes YOU_WON and a hang-up after an opponent's illegal move",
+        "copes with YOU_WON and a hang-up after an opponent's illegal move",
         "let YOU_WON end the game without a PUT of the opponent's before it; connect anew for another series",
         behind=Topic.LEFT,
     ),
@@ -113,12 +134,12 @@ _RULES = {
     ),
     Topic.TIME: Rule(
         "6.4",
-        "takes YOU_LOST while it thinks, when its time is up",
+        "copes with YOU_LOST while it thinks, when its time is up",
         "let a result end the game also while you think",
     ),
     Topic.LATE: Rule(
         "6.5",
-        "takes YOU_WON when the opponent's time is up",
+        "copes with YOU_WON when the opponent's time is up",
         "let a result end the game whatever the board says, also while it is the opponent's move",
         behind=Topic.LEFT,
     ),
@@ -147,8 +168,17 @@ def _refused(message: Message, objections: Objection) -> Topic | None:
             return Topic.WORDS
 
 
+class _Original(DroidconTranslator):
+    """Says nothing when the opponent leaves, as the original server (PROTOCOL.md 4.8)."""
+
+    def observe(self, event: Event, asked: ClientMessage | str | None = None) -> Iterable[ServerMessage]:
+        """Return what the client is told of `event`."""
+        told = super().observe(event, asked)
+        return () if isinstance(event, Ended) and event.leaver is not None else told
+
+
 def _translator(options: Namespace, target: str, original: bool) -> DroidconTranslator:
-    return DroidconTranslator(options.rounds)
+    return (_Original if original else DroidconTranslator)(options.rounds)
 
 
-BOOK = Book(_RULES, lambda _: Topic.WORDS, _refused, DroidconCodec, _translator)
+BOOK = Book(_RULES, lambda _: Topic.WORDS, _refused, DroidconCodec, _translator, relay="PUT 7\n")

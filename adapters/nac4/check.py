@@ -13,6 +13,7 @@ from gateway.game.commands import LOBBY
 from gateway.game.events import Objection
 
 _RULES = {
+    Topic.TRANSPORT: Rule("1.1", "comes by websocket", "connect by websocket, to ws://HOST:PORT/"),
     Topic.PING: Rule("1.1", "answers pings", "read the websocket also while the opponent thinks"),
     Topic.CLOSE: Rule(
         "1.11", "hangs up when the server does", "answer a close frame, and close the connection"
@@ -37,6 +38,12 @@ _RULES = {
         "ends, or tries again, at not-connected",
         "look at the first answer: behind not-connected comes no game; connect anew, or end",
         is_grave=False,
+    ),
+    Topic.WAIT: Rule(
+        "4.1",
+        "waits behind connected until an opponent comes",
+        "do not time out between connected and newgame: nobody may come for hours",
+        behind=Topic.SLOW,
     ),
     Topic.OPENING: Rule("5.1", "moves first at genmove with an empty board", "answer genmove with playmove"),
     Topic.REPLY: Rule("5.2", "answers genmove with playmove", "answer each genmove with one playmove"),
@@ -66,24 +73,24 @@ _RULES = {
     ),
     Topic.LEFT: Rule(
         "5.10",
-        "takes endgame with Disconnected, while the opponent is to move",
+        "copes with endgame with Disconnected, while the opponent is to move",
         "let endgame end the game whatever its last word: Ok, Timeout or Disconnected;"
         " for a client that cannot, the server has --nac4-original",
     ),
     Topic.QUIRK: Rule(
         "5.11",
-        "takes endgame with Ok in the middle of a game, as the original says it",
+        "copes with endgame with Ok in the middle of a game, as the original says it",
         "believe the status, and not the board: the opponent has left",
     ),
     Topic.LEFT_ASKED: Rule(
         "5.12",
-        "takes endgame while it thinks about a move",
+        "copes with endgame while it thinks about a move",
         "let endgame end the game also while you think; a playmove that is late for it is dropped",
         behind=Topic.LEFT,
     ),
     Topic.ABORTED: Rule(
         "5.14",
-        "takes endgame at the beginning of a game, when the opponent leaves",
+        "copes with endgame at the beginning of a game, when the opponent leaves",
         "let endgame end the game also if the opponent has not moved yet",
         behind=Topic.LEFT,
     ),
@@ -92,13 +99,13 @@ _RULES = {
     ),
     Topic.TIME: Rule(
         "6.4",
-        "takes endgame with Timeout, when its own time is up",
+        "copes with endgame with Timeout, when its own time is up",
         "let endgame end the game also while you think",
         behind=Topic.LATE,
     ),
     Topic.LATE: Rule(
         "6.5",
-        "takes endgame with Timeout, when the opponent's time is up",
+        "copes with endgame with Timeout, when the opponent's time is up",
         "let endgame end the game whatever its last word: Ok, Timeout or Disconnected",
     ),
     Topic.ILLEGAL: Rule(

@@ -138,3 +138,14 @@ async def test_what_has_left_and_what_is_closed_counts_no_more() -> None:
     await other.aclose()
     assert backlogs.total == 0
     await client.aclose()
+
+
+async def test_wire_whose_stream_has_ended_is_closed_without_another_look(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client, server = trio.testing.memory_stream_pair()
+    wire = wired(server)
+    await client.send_eof()
+    assert await wire.receive_some() == b""
+    monkeypatch.delattr(type(wire._socket), "listen")
+    await wire.linger()

@@ -151,6 +151,19 @@ def test_start_that_was_not_heard_is_said_again() -> None:
     assert talk.doubt() == [REQUEST]
 
 
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_move_that_crosses_the_end_of_its_game_asks_for_no_second_game(is_lost: bool) -> None:
+    """It is ignored behind `disconnected`, and the player has started again by then."""
+    talk = talking(state(1))
+    talk.move(3)
+    if is_lost:  # and the player has asked how the game stands
+        assert heard(talk, ignored("Invalid move")) == [REQUEST]
+    heard(talk, Disconnected())
+    assert talk.again()[1] == [START]
+    assert heard(talk, ignored(UNHEARD)) == []
+    assert heard(talk, state(2)) == [Began(SECOND)]
+
+
 def test_answer_to_a_doubt_does_not_spoil_the_connection() -> None:
     talk = talking()
     talk.doubt()

@@ -150,6 +150,8 @@ def test_games_are_complete_at_their_number_and_never_without_one() -> None:
         ("http://host:1", True, None),
         ("ws://", True, None),
         ("ws://me@host:1", True, None),
+        ("ws://ws://host:1", True, None),
+        ("host:", False, None),
         ("", False, None),
         (":1", False, None),
         ("host:0", False, None),

@@ -7,7 +7,7 @@ import pytest
 from adapters.check.checkup import Checkup
 from adapters.check.record import Fault
 from adapters.check.rules import Rule, Topic
-from adapters.check.scenarios import Scenario
+from adapters.check.scenarios import Deed, Scenario
 from adapters.check.strategies import beat
 
 RULES = {topic: Rule("1.1", "obeys", "obey") for topic in Topic}
@@ -160,3 +160,48 @@ def test_bot_that_cannot_take_merged_messages_may_stall_anywhere():
     made.wrong(fault(Topic.MERGED))
     made.wrong(fault(Topic.TURN))
     assert wrong(made) == {Topic.MERGED, Topic.TURN}
+
+
+LATE = Scenario(Topic.WAIT, "the opponent comes late", beat, deed=Deed.COME_LATE)
+
+
+def test_opponent_comes_late_only_where_a_connection_begins():
+    made = checkup(LATE, PLAIN)
+    assert made.is_late(fresh=True)
+    assert not made.is_late(fresh=False)
+    assert take(made, PLAIN, fresh=False)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_bot_that_does_not_wait_for_its_opponent_is_wrong_if_it_does_so_again(times):
+    made = checkup(LATE)
+    for _ in range(times):
+        made.gave_up(fault(Topic.WAIT))
+    if times == 1:
+        made.finished(take(made, LATE), frozenset({Topic.WAIT}))
+    assert wrong(made) == ({Topic.WAIT} if times == 2 else set())
+
+
+@pytest.mark.parametrize("is_grave", [False, True])
+def test_bot_that_fails_at_what_only_the_original_does_is_wrong_where_the_rule_says_so(is_grave):
+    quirk = Scenario(Topic.QUIRK, "", beat, as_original=True)
+    made = Checkup("ann", RULES | {Topic.QUIRK: replace(RULES[Topic.QUIRK], is_grave=is_grave)}, [quirk])
+    fail_twice(made, quirk)
+    assert wrong(made) == ({Topic.QUIRK} if is_grave else set())
+    assert [each.topic for each in made.faults] == [Topic.QUIRK]
+
+
+@pytest.mark.parametrize("enters", [False, True])
+def test_bot_that_comes_and_goes_is_wrong_if_it_never_asks_for_a_game(enters):
+    made = Checkup("ann", RULES, ())
+    made.went(fault(Topic.ENTRY))
+    if enters:
+        made.right(Topic.ENTRY)
+    assert wrong(made) == (set() if enters else {Topic.ENTRY})
+
+
+def test_bot_that_hangs_up_when_another_connection_has_its_late_opponent_ends_no_check():
+    made = checkup(LATE)
+    take(made, LATE)
+    made.gave_up(fault(Topic.WAIT))
+    assert wrong(made) == set()

@@ -27,5 +27,5 @@ def test_each_dialect_has_a_rule_for_what_every_bot_has_to_do(dialect):
 
 def test_each_topic_is_seen_by_a_game_or_in_passing():
     by_game = {each.topic for each in SCENARIOS}
-    entering = {Topic.ENTRY, Topic.NAME, Topic.AGAIN, Topic.REFUSED}
+    entering = {Topic.TRANSPORT, Topic.ENTRY, Topic.NAME, Topic.AGAIN, Topic.REFUSED}
     assert {*Topic} == by_game | entering | {*PROHIBITIONS} | {Topic.PING, Topic.CLOSE}

@@ -30,6 +30,16 @@ def test_first_line_ends_behind_its_newline():
     assert line_end(b"NEW") == 3
 
 
+async def test_how_a_bot_began_is_kept_and_not_what_it_went_on_to_say():
+    ours, theirs = trio.testing.memory_stream_pair()
+    wire = CheckedWire(cast("DirectSocket", MemorySocket(ours)))
+    wire.prepare(frames=False, patience=1.0)
+    for said in (b"GET /" + bytes(2000), b"more"):
+        await theirs.send_all(said)
+        await wire.receive_some()
+    assert wire.first == b"GET /" + bytes(1019)
+
+
 MESSAGES = [b"SUCCESS\n", b"NEW_GAME\n", b"PUT 3\n", b"x" * 100 + b"\n"]
 
 
@@ -38,7 +48,7 @@ async def packets(pace: Pace) -> list[bytes]:
     ours, theirs = trio.testing.lockstep_stream_pair()
     wire = CheckedWire(cast("DirectSocket", MemorySocket(ours)))
     wire.prepare(frames=False, patience=1.0)
-    wire.pace = pace
+    wire.change_pace(pace)
     found: list[bytes] = []
 
     async def send() -> None:
@@ -68,3 +78,16 @@ async def test_each_byte_is_a_packet_and_a_long_message_takes_few(autojump_clock
     assert [len(each) for each in found[: short + 8]] == [1] * (short + 8)
     assert len(found[short:]) < 20
     assert [len(each) for each in found[-2:]] == [1, 1]
+
+
+async def test_end_of_a_game_that_came_together_comes_with_the_beginning_of_the_next(autojump_clock):
+    ours, theirs = trio.testing.memory_stream_pair()
+    wire = CheckedWire(cast("DirectSocket", MemorySocket(ours)))
+    wire.prepare(frames=False, patience=1.0)
+    wire.change_pace(Pace.TOGETHER)
+    wire.change_pace(Pace.MESSAGES)
+    for expected in (b"".join(MESSAGES), MESSAGES[0]):
+        wire.write(b"".join(MESSAGES))
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(wire.flush)
+            assert await theirs.receive_some() == expected

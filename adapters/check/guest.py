@@ -1,0 +1,83 @@
+"""Whose a connection is, and what is held against that bot.
+
+Knows the desk's checkups, the game that is on, and what went over the wire. Does not know the hub. The rule
+it keeps: who begins as no client of the dialect does is no bot, and nothing is held against anybody for it.
+"""
+
+from typing import Protocol
+
+import trio
+
+from adapters.check.checkup import Checkup
+from adapters.check.play import Play
+from adapters.check.record import Exchange, Fault
+from adapters.check.rules import Book, Topic
+from adapters.check.wire import CheckedWire
+
+
+class Desk(Protocol):
+    """Where the checkups are."""
+
+    patience: float
+    """Seconds in which a bot has to do something."""
+    slow: float
+    """Seconds that a slow opponent takes."""
+    book: Book
+
+    def of(self, name: str | None) -> Checkup:
+        """Return the checkup of a bot, by its name if that is known."""
+
+    def strange(self, first: bytes) -> str:
+        """Return what is wrong with a connection that begins so; empty if a bot's may."""
+
+    def hint(self, text: str) -> str:
+        """Return of which other dialect a text is, as the end of a sentence; empty if of none."""
+
+
+class Guest:
+    """Who is at the other end of a connection."""
+
+    def __init__(self, desk: Desk, wire: CheckedWire) -> None:
+        self.exchange = Exchange(trio.current_time)
+        self._desk, self._wire = desk, wire
+        self._checkup: Checkup | None = None
+        self._play = Play(is_on=False)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether a bot has spoken; others may look which ports are open, or be lost."""
+        return self._checkup is not None or (bool(self.exchange.latest) and not self._is_lost)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is to be seen of the bot."""
+        return self._is_lost or (self._checkup is not None and self._checkup.is_over)
+
+    def plays(self, checkup: Checkup) -> bool:
+        """Whether a game of this bot is on here."""
+        return self._checkup is checkup and self._play.is_on
+
+    @property
+    def _is_lost(self) -> bool:
+        return not self._wire.frames and bool(self._desk.strange(self._wire.first))
+
+    def fault(self, topic: Topic, words: str, *, is_grave: bool | None = None) -> None:
+        """Hold something against the bot, once in a game."""
+        rule, play = self._desk.book.rules.get(topic), self._play
+        if rule is None or self._is_lost or (not is_grave and (play.is_faulted or topic in play.remarked)):
+            return
+        grave = rule.is_grave if is_grave is None else is_grave
+        play.remarked.add(topic)
+        play.is_faulted = play.is_faulted or grave
+        self._known().wrong(self._fault(topic, words, is_grave=grave))
+
+    def _known(self, name: str | None = None) -> Checkup:
+        """Return the bot's checkup, of the first name that it gives here."""
+        if self._checkup is None:
+            self._checkup = self._desk.of(name)
+            self._checkup.connections += 1
+            self._checkup.right(Topic.TRANSPORT)
+        return self._checkup
+
+    def _fault(self, topic: Topic, words: str, *, is_grave: bool = True) -> Fault:
+        return Fault(topic, words, self._play.title, self.exchange.lines(), is_grave)

@@ -1,0 +1,67 @@
+"""The bots that a check starts: their commands, what it says of those that do not come, and their end."""
+
+import argparse
+import math
+import os
+
+import pytest
+import trio
+
+from adapters.check import runs
+from adapters.check.runs import command, keep_running
+
+
+@pytest.mark.parametrize("text", ["", " ", "''", "python 'bot.py"])
+def test_command_that_starts_nothing_is_a_wrong_option(text):
+    with pytest.raises(argparse.ArgumentTypeError):
+        command(text)
+
+
+async def test_bot_that_keeps_ending_is_given_up_and_shown_with_what_it_said_last(
+    autojump_clock, capsys, monkeypatch
+):
+    monkeypatch.setattr(runs, "_NOTICE", math.inf)  # the clock runs ahead of a process
+    said, given_up = r"""sh -c 'printf "a\033[31mb\nlast words\n" >&2; exit 3'""", trio.Event()
+    await keep_running(said, "127.0.0.1:9", lambda: 0, given_up.set)
+    assert given_up.is_set()
+    first, *rest = capsys.readouterr().err.splitlines()
+    assert first.endswith("ended with status 3, without a connection:")
+    assert rest == [r"a\x1b[31mb", "last words"]
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [(b"one\nwhere?\n", [":", "one", "where?"]), (b"", [", and has said nothing"])],
+)
+async def test_bot_that_goes_elsewhere_is_told_with_its_words(autojump_clock, capsys, tmp_path, said, told):
+    log = tmp_path / "stderr"
+    log.write_bytes(said)
+    await runs._remind("'bot' has not connected", lambda: 0, log)
+    assert capsys.readouterr().err.splitlines() == [f"'bot' has not connected after 10 s{told[0]}", *told[1:]]
+
+
+async def test_bot_that_says_nothing_is_told_of_while_it_runs(autojump_clock, capsys):
+    with trio.move_on_after(30):
+        await keep_running("sleep 1000", "127.0.0.1:9", lambda: 0, trio.Event().set)
+    told = "'sleep 1000' has not connected to 127.0.0.1:9 after 10 s, and has said nothing\n"
+    assert capsys.readouterr().err == told
+
+
+async def test_bot_that_has_connected_is_not_told_of(autojump_clock, capsys):
+    with trio.move_on_after(30):
+        await keep_running("sleep 1000", "127.0.0.1:9", lambda: 1, trio.Event().set)
+    assert capsys.readouterr().err == ""
+
+
+async def test_bot_ends_with_all_that_it_has_started(tmp_path):
+    """The pipe ends when nobody has it open any more."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    async with trio.open_nursery() as nursery:
+        bot = f"sh -c 'sh -c \"echo on; sleep 1000; true\" > {fifo}; true'"
+        nursery.start_soon(keep_running, bot, "127.0.0.1:9", lambda: 0, trio.Event())
+        async with await trio.open_file(fifo) as pipe:
+            assert await pipe.readline() == "on\n"
+            nursery.cancel_scope.cancel()
+            with trio.fail_after(30, shield=True):
+                assert await pipe.read() == ""

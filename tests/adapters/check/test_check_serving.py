@@ -1,0 +1,140 @@
+"""When a check is over, and what it says of bots that did not come."""
+
+from argparse import Namespace
+
+import pytest
+import trio
+import trio.testing
+
+from adapters.check.rules import Topic
+from adapters.check.serving import NAMELESS, Desk
+from adapters.front_ends import DIALECTS
+
+
+def desk_for(bots: int) -> Desk:
+    return Desk(DIALECTS[0], Namespace(patience=1.0, slow=1.0, wait=1.0, bots=bots))
+
+
+def test_bot_that_cannot_come_does_not_end_the_check_of_another():
+    desk = desk_for(2)
+    desk.give_up()
+    assert not desk.is_done.is_set()
+    desk.give_up()
+    assert desk.is_done.is_set()
+
+
+async def test_check_is_over_if_no_bot_that_was_started_ever_connects(autojump_clock):
+    desk = desk_for(1)
+    await desk.wait_for_first()
+    assert desk.is_done.is_set()
+    assert desk.conclude() == []
+
+
+@pytest.mark.parametrize("probes", [1, 3])
+async def test_who_looks_once_whether_the_port_is_open_ends_nothing(probes):
+    desk = desk_for(1)
+    desk.options.wait = 0.0
+    for _ in range(probes):
+        listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
+        stream = await trio.testing.open_stream_to_socket_listener(listener)
+        ours = await listener.accept()
+        await stream.aclose()
+        await desk.serve(ours)
+        await listener.aclose()
+    assert desk.is_done.is_set() == (probes == 3)
+    (found,) = desk.conclude()
+    assert (found.name, found.connections) == (NAMELESS, probes)
+    assert found.faults[0].words == "it hung up without a word"
+
+
+@pytest.mark.parametrize("answers", [False, True])
+async def test_who_says_nothing_until_the_server_hangs_up_said_nothing_in_time(answers, autojump_clock):
+    desk = desk_for(1)
+    listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
+    stream = await trio.testing.open_stream_to_socket_listener(listener)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(desk.serve, await listener.accept())
+        while await stream.receive_some():
+            pass
+        if answers:
+            await stream.aclose()
+    await stream.aclose()
+    await listener.aclose()
+    assert desk.is_done.is_set()
+    (found,) = desk.conclude()
+    assert [each.words for each in found.faults] == ["it said nothing in time"]
+
+
+OPENING = (
+    b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+)
+CLOSE = b"\x88\x80\0\0\0\0"
+
+
+@pytest.mark.parametrize("farewell", [b"", CLOSE])
+async def test_bot_that_hangs_up_before_its_first_message_has_come_by_websocket(farewell, autojump_clock):
+    desk = desk_for(1)
+    desk.options.nac4_original = False
+    listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
+    stream = await trio.testing.open_stream_to_socket_listener(listener)
+    async with trio.open_nursery() as nursery:
+        await stream.send_all(OPENING)
+        nursery.start_soon(desk.serve, await listener.accept())
+        assert (await stream.receive_some()).startswith(b"HTTP/1.1 101")
+        await stream.send_all(farewell)
+        await stream.aclose()
+    await listener.aclose()
+    assert desk.is_done.is_set()
+    (found,) = desk.conclude()
+    assert [(each.topic, each.words) for each in found.faults] == [
+        (Topic.ENTRY, "it hung up before its first message")
+    ]
+
+
+async def test_who_looks_whether_the_port_is_open_keeps_no_check_from_its_end(autojump_clock):
+    desk = Desk(
+        next(each for each in DIALECTS if not each.scheme),
+        Namespace(patience=5.0, slow=1.0, wait=1.0, bots=1, rounds=1),
+    )
+    listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
+    async with trio.open_nursery() as nursery:
+
+        async def come() -> trio.SocketStream:
+            stream = await trio.testing.open_stream_to_socket_listener(listener)
+            nursery.start_soon(desk.serve, await listener.accept())
+            return stream
+
+        bot = await come()
+        await bot.send_all(b"NAME ann\n")
+        await trio.testing.wait_all_tasks_blocked()
+        await bot.aclose()
+        await trio.sleep(0.5)
+        probe = await come()
+        await trio.sleep(1.0)  # the bot does not come again, but somebody is there
+        assert not desk.is_done.is_set()
+        await probe.aclose()
+    await listener.aclose()
+    assert desk.is_done.is_set()
+
+
+@pytest.mark.parametrize("kinds", [1, 25])
+async def test_of_many_strangers_a_few_are_kept(kinds, autojump_clock):
+    desk = desk_for(1)
+    desk.options.wait = 0.0
+    listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
+    for number in range(25):
+        stream = await trio.testing.open_stream_to_socket_listener(listener)
+        await stream.send_all(b"what %d\r\n\r\n" % (number % kinds))
+        await stream.send_eof()
+        await desk.serve(await listener.accept())
+        await stream.aclose()
+    await listener.aclose()
+    (found,) = desk.conclude()
+    assert (found.connections, len(found.faults)) == (25, 20)
+
+
+def test_bots_are_told_by_their_names():
+    desk = desk_for(2)
+    assert [desk.of(name).name for name in ("bob", "ann")] == ["bob", "ann"]
+    assert [each.name for each in desk.conclude()] == ["ann", "bob"]

@@ -1,0 +1,49 @@
+"""What one connection of a bot does to it, and what a bot that is gone does to the check."""
+
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+import trio
+import trio.testing
+from wires import MemorySocket
+
+from adapters.check.checkup import Checkup
+from adapters.check.visit import Visit
+from adapters.check.wire import CheckedWire
+from adapters.nac4.check import BOOK
+from adapters.nac4.translator import Nac4Translator
+from adapters.sockets import DirectSocket
+
+
+class Connected:
+    """A bot's connection, with nothing left to play."""
+
+    def __init__(self, nursery: trio.Nursery) -> None:
+        ours, self.bot = trio.testing.memory_stream_pair()
+        self.wire = CheckedWire(cast("DirectSocket", MemorySocket(ours)))
+        self.wire.prepare(frames=True, patience=1.0)
+        checkup = Checkup("ann", BOOK.rules, ())
+        desk = SimpleNamespace(patience=1.0, slow=1.0, book=BOOK, of=lambda _: checkup, strange=lambda _: "")
+        self.visit = Visit(desk, self.wire, nursery, Nac4Translator(None).manners)
+
+
+@pytest.fixture
+async def connected(autojump_clock):
+    async with trio.open_nursery() as nursery:
+        yield Connected(nursery)
+        nursery.cancel_scope.cancel()
+
+
+async def test_bot_that_is_gone_when_it_is_pinged_does_not_end_the_check(connected):
+    await connected.bot.aclose()
+    connected.visit.ping()
+    await trio.testing.wait_all_tasks_blocked()
+    assert connected.wire.pings == 1
+
+
+async def test_bot_that_the_server_hangs_up_on_is_not_pinged_any_more(connected):
+    assert connected.visit.waits() is None
+    await trio.testing.wait_all_tasks_blocked()
+    connected.visit.ping()
+    assert connected.wire.pings == 0
