@@ -48,7 +48,10 @@ def test_keys_go_through_the_moves(page: "Page") -> None:
     for key, count in {"Home": 0, "ArrowRight": 1, "ArrowLeft": 0, "End": MADE}.items():
         page.keyboard.press(key)
         expect(discs(page)).to_have_count(count)
+    position = "".join(str(int(each) + 1) for each in ILLEGAL_GAME[:MADE])
+    expect(page.locator(".position code")).to_have_text(position)
     page.keyboard.press("ArrowLeft")
+    expect(page.locator(".position code")).to_have_text(position[:-1])
     expect(page.get_by_role("slider")).to_have_attribute("aria-valuetext", f"move {MADE - 1} of {MADE}")
     expect(page.get_by_role("status")).to_contain_text(f"move {MADE - 1}")
 

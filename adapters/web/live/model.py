@@ -15,6 +15,7 @@ from adapters.web.live.rows import Begun, Complete, Over, Stands, Told
 from gateway.game.board import Side
 from gateway.game.facts import Came, GameStarted, Left, MoveMade, Standing, Vanished, Waits
 from gateway.game.ids import GameId
+from gateway.game.notation import position_string
 
 HELD = 8.0
 """Seconds for which a game is shown after its end."""
@@ -56,6 +57,7 @@ class Game:
             "round": started.round,
             "clock": started.clock,
             "moves": self.moves,
+            "position": position_string(map(int, self.moves)),
             "to_move": len(self.moves) & 1 if is_on else None,
             "left": self.left,
             "thinking": round(max(0.0, now - self.asked), 3) if is_on else 0.0,

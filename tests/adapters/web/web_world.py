@@ -70,7 +70,9 @@ def keep(database: Database, games: Sequence[GameRecord], both: tuple[Said, Said
         storing.store(connection, records)
         for side, lines in enumerate(both or ()):
             evidence = recorded(lines)
-            storing.enclose(connection, [Enclosure(each.game, side, evidence) for each in records])
+            storing.enclose(
+                connection, storing.packed([Enclosure(each.game, side, evidence) for each in records])
+            )
 
 
 class Idle:

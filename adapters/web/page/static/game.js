@@ -10,6 +10,7 @@ import { watch } from "./watch.js";
 const article = document.querySelector("article.game");
 const game = JSON.parse(article.dataset.game);
 const slider = article.querySelector(".track input");
+const position = article.querySelector(".position code");
 const where = article.querySelector(".where");
 const scroll = article.querySelector(".exchange .scroll");
 const rows = [...article.querySelectorAll(".lines tbody tr")];
@@ -31,6 +32,7 @@ function show(number, { row = rowOf(number), quiet = false } = {}) {
   slider.value = shown;
   slider.setAttribute("aria-valuetext", `move ${shown} of ${game.moves.length}`);
   where.textContent = `move ${shown} of ${game.moves.length}`;
+  position.textContent = [...game.moves.slice(0, shown)].map((column) => Number(column) + 1).join("");
   list.mark(shown);
   showTimes(article, game, shown, on);
   perfect.show(shown);

@@ -21,8 +21,10 @@ export function watch(game, changed) {
     isOver = !found || found.reason !== null;
     if (isOver) {
       stream.close();
-      if (game.is_kept) leave(game);
-      else tell(`The game is over: ${won(game, found)}.`);
+      // One that is not there any more has ended unseen, or the server that held it is gone.
+      const state = found ? "The game is over" : "The game is not on any more";
+      if (game.is_kept) leave(game, state);
+      else tell(found ? `${state}: ${won(game, found)}.` : `${state}.`);
     }
   });
 }
@@ -32,7 +34,7 @@ function time(game, found, { number, side, used, left }) {
 }
 
 function won(game, found) {
-  if (!found || found.winner === null) return "nobody won";
+  if (found.winner === null) return "nobody won";
   return `${game.names[found.winner]} won`;
 }
 
@@ -42,8 +44,8 @@ function tell(text) {
 }
 
 // Show the stored game as soon as possible, with its evidence if that comes soon.
-async function leave(game) {
-  tell("The game is over. Its result is being stored.");
+async function leave(game, state) {
+  tell(`${state}. Looking for its result.`);
   for (const [index, pause] of PAUSES.entries()) {
     await new Promise((resolve) => setTimeout(resolve, pause));
     const response = await fetch(`/api/games/${game.game}`).catch(() => null);
@@ -51,5 +53,5 @@ async function leave(game) {
     const hasEvidence = isStored && (await response.json()).evidence.some((each) => each !== null);
     if (hasEvidence || (isStored && index >= EVIDENCE)) return location.reload();
   }
-  tell("The game is over, but its result is not stored yet. Reload this page later.");
+  tell(`${state}, and no result of it is stored. Reload this page later.`);
 }

@@ -119,6 +119,7 @@ class Browser:
         assert game["reason"] is None
         assert game["to_move"] == told["side"]
         game["moves"] += str(told["column"])
+        game["position"] += str(told["column"] + 1)
         assert len(game["moves"]) == told["number"]
         game["to_move"], game["left"] = 1 - told["side"], told["left"]
 

@@ -36,6 +36,7 @@ def test_game_is_shown_from_its_first_move_to_its_end() -> None:
         "round": 1,
         "clock": None,
         "moves": "",
+        "position": "",
         "to_move": 0,
         "left": None,
         "thinking": 0.0,
@@ -46,6 +47,7 @@ def test_game_is_shown_from_its_first_move_to_its_end() -> None:
     made.hear(move(1, 1, 4), 2.0)
     found = shown(made, now=2.5)
     assert (found["moves"], found["to_move"], found["thinking"]) == ("34", 0, 0.5)
+    assert found["position"] == "45"
     made.hear(over(1, 1, "time"), 3.0)
     found = shown(made, now=9.0)
     assert (found["to_move"], found["winner"], found["reason"], found["thinking"]) == (None, 1, "time", 0.0)

@@ -168,7 +168,7 @@ async def test_player_of_the_server_s_own_has_no_wire(site: Site) -> None:
     record = game(players=(LINE[0], Participant("aima", "house", house=True)))
     keep(site.database, [record])
     with site.database.writing() as connection:
-        storing.enclose(connection, [Enclosure("1", 0, recorded(said("x")))])
+        storing.enclose(connection, storing.packed([Enclosure("1", 0, recorded(said("x")))]))
     shown = words(await page_of(site))
     assert "aima: one of the server's own players, without a connection." in shown
 
