@@ -8,7 +8,7 @@ COPY pyproject.toml README.md LICENSE /source/
 COPY gateway /source/gateway
 COPY adapters /source/adapters
 COPY conformance /source/conformance
-RUN python3 -m venv /opt/c4gateway && /opt/c4gateway/bin/pip install --no-cache-dir '/source[postgres,metrics]'
+RUN python3 -m venv /opt/c4gateway && /opt/c4gateway/bin/pip install --no-cache-dir '/source[cluster,postgres,metrics]'
 
 FROM ${PYTHON}
 RUN useradd --user-group --uid 4242 --no-create-home --home-dir /data --shell /usr/sbin/nologin c4gateway \

@@ -101,7 +101,7 @@ def test_image_is_built_of_all_that_the_package_needs() -> None:
 
 
 def test_image_has_what_options_of_the_server_need() -> None:
-    assert any("'/source[postgres,metrics]'" in line for line in image("RUN"))
+    assert any("'/source[cluster,postgres,metrics]'" in line for line in image("RUN"))
 
 
 def test_image_does_not_run_as_root() -> None:

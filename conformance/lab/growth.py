@@ -20,7 +20,8 @@ from conformance.lab import meters
 from conformance.lab.bots import KINDS
 from conformance.lab.echo import TCP, echoing
 from conformance.lab.figures import Row, finished
-from conformance.lab.jobs import LoadError, as_words, first_cause, many_files, say
+from conformance.lab.jobs import as_words, many_files, say
+from conformance.lab.parts import Part, measured
 from conformance.lab.plan import (
     COUPLES,
     ENDLESS,
@@ -59,8 +60,6 @@ a move in many games over that in few, milliseconds of 99 of 100 moves, kilobyte
 of a game with many who wait over that with few, milliseconds by which an idle second may cost more then,
 and memory after very many games over that after a few."""
 COMPARED = ("droidcon", "mix")
-
-Part = Callable[[Namespace], Awaitable[list[Row]]]
 
 
 async def connect(sizes: Namespace) -> list[Row]:
@@ -248,7 +247,7 @@ def main(argv: Sequence[str]) -> int:
     options = _parse(argv)
     if not meters.has_proc():
         print("There is no /proc here: server CPU and memory are not known.")
-    rows = trio.run(measure, options)
+    rows = trio.run(measured, PARTS, options)
     return finished(rows, options)
 
 
@@ -263,22 +262,3 @@ def _parse(argv: Sequence[str]) -> Namespace:
     parser.only(PARTS)
     parser.report()
     return parser.parse_args(argv)
-
-
-async def measure(options: Namespace) -> list[Row]:
-    """Measure what the options ask for. Raises ServerError, wrapped."""
-    rows: list[Row] = []
-    for part in options.only:
-        say(f"measuring {part} ...")
-        rows += await _rows(part, options)
-    return rows
-
-
-async def _rows(part: str, sizes: Namespace) -> list[Row]:
-    """Return what a part came to: one row that misses its goal where it came to nothing."""
-    rows = [Row(part, "could not be measured", None, "", 0.0)]
-    try:
-        rows = await PARTS[part](sizes)
-    except* LoadError as errors:
-        say(f"conformance: {first_cause(errors)}")
-    return rows

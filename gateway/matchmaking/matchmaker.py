@@ -12,7 +12,7 @@ waits. A matchmaker may forget a turn once it has named it.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeAlias
 
 from gateway.game.commands import Place
@@ -122,6 +122,8 @@ class Hosted:
     node: str
     player: Player
     """Who sits opposite, there."""
+    table: str | None = field(default=None, compare=False)
+    """As in `Pair`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """What a cluster costs, beside its goals; who met whom in its lobby; and one short run."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from conformance.dialects.script import SHORT, Game, Outcome
 from conformance.lab.cluster.figures import ALONE, BETWEEN, NODE, rows_of
 from conformance.lab.cluster.lobby import NODES, Agreement, Told, Visitor, agreement, visitors
 from conformance.lab.cluster.nodes import redis_program
+from conformance.lab.cluster.sizes import Sample, busy_rows, idle_rows
 from conformance.lab.figures import Row
 from conformance.lab.kills.games import Result
 from conformance.lab.plan import Counted
@@ -100,9 +102,29 @@ def test_whatever_is_stored_otherwise_than_told_is_a_difference(fault: str) -> N
     assert agreement(players, games).differences
 
 
-def test_command_says_what_the_lobby_needs(capsys: pytest.CaptureFixture[str]) -> None:
+def found(rows: Sequence[Row]) -> list[float | None]:
+    return [row.found for row in rows]
+
+
+def test_nodes_are_told_by_the_second_and_pairing_by_the_pair() -> None:
+    looks = Sample(10.0, 100, 10**6, 1.0, [1.0, 2.0, 3.0]), Sample(20.0, 150, 2 * 10**6, 1.5, [3.0, 2.5, 3.5])
+    assert found(idle_rows("3", *looks)) == pytest.approx([5, 0.05, 0.1, 2])
+    assert found(busy_rows("3", looks, 1000)) == pytest.approx([5, 1500])
+
+
+def test_nothing_is_told_of_nodes_where_the_system_tells_nothing() -> None:
+    looks = Sample(0.0, 0, 0, None, [None, None]), Sample(1.0, 5, 0, None, [None, None])
+    assert found(idle_rows("2", *looks)) == [5, None, None, 0]
+    assert found(busy_rows("2", looks, 1)) == [5, None]
+
+
+def test_what_the_lobby_needs_and_is_not_there_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("conformance.lab.postgres._POSTGRES", ())
     assert main(["cluster", "--only", "lobby"]) == 1
-    assert "--db" in capsys.readouterr().err
+    assert "there is no initdb" in capsys.readouterr().err
 
 
 @pytest.mark.thorough
@@ -110,12 +132,12 @@ def test_command_says_what_the_lobby_needs(capsys: pytest.CaptureFixture[str]) -
 def test_short_run_measures_all_that_is_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     report = tmp_path / "cluster.json"
     sizes = "--games 4 --rate 100 --players 12 --times 1 --seconds 0.2"
-    parts = "moves,series,pairing"
+    parts = "moves,series,pairing,nodes"
     status = main(["cluster", *sizes.split(), "--only", parts, "--json", str(report)])
     out = capsys.readouterr().out
     found = json.loads(report.read_text())["rows"]
     assert [row for row in found if row["found"] is None] == []
-    assert {row["part"] for row in found} == {"moves", "paced", "series", "pairing"}
+    assert {row["part"] for row in found} == {"moves", "paced", "series", "pairing", "nodes"}
     assert max(map(len, out.splitlines())) <= 110
     # How good it is here is no matter of this test, only whether the status tells.
     assert status == int(any(row["missed"] for row in found))

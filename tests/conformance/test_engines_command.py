@@ -1,12 +1,14 @@
 """Both forms of Monte Carlo side by side: what is shown, and what the exit status says."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from conformance.__main__ import main
 from conformance.lab.engines import command
+from gateway import engines
 from gateway.engines.catalogue import engine_named
 from gateway.game.board import Board
 
@@ -33,6 +35,17 @@ def test_goal_that_is_missed_is_the_exit_status(
     monkeypatch.setattr(command, "GOALS", {"mc": 1e6, "mcts": 1e6})
     assert main(SHORT) == 1
     assert "missed" in capsys.readouterr().out
+
+
+def test_without_numpy_a_line_says_what_to_install(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    monkeypatch.delattr(engines, "montecarlo", raising=False)
+    for module in ("montecarlo", "playouts"):
+        monkeypatch.delitem(sys.modules, f"gateway.engines.{module}", raising=False)
+    assert main(SHORT) == 1
+    assert "mc needs numpy" in capsys.readouterr().err
 
 
 def test_points_are_those_of_the_first_mover() -> None:

@@ -7,10 +7,11 @@ is measured in turn with that one, several times, and the medians are compared: 
 
 from argparse import Namespace
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from statistics import median
+from typing import Any
 
 import trio
 
@@ -19,9 +20,12 @@ from conformance.lab import meters
 from conformance.lab.cluster import crowd, lobby
 from conformance.lab.cluster.figures import ALONE, BETWEEN, GOALS, NODE, rows_of
 from conformance.lab.cluster.nodes import Cluster, together
+from conformance.lab.cluster.sizes import COUNTS, busy_rows, idle_rows, sample
 from conformance.lab.figures import Row, finished
-from conformance.lab.jobs import LoadError, as_words, done, first_cause, many_files, say
+from conformance.lab.jobs import as_words, done, many_files, say
+from conformance.lab.parts import Part, measured
 from conformance.lab.plan import COUPLES, ENDLESS, Counted, Plan, at_gateway, both_stretches, played
+from conformance.lab.postgres import postgres
 from conformance.lab.short_games import PAIRS, SHORT_SERIES, job_at
 from conformance.launch import Server, running
 
@@ -30,8 +34,6 @@ WAITING = 10
 """Players who wait beside those whose series are counted."""
 MOST_SHOWN = 10
 """Differences that are told one by one."""
-
-Part = Callable[[Namespace], Awaitable[list[Row]]]
 
 
 async def moves(sizes: Namespace) -> list[Row]:
@@ -70,23 +72,42 @@ async def pairing(sizes: Namespace) -> list[Row]:
     rows = []
     for kind, what in crowd.KINDS.items():
         async with together("abc", ENDLESS) as cluster:
-            words = {
-                "nodes": [as_words(node.addresses) for node in cluster.nodes],
-                "pids": cluster.pids,
-                "cores": meters.two_cores(),
-                "pairs": sizes.players // 2,
-                "kind": kind,
-            }
-            seconds = await done("conformance.lab.cluster.crowd", words)
+            seconds = await _crowd(cluster, kind, sizes)
         rows.append(Row("pairing", f"{sizes.players} {what}, until all play", seconds, "s", GOALS["pairing"]))
     return rows
 
 
+async def nodes(sizes: Namespace) -> list[Row]:
+    """Let more and more nodes stand idle, then let players come to all of them."""
+    rows: list[Row] = []
+    for count in COUNTS:
+        async with together("abcdefgh"[:count], ENDLESS) as cluster:
+            begun = await sample(cluster)
+            await trio.sleep(sizes.seconds)
+            idle = await sample(cluster)
+            await _crowd(cluster, crowd.ANYONE, sizes)
+            busy = await sample(cluster)
+        rows += idle_rows(f"{count} idle ones", begun, idle)
+        rows += busy_rows(f"{count}, while {sizes.players} players come", (idle, busy), sizes.players // 2)
+    return rows
+
+
+async def _crowd(cluster: Cluster, kind: str, sizes: Namespace) -> Any:
+    """Let players come to all nodes; return how many seconds pass until all play. Raises LoadError."""
+    words = {
+        "nodes": [as_words(node.addresses) for node in cluster.nodes],
+        "pids": cluster.pids,
+        "cores": meters.two_cores(),
+        "pairs": sizes.players // 2,
+        "kind": kind,
+    }
+    return await done("conformance.lab.cluster.crowd", words)
+
+
 async def mixed(sizes: Namespace) -> list[Row]:
     """Let players of all dialects meet in one lobby of three nodes, and compare all that they are told."""
-    if sizes.db is None:
-        raise LoadError("the lobby needs --db, the URL of a PostgreSQL database")
-    found = await lobby.meetings(sizes.db, sizes.each)
+    async with postgres() as database:
+        found = await lobby.meetings(database.url, sizes.each)
     for line in found.differences[:MOST_SHOWN]:
         say(f"  {line}")
     return [
@@ -97,7 +118,13 @@ async def mixed(sizes: Namespace) -> list[Row]:
     ]
 
 
-PARTS: Mapping[str, Part] = {"lobby": mixed, "moves": moves, "series": series, "pairing": pairing}
+PARTS: Mapping[str, Part] = {
+    "lobby": mixed,
+    "moves": moves,
+    "series": series,
+    "pairing": pairing,
+    "nodes": nodes,
+}
 
 
 @asynccontextmanager
@@ -130,14 +157,13 @@ def main(argv: Sequence[str]) -> int:
     options = _parse(argv)
     if not meters.has_proc():
         print("There is no /proc here: server CPU is not known.")
-    return finished(trio.run(measure, options), options)
+    return finished(trio.run(measured, PARTS, options), options)
 
 
 def _parse(argv: Sequence[str]) -> Namespace:
     parser = Parser.of("cluster", __doc__)
     parser.count("--games", 100, "games at once")
     parser.count("--each", 24, "games that everybody in the mixed lobby plays at least, three times")
-    parser.add_argument("--db", metavar="URL", help="a PostgreSQL database for the results of these")
     parser.count("--rate", 1000, "paced moves a second")
     parser.count("--players", 1000, "players who come to three nodes at once")
     parser.count("--times", 3, "how often to measure what is compared")
@@ -145,22 +171,3 @@ def _parse(argv: Sequence[str]) -> Namespace:
     parser.only(PARTS)
     parser.report()
     return parser.parse_args(argv)
-
-
-async def measure(options: Namespace) -> list[Row]:
-    """Measure what the options ask for. Raises ServerError, wrapped."""
-    rows: list[Row] = []
-    for part in options.only:
-        say(f"measuring {part} ...")
-        rows += await _rows(part, options)
-    return rows
-
-
-async def _rows(part: str, sizes: Namespace) -> list[Row]:
-    """Return what a part came to: one row that misses its goal where it came to nothing."""
-    rows = [Row(part, "could not be measured", None, "", 0.0)]
-    try:
-        rows = await PARTS[part](sizes)
-    except* LoadError as errors:
-        say(f"conformance: {first_cause(errors)}")
-    return rows

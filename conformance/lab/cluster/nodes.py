@@ -32,6 +32,8 @@ class Cluster:
     nodes: Sequence[Server]
     redis: int
     """The process of the Redis server."""
+    socket: str
+    """Where that listens."""
 
     @property
     def pids(self) -> list[int]:
@@ -57,15 +59,15 @@ async def together(
     wrapped.
     """
     with TemporaryDirectory(prefix="c4lab") as folder:
-        async with _redis(folder) as (url, redis), trio.open_nursery() as nursery:
+        async with _redis(folder) as (socket, redis), trio.open_nursery() as nursery:
             nodes: list[Server] = []
             try:
                 logs = [_Log(len(names) - 1, also) for also in hears or [len] * len(names)]
                 for name, log in zip(names, logs, strict=True):
-                    words = [*options, "--cluster", url, "--node", name]
+                    words = [*options, "--cluster", f"unix://{socket}", "--node", name]
                     nodes.append(await start(nursery, words, command, log.hear))
                 await _until_linked(logs)
-                yield Cluster(nodes, redis)
+                yield Cluster(nodes, redis, socket)
             finally:
                 with trio.CancelScope(shield=True):
                     for node in nodes:
@@ -101,7 +103,7 @@ async def _until_linked(logs: Sequence[_Log]) -> None:
 
 @asynccontextmanager
 async def _redis(folder: str) -> AsyncIterator[tuple[str, int]]:
-    """A Redis server on a socket that only this user may use; gives its URL and process. Raises LoadError."""
+    """A Redis server on a socket of this user's alone; gives that and its process. Raises LoadError."""
     program = redis_program()
     if program is None:
         raise LoadError("no redis-server is installed here, and no valkey-server")
@@ -123,7 +125,7 @@ async def _redis(folder: str) -> AsyncIterator[tuple[str, int]]:
     )
     try:
         await _until_ready(process)
-        yield f"unix://{socket}", process.pid
+        yield socket, process.pid
     finally:
         with trio.CancelScope(shield=True):
             process.kill()

@@ -4,26 +4,23 @@ Knows how each is started, killed, stopped for a while and started again; all th
 that goes away with it. Does not know players, nor why anything should fail.
 """
 
-import os
-import pwd
-import shutil
 import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import DEVNULL
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 
 import trio
 
 from conformance.lab.jobs import LoadError
+from conformance.lab.postgres import Postgres, postgres
 from conformance.launch import COMMAND, Server, start
 
 PREFIX = "faults"
 """What the registry's keys begin with."""
 OPTIONS = ("--rounds", "3", "--games-per-pair", "0", "--log-level", "warning", "--cluster-prefix", PREFIX)
-_POSTGRES = ("/usr/lib/postgresql/*/bin", "/usr/local/pgsql/bin")
 _ATTEMPTS = 200
 """To reach a registry that begins."""
 
@@ -72,53 +69,6 @@ class Registry:
         except OSError:
             return ""
         return data.decode().rstrip().rpartition("\n")[2].lstrip("+")
-
-
-class Postgres:
-    """A PostgreSQL server on a socket of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        found = [each for place in _POSTGRES for each in Path("/").glob(place[1:])]
-        self._path = os.pathsep.join([*map(str, found), os.environ["PATH"]])
-        self._user = "postgres" if os.getuid() == 0 else None
-
-    @property
-    def url(self) -> str:
-        """Where nodes find it."""
-        return f"postgresql://c4@/postgres?host={self._folder}"
-
-    async def start(self) -> None:
-        """Make it, and start it. Raises LoadError."""
-        if self._user is not None:
-            os.chown(self._folder, pwd.getpwnam(self._user).pw_uid, -1)
-        locale = ("--encoding", "UTF8", "--locale", "C", "--locale-provider", "icu", "--icu-locale", "en")
-        await self._do("initdb", "--username", "c4", "--auth", "trust", *locale)
-        where = f"-c fsync=off -c listen_addresses='' -c unix_socket_directories='{self._folder}'"
-        await self._do("pg_ctl", "--wait", "--log", str(self._folder / "log"), "--options", where, "start")
-
-    async def restart(self) -> None:
-        """Restart it, as after a crash. Raises LoadError."""
-        await self._do("pg_ctl", "--wait", "--mode", "immediate", "restart")
-
-    async def stop(self) -> None:
-        """Stop it. Raises LoadError."""
-        await self._do("pg_ctl", "--wait", "--mode", "immediate", "stop")
-
-    async def _do(self, command: str, *words: str) -> None:
-        whole = [
-            shutil.which(command, path=self._path) or command,
-            *words,
-            "--pgdata",
-            f"{self._folder}/data",
-        ]
-        log = self._folder.with_name("commands")
-        with log.open("ab") as said:
-            done = await trio.run_process(
-                whole, user=self._user, cwd=self._folder, stdout=said, stderr=said, stdin=DEVNULL, check=False
-            )
-        if done.returncode != 0:
-            raise LoadError(f"{command} failed: {log.read_text(errors='replace')[-1000:]}")
 
 
 @dataclass(eq=False, slots=True)
@@ -192,34 +142,28 @@ class Ground:
 @asynccontextmanager
 async def cluster(names: str) -> AsyncIterator[Ground]:
     """A cluster of nodes of these names, for as long as the block lasts. Raises LoadError, ServerError."""
-    folder = _folder()
-    registry, postgres = Registry(folder), Postgres(folder / "postgres")
-    try:
-        await postgres.start()
-        await registry.start()
-        async with trio.open_nursery() as nursery:
-            options = ["--cluster", registry.url, "--db", postgres.url]
-            nodes = [Node(name, options, nursery) for name in names]
-            try:
+    async with _registry() as registry, postgres() as database, trio.open_nursery() as nursery:
+        options = ["--cluster", registry.url, "--db", database.url]
+        nodes = [Node(name, options, nursery) for name in names]
+        try:
+            for node in nodes:
+                await node.start()
+            yield Ground(registry, database, nodes)
+        finally:
+            with trio.CancelScope(shield=True):
                 for node in nodes:
-                    await node.start()
-                yield Ground(registry, postgres, nodes)
-            finally:
-                with trio.CancelScope(shield=True):
-                    for node in nodes:
-                        if node.is_up:
-                            await node.kill()
-            nursery.cancel_scope.cancel()
-    finally:
-        with trio.CancelScope(shield=True):
-            await registry.kill()
-            await postgres.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+                    if node.is_up:
+                        await node.kill()
+        nursery.cancel_scope.cancel()
 
 
-def _folder() -> Path:
-    """Make a folder that another user, who the database is run by, finds his own in."""
-    folder = Path(mkdtemp(prefix="cluster-faults-"))
-    folder.chmod(0o755)
-    (folder / "postgres").mkdir()
-    return folder
+@asynccontextmanager
+async def _registry() -> AsyncIterator[Registry]:
+    with TemporaryDirectory(prefix="cluster-faults-") as folder:
+        registry = Registry(Path(folder))
+        await registry.start()
+        try:
+            yield registry
+        finally:
+            with trio.CancelScope(shield=True):
+                await registry.kill()

@@ -1,21 +1,22 @@
 """`python -m conformance engines`: random games in batches beside random games one by one.
 
-Knows both forms of `mc` and `mcts`, and calls them as functions. No server takes part. Rates are by processor
+Knows `mc` and `mcts`, and calls both forms as functions. No server takes part. Rates are by processor
 time, the best of several. The match is by the clock: both sides have the same seconds for a move and think in
 turns, so that a busy machine takes time from both.
 """
 
 from argparse import Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from random import Random, seed
 from time import thread_time
-from typing import Protocol
 
 from conformance.arguments import Parser
-from conformance.lab.engines import plain
+from conformance.lab.engines.plain import flat, uct
 from conformance.lab.figures import Row, finished
-from conformance.lab.jobs import say
-from gateway.engines import Engine, montecarlo
+from conformance.lab.jobs import LoadError, say
+from gateway.engines import Engine, EngineUnavailable, UnknownEngine
+from gateway.engines.catalogue import engine_named
 from gateway.game.board import COLUMNS, Board
 
 TIMES = 3
@@ -27,27 +28,19 @@ GOALS = {"mc": 50, "mcts": 10}
 """How many times as many games a second batches have to play."""
 SHARE = 60
 """Points in a hundred that batches have to make against the plain form."""
-
-
-class Counted(Protocol):
-    """An engine that can be told how many games to play."""
-
-    def __call__(self, board: Board, budget: float, *, games: int | None = None) -> int: ...
-
-
-FORMS: dict[str, tuple[Counted, Counted]] = {
-    "mc": (plain.flat, montecarlo.flat),
-    "mcts": (plain.uct, montecarlo.uct),
-}
-"""Each engine, one by one and in batches."""
+ONE_BY_ONE: Mapping[str, Callable[..., int]] = {"mc": flat, "mcts": uct}
+"""The plain form of each engine."""
 
 
 def main(argv: Sequence[str]) -> int:
     """Run the command line; returns the exit status."""
     options = _parse(argv)
     seed(options.seed)
-    rows = [row for name in FORMS for row in rates(name, options.simulations)]
-    return finished([*rows, match(options)], options)
+    try:
+        rows = [row for name in ONE_BY_ONE for row in rates(name, options.simulations)]
+        return finished([*rows, match(options)], options)
+    except (UnknownEngine, EngineUnavailable) as error:
+        raise LoadError(str(error)) from None
 
 
 def _parse(argv: Sequence[str]) -> Namespace:
@@ -64,26 +57,27 @@ def rates(name: str, simulations: int) -> Iterator[Row]:
     """Yield how many games a second an engine plays in both forms, and how the two compare."""
     say(f"counting the games of {name} ...")
     part = f"{name}:{simulations}"
-    one_by_one, batches = (_rate(engine, simulations) for engine in FORMS[name])
+    forms = engine_named(part), partial(ONE_BY_ONE[name], games=simulations)
+    batches, one_by_one = (simulations / _seconds(engine) for engine in forms)
     yield Row(part, "random games a second, one by one", one_by_one, "", form=",.0f")
     yield Row(part, "random games a second, in batches", batches, "", form=",.0f")
     goal = 1 / GOALS[name]
     yield Row(part, "time of a game in batches, over that one by one", one_by_one / batches, "", goal, ".4f")
 
 
-def _rate(engine: Counted, simulations: int) -> float:
+def _seconds(engine: Engine) -> float:
     def once() -> float:
         began = thread_time()
-        engine(Board(), LONG, games=simulations)
+        engine(Board(), LONG)
         return thread_time() - began
 
-    return simulations / min(once() for _ in range(TIMES))
+    return min(once() for _ in range(TIMES))
 
 
 def match(options: Namespace) -> Row:
     """Play mcts against its plain form, each opening with both colours; return the points of that."""
     lot = Random(options.seed)
-    one_by_one, batches = FORMS["mcts"]
+    one_by_one, batches = ONE_BY_ONE["mcts"], engine_named("mctstime")
     points = 0.0
     say(f"playing {options.games} games of mcts against its plain form ...")
     for number in range(options.games):
