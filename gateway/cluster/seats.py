@@ -13,6 +13,7 @@ from typing import assert_never
 from gateway.cluster.messages import AboutSeat, Asked, At, Left, Present, Renamed, Sits, Waits
 from gateway.matchmaking.matchmaker import Entry, Turn
 from gateway.matchmaking.standard import LobbyAndTables
+from gateway.matchmaking.tables import Position
 
 AT_ONCE = 4
 """Players that ask to enter or begin to wait, of whom the matchmaker is told together."""
@@ -32,6 +33,8 @@ class Seats:
         """Both without those whom the matchmaker has been told of."""
         self._since: dict[int, float] = {}
         """When each began to wait last."""
+        self._sits: dict[int, tuple[Position, int]] = {}
+        """How each sits at its table, as its node was told last."""
 
     @property
     def has_more(self) -> bool:
@@ -51,11 +54,13 @@ class Seats:
         return At(*self._owners[turn.seat], turn.number)
 
     def at_table_of(self, number: int) -> list[tuple[str, Sits]]:
-        """Return how those sit who are at the table of a seat, if it is at one, each with its node."""
+        """Return how those sit, each with its node, who are at the table of a seat, if that has changed."""
         found = []
         for each, position, games in self._matchmaker.seated(number):
-            node, seat = self._owners[each]
-            found.append((node, Sits(seat, position, games)))
+            if self._sits.get(each) != (position, games):
+                self._sits[each] = position, games
+                node, seat = self._owners[each]
+                found.append((node, Sits(seat, position, games)))
         return found
 
     def note(self, node: str, fact: AboutSeat, now: float) -> None:
@@ -108,9 +113,9 @@ class Seats:
 
     def tell_more(self) -> None:
         """Tell the matchmaker of the next few who ask to enter or wait."""
-        for number in [*islice(self._asked, AT_ONCE)]:
+        for number in [*islice(self._asked, AT_ONCE)] if self._asked else ():
             self._matchmaker.enter(self._asked.pop(number))
-        for number in [*islice(self._waiting, AT_ONCE)]:
+        for number in [*islice(self._waiting, AT_ONCE)] if self._waiting else ():
             turn = self._waiting.pop(number)
             if number in self._matchmaker:
                 self._matchmaker.wait(turn, self._since[number])
@@ -128,6 +133,6 @@ class Seats:
         node, seat = self._owners.pop(number)
         if self.number(node, seat) == number:  # another one, if the node has joined again
             del self._of_nodes[node][seat]
-        for memory in (self._asked, self._waiting, self._since):
+        for memory in (self._asked, self._waiting, self._since, self._sits):
             memory.pop(number, None)
         self._matchmaker.leave(number)

@@ -189,15 +189,18 @@ class PairingServer:
     def answers(self, now: float) -> Iterator[tuple[str, Deed]]:
         """Yield the orders that there are now, each with the node that it is for."""
         self._now = now
-        self._is_clearing = len([*islice(self._clearing, PIECE)]) == PIECE
-        yield from self._told()
+        if self._is_clearing:
+            self._is_clearing = len([*islice(self._clearing, PIECE)]) == PIECE
+        while self._orders:
+            yield self._orders.popleft()
         if self._is_clearing or not self._is_open(now):
             return
         for _ in range(ROUNDS):
             self._seats.tell_more()
             for answer in self._matchmaker.answers(now):
-                yield from self._order(answer)
-                yield from self._told()
+                self._order(answer)
+                while self._orders:
+                    yield self._orders.popleft()
             if not self._seats.has_more:
                 break
 
@@ -217,24 +220,20 @@ class PairingServer:
     def _is_open(self, now: float) -> bool:
         return not self._awaited or now >= self._until
 
-    def _told(self) -> Iterator[tuple[str, Deed]]:
-        while self._orders:
-            yield self._orders.popleft()
-
-    def _order(self, answer: Answer) -> Iterator[tuple[str, Deed]]:
+    def _order(self, answer: Answer) -> None:
         match answer:
             case Decision(number, against):
                 owner = self._seats.owner(number)
                 if owner is not None:
+                    self._orders.append((owner[0], Decided(owner[1], against)))
                     self._orders.extend(self._seats.at_table_of(number))
                     self._seats.decided(number)
-                    yield owner[0], Decided(owner[1], against)
             case Pair(first, second, rounds, table):
                 host, guest = self._propose(answer, first, second)
-                yield guest.node, Proposed(host, guest, rounds, table)
+                self._orders.append((guest.node, Proposed(host, guest, rounds, table)))
             case Visit(turn, visitor, opens, rounds):
                 [at] = self._propose(answer, turn)
-                yield at.node, Visited(at.seat, at.turn, visitor, opens, rounds)
+                self._orders.append((at.node, Visited(at.seat, at.turn, visitor, opens, rounds)))
             case _:
                 assert_never(answer)
 

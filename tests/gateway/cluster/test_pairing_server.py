@@ -11,6 +11,7 @@ from gateway.cluster.messages import (
     At,
     Begun,
     Decided,
+    Deed,
     Invited,
     Joined,
     Met,
@@ -18,10 +19,11 @@ from gateway.cluster.messages import (
     Over,
     Playing,
     Proposed,
+    Sits,
     Waits,
 )
 from gateway.cluster.server import PATIENCE, PIECE, PairingServer
-from gateway.game.commands import LOBBY, InLobby, Wish
+from gateway.game.commands import LOBBY, AtTable, InLobby, Place, Wish
 from gateway.game.events import NOTHING
 from gateway.game.results import Player
 from gateway.matchmaking.matchmaker import Entry
@@ -40,16 +42,28 @@ def server(matchmaker: LobbyAndTables) -> PairingServer:
     return server
 
 
-def let_in(server: PairingServer, seat: int, name: str = "ann", node: str = "a") -> None:
-    entry = Entry(seat, name, LOBBY, True, ASKING, "", NOTHING)
+def let_in(
+    server: PairingServer, seat: int, name: str = "ann", node: str = "a", place: Place = LOBBY
+) -> list[tuple[str, Deed]]:
+    entry = Entry(seat, name, place, True, ASKING, "", NOTHING)
     server.receive(node, Asked(entry), 0.0)
-    list(server.answers(0.0))
+    return list(server.answers(0.0))
 
 
 def test_report_of_a_node_that_has_not_joined_is_void(matchmaker: LobbyAndTables) -> None:
     server = PairingServer(matchmaker, (), 0.0)
     let_in(server, 1)
     assert 1 not in matchmaker
+
+
+def test_how_players_sit_is_told_when_it_has_changed(server: PairingServer) -> None:
+    table = AtTable("round")
+    decided = ("a", Decided(1, NOTHING)), ("a", Decided(2, NOTHING))
+    assert let_in(server, 1, place=table) == [decided[0], ("a", Sits(1, 0, 0))]
+    assert let_in(server, 2, "bob", place=table) == [decided[1], ("a", Sits(2, 1, 0))]
+    assert let_in(server, 1, place=table) == [decided[0]]
+    server.receive("a", Playing(1, 1, 1, ("ann", "bob"), True, 1, True), 0.0)
+    assert list(server.answers(0.0)) == [("a", Sits(1, 0, 1)), ("a", Sits(2, 1, 1))]
 
 
 def test_games_that_a_node_tells_of_twice_count_once(
