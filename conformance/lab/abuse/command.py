@@ -125,6 +125,7 @@ async def _all(options: Namespace, server: Server, watched: Watched, where: str)
         quiets.append(quiet)
     page = len(await _fetched(server.addresses["web"], _PAGE))
     say("stopping the server under attack ...")
+    watched.send_guest_home()
     async with watched.attackers(crowd, BEFORE_STOP + 10 * REST):
         await trio.sleep(BEFORE_STOP)
         stop = Stop(*await target.stop())

@@ -40,6 +40,7 @@ class Guest:
         """Why it got no game: there are too many other clients, or guests."""
         self._games = HouseGames(pause=PAUSE)
         self._address = address
+        self._scope = trio.CancelScope()
 
     @property
     def finished(self) -> int:
@@ -47,18 +48,27 @@ class Guest:
         return self._games.finished
 
     async def run(self) -> None:
-        """Play."""
-        while True:
-            finished = self.finished
-            try:
-                async with connected(self._address) as client:
-                    await house.name(client, _NAME)
-                    await self._games.play(client, PLAYER)
-            except LoadError as error:
-                if self._games.on or self.finished == finished:  # otherwise the series is over
-                    self._note(f"{_NAME} against {PLAYER}: {error}")
-                self._games.on, self._games.asked = 0, None
-            await trio.sleep(_AGAIN)
+        """Play, until `stop`."""
+        with self._scope:
+            while True:
+                await self._play()
+                await trio.sleep(_AGAIN)
+
+    def stop(self) -> None:
+        """Play no more: what is lost from now on is no fault of the server's."""
+        self._scope.cancel()
+
+    async def _play(self) -> None:
+        """Play a series."""
+        finished = self.finished
+        try:
+            async with connected(self._address) as client:
+                await house.name(client, _NAME)
+                await self._games.play(client, PLAYER)
+        except LoadError as error:
+            if self._games.on or self.finished == finished:  # otherwise the series is over
+                self._note(f"{_NAME} against {PLAYER}: {error}")
+            self._games.on, self._games.asked = 0, None
 
     def _note(self, what: str) -> None:
         if not self._games.on:
@@ -91,6 +101,10 @@ class Watched:
         self._core = core
         self._begun = perf_counter()
         self._used: Used | None = None
+
+    def send_guest_home(self) -> None:
+        """Let nobody play with a house player any more."""
+        self._guest.stop()
 
     async def begin(self) -> None:
         """Begin to watch. Raises LoadError, NoSuchProcess."""
