@@ -3,22 +3,28 @@
 import errno
 import multiprocessing
 import os
-import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
 
 import pytest
+import thoughts
 import trio
 import trio.testing
 import trio_parallel
 
-from adapters.house.thinking import LOG_PERIOD, LONGEST, TRIES, Game, Thinker
+import adapters.house.thinking
+from adapters.house.thinking import LOG_PERIOD, LONGEST, TRIES, Thinker
+from adapters.house.worker import think
 from gateway.game.board import Board
 from gateway.game.clock import Terms
 from gateway.game.commands import HOUSE_PLAYERS
 from gateway.matchmaking.matchmaker import Opponent
 
 LONG = 1e6
+PATIENCE = 60.0
+"""Seconds of this machine's own, after which a test has failed; nothing here takes long."""
 OURS = Opponent("192.0.2.1", "ann", clocked=False)
 CLOCKED = Opponent("192.0.2.1", "ann", clocked=True)
 OTHER = Opponent("192.0.2.2", "bob", clocked=False)
@@ -265,41 +271,46 @@ async def test_new_try_has_what_is_left_of_the_time(workers: Workers, autojump_c
 # Workers of the real kind.
 
 
-async def begun(thinker: Thinker, game: Game, nursery: trio.Nursery) -> int:
-    """Let `game` think in a new worker process; return its id as soon as the engine searches there."""
-    before = set(multiprocessing.active_children())
-    nursery.start_soon(thinker.column, game, Board(), None)
-    with trio.fail_after(30):
-        while True:
-            for each in set(multiprocessing.active_children()) - before:
-                if each.pid is not None and os.getpriority(os.PRIO_PROCESS, each.pid) > os.nice(0):
-                    return each.pid
-            await trio.sleep(0.01)
+async def test_search_that_nobody_waits_for_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, before = tmp_path / "begun", set(multiprocessing.active_children())
+    with trio.fail_after(PATIENCE):
+        async with trio_parallel.cache_scope():
+            thinker = thinking()
+            async with trio.open_nursery() as nursery:
+                with monkeypatch.context() as patch:
+                    patch.setattr(adapters.house.thinking, "think", partial(thoughts.endless, begun))
+                    nursery.start_soon(thinker.column, thinker.begin("aima10", OURS), Board(), None)
+                    while not begun.exists():  # noqa: ASYNC110  processes tell nobody
+                        await trio.sleep(0.01)
+                nursery.cancel_scope.cancel()
+            assert set(multiprocessing.active_children()) <= before
+            assert await thinker.column(thinker.begin("aimafast", OURS), Board(), 1.0) == 3
 
 
-async def test_search_that_nobody_waits_for_is_killed() -> None:
-    async with trio_parallel.cache_scope():
-        thinker = thinking()
-        before = set(multiprocessing.active_children())
-        async with trio.open_nursery() as nursery:
-            await begun(thinker, thinker.begin("aima10", OURS), nursery)
-            nursery.cancel_scope.cancel()
-            start = trio.current_time()
-        assert trio.current_time() - start < 5
-        assert set(multiprocessing.active_children()) <= before
-        assert await thinker.column(thinker.begin("aimafast", OURS), Board(), 1.0) == 3
+async def test_worker_that_is_killed_costs_a_new_try(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(adapters.house.thinking, "think", partial(thoughts.cut_off, tmp_path / "begun"))
+    thinker = thinking()
+    with trio.fail_after(PATIENCE):
+        async with trio_parallel.cache_scope():
+            assert await thinker.column(thinker.begin("aimafast", OURS), Board(), None) == 3
+    assert "a worker was lost while aimafast thought" in caplog.text
 
 
-async def test_worker_that_is_killed_costs_a_new_try(caplog: pytest.LogCaptureFixture) -> None:
-    columns: list[int] = []
+@pytest.mark.parametrize(("niceness", "then"), [(0, 10), (9, 10), (10, 10), (15, 15)])
+def test_worker_gives_way_to_the_server_once(
+    niceness: int, then: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = [niceness]
 
-    class Noting(Thinker):
-        async def column(self, game: Game, board: Board, rest: float | None) -> int:
-            columns.append(await super().column(game, board, rest))
-            return columns[-1]
+    def nice(step: int) -> int:
+        steps.append(step)
+        return sum(steps)
 
-    thinker = Noting(1, Terms(idle=2.0))
-    async with trio_parallel.cache_scope(), trio.open_nursery() as nursery:
-        os.kill(await begun(thinker, thinker.begin("aima10", OURS), nursery), signal.SIGKILL)
-    assert columns == [3]
-    assert "a worker was lost while aima10 thought" in caplog.text
+    monkeypatch.setattr(os, "nice", nice)
+    for _ in range(2):
+        think("random", FIRST_HAS_WON, 0.01)
+        assert sum(steps) == then
