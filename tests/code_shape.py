@@ -77,7 +77,8 @@ def depths(imported: Mapping[str, set[str]]) -> dict[str, int]:
 
 def cycles(imported: Mapping[str, set[str]]) -> set[str]:
     """Return the modules whose imports lead back to themselves."""
-    left = {name: {*to} for name, to in imported.items() if name not in depths(imported)}
+    depth = depths(imported)
+    left = {name: {*to} for name, to in imported.items() if name not in depth}
     while outer := [name for name in left if not any(name in to for to in left.values())]:
         for name in outer:  # leads into a cycle, and is in none
             del left[name]
