@@ -248,7 +248,8 @@ async def test_service_hears_of_the_stop_while_connections_are_still_there(handl
     assert beside.is_over
 
 
-async def test_nobody_holds_up_the_stop_for_long(handlers: None) -> None:
+async def test_nobody_holds_up_the_stop_for_long(handlers: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gateway.server.app, "GOODBYE", 0.05)
     bell = Doorbell()
     listening = await listen(FrontEnd("x", 0, bell.stay), ["127.0.0.1"])
     port = listening.listeners[0].socket.getsockname()[1]
