@@ -5,7 +5,7 @@ from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.cluster.matchmaker import ClusterMatchmaker
@@ -66,7 +66,6 @@ def test_longest_message_can_be_written() -> None:
     assert len(encode(Report(2**63, kind(entry, 2**63, 1e300, 1, 2**63)))) <= LONGEST
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.sampled_from(["a", "b", None]), st.lists(st.tuples(st.sampled_from("bc"), MESSAGES), max_size=40))
 def test_no_message_can_crash_a_node(pairs: str | None, heard: list[tuple[str, Message]]) -> None:
     """Neither the one that pairs nor another, whatever the rest of them say in whatever order."""

@@ -335,4 +335,4 @@ class AnythingHappens(RuleBasedStateMachine):
 
 
 TestAnythingHappens = AnythingHappens.TestCase
-TestAnythingHappens.settings = settings(max_examples=40, stateful_step_count=50, deadline=None)
+TestAnythingHappens.settings = settings(stateful_step_count=50)

@@ -99,7 +99,7 @@ def _few_at_once() -> Iterator[None]:
 
 
 TestAnythingHappens = AnythingHappens.TestCase
-TestAnythingHappens.settings = settings(max_examples=25, stateful_step_count=40, deadline=None)
+TestAnythingHappens.settings = settings(stateful_step_count=40)
 
 
 def test_two_nodes_whose_seats_have_the_same_numbers_are_told_apart() -> None:
