@@ -231,6 +231,7 @@ def test_everybody_hears_good_bye_in_their_own_dialect(number: signal.Signals) -
         assert "ERROR" not in err
 
 
+@pytest.mark.operation
 def test_clients_of_the_worst_kind_do_not_hold_up_the_stop() -> None:
     with served(*EVERY_PORT) as gateway, ExitStack() as stack:
         for dialect in ("nac4", "arena", "droidcon"):
@@ -265,6 +266,7 @@ def test_signal_stops_a_server_that_waits_for_its_database(number: signal.Signal
     assert err.endswith(f"stopping on {number.name}\n")
 
 
+@pytest.mark.operation
 def test_second_signal_does_no_harm() -> None:
     with served(*EVERY_PORT) as gateway, dialled(gateway, "nac4") as silent:
         silent.sendall(b"GET")
