@@ -10,6 +10,7 @@ from empty_database import open_empty
 from sqlalchemy import create_engine, make_url, text
 from store_world import KINDS, POSTGRES
 
+import gateway.store.database
 from gateway.store.database import Database, open_to_write
 
 LIMITS = "-cstatement_timeout=5000 -clock_timeout=500"
@@ -41,3 +42,9 @@ def database(where: str) -> Iterator[Database]:
     opened = open_to_write(where) if "://" in where else open_empty(Path(where))
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what is opened from now on wait for nobody's lock on a file."""
+    monkeypatch.setattr(gateway.store.database, "PATIENCE", 0.0)

@@ -83,6 +83,7 @@ def test_last_number_of_a_run_is_followed_by_the_first(database: Database) -> No
     assert [database.next_run() for _ in range(2)] == [RUNS - 1, 0]
 
 
+@pytest.mark.usefixtures("impatient")
 def test_run_of_a_database_that_is_locked_is_one_line(where: str) -> None:
     database, other = open_to_write(where), open_to_write(where)
     with other.writing(), pytest.raises(StoreError) as refused:
@@ -92,6 +93,7 @@ def test_run_of_a_database_that_is_locked_is_one_line(where: str) -> None:
     other.close()
 
 
+@pytest.mark.usefixtures("impatient")
 def test_who_reads_on_after_a_game_misses_none_of_several_writers(where: str) -> None:
     """A second writer cannot number games before the first has committed."""
     first, second = open_to_write(where), open_to_write(where)

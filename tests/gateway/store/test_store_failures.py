@@ -124,6 +124,7 @@ async def test_evidence_that_waited_out_an_outage_is_stored_with_its_game(
     database.close()
 
 
+@pytest.mark.usefixtures("impatient")
 async def test_database_that_another_holds_locked_is_waited_for(
     where: str, caplog: pytest.LogCaptureFixture
 ) -> None:

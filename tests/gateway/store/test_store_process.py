@@ -103,7 +103,7 @@ async def test_the_process_tidies_up_what_is_older_than_it_was_told(database: Da
             assert connection.execute(select(exchanges)).all() == []
 
 
-@pytest.mark.usefixtures("in_threads")
+@pytest.mark.usefixtures("impatient", "in_threads")
 async def test_a_game_at_fault_is_told_from_a_database_that_fails(database: Database) -> None:
     async with process_for(database) as process:
         for fault in ({"series": 2**70}, {"table": object()}):

@@ -108,6 +108,7 @@ def test_without_a_database_all_of_it_says_how_results_would_be_kept() -> None:
             ask()
 
 
+@pytest.mark.usefixtures("impatient")
 def test_probe_finds_a_database_that_somebody_else_has_locked(reader: Reader) -> None:
     assert reader.database is not None
     with reader.database.writing(), pytest.raises(StoreError):

@@ -42,6 +42,7 @@ def test_game_that_no_database_takes_is_not_the_database_s_fault(
     worker.write([game(game="2")])
 
 
+@pytest.mark.usefixtures("impatient")
 def test_database_that_is_locked_is_a_store_error_in_one_line(where: str) -> None:
     database, other = open_to_write(where), open_to_write(where)
     worker = Worker(database, keep_wire=1)
