@@ -68,6 +68,7 @@ def test_one_mistake_is_named_and_no_other(dialect, mistake, tmp_path):
     assert status == bool(wrong)
 
 
+@pytest.mark.operation
 @pytest.mark.parametrize(
     "dialect", ["nac4", *(pytest.param(each, marks=pytest.mark.thorough) for each in ("arena", "droidcon"))]
 )

@@ -84,6 +84,7 @@ def until_said(gateway: Served, words: bytes) -> None:
     raise AssertionError(words)
 
 
+@pytest.mark.operation
 def test_process_gives_way_is_started_again_when_it_was_killed_and_ends_with_the_server_alone(
     tmp_path: Path,
 ) -> None:
