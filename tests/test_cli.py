@@ -23,8 +23,8 @@ HANDSHAKE = (
 )
 BROWSER = ("Host: localhost:1234", "Accept: text/html,*/*;q=0.8")
 """Headers of a browser."""
-LIMIT = 5
-"""Seconds within which the command ends."""
+LIMIT = 9
+"""Seconds within which the command ends. Its clients have three; a silent one would otherwise have sixty."""
 
 
 def dialled(gateway: Served, dialect: str) -> socket.socket:
