@@ -34,6 +34,7 @@ from gateway.server.accepting import accept
 from gateway.server.app import keep_time
 
 pytestmark = [
+    pytest.mark.operation,
     pytest.mark.trio,
     pytest.mark.skipif(
         sys.platform != "linux" or os.geteuid() != 0 or shutil.which("ip") is None,
@@ -50,7 +51,7 @@ SHORT = (
     (socket.IPPROTO_TCP, "TCP_KEEPIDLE", 1),
     (socket.IPPROTO_TCP, "TCP_KEEPINTVL", 1),
     (socket.IPPROTO_TCP, "TCP_KEEPCNT", 1),
-    (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", 2000),
+    (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", 5000),
 )
 
 
