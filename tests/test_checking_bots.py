@@ -117,8 +117,14 @@ STRANGERS = {
 
 
 @pytest.mark.operation
-@pytest.mark.parametrize("dialect", MISTAKES)
-@pytest.mark.parametrize("stranger", STRANGERS)
+@pytest.mark.parametrize(
+    ("stranger", "dialect"),
+    [
+        pytest.param(stranger, dialect, marks=[pytest.mark.thorough] if number != other else [])
+        for number, stranger in enumerate(STRANGERS)
+        for other, dialect in enumerate(MISTAKES)
+    ],
+)
 def test_check_of_a_stranger_ends_and_says_so(stranger, dialect, tmp_path):
     bot = python("-c", STRANGERS[stranger].replace("'", '"'))
     status, report = checked(tmp_path, dialect, bot, patience=0.5, wait=0.5)
