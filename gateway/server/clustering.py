@@ -265,8 +265,9 @@ def _address(text: str) -> NodeAddress:
 
 
 def _is_any(host: str) -> bool:
-    """Return whether that is where one listens to be reached at all addresses."""
+    """Return whether that is where one listens to be reached at all addresses, as the system reads it."""
     try:
-        return ip_address(host).is_unspecified
-    except ValueError:
+        found = socket.getaddrinfo(host, None, flags=socket.AI_NUMERICHOST)
+    except (OSError, UnicodeError):
         return False
+    return any(ip_address(address[0]).is_unspecified for *_, address in found)

@@ -79,7 +79,7 @@ def test_what_is_no_address_is_refused(text: str, capsys: pytest.CaptureFixture[
     assert "is not HOST, HOST:PORT or [HOST]:PORT" in line
 
 
-@pytest.mark.parametrize("text", ["0.0.0.0", "0.0.0.0:7000", "[::]:7000"])
+@pytest.mark.parametrize("text", ["0.0.0.0", "0.0.0.0:7000", "[::]:7000", "0", "00.0.0.0:7000"])
 def test_address_at_which_nobody_reaches_a_node_is_refused(
     text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
