@@ -194,7 +194,7 @@ def _fault(url: SplitResult) -> str | None:
         database, known, is_there = query.get("db", "0"), {"db"}, url.hostname is None and len(url.path) > 1
     else:
         database, known = url.path.strip("/") or "0", _FILES if url.scheme == "rediss" else set[str]()
-        is_there = bool(url.hostname) and url.port != 0
+        is_there = bool((url.hostname or "").encode("idna")) and url.port != 0
     if not is_there:
         return "no place of a server"
     if not (database.isascii() and database.isdecimal() and len(database) <= 4):

@@ -133,7 +133,7 @@ def test_url_of_a_registry_is_taken(url: str) -> None:
         *("redis://h/0?db=1", "redis://h/0?ssl_cert_reqs=none", "rediss://h/0?ssl_cert_reqs=none"),
         *("rediss://h/0?ssl_check_hostname=false", "unix://r.sock", "unix://", "unix:///", "unix:///a b"),
         *("unix:///r.sock?db=x", "unix:///r.sock?password=word", "redis://[::1/0", "redis://h/0?x"),
-        *("unix:///a%3fb", "redis://h\n/0x"),
+        *("unix:///a%3fb", "redis://h\n/0x", "redis://a..b/0", f"redis://{'a' * 64}/0"),
     ],
 )
 def test_what_is_no_url_of_a_registry_is_refused(url: str) -> None:
