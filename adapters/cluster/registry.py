@@ -161,12 +161,14 @@ def _view(answer: Any) -> tuple[View, str]:
         if answer[0] == "taken":
             raise NameTakenError
         _, holder, epoch, nodes, secret = answer
+        if not isinstance(secret, str):
+            raise ValueError("not a secret")
         found = dict(map(_place, nodes))
         if not holder:
             return View(None, found), secret
         node, place = _place(holder)
         return View(Holder(node, int(epoch)), {node: place} | found), secret
-    except (ValueError, TypeError, IndexError) as error:
+    except (ValueError, TypeError, IndexError, RecursionError) as error:
         raise RegistryError(f"it says what no node said: {error}") from error
 
 

@@ -113,13 +113,21 @@ async def test_lease_had_without_knowing_the_epoch_is_over_once_a_node_tells_it(
         assert old.secret == new.secret
 
 
-@pytest.mark.parametrize("said", ["nonsense", '["b", "h", 1]', '["b", "h", 0, 1]', '["b", "h", "1", 1]'])
-async def test_what_no_node_wrote_is_an_error_and_nothing_else(where: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        *(("lease", "nonsense"), ("lease", '["b", "h", 1]'), ("lease", '["b", "h", 0, 1]')),
+        *(("lease", '["b", "h", "1", 1]'), ("lease", "[" * 100_000), ("secret", b"\xff")),
+    ],
+)
+async def test_what_no_node_wrote_is_an_error_and_nothing_else(
+    where: str, key: str, said: str | bytes
+) -> None:
     async with node(where, "a", 1) as one:
         await one.ask(0, may_pair=True)
         client = coredis.Redis.from_url(where)
         async with client:
-            await client.set("c4:lease", said)
+            await client.set(f"c4:{key}", said)
         with pytest.raises(RegistryError):
             await one.ask(0, may_pair=True)
 
