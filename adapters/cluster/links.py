@@ -36,6 +36,10 @@ CHECK = 0.1
 """Seconds between two looks at all links."""
 REDIAL = 0.25
 """Seconds between two attempts to reach a node."""
+DIALING = 2.0
+"""Seconds to reach a node: it may be elsewhere by then."""
+UNREACHED = 5.0
+"""Seconds without having reached a node after which that is said; a dead one is not named for so long."""
 LOG_PERIOD = 60.0
 """Seconds before the same trouble with a node is logged again."""
 MOST_WORDS = 300
@@ -139,10 +143,17 @@ class Links:
         await self._converse(wire, wire.address, self._answer)
 
     async def _dial(self, name: str) -> None:
+        reached = trio.current_time()
         while (place := self._places.get(name)) is not None:
-            with suppress(OSError):
-                wire = Wire(DirectSocket(await trio.open_tcp_stream(*place), self._epoll))
+            try:
+                with trio.fail_after(DIALING):
+                    wire = Wire(DirectSocket(await trio.open_tcp_stream(*place), self._epoll))
+            except (OSError, UnicodeError, trio.TooSlowError) as error:
+                if trio.current_time() - reached > UNREACHED:
+                    self._say(name, f"it is not reached: {error or 'no answer'}", name)
+            else:
                 await self._converse(wire, name, partial(self._ask, name))
+                reached = trio.current_time()
             await trio.sleep(REDIAL)
         self._dialed.discard(name)
 

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from adapters.cluster import greeting
 from adapters.cluster import links as module
@@ -149,6 +150,43 @@ async def test_nodes_that_do_not_go_together_refuse_each_other(
                 await trio.lowlevel.checkpoint()
     assert sorted(vars(record)["other"] for record in caplog.records if why in record.getMessage()) == told
     assert ann.heard == bob.heard == []
+
+
+async def test_node_that_is_not_reached_is_named_with_the_cause(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(module, "UNREACHED", 0.0)
+    ann, bob = Hears("ann"), Hears("bob")
+    async with running(ann, bob) as places:
+        ann.links.meet(places | {"cid": ("not..a.host", 1)})
+        with trio.fail_after(10):
+            while not caplog.records:
+                await trio.lowlevel.checkpoint()
+        await bob.until("ann joined")
+    [record] = caplog.records
+    assert record.getMessage().startswith("the node at cid is not talked to: it is not reached: ")
+
+
+async def test_address_that_does_not_answer_keeps_no_node_at_another_one_out(
+    monkeypatch: pytest.MonkeyPatch, autojump_clock: MockClock
+) -> None:
+    called = []
+
+    async def open_tcp_stream(host: str, port: int) -> trio.SocketStream:
+        called.append(host)
+        if host == "here":
+            raise OSError
+        await trio.sleep_forever()
+        raise AssertionError
+
+    monkeypatch.setattr(trio, "open_tcp_stream", open_tcp_stream)
+    ann = Hears("ann")
+    async with running(ann):
+        ann.links.meet({"bob": ("gone", 1)})
+        await trio.sleep(1)
+        ann.links.meet({"bob": ("here", 1)})
+        await trio.sleep(module.DIALING)
+    assert called[:2] == ["gone", "here"]
 
 
 def hello(name: str, **rules: float) -> bytes:
