@@ -216,6 +216,8 @@ class Links:
                 self._node.settle(now)
             return data != b"" and link.wire is wire
 
+        if link.wire is not None:
+            link.wire.close()  # its end may never come
         link.wire = wire
         try:
             self._write(link, link.channel.again(arrived))

@@ -104,6 +104,19 @@ async def test_connection_that_breaks_costs_no_frame() -> None:
         assert ann.heard == ["bob joined"]
 
 
+async def test_connection_ends_when_its_node_comes_by_another_one() -> None:
+    bob, ann = Hears("bob"), Identity("ann", 1, RULES)
+    async with running(bob) as places:
+        old, new = [Wire(DirectSocket(await trio.open_tcp_stream(*places["bob"]))) for _ in range(2)]
+        async with old, new:
+            began = await greeting.ask(old, "bob", Hello(ann), SECRET)
+            await bob.until("ann joined")
+            await greeting.ask(new, "bob", Hello(ann, began.channel), SECRET)
+            with trio.fail_after(5):
+                assert await old.receive_some() == b""
+    assert bob.heard == ["ann joined"]
+
+
 async def test_silent_node_is_lost_once_and_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "SILENCE", 0.4)
     monkeypatch.setattr(module, "HEARTBEAT", 0.1)
