@@ -188,10 +188,10 @@ class ClusterNode:
             for node in self.links.nodes:
                 self._send(b"h", node, b"%d" % epoch)
         about = {"event": "pairing", "other": name, "epoch": epoch}
-        if name is None:
-            logger.warning("nobody pairs the players of all nodes; this one pairs its own", extra=about)
-        else:
+        if name is not None:
             logger.info("node %s pairs", name, extra=about)
+        elif not self._hub.is_closed:  # one that stops pairs nobody any more
+            logger.warning("nobody pairs the players of all nodes; this one pairs its own", extra=about)
 
     def _post(self, node: str, message: Message) -> None:
         self._send(b"p", node, encode(message))

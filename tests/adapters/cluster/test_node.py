@@ -177,6 +177,19 @@ async def test_node_that_stops_gives_up_its_lease(net: Net) -> None:
     assert net["a"].node.pairs is None
 
 
+async def test_node_that_stops_does_not_say_that_it_pairs_its_own(
+    net: Net, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    net.hold("a", 1)
+    net["a"].hub.drain()
+    for _ in range(2):
+        net["a"].node.follow(trio.current_time())
+        await trio.sleep(ALONE + 0.1)
+    net["a"].node.follow(trio.current_time())
+    assert net["a"].node.pairs == (None, 0)
+    assert caplog.records == []
+
+
 async def test_when_a_node_is_lost_its_games_end_and_its_players_opponents_wait(
     net: Net, autojump_clock: MockClock
 ) -> None:
