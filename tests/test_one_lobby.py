@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from conformance.lab.cluster.lobby import meetings
-from conformance.lab.cluster.nodes import redis_program
+from conformance.lab.redis_server import redis_program
 
 POSTGRES = os.environ.get("C4TEST_POSTGRES")
 """The URL of a database to test with, if there is one."""
@@ -17,7 +17,7 @@ GAMES = 12
 
 pytestmark = [
     pytest.mark.operation,
-    pytest.mark.skipif(redis_program() is None, reason="no redis-server here"),
+    pytest.mark.skipif(redis_program() is None, reason="no Redis server here"),
     pytest.mark.skipif(POSTGRES is None, reason="no PostgreSQL here"),
 ]
 

@@ -11,11 +11,11 @@ from conformance.__main__ import main
 from conformance.dialects.script import SHORT, Game, Outcome
 from conformance.lab.cluster.figures import ALONE, BETWEEN, NODE, rows_of
 from conformance.lab.cluster.lobby import NODES, Agreement, Told, Visitor, agreement, visitors
-from conformance.lab.cluster.nodes import redis_program
 from conformance.lab.cluster.sizes import Sample, busy_rows, idle_rows
 from conformance.lab.figures import Row
 from conformance.lab.kills.games import Result
 from conformance.lab.plan import Counted
+from conformance.lab.redis_server import redis_program
 
 TOLD = {1: (Outcome.WON, Outcome.LOST), 2: (Outcome.LOST, Outcome.WON)}
 
@@ -128,7 +128,7 @@ def test_what_the_lobby_needs_and_is_not_there_is_told(
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(redis_program() is None, reason="no redis-server here")
+@pytest.mark.skipif(redis_program() is None, reason="no Redis server here")
 def test_short_run_measures_all_that_is_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     report = tmp_path / "cluster.json"
     sizes = "--games 4 --rate 100 --players 12 --times 1 --seconds 0.2"

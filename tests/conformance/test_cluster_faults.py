@@ -1,7 +1,6 @@
 """Faults of a cluster: what clients hear of opponents who left, what is told wrongly, and a short run."""
 
 import json
-import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from conformance.lab.cluster_faults.ground import Node
 from conformance.lab.cluster_faults.load import Course, Member
 from conformance.lab.cluster_faults.verdict import Verdict, judge
 from conformance.lab.kills.games import Result
+from conformance.lab.redis_server import redis_program
 
 WON, LOST = Game("0101010", 1, "four"), Game("10203040", 2, "four")
 GAMES = (WON, LOST)
@@ -115,7 +115,7 @@ async def test_dialect_without_a_word_for_leaving_may_have_meant_it(make: Make) 
 
 
 @pytest.mark.thorough
-@pytest.mark.skipif(not shutil.which("redis-server"), reason="there is no Redis")
+@pytest.mark.skipif(redis_program() is None, reason="there is no Redis")
 @pytest.mark.skipif(
     not any(Path("/usr/lib/postgresql").glob("*/bin/initdb")), reason="there is no PostgreSQL"
 )

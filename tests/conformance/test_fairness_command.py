@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from conformance.__main__ import main
-from conformance.lab.cluster.nodes import redis_program
+from conformance.lab.redis_server import redis_program
 
 WORDS = "--games 60 --at-once 6 --stalls 1 --stall 0.6 --clock 0.4 --burners 1"
 
 
-needs_redis = pytest.mark.skipif(redis_program() is None, reason="no redis-server here")
+needs_redis = pytest.mark.skipif(redis_program() is None, reason="no Redis server here")
 
 
 @pytest.mark.lab

@@ -1,26 +1,21 @@
 """Gateways that are nodes of one cluster, with a Redis server of their own, as subprocesses.
 
-Knows two programs, their options, and three words of a gateway's log. Does not know who plays there.
+Knows their options, and a few words of a gateway's log. Does not know who plays there.
 """
 
 import re
-import shutil
-import subprocess
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from tempfile import TemporaryDirectory
 
 import trio
 
 from conformance.lab.jobs import LoadError
+from conformance.lab.redis_server import redis_server
 from conformance.launch import COMMAND, Server, start
 
-REDIS = ("redis-server", "valkey-server")
-"""Either will do."""
 STARTING = 10.0
-"""Seconds in which Redis has to listen, and all nodes have to know each other and who pairs."""
-_READY = b"ready to accept connections at"
+"""Seconds in which all nodes have to know each other and who pairs."""
 _LINKED = re.compile(rb"linked with node (\S+)")
 _PAIRS = re.compile(rb"node \S+ pairs\b")
 
@@ -41,11 +36,6 @@ class Cluster:
         return [node.process.pid for node in self.nodes]
 
 
-def redis_program() -> str | None:
-    """Return the program of a Redis server, if one is installed."""
-    return next(filter(None, map(shutil.which, REDIS)), None)
-
-
 @asynccontextmanager
 async def together(
     names: Sequence[str],
@@ -58,21 +48,20 @@ async def together(
     `hears`, if there are any, are called with what the nodes say by stderr. Raises LoadError, ServerError,
     wrapped.
     """
-    with TemporaryDirectory(prefix="c4lab") as folder:
-        async with _redis(folder) as (socket, redis), trio.open_nursery() as nursery:
-            nodes: list[Server] = []
-            try:
-                logs = [_Log(len(names) - 1, also) for also in hears or [len] * len(names)]
-                for name, log in zip(names, logs, strict=True):
-                    words = [*options, "--cluster", f"unix://{socket}", "--node", name]
-                    nodes.append(await start(nursery, words, command, log.hear))
-                await _until_linked(logs)
-                yield Cluster(nodes, redis, socket)
-            finally:
-                with trio.CancelScope(shield=True):
-                    for node in nodes:
-                        await node.stop()
-            nursery.cancel_scope.cancel()
+    async with redis_server() as redis, trio.open_nursery() as nursery:
+        nodes: list[Server] = []
+        try:
+            logs = [_Log(len(names) - 1, also) for also in hears or [len] * len(names)]
+            for name, log in zip(names, logs, strict=True):
+                words = [*options, "--cluster", redis.url, "--node", name]
+                nodes.append(await start(nursery, words, command, log.hear))
+            await _until_linked(logs)
+            yield Cluster(nodes, redis.pid, redis.socket)
+        finally:
+            with trio.CancelScope(shield=True):
+                for node in nodes:
+                    await node.stop()
+        nursery.cancel_scope.cancel()
 
 
 class _Log:
@@ -99,45 +88,3 @@ async def _until_linked(logs: Sequence[_Log]) -> None:
             await log.is_linked.wait()
     if scope.cancelled_caught:
         raise LoadError(f"the {len(logs)} nodes did not find each other within {STARTING:g} s")
-
-
-@asynccontextmanager
-async def _redis(folder: str) -> AsyncIterator[tuple[str, int]]:
-    """A Redis server on a socket of this user's alone; gives that and its process. Raises LoadError."""
-    program = redis_program()
-    if program is None:
-        raise LoadError("no redis-server is installed here, and no valkey-server")
-    socket = f"{folder}/redis"
-    options = [
-        "--port",
-        "0",
-        "--unixsocket",
-        socket,
-        "--unixsocketperm",
-        "700",
-        "--save",
-        "",
-        "--dir",
-        folder,
-    ]
-    process = await trio.lowlevel.open_process(
-        [program, *options], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
-    )
-    try:
-        await _until_ready(process)
-        yield socket, process.pid
-    finally:
-        with trio.CancelScope(shield=True):
-            process.kill()
-            await process.wait()
-
-
-async def _until_ready(process: trio.Process) -> None:
-    """Wait until a Redis server says that it listens. Raises LoadError."""
-    assert process.stdout is not None
-    said = b""
-    with trio.move_on_after(STARTING):
-        while _READY not in said and (more := await process.stdout.receive_some()):
-            said += more
-    if _READY not in said:
-        raise LoadError(f"Redis does not listen; it says: {said.decode(errors='replace').strip()}")

@@ -8,67 +8,16 @@ import signal
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
-from subprocess import DEVNULL
-from tempfile import TemporaryDirectory
 
 import trio
 
-from conformance.lab.jobs import LoadError
 from conformance.lab.postgres import Postgres, postgres
+from conformance.lab.redis_server import RedisServer, redis_server
 from conformance.launch import COMMAND, Server, start
 
 PREFIX = "faults"
 """What the registry's keys begin with."""
 OPTIONS = ("--rounds", "3", "--games-per-pair", "0", "--log-level", "warning", "--cluster-prefix", PREFIX)
-_ATTEMPTS = 200
-"""To reach a registry that begins."""
-
-
-class Registry:
-    """A Redis server on a socket of its own, which keeps nothing."""
-
-    def __init__(self, folder: Path) -> None:
-        self._socket = folder / "redis"
-        self._process: trio.Process
-
-    @property
-    def url(self) -> str:
-        """Where nodes find it."""
-        return f"unix://{self._socket}"
-
-    async def start(self) -> None:
-        """Start it, with no memory. Raises LoadError."""
-        words = ["redis-server", "--port", "0", "--unixsocket", str(self._socket), "--save", ""]
-        try:
-            self._process = await trio.lowlevel.open_process(words, stdout=DEVNULL)
-        except FileNotFoundError:
-            raise LoadError("there is no redis-server") from None
-        for _ in range(_ATTEMPTS):
-            if await self.ask("PING") == "PONG":
-                return
-            await trio.sleep(0.05)
-        raise LoadError("redis-server does not answer")
-
-    async def kill(self) -> None:
-        """SIGKILL, and wait."""
-        self._process.kill()
-        await self._process.wait()
-
-    def send(self, number: signal.Signals) -> None:
-        """Send a signal."""
-        self._process.send_signal(number)
-
-    async def ask(self, words: str) -> str:
-        """Return the last line of an answer; empty where there is none."""
-        try:
-            stream = await trio.open_unix_socket(str(self._socket))
-            async with stream:
-                await stream.send_all(words.encode() + b"\r\n")
-                data = await stream.receive_some()
-        except OSError:
-            return ""
-        return data.decode().rstrip().rpartition("\n")[2].lstrip("+")
 
 
 @dataclass(eq=False, slots=True)
@@ -129,7 +78,7 @@ class Node:
 class Ground:
     """All of it."""
 
-    registry: Registry
+    registry: RedisServer
     postgres: Postgres
     nodes: Sequence[Node]
 
@@ -142,7 +91,7 @@ class Ground:
 @asynccontextmanager
 async def cluster(names: str) -> AsyncIterator[Ground]:
     """A cluster of nodes of these names, for as long as the block lasts. Raises LoadError, ServerError."""
-    async with _registry() as registry, postgres() as database, trio.open_nursery() as nursery:
+    async with redis_server() as registry, postgres() as database, trio.open_nursery() as nursery:
         options = ["--cluster", registry.url, "--db", database.url]
         nodes = [Node(name, options, nursery) for name in names]
         try:
@@ -155,15 +104,3 @@ async def cluster(names: str) -> AsyncIterator[Ground]:
                     if node.is_up:
                         await node.kill()
         nursery.cancel_scope.cancel()
-
-
-@asynccontextmanager
-async def _registry() -> AsyncIterator[Registry]:
-    with TemporaryDirectory(prefix="cluster-faults-") as folder:
-        registry = Registry(Path(folder))
-        await registry.start()
-        try:
-            yield registry
-        finally:
-            with trio.CancelScope(shield=True):
-                await registry.kill()

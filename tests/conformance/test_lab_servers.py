@@ -1,0 +1,48 @@
+"""Servers that the lab starts for itself, and what it says where it cannot."""
+
+from pathlib import Path
+
+import pytest
+
+from conformance.lab.jobs import LoadError
+from conformance.lab.redis_server import redis_program, redis_server
+
+REDIS = redis_program()
+needs_redis = pytest.mark.skipif(REDIS is None, reason="no Redis server here")
+
+
+@pytest.fixture
+def programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A folder that has all the programs that are installed."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+@needs_redis
+@pytest.mark.parametrize("name", ["redis-server", "valkey-server"])
+async def test_redis_server_may_be_either_program_and_begins_anew_with_no_memory(
+    name: str, programs: Path
+) -> None:
+    assert REDIS is not None
+    (programs / name).symlink_to(REDIS)
+    async with redis_server() as server:
+        assert await server.ask("SET x 1") == "OK"
+        await server.kill()
+        assert await server.ask("GET x") == ""
+        await server.start()
+        assert await server.ask("GET x") == "$-1"
+
+
+async def test_redis_server_that_is_not_there_is_named(programs: Path) -> None:
+    with pytest.raises(LoadError, match="there is no redis-server, and no valkey-server"):
+        async with redis_server():
+            pass
+
+
+async def test_what_a_redis_server_says_that_ends_at_once_is_told(programs: Path) -> None:
+    program = programs / "redis-server"
+    program.write_text("#!/bin/sh\necho 'Bad directive' >&2\n")
+    program.chmod(0o755)
+    with pytest.raises(LoadError, match="does not answer; it says: Bad directive"):
+        async with redis_server():
+            pass
