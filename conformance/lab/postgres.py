@@ -17,16 +17,18 @@ import trio
 from conformance.lab.jobs import LoadError
 
 _POSTGRES = ("/usr/lib/postgresql/*/bin", "/usr/local/pgsql/bin")
+_USERS = ("postgres", "nobody")
 
 
 class Postgres:
     """A PostgreSQL server on a socket of its own."""
 
     def __init__(self, folder: Path) -> None:
+        """Raises LoadError where it could not be run."""
         self._folder = folder
         found = [each for place in _POSTGRES for each in Path("/").glob(place[1:])]
         self._path = os.pathsep.join([*map(str, found), os.environ["PATH"]])
-        self._user = "postgres" if os.getuid() == 0 else None
+        self._user = _user_other_than_root() if os.getuid() == 0 else None
 
     @property
     def url(self) -> str:
@@ -36,7 +38,7 @@ class Postgres:
     async def start(self) -> None:
         """Make it, and start it. Raises LoadError."""
         if self._user is not None:
-            os.chown(self._folder, pwd.getpwnam(self._user).pw_uid, -1)
+            shutil.chown(self._folder, self._user)
         locale = ("--encoding", "UTF8", "--locale", "C", "--locale-provider", "icu", "--icu-locale", "en")
         await self._do("initdb", "--username", "c4", "--auth", "trust", *locale)
         where = f"-c fsync=off -c listen_addresses='' -c unix_socket_directories='{self._folder}'"
@@ -82,4 +84,13 @@ def _within(folder: Path) -> Path:
     folder.chmod(0o755)
     found = folder / "postgres"
     found.mkdir()
+    return found
+
+
+def _user_other_than_root() -> str:
+    """Return who is to run a server that root may not run. Raises LoadError."""
+    there = {each.pw_name for each in pwd.getpwall()}
+    found = next((user for user in _USERS if user in there), None)
+    if found is None:
+        raise LoadError(f"PostgreSQL does not run as root, and there is no user {' or '.join(_USERS)} here")
     return found

@@ -1,10 +1,13 @@
 """Servers that the lab starts for itself, and what it says where it cannot."""
 
+import os
+import pwd
 from pathlib import Path
 
 import pytest
 
 from conformance.lab.jobs import LoadError
+from conformance.lab.postgres import postgres
 from conformance.lab.redis_server import redis_program, redis_server
 
 REDIS = redis_program()
@@ -45,4 +48,12 @@ async def test_what_a_redis_server_says_that_ends_at_once_is_told(programs: Path
     program.chmod(0o755)
     with pytest.raises(LoadError, match="does not answer; it says: Bad directive"):
         async with redis_server():
+            pass
+
+
+async def test_postgresql_that_only_root_could_run_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: 0)
+    monkeypatch.setattr(pwd, "getpwall", lambda: [pwd.getpwuid(0)])
+    with pytest.raises(LoadError, match="does not run as root, and there is no user postgres or nobody"):
+        async with postgres():
             pass
