@@ -3,19 +3,23 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
+import trio
 
 from conformance.__main__ import main
 from conformance.dialects.script import SHORT, Game, Outcome
+from conformance.lab.bots import PLAIN
 from conformance.lab.cluster.figures import ALONE, BETWEEN, NODE, rows_of
-from conformance.lab.cluster.lobby import NODES, Agreement, Told, Visitor, agreement, visitors
+from conformance.lab.cluster.lobby import NODES, Agreement, Told, Visitor, agreement, played, visitors
 from conformance.lab.cluster.sizes import Sample, busy_rows, idle_rows
 from conformance.lab.figures import Row
 from conformance.lab.kills.games import Result
 from conformance.lab.plan import Counted
 from conformance.lab.redis_server import redis_program
+from conformance.targets import Address
 
 TOLD = {1: (Outcome.WON, Outcome.LOST), 2: (Outcome.LOST, Outcome.WON)}
 
@@ -76,6 +80,29 @@ def test_players_and_the_database_agree() -> None:
     found = agreement(players, stored)
     assert (found.games, found.differences) == (18 * 17, [])
     assert (found.unmet(0), found.unmet(1), len(found.met)) == (0, 0, 81)
+
+
+async def test_lobby_is_left_only_when_the_servers_have_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("conformance.lab.cluster.lobby.QUIET", 0.0)
+    players = [Visitor((kind, 0), f"p{number}", SHORT, 1) for number, kind in enumerate(PLAIN)]
+    silent, noticed = iter(players), []
+
+    async def serve(stream: trio.SocketStream) -> None:
+        async with stream:
+            assert await stream.receive_some()
+            next(silent).has_enough.set()
+            assert await stream.receive_some() == b""
+            for _ in range(20):
+                await trio.lowlevel.checkpoint()
+            noticed.append(stream)
+
+    async with trio.open_nursery() as nursery:
+        [listener] = await nursery.start(partial(trio.serve_tcp, serve, 0, host="127.0.0.1"))
+        address = Address("127.0.0.1", listener.socket.getsockname()[1])
+        async with played(players, [dict.fromkeys(PLAIN, address)]):
+            pass
+        assert len(noticed) == len(players)
+        nursery.cancel_scope.cancel()
 
 
 def test_who_has_not_met_is_counted_by_dialects_and_by_nodes() -> None:

@@ -8,7 +8,7 @@ players are paired.
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
@@ -72,6 +72,8 @@ class Visitor:
         """Set when it was told of so many results as were wanted."""
         self.is_over = False
         """To be set when there were enough games: it says nothing any more."""
+        self._client: Client | None = None
+        self._leaves = False
         self.game = game
         self._enough = enough
         self._begin()
@@ -85,15 +87,26 @@ class Visitor:
         self._opponent: str | None = None
 
     async def play(self, address: Address) -> None:
-        """Play until cancelled. Raises OutOfStep."""
+        """Play until `leave`, and then until the server has noticed. Raises OutOfStep."""
         while not self.is_over:
             try:
-                async with connected(address) as client:
-                    await self._converse(client, address)
+                async with connected(address) as self._client:
+                    if self._leaves:
+                        return
+                    await self._converse(self._client, address)
             except HungUp as error:
+                if self._leaves:
+                    return
                 if not (self._script.may_hang_up and self._at.phase is Phase.WAITING and self.told):
                     raise OutOfStep(f"{self} was hung up on when it was {self._at}: {error}") from None
                 self._begin()
+
+    async def leave(self) -> None:
+        """Leave the lobby, whatever is told meanwhile."""
+        self._leaves = True
+        if self._client is not None:
+            with suppress(HungUp):
+                await self._client.leave()
 
     async def _converse(self, client: Client, address: Address) -> None:
         resource, rest = self._script.resource(self.wish), b""
@@ -109,6 +122,8 @@ class Visitor:
             answer = b"".join([cut.answer, *map(self._hear, cut.messages)])
 
     def _hear(self, message: bytes) -> bytes:
+        if self._leaves:
+            return b""
         step = self._script.advance(self._at, message, self.wish.name)
         if step is None:
             raise OutOfStep(f"{self} was told {shown(message)} when it was {self._at}")
@@ -135,6 +150,7 @@ def visitors(token: str, game: Game, enough: int) -> list[Visitor]:
 async def played(players: Sequence[Visitor], nodes: Sequence[Mapping[str, Address]]) -> AsyncIterator[None]:
     """Let everybody play until it was told of enough results; all are still there in the block, silent.
 
+    Behind the block the servers know that all have left, so none of them meets anybody who comes then.
     Raises LoadError if they do not come about, OutOfStep where a server says what does not belong; wrapped.
     """
     async with trio.open_nursery() as nursery:
@@ -149,7 +165,11 @@ async def played(players: Sequence[Visitor], nodes: Sequence[Mapping[str, Addres
             raise LoadError(f"{poorest} was told of {len(poorest.told)} games within {LIMIT:g} s")
         await _silence(players)
         yield
-        nursery.cancel_scope.cancel()
+        for player in players:
+            await player.leave()
+        nursery.cancel_scope.deadline = trio.current_time() + LIMIT
+    if nursery.cancel_scope.cancelled_caught:
+        raise LoadError(f"not all who left were hung up on within {LIMIT:g} s")
 
 
 async def _silence(players: Sequence[Visitor]) -> None:
