@@ -22,13 +22,16 @@ from gateway.store.schema import VERSION, bring_up_to_date, next_run, schema_ver
 
 PATIENCE = 1.0
 """Seconds that a statement waits for another process's lock."""
-_LIMITS = {
+_ENCODINGS = {"UTF8", "SQL_ASCII"}
+"""Of databases of PostgreSQL's that take every name; the second one is what it has without a locale."""
+_SESSION = {
+    "client_encoding": "utf8",
     "connect_timeout": "3",
     "tcp_user_timeout": "5000",
     "keepalives_idle": "10",
     "options": f"-c statement_timeout=5000 -c lock_timeout={PATIENCE * 1000:.0f}",
 }
-"""So that no silent network holds a writer up for long; what the URL says itself goes before."""
+"""So that no silent network holds a writer up for long, and text is text; what the URL says goes before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +189,10 @@ def _sqlite(place: Place) -> Database:
 
 def _postgresql(place: Place) -> Database:
     url = _url(place.where)
-    limits = {name: value for name, value in _LIMITS.items() if name not in url.query}
+    session = {name: value for name, value in _SESSION.items() if name not in url.query}
     driven = url.set(drivername="postgresql+psycopg") if url.drivername == "postgresql" else url
     try:
-        engine = create_engine(driven, connect_args=limits, pool_pre_ping=True)
+        engine = create_engine(driven, connect_args=session, pool_pre_ping=True)
     except ModuleNotFoundError as error:
         raise StoreError(
             f"{error.name} is not installed, which PostgreSQL needs; pip install 'c4gateway[postgres]'"
@@ -215,9 +218,20 @@ def _bring_up_to_date(database: Database) -> None:
         version = version_of(connection)
         if version is not None and version > VERSION:
             _require(version, database.label)
+        if version is None and connection.dialect.name == "postgresql":
+            _require_encoding(connection, database.label)
         version = bring_up_to_date(connection)
         if connection.dialect.name == "sqlite":
             connection.exec_driver_sql(f"PRAGMA user_version = {version}")
+
+
+def _require_encoding(connection: Connection, label: str) -> None:
+    encoding = connection.execute(text("SHOW server_encoding")).scalar_one()
+    if encoding not in _ENCODINGS:
+        raise StoreError(
+            f"{label} has the encoding {encoding}, which lacks letters of names; make another one with"
+            " createdb --encoding UTF8 --template template0"
+        )
 
 
 def _require(version: int | None, where: str) -> None:

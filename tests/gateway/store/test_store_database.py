@@ -2,19 +2,20 @@
 
 import os
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from game_records import game, numbered
-from sqlalchemy import func, select, update
+from sqlalchemy import create_engine, func, make_url, select, text, update
 from sqlalchemy.exc import SQLAlchemyError
-from store_world import keep
+from store_world import POSTGRES, keep
 
 from gateway.game.ids import RUNS
 from gateway.store import storing
 from gateway.store.database import Database, label_of, open_to_read, open_to_write
 from gateway.store.errors import StoreError
-from gateway.store.games import Filter
+from gateway.store.games import Filter, named
 from gateway.store.reader import Reader
 from gateway.store.schema import VERSION, runs, schema_version, version_of
 from gateway.store.sqlite import APPLICATION_ID, connect
@@ -261,3 +262,36 @@ def test_connecting_makes_no_file(tmp_path: Path) -> None:
     with pytest.raises(sqlite3.OperationalError):
         connect(tmp_path / "games.db", 0.0)
     assert contents(tmp_path) == {}
+
+
+# The encoding of a PostgreSQL database.
+
+
+@pytest.fixture
+def encoded(encoding: str) -> Iterator[str]:
+    """The URL of a new database in an encoding."""
+    if POSTGRES is None:
+        pytest.skip("no PostgreSQL here")
+    url = make_url(POSTGRES).set(drivername="postgresql+psycopg")
+    name, engine = f"encoded_{os.getpid()}", create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as server:
+        about = f"ENCODING '{encoding}' TEMPLATE template0 LOCALE 'C' LOCALE_PROVIDER libc"
+        server.execute(text(f"CREATE DATABASE {name} {about}"))
+        yield url.set(database=name).render_as_string(hide_password=False)
+        server.execute(text(f"DROP DATABASE {name}"))
+    engine.dispose()
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII"])
+def test_database_that_was_made_without_a_locale_takes_every_name(encoded: str) -> None:
+    database = open_to_write(encoded)
+    keep(database, [game("\u4e00")])
+    with database.reading() as connection:
+        [found] = named(connection, ["1"])
+    assert found.players[0].name == "\u4e00"
+    database.close()
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1"])
+def test_database_that_does_not_take_every_name_is_not_begun(encoded: str) -> None:
+    assert "has the encoding LATIN1, which lacks letters of names" in refusal(encoded)
