@@ -33,6 +33,8 @@ _SESSION = {
 }
 """So that no silent network holds a writer up for long, and text is text; what the URL says goes before."""
 
+_UNHURRIED = text("SET LOCAL statement_timeout = 0")
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -61,8 +63,10 @@ class Database:
         return self.engine.dialect.name == "postgresql"
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self, *, unhurried: bool = False) -> Iterator[Connection]:
         """Give a connection in a transaction that excludes all other writers; commit at the end.
+
+        Where it is `unhurried`, a statement takes as long as it takes.
 
         Raises what SQLAlchemy raises, or `StoreError`, where anything is in doubt; then all may have to be
         written again.
@@ -71,6 +75,8 @@ class Database:
         with self.engine.connect().execution_options(writing=True) as connection, connection.begin():
             if self.is_shared:
                 connection.execute(select(schema_version.c.version).with_for_update())
+                if unhurried:
+                    connection.execute(_UNHURRIED)
             yield connection
         self._require_there()
 
@@ -212,7 +218,7 @@ def _closed_on_error(database: Database) -> Iterator[None]:
 def _bring_up_to_date(database: Database) -> None:
     with database.engine.connect().execution_options(writing=True) as connection, connection.begin():
         if connection.dialect.name == "postgresql":
-            connection.execute(text("SET LOCAL statement_timeout = 0"))
+            connection.execute(_UNHURRIED)
             connection.execute(text("SET LOCAL lock_timeout = 0"))
             connection.execute(text("SELECT pg_advisory_xact_lock(4347)"))  # two servers may start at once
         version = version_of(connection)

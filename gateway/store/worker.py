@@ -66,7 +66,7 @@ class Worker:
 
     def clear(self) -> Cleared:
         """Remove all games and players. Raises as `write`."""
-        with _understood(), self.database.writing() as connection:
+        with _understood(), self.database.writing(unhurried=True) as connection:
             return storing.clear(connection)
 
 

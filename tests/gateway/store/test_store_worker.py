@@ -4,7 +4,7 @@ import time
 
 import pytest
 from game_records import game
-from sqlalchemy import func, select
+from sqlalchemy import event, func, select
 from store_world import enclosure
 
 from gateway.store.database import Database, open_to_write
@@ -117,3 +117,18 @@ def test_what_went_wrong_is_said_in_words_whatever_it_was(
     assert answer_to(("tidy",), worker) == ("refused", "StopIteration()")
     monkeypatch.setattr(worker, "tidy", lambda: (_ for _ in ()).throw(MemoryError))
     assert answer_to(("tidy",), worker) == ("again", "MemoryError()")
+
+
+def test_clearing_takes_as_long_as_it_takes(database: Database) -> None:
+    if not database.is_shared:
+        pytest.skip("SQLite has no limit for a statement")
+    worker = Worker(database)
+    worker.write([game()])
+    with database.engine.begin() as connection:
+        sleep = "BEGIN PERFORM pg_sleep(0.1); RETURN NULL; END"
+        connection.exec_driver_sql(f"CREATE FUNCTION slow() RETURNS trigger AS '{sleep}' LANGUAGE plpgsql")
+        connection.exec_driver_sql("CREATE TRIGGER slow AFTER DELETE ON games EXECUTE FUNCTION slow()")
+    event.listen(
+        database.engine, "begin", lambda begun: begun.exec_driver_sql("SET LOCAL statement_timeout = 50")
+    )
+    assert worker.clear().games == 1
