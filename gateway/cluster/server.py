@@ -46,6 +46,10 @@ PATIENCE = 1.0
 """Seconds for which a new server waits for what the nodes announce."""
 PIECE = 40
 """Seats and series of a lost node that are forgotten with one call."""
+SILENT = 1.9
+"""Seconds after which a proposal is refused only if the guest's node has heard nothing of the host's."""
+APART = 5.0
+"""Seconds for which the players of two such nodes do not meet in the lobby, so that they meet others."""
 ROUNDS = 3
 """How often some are looked at who have begun to wait, with one call."""
 
@@ -54,6 +58,7 @@ ROUNDS = 3
 class _Proposal:
     match: Match
     parties: tuple[At, ...]
+    since: float
 
 
 @dataclass(slots=True)
@@ -115,7 +120,7 @@ class PairingServer:
                 if series in node.series:
                     self._matchmaker.finished(node.series.pop(series))
             case Unmatched(seat, turn):
-                self._free(At(name, seat, turn))
+                self._refuse(At(name, seat, turn))
             case Met():
                 self._learn(node.run, fact)
             case Announced():
@@ -165,6 +170,14 @@ class PairingServer:
                 self._proposals.pop(each, None)
         return proposal
 
+    def _refuse(self, at: At) -> None:
+        """Let nothing come of a proposal; where that took long, its nodes do not reach each other."""
+        proposal = self._proposals.get(at)
+        if proposal is not None and self._now - proposal.since > SILENT:
+            one, *others = sorted({each.node for each in proposal.parties})
+            self._matchmaker.apart.update({(one, other): self._now + APART for other in others})
+        self._free(at)
+
     def _free(self, at: At) -> None:
         """Let nothing come of a proposal. The node of `at` knows that; the other is told."""
         proposal = self._closed(at)
@@ -179,6 +192,8 @@ class PairingServer:
             return
         for at in [at for at in self._proposals if at.node == name]:
             self._free(at)
+        for nodes in [nodes for nodes in self._matchmaker.apart if name in nodes]:
+            del self._matchmaker.apart[nodes]
         self._orders = deque(order for order in self._orders if order[0] != name)
         series = map(self._matchmaker.finished, node.series.values())
         self._clearing = chain(self._clearing, self._seats.forget(name), series)
@@ -240,7 +255,7 @@ class PairingServer:
     def _propose(self, match: Match, *turns: Turn) -> tuple[At, ...]:
         self._matchmaker.found(match)
         parties = tuple(self._seats.at(turn) for turn in turns)
-        self._proposals.update(dict.fromkeys(parties, _Proposal(match, parties)))
+        self._proposals.update(dict.fromkeys(parties, _Proposal(match, parties, self._now)))
         return parties
 
 

@@ -103,6 +103,8 @@ class Lobby:
         self._freed: deque[tuple[str, str]] = deque()
         self._held: dict[Guest, float] = {}
         """Until when."""
+        self.apart: dict[tuple[str, str], float] = {}
+        """Two homes, in order, whose guests cannot meet, and until when."""
         self.considered: Guest | None = None
         """The guest that a partner is looked for; a mistake that is made there is about this one."""
 
@@ -217,8 +219,8 @@ class Lobby:
         best: Guest | None = None
         lowest = 0, True, 0.0
         for candidate in self._suiting(guest, self._waiting):
-            if self._is_held(guest, candidate, now):
-                until = max(guest.since, candidate.since) + REMATCH_HOLD
+            until = self._held_until(guest, candidate, now)
+            if now < until:
                 for held in (guest, candidate):
                     self._held[held] = min(until, self._held.get(held, until))
                 continue
@@ -250,12 +252,13 @@ class Lobby:
             return False
         return min(self.meetings.ordered(one, two), self.meetings.ordered(two, one)) >= self._cap
 
-    def _is_held(self, one: Guest, two: Guest, now: float) -> bool:
-        if not self.meetings.were_last(one.name, two.name):
-            return False
-        if now >= max(one.since, two.since) + REMATCH_HOLD:
-            return False
-        return self._meets_others(one, two) or self._meets_others(two, one)
+    def _held_until(self, one: Guest, two: Guest, now: float) -> float:
+        """Return until when two wait for others; a time that is over, if they may meet."""
+        apart = self.apart.get(_pair(one.home, two.home), now) if self.apart else now
+        rematch = max(one.since, two.since) + REMATCH_HOLD
+        if apart >= rematch or now >= rematch or not self.meetings.were_last(one.name, two.name):
+            return apart
+        return rematch if self._meets_others(one, two) or self._meets_others(two, one) else apart
 
     def _meets_others(self, guest: Guest, latest: Guest) -> bool:
         """Whether `guest` has a partner in the lobby that it met less often than `latest`."""

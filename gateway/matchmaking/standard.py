@@ -41,7 +41,7 @@ class LobbyAndTables:
         self._house_after = house_after
         self._visitors: Visitors | None = None
         self._lobby = Lobby(lot, games_per_pair)
-        self.meetings = self._lobby.meetings
+        self.meetings, self.apart = self._lobby.meetings, self._lobby.apart
         self._tables: Tables[int] = Tables()
         self._players: dict[int, Member] = {}
         self._unique: Counter[str] = Counter()

@@ -1,5 +1,6 @@
 """Players of several nodes are paired as those of one, whoever pairs."""
 
+from collections import deque
 from types import SimpleNamespace
 from typing import cast
 
@@ -10,7 +11,7 @@ from gateway.cluster.messages import Asked, Decided, Freed, Gone, Joined, Order,
 from gateway.cluster.own import Own
 from gateway.cluster.proposals import HOLD, Proposals
 from gateway.cluster.reporting import Reporting
-from gateway.cluster.server import PATIENCE
+from gateway.cluster.server import APART, PATIENCE
 from gateway.game.commands import LOBBY, LONGEST_NAME, AtTable, InLobby, Wish
 from gateway.game.events import NOTHING, Objection
 from gateway.game.results import Player
@@ -245,8 +246,51 @@ def test_reservation_runs_out_when_the_host_says_nothing(net: Net) -> None:
     net.links[link].clear()
     net.wait(HOLD - 0.5)
     assert (one.plays, two.plays) == (None, None)
-    net.wait(1)
+    net.wait(1 + APART)
     assert (one.opponent, two.opponent) == ("c1", "b1")
+
+
+def test_players_whose_nodes_do_not_reach_each_other_meet_others(net: Net) -> None:
+    net.cut("b", "c")
+    one, two = come(net, "b1", "c1")
+    net.wait(HOLD)
+    third, fourth = come(net, "b2", "c2")
+    assert [each.opponent for each in (one, two, third, fourth)] == ["b2", "c2", "b1", "c1"]
+
+
+def test_nodes_that_reach_each_other_again_have_their_players_meet(net: Net) -> None:
+    net.cut("b", "c")
+    one, two = come(net, "b1", "c1")
+    net.wait(HOLD)
+    net.join("b", "c")
+    net.wait(APART)
+    assert (one.opponent, two.opponent) == ("c1", "b1")
+
+
+def test_node_that_was_lost_is_kept_apart_from_none(net: Net) -> None:
+    net.cut("b", "c")
+    come(net, "b1", "c1")
+    net.wait(HOLD)
+    net.cut("a", "c")
+    for other in "ab":
+        net.join("c", other)
+    net.pair_at("a", 2)
+    assert net["b"].clients[1].opponent == "c1"
+
+
+def test_players_of_a_node_meet_though_it_hears_late_of_a_proposal() -> None:
+    net = Net("a", "b")
+    net.pair_at("a")
+    one, two = net["b"].come("b1"), net["b"].come("b2")
+    late = until(net, "Proposed")
+    messages, net.links[late] = net.links[late], deque()
+    two.is_absent = True
+    net.wait(HOLD)
+    net.links[late] = messages
+    net.run()
+    two.is_absent = False
+    net.wait(APART / 2)
+    assert (one.opponent, two.opponent) == ("b2", "b1")
 
 
 def test_series_that_begins_when_the_guest_is_reserved_no_more_ends(net: Net) -> None:
