@@ -12,7 +12,6 @@ from typing import NoReturn
 
 import trio
 
-from adapters.cluster.greeting import MOST_STRANGERS
 from adapters.cluster.links import Links
 from adapters.cluster.node import ClusterNode
 from adapters.cluster.registry import NameTakenError, Registry, RegistryError, registry
@@ -33,8 +32,8 @@ PATIENCE = 4.0
 """Seconds for a name that another node has had, and has not given back, to be free."""
 LAST_WORDS = 1.0
 """Seconds for what a node says last to leave."""
-MOST_DIALING = 2 * MOST_STRANGERS
-"""Connections of other nodes at once. Those that do not greet leave half of them."""
+MOST_DIALING = 512
+"""Connections of other nodes at once: more than there may be workers, and those that do not greet."""
 LOG_PERIOD = 60.0
 """Seconds before the same trouble is logged again."""
 

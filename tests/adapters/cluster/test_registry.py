@@ -16,11 +16,13 @@ import pytest
 import trio
 from hub_world import World
 
+from adapters.cluster.greeting import MOST_STRANGERS
 from adapters.cluster.registry import NameTakenError, Registry, RegistryError, registry
-from adapters.cluster.service import joined
+from adapters.cluster.service import MOST_DIALING, joined
 from gateway.cluster.membership import Holder, Place
 from gateway.server.clustering import ClusterOptions, NodeAddress
 from gateway.server.own_registry import PROGRAMS, answering, command, url
+from gateway.server.workers import MOST
 
 pytestmark = pytest.mark.skipif(not any(map(shutil.which, PROGRAMS)), reason="needs redis-server")
 
@@ -171,6 +173,10 @@ async def test_address_that_is_not_this_machine_s_is_named() -> None:
     with pytest.raises(OSError, match=r"cannot listen on 192\.0\.2\.1, port 5000: "):
         async with joined(options, {}, 1, world.hub, None):
             pass
+
+
+def test_as_many_nodes_as_there_may_be_workers_reach_the_one_that_all_dial() -> None:
+    assert MOST_DIALING >= MOST + MOST_STRANGERS
 
 
 def test_server_whose_registry_is_not_there_says_so_in_one_line() -> None:
