@@ -8,12 +8,12 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from gateway.game.commands import folded
 from gateway.game.text import is_visible, quoted
 from gateway.server.accounts import Account, bans_beside, digest_of, fault_of, new_token, read_accounts
-from gateway.server.arguments import Parser, in_one_line, let_output_take_any_text
+from gateway.server.arguments import Parser, in_one_line, write_out
 from gateway.server.bans import read_bans, target
 from gateway.server.linefile import AUDIT, audited, locked, rewrite
 from gateway.server.settings import variable
@@ -31,10 +31,9 @@ def main(arguments: Sequence[str]) -> int:
     130 after Ctrl-C.
     """
     options = _parser().parse_args(arguments)
-    let_output_take_any_text()
     try:
-        options.run(options)
-        sys.stdout.flush()
+        if text := options.run(options):
+            write_out(text)
     except (OSError, ValueError) as error:
         print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
         return 1
@@ -75,7 +74,7 @@ def _parser() -> Parser:
     return parser
 
 
-def _add(options: argparse.Namespace) -> None:
+def _add(options: argparse.Namespace) -> Iterator[str]:
     name, file = options.who, options.players
     fault = fault_of(name) or _fault_of_notes(options.notes)
     if fault is not None:
@@ -87,13 +86,13 @@ def _add(options: argparse.Namespace) -> None:
             raise ValueError(f"{quoted(name)} is protected already; remove it first for a new token")
         with audited(options.audit, "player add", name):
             rewrite(path, _PLAYERS, lambda lines: [*lines, f"{account.line}\n"])
-    print(token)
+    yield f"{token}\n"
     _hint(file)
 
 
-def _list(options: argparse.Namespace) -> None:
+def _list(options: argparse.Namespace) -> Iterator[str]:
     for account in read_accounts(options.players).values():
-        print("\t".join([account.name, *([account.notes] if account.notes else [])]))
+        yield "\t".join([account.name, *([account.notes] if account.notes else [])]) + "\n"
 
 
 def _remove(options: argparse.Namespace) -> None:

@@ -43,6 +43,17 @@ def test_token_is_printed_alone_and_only_its_hash_is_kept(
     assert is_right(token, read_accounts(str(file))["ann"].digest)
 
 
+def test_token_is_not_made_where_nobody_can_read_it(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added(file, capsys, "ann")
+    monkeypatch.setattr("sys.stdout", None)
+    assert [run(file, "add", "bob"), run(file, "list")] == [1, 1]
+    assert capsys.readouterr().err == "c4gateway: error: standard output is closed\n" * 2
+    assert [*read_accounts(str(file))] == ["ann"]
+    assert ban(file, "ban", "eve") == 0
+
+
 def test_new_file_is_the_operator_s_alone(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     added(file, capsys, "ann")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
