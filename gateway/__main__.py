@@ -9,7 +9,7 @@ import gc
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from adapters.dialect import Dialect
@@ -36,6 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _show(given[1:], DIALECTS)
     if given and (command := _without_a_server(given[0], DIALECTS)) is not None:
         return command(given)
+    if given and not given[0].startswith("-"):
+        _refuse(given[0])
     return _serve(parse(given, DIALECTS), given)
 
 
@@ -60,6 +62,14 @@ def _show(given: Sequence[str], dialects: "Sequence[Dialect]") -> int:
         print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
         return 1
     return 0
+
+
+def _refuse(word: str) -> NoReturn:
+    """Exit with status 2, after a line that says which commands there are."""
+    from gateway.server.arguments import Parser, listed  # noqa: PLC0415
+    from gateway.server.commands import EVERY  # noqa: PLC0415
+
+    Parser(prog="c4gateway").error(f"there is no command {word!r}, but {listed(EVERY, 'and')}")
 
 
 def _serve(options: "Options", given: Sequence[str]) -> int:

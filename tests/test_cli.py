@@ -16,6 +16,8 @@ import pytest
 from served import EVERY_PORT, PATIENCE, ROOT, Served, begun, everything, ran, served, until
 
 from conformance.lab.meters import children_of, has_proc
+from gateway.__main__ import main
+from gateway.server.commands import EVERY
 
 HANDSHAKE = (
     b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -160,6 +162,15 @@ def test_bad_value_or_unknown_option_is_one_line_and_status_2(arguments: list[st
     status, out, err = ran(*arguments)
     assert (status, out) == (2, "")
     assert arguments[-1] in complaint(err)
+
+
+def test_unknown_command_is_told_which_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["standing", "--db", "none"])
+    assert ended.value.code == 2
+    line = complaint(capsys.readouterr().err)
+    assert "there is no command 'standing', but standings, games, " in line
+    assert all(f" {command}" in line for command in EVERY)
 
 
 def test_stdout_that_takes_nothing_is_one_line_and_status_1() -> None:

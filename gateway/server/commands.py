@@ -26,6 +26,8 @@ CHECK = "check"
 """The command that checks bots."""
 HEALTH = "health"
 """The command that asks a running server how it is."""
+EVERY = (*COMMANDS, ANALYSIS, *PLAYERS, MATCH, CHECK, SHOWING, HEALTH)
+"""All of them. No option comes before such a word, and no other word stands there."""
 
 
 def database(text: str) -> str:
