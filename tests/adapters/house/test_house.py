@@ -30,6 +30,7 @@ from gateway.matchmaking.standard import LobbyAndTables
 CLOCKED = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT, clocked=True)
 UNHURRIED = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
 SAID = Said({})
+ENDS = (Word.YOU_WON, Word.YOU_LOST, Word.DRAW)
 
 
 class Visitor:
@@ -192,7 +193,7 @@ async def test_droidcon_player_finds_a_house_player(gateway: Served, channel: st
         async with adapters.droidcon.client.open_client("127.0.0.1", gateway.port("droidcon")) as client:
             await client.send(Name("dora"), Join(channel))
             column, played = 0, 0
-            while (message := await client.receive()) not in (Word.YOU_WON, Word.YOU_LOST):
+            while (message := await client.receive()) not in ENDS:
                 if message is Word.YOUR_MOVE:
                     played += 1
                     column = (column + 2) % 7  # never six times the same before somebody has won
