@@ -15,7 +15,7 @@ from gateway.engines.estimates import Estimate, estimate_columns
 from gateway.engines.perfect import last_move, require, score_columns
 from gateway.game.board import COLUMNS, ROWS, Board, Side, other
 from gateway.game.notation import board_at
-from gateway.server.arguments import Parser, in_one_line, number
+from gateway.server.arguments import Parser, in_one_line, number, write_out
 
 DISCS = "XO"
 """The discs of the first and of the second mover."""
@@ -30,15 +30,12 @@ def main(arguments: Sequence[str]) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
-        for line in analysis(options.position, options.seconds):
-            print(line, flush=True)
+        write_out(f"{line}\n" for line in analysis(options.position, options.seconds))
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except OSError as error:
-        sys.stdout = None  # the interpreter would try once more at its end
-        if not isinstance(error, BrokenPipeError):  # as when piped into `head`
-            print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
-            return 1
+        print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
+        return 1
     return 0
 
 

@@ -117,9 +117,16 @@ class FullDisk(StringIO):
         raise OSError(ENOSPC, "No space left on device")
 
 
-def test_full_disk_is_said_in_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("out", "said"),
+    [(FullDisk(), f"[Errno {ENOSPC}] No space left on device"), (None, "standard output is closed")],
+)
+def test_output_that_cannot_be_written_is_one_line_and_status_1(
+    out: StringIO | None,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(sys, "stdout", FullDisk())
+    monkeypatch.setattr(sys, "stdout", out)
     assert main(["analyse", "4455"]) == 1
-    assert capsys.readouterr().err == f"c4gateway: error: [Errno {ENOSPC}] No space left on device\n"
+    assert capsys.readouterr().err == f"c4gateway: error: {said}\n"
