@@ -45,7 +45,7 @@ def is_whole(wanted: int) -> bool:
 
 
 def test_engines_play_and_a_match_that_is_over_has_nothing_left(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = ["--player", "a=random", "--player", "b=mc:2", "--games", "6", "--openings", "4"]
     assert main(["match", *words, "--pgn", "p", "--jsonl", "l", "--json", "j"]) == 0
@@ -60,6 +60,10 @@ def test_engines_play_and_a_match_that_is_over_has_nothing_left(
     assert "--resume goes on with it" in capsys.readouterr().err
     assert main(["match", "--resume"]) == 0
     assert is_whole(6)
+    monkeypatch.setattr("sys.stdout", None)
+    assert main(["match", "--resume", "--jsonl", "again"]) == 1
+    assert capsys.readouterr().err == "c4gateway: error: standard output is closed\n"
+    assert Path("again").read_text() == Path("l").read_text()
 
 
 def test_bots_on_a_wire_play_with_either_colour(capsys: pytest.CaptureFixture[str]) -> None:

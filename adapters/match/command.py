@@ -22,7 +22,7 @@ from gateway.game.text import json_text
 from gateway.match import table
 from gateway.match.journal import Journal
 from gateway.match.table import Progress
-from gateway.server.arguments import in_one_line, let_output_take_any_text
+from gateway.server.arguments import in_one_line, write_out
 from gateway.store.formats import jsonl, pgn
 
 LIVE = 100
@@ -32,7 +32,6 @@ LIVE = 100
 def main(arguments: Sequence[str]) -> int:
     """Play; return the exit status."""
     options = parse(arguments)
-    let_output_take_any_text()
     sys.setswitchinterval(1e-4)  # a thread that computes a table gives way to the games
     status = 1
     try:
@@ -52,16 +51,18 @@ def _journal(options: Options) -> Journal:
     try:
         return Journal.new(options.state, options.settings)
     except FileExistsError:
-        what = "--resume goes on with it, --state takes another file"
-        raise ValueError(f"there is a match in {options.state}; {what}") from None
+        what = "if a match is in it, --resume goes on with it; --state takes another file"
+        raise ValueError(f"{options.state} is there already; {what}") from None
 
 
 async def _played(options: Options, journal: Journal) -> int:
     """Play, and return the exit status."""
     run = _Run(options, journal)
     signals = await run.play(options.concurrency)
-    run.show()
-    run.write(options, journal)
+    try:
+        run.show()
+    finally:  # the files do not need a standard output that works
+        run.write(options, journal)
     if signals:
         print(f"stopped; to go on: c4gateway match --resume --state {options.state}", file=sys.stderr)
         return 128 + signals[0]
@@ -106,9 +107,9 @@ class _Run:
         return signals
 
     def show(self) -> None:
-        """Print how it stands."""
+        """Print how it stands. Raises OSError."""
         lines = [*self._lines(table.SAMPLES), "", *table.details(self._match.tally)]
-        print("\n".join(lines))
+        write_out(f"{line}\n" for line in lines)
 
     def write(self, options: Options, journal: Journal) -> None:
         """Write what was asked for. Raises OSError."""

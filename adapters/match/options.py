@@ -66,7 +66,7 @@ def parse(arguments: Sequence[str]) -> Options:
     given = [each for each in _FIXED if getattr(found, each) is not None]
     settings: dict[str, Any] = {}
     try:
-        _check_files([found.state, found.pgn, found.jsonl, found.json])
+        _check_files(found)
         if not found.resume:
             settings = _settings(found)
         elif given:
@@ -91,12 +91,11 @@ def test_in(settings: dict[str, Any]) -> Sprt | None:
     return None if settings["sprt"] is None else Sprt(**settings["sprt"])
 
 
-def _check_files(files: Sequence[Path | None]) -> None:
-    """See that no file is written over another one, and that each can be there. Raises ValueError."""
+def _check_files(found: argparse.Namespace) -> None:
+    """See that each file can be written, over no other one, before games are played. Raises ValueError."""
+    written = [each for each in (found.pgn, found.jsonl, found.json) if each is not None]
     seen = set[str]()
-    for file in files:
-        if file is None:
-            continue
+    for file in [found.state, *written]:
         if not file.parent.is_dir():
             raise ValueError(f"{file}: there is no directory {file.parent}")
         place = os.path.realpath(file)
@@ -105,6 +104,11 @@ def _check_files(files: Sequence[Path | None]) -> None:
                 f"--state, --pgn, --jsonl and --json take a file each, and {file} is there twice"
             )
         seen.add(place)
+    for file in written:
+        if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
+            raise ValueError(f"{file} cannot be written")
+    if found.logs is not None and found.logs.exists() and not found.logs.is_dir():
+        raise ValueError(f"--logs: {found.logs} is not a directory")
 
 
 def _settings(found: argparse.Namespace) -> dict[str, Any]:

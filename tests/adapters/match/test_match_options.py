@@ -67,6 +67,9 @@ def test_openings_are_a_number_of_discs_or_a_file(tmp_path: Path) -> None:
         (["match", "--resume", "--jsonl", "./match.jsonl"], "match.jsonl is there twice"),
         ([*ENGINES, "--state", "x", "--pgn", "games", "--json", "games"], "games is there twice"),
         ([*ENGINES, "--pgn", "/nowhere/games"], "no directory /nowhere"),
+        ([*ENGINES, "--pgn", "/"], "/ cannot be written"),
+        ([*ENGINES, "--jsonl", "/dev"], "/dev cannot be written"),
+        ([*ENGINES, "--logs", "/dev/null"], "/dev/null is not a directory"),
     ],
 )
 def test_what_makes_no_match_is_refused_in_one_line(
