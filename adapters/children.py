@@ -22,6 +22,15 @@ _TAIL = 4096
 _LONGEST = 300
 
 
+def ends() -> list[signal.Signals]:
+    """Return the signals on which to end what was started: none of them reaches it by itself.
+
+    That a terminal is gone, SIGHUP, is one of them, unless the command was told to stay, as by ``nohup``.
+    """
+    stays = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return [signal.SIGINT, signal.SIGTERM, *([] if stays else [signal.SIGHUP])]
+
+
 @asynccontextmanager
 async def process(words: Sequence[str], log: Path, *, talks: bool = False) -> AsyncIterator[trio.Process]:
     """The process, for as long as the block lasts. Raises OSError where it cannot be started.

@@ -97,7 +97,7 @@ def test_bots_of_different_dialects_play_at_several_tables() -> None:
 
 
 @pytest.mark.operation
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGHUP])
 def test_match_goes_on_with_no_game_lost_or_twice(number: signal.Signals) -> None:
     os.mkfifo("ready")
     words = [*BOTS[2:], "--player", f"a={with_fault('tells')}", "--games", "60"]
@@ -105,7 +105,7 @@ def test_match_goes_on_with_no_game_lost_or_twice(number: signal.Signals) -> Non
         Path("ready").read_bytes()
         match.send_signal(number)
         match.communicate()
-    assert match.returncode == (130 if number == signal.SIGINT else -number)
+    assert match.returncode == (-number if number == signal.SIGKILL else 128 + number)
     assert 10 <= len(games()) < 60
     done = run("--resume")
     assert (done.returncode, done.stderr) == (0, "")

@@ -5,7 +5,6 @@ Knows its options, where the bots come from, and where the reports go.
 
 import argparse
 import logging
-import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ import trio
 from adapters.check.report import Report, as_json, as_junit, as_summary, as_text, in_numbers, report_of
 from adapters.check.runs import command, keep_running
 from adapters.check.serving import Desk
+from adapters.children import ends
 from adapters.dialect import Dialect
 from gateway.server.app import addresses_of, open_port
 from gateway.server.arguments import Parser, in_one_line, number, write_out
@@ -101,8 +101,8 @@ def _add_options(parser: argparse.ArgumentParser, dialect: Dialect) -> None:
 
 
 async def _stop_on_signals(desk: Desk) -> None:
-    """Let the check be over, and what is known by then be told, on Ctrl-C or SIGTERM."""
-    with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+    """Let the check be over, and what is known by then be told, on Ctrl-C, SIGTERM or SIGHUP."""
+    with trio.open_signal_receiver(*ends()) as signals:
         async for _ in signals:
             desk.is_done.set()
 

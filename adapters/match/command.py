@@ -1,6 +1,6 @@
 """The command ``c4gateway match``: options in, games played, a table out.
 
-It stops in good order on Ctrl-C and SIGTERM: what was played is shown, and the match can go on.
+It stops in good order on Ctrl-C, SIGTERM and SIGHUP: what was played is shown, and the match can go on.
 """
 
 import secrets
@@ -13,6 +13,7 @@ from typing import Any
 
 import trio
 
+from adapters.children import ends
 from adapters.match import runner
 from adapters.match.match import Match, Plan
 from adapters.match.options import Options, parse, test_in
@@ -93,7 +94,7 @@ class _Run:
     async def play(self, tables: int) -> list[int]:
         """Play until the end, or a signal; return the signals."""
         signals = list[int]()
-        with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as received:
+        with trio.open_signal_receiver(*ends()) as received:
             async with trio.open_nursery() as nursery:
 
                 async def stop() -> None:

@@ -1,5 +1,6 @@
 """Processes of a match or a check: how they end, and what is shown of what they said."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -20,3 +21,14 @@ def test_last_words_are_the_last_line_of_this_process_and_control_no_terminal(tm
 @pytest.mark.parametrize(("status", "words"), [(3, "ended with status 3"), (-9, "was ended by SIGKILL")])
 def test_status_is_told_in_words(status: int, words: str) -> None:
     assert children.how_it_ended(status) == words
+
+
+@pytest.mark.parametrize(("handler", "is_heeded"), [(signal.SIG_DFL, True), (signal.SIG_IGN, False)])
+def test_terminal_that_is_gone_ends_what_was_started_unless_that_is_to_be_ignored(
+    handler: signal.Handlers, is_heeded: bool
+) -> None:
+    before = signal.signal(signal.SIGHUP, handler)
+    try:
+        assert (signal.SIGHUP in children.ends()) is is_heeded
+    finally:
+        signal.signal(signal.SIGHUP, before)
