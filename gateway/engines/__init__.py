@@ -34,3 +34,7 @@ class EngineUnavailable(RuntimeError):
 
 class EngineError(RuntimeError):
     """An engine that is not ours found no move. The message is one line and says why."""
+
+
+class EngineLate(EngineError):
+    """It found none in its time."""

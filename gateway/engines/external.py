@@ -24,7 +24,7 @@ from contextlib import suppress
 from threading import Lock
 from time import monotonic
 
-from gateway.engines import EngineError, UnknownEngine
+from gateway.engines import EngineError, EngineLate, UnknownEngine
 from gateway.engines.speech import SPEECHES, USUAL, Speech
 from gateway.game.board import Board
 
@@ -101,7 +101,7 @@ class Program:
             raise EngineError(f"{self._name} was asked for another move meanwhile") from None
         except TimeoutError:
             late = f"did not answer in {seconds:g} s, and was killed {LATE:g} s later"
-            raise EngineError(f"{self._name} {late} (does it flush its output?)") from None
+            raise EngineLate(f"{self._name} {late} (does it flush its output?)") from None
         finally:
             if not child.is_free or child is not self._child:
                 child.close()

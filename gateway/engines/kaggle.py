@@ -16,7 +16,7 @@ from time import monotonic
 from types import CodeType
 from typing import Any
 
-from gateway.engines import EngineError, UnknownEngine
+from gateway.engines import EngineLate, UnknownEngine
 from gateway.engines.external import follows
 from gateway.game.board import COLUMNS, ROWS, Board
 
@@ -64,7 +64,7 @@ class Agent:
         self._overage = OVERAGE
 
     def __call__(self, board: Board, budget: float) -> Any:
-        """Return what the agent answers. Raises EngineError where it took too long, and what it raises."""
+        """Return what the agent answers. Raises EngineLate where it took too long, and what it raises."""
         if not self._is_new and (self._left is None or not follows(self._left, board)):
             self._agent, self._overage = _last_callable(self._file, self._code), OVERAGE
         limit = min(MOVE, budget)
@@ -75,7 +75,7 @@ class Agent:
         beyond = monotonic() - start - limit
         self._left = _after(board, choice)
         if beyond > self._overage:
-            raise EngineError(
+            raise EngineLate(
                 f"the agent took {limit + beyond:.1f} s, which is more than {limit:g} s and what was left"
                 f" of the game's {OVERAGE:g} s for moves that take longer"
             )

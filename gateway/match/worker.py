@@ -18,7 +18,7 @@ from traceback import format_exception
 from types import FrameType
 from typing import Any, TextIO
 
-from gateway.engines import Engine
+from gateway.engines import Engine, EngineLate
 from gateway.engines.catalogue import engine_named, limits_itself
 from gateway.game.board import COLUMNS, Board
 from gateway.game.text import printable
@@ -108,6 +108,8 @@ class _Game:
             return 0, ("illegal", f"the engine chose {column!r}, which cannot be played")
         except _TooLate:
             return 0, ("time", f"the engine chose nothing within {self._idle:g} s")
+        except EngineLate as error:
+            return 0, ("time", str(error))
         except (Exception, SystemExit) as error:  # anybody may have written it
             sys.stderr.write("".join(format_exception(error)))
             return 0, ("left", " ".join(f"the engine failed: {type(error).__name__}: {error}".split()))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from engine_positions import play
 
-from gateway.engines import EngineError, UnknownEngine, external
+from gateway.engines import EngineError, EngineLate, UnknownEngine, external
 from gateway.engines.external import Program, program
 from gateway.engines.speech import FLAT, IN_ROWS, Platform
 from gateway.game.board import Board
@@ -194,7 +194,7 @@ def test_program_that_does_not_answer_is_killed_with_all_that_it_started(
 ) -> None:
     monkeypatch.setattr(external, "LATE", 0.3)
     engine = make(f"{HELD}os.fork()\nsys.stdin.read()\n")
-    with pytest.raises(EngineError, match=r"did not answer in 0.1 s, and was killed 0.3 s later"):
+    with pytest.raises(EngineLate, match=r"did not answer in 0.1 s, and was killed 0.3 s later"):
         engine(Board(), 0.1)
     nobody_holds()
 

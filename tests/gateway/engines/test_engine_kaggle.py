@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from engine_positions import play
 
-from gateway.engines import EngineError, UnknownEngine, kaggle
+from gateway.engines import EngineLate, UnknownEngine, kaggle
 from gateway.engines.kaggle import Agent, agent_in
 from gateway.game.board import Board
 
@@ -80,7 +80,7 @@ def test_moves_may_take_sixty_seconds_beyond_their_time_in_a_game(
     now = iter([0.0, 32.0, 40.0, 41.0, 50.0, 82.0, 100.0, 102.5])
     monkeypatch.setattr(kaggle, "monotonic", lambda: next(now))
     assert [agent(play(columns), 9.0) for columns in ("", "20", "2013")] == [2, 1, 1]
-    with pytest.raises(EngineError, match=r"the agent took 2\.5 s"):
+    with pytest.raises(EngineLate, match=r"the agent took 2\.5 s"):
         agent(play("201314"), 9.0)
 
 

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from served import ROOT
 
-from gateway.engines import perfect
+from gateway.engines import EngineLate, perfect
 from gateway.game.board import Board
 from gateway.match import worker
 from gateway.match.openings import balanced, read
@@ -79,6 +79,10 @@ def rightmost(board: Board, _: float) -> int:
     return next(each for each in reversed(range(7)) if board.has_room(each))
 
 
+def dawdles(_: Board, __: float) -> int:
+    raise EngineLate("it did not answer in 1 s")
+
+
 def fails(_: Board, __: float) -> int:
     raise RuntimeError("no\nidea")
 
@@ -97,6 +101,7 @@ def test_game_of_two_engines_starts_from_its_opening() -> None:
 @pytest.mark.parametrize(
     ("engine", "reason", "said"),
     [
+        (dawdles, "time", "it did not answer in 1 s"),
         (fails, "left", "the engine failed: RuntimeError: no idea"),
         (nonsense, "illegal", "the engine chose 7, which cannot be played"),
     ],
