@@ -14,6 +14,7 @@ from adapters.match.server import HOST
 from adapters.match.tables import Series
 from gateway.game.ids import GameId
 from gateway.game.text import quoted
+from gateway.server.arguments import in_one_line
 
 PATIENCE = 60.0
 """Seconds that a bot has until it asks for a game, or for the next one."""
@@ -147,7 +148,7 @@ class WireTable:
                 async with children.process(words, log) as process:
                     ending = await self._ending(process, side, port)
             except OSError as error:
-                ending = f"cannot be started: {error.strerror or error}"
+                ending = f"cannot be started: {in_one_line(error)}"
             if ending or games == self._ended:
                 self._failures[side] += 1
                 self._tell(side, f"{ending or 'ended without a game'}: {children.last_words(log, since)}")

@@ -276,3 +276,11 @@ async def test_bot_that_asks_for_a_game_is_not_told_of(journal: Journal, autojum
     table.seated(1, there=True)
     await table._remind(1, 4711)
     assert told == []
+
+
+async def test_program_that_is_not_there_is_named(journal: Journal, tmp_path: Path) -> None:
+    told: list[str] = []
+    plan = replace(PLAN, players=[("a", "random"), ("b", "/no/such/bot {port}")])
+    match = Match(plan, journal, tmp_path, game_ids(1), told.append)
+    await WireTable(match, 0, 0)._keep(1, 4711)
+    assert told[0].startswith("b: cannot be started: /no/such/bot: No such file or directory")
