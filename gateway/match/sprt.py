@@ -17,6 +17,8 @@ from gateway.match.pairs import NORMALIZED, SCORES, expected
 
 EMPTY = 1e-3
 """What stands for a cell in which nothing was counted: no result is impossible."""
+MOST = 1000
+"""Elo of a hypothesis; beyond that a score is so near to 0 or 1 that there is nothing to be computed."""
 _CLOSE = 1e-10
 _ROUNDS = 10
 _SETTLED = 1e-4
@@ -46,8 +48,8 @@ class Sprt:
     model: str = LOGISTIC
 
     def __post_init__(self) -> None:
-        if not self.elo0 < self.elo1:
-            raise ValueError("elo0 has to be less than elo1")
+        if not -MOST <= self.elo0 < self.elo1 <= MOST:
+            raise ValueError(f"elo0 has to be less than elo1, and both are from -{MOST} to {MOST}")
         if not (0 < self.alpha < 1 and 0 < self.beta < 1 and self.alpha + self.beta < 1):
             raise ValueError("alpha and beta have to be more than 0, and less than 1 together")
         if self.model not in MODELS:

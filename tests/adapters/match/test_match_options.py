@@ -60,6 +60,8 @@ def test_openings_are_a_number_of_discs_or_a_file(tmp_path: Path) -> None:
         ([*ENGINES, "--sprt", "elo2=3"], "--sprt takes elo0=, elo1="),
         ([*ENGINES, "--sprt", "elo0=x"], "'x' is not a number"),
         ([*ENGINES, "--sprt", "elo0=20"], "elo0 has to be less than elo1"),
+        ([*ENGINES, "--sprt", "elo1=5000"], "both are from -1000 to 1000"),
+        ([*ENGINES, "--sprt", "elo1=inf"], "both are from -1000 to 1000"),
         ([*ENGINES, "--openings", "40"], "30 at most"),
         ([*ENGINES, "--openings", "/nowhere"], "/nowhere"),
         ([*BOTH, "--openings", "8"], "starts from the empty board"),
