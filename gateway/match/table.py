@@ -172,11 +172,12 @@ def _meeting(meeting: Meeting) -> str:
     normalized = (
         f"{found.normalized:+.1f} ± {found.normalized_error:.1f}" if isfinite(found.normalized) else "-"
     )
-    interval = f" ({low:+.1f} to {high:+.1f})" if low < high else ""  # pairs that went alike give none
+    interval, better = f" ({low:+.1f} to {high:+.1f})", f", better with {100 * found.superiority:.1f} %"
+    if low == high:  # pairs that went alike, be they one or a hundred, say neither
+        interval = better = ""
     text = (
-        f"Elo {found.elo:+.1f}{interval}, normalized {normalized},"
-        f" better with {100 * found.superiority:.1f} %; pairs with 0 to 2 points:"
-        f" {' '.join(map(str, meeting.cells))}"
+        f"Elo {found.elo:+.1f}{interval}, normalized {normalized}{better};"
+        f" pairs with 0 to 2 points: {' '.join(map(str, meeting.cells))}"
     )
     return f"{text}; {meeting.repeats}" if meeting.repeats else text
 
@@ -223,11 +224,12 @@ def _pairing(meeting: Meeting) -> dict[str, Any]:
     if not sum(meeting.cells):
         return {"pairs": meeting.cells}
     found = strength(meeting.cells)
+    low, high = found.interval
     return {
         "pairs": meeting.cells,
         "different_pairs": len(meeting.pairs),
         "elo": found.elo,
         "interval": found.interval,
         "normalized_elo": found.normalized if isfinite(found.normalized) else None,
-        "superiority": found.superiority,
+        "superiority": found.superiority if low < high else None,
     }

@@ -105,3 +105,11 @@ def test_object_is_json_whoever_won_everything(tally: Tally) -> None:
     assert found["players"][0]["better_than"]["b"] > 0.9
     assert found["pairings"][0]["pairs"] == [0, 0, 0, 0, 2]
     assert found["pairings"][0]["normalized_elo"] is None
+    assert found["pairings"][0]["superiority"] is None
+
+
+@pytest.mark.parametrize("results", [(1.0, 0.0), (0.5, 0.5), (1.0, 0.0, 1.0, 0.0)])
+def test_pairs_that_went_alike_do_not_say_who_is_better(tally: Tally, results: tuple[float, ...]) -> None:
+    for number, points in enumerate(results):
+        tally.add(played(number, points))
+    assert " better " not in details(tally)[0]
