@@ -53,12 +53,11 @@ async def process(words: Sequence[str], log: Path, *, talks: bool = False) -> As
 
 
 async def _end(started: trio.Process) -> None:
-    """End a process, and what it has started. One that we talk to ends when nothing more is said."""
+    """End a process, and what it has started."""
     if started.stdin is not None:
         await started.stdin.aclose()
-    else:
-        with suppress(ProcessLookupError, PermissionError):  # the latter: nobody is left, on macOS
-            os.killpg(started.pid, signal.SIGTERM)
+    with suppress(ProcessLookupError, PermissionError):  # the latter: nobody is left, on macOS
+        os.killpg(started.pid, signal.SIGTERM)
     with trio.move_on_after(GOODBYE):
         await started.wait()
     with suppress(ProcessLookupError, PermissionError):

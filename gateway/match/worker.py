@@ -36,9 +36,26 @@ class _TooLate(BaseException):
     """An engine thinks for longer than any player may."""
 
 
+class _Over(BaseException):
+    """Nobody waits for a game any more."""
+
+
 def main() -> None:
-    """Play until nobody asks for a game any more. What an engine prints goes to stderr."""
+    """Play until nobody asks for a game any more. What an engine prints goes to stderr.
+
+    SIGTERM ends a thought, too, so that an engine that is a program of its own is ended with this process.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _leave)
+    try:
+        _play()
+    except _Over:
+        pass
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # engines end in peace
+
+
+def _play() -> None:
     signal.signal(signal.SIGALRM, _stop)
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
@@ -49,6 +66,10 @@ def main() -> None:
     budgets = [think or (math.inf if limits_itself(name) else THINK) for name in names]
     for line in sys.stdin:
         _answer(answers, _Game(engines, budgets, settings["idle"]).play(json.loads(line)))
+
+
+def _leave(_: int, __: FrameType | None) -> None:
+    raise _Over
 
 
 def _stop(_: int, __: FrameType | None) -> None:

@@ -1,8 +1,10 @@
 """Engines against each other: openings, and the process that plays."""
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -135,3 +137,19 @@ def test_process_plays_as_long_as_it_is_asked() -> None:
     assert one["opening"] == ""
     assert len(two["opening"]) == 2
     assert two["moves"].startswith(two["opening"])
+
+
+def test_program_that_thinks_is_ended_with_the_process_that_asks_it(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pid")
+    thinks = f"exec:sh -c 'echo $$ > {tmp_path}/pid; exec sleep 1000'"
+    lines = [{"engines": [thinks, "random"], "think": 900, "idle": 1000}, {"opening": "", "first": 0}]
+    words = [sys.executable, "-m", "gateway.match.worker"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=ROOT) as process:
+        assert process.stdin is not None
+        process.stdin.write("".join(json.dumps(each) + "\n" for each in lines).encode())
+        process.stdin.flush()
+        program = int((tmp_path / "pid").read_text())
+        process.terminate()
+        assert process.wait() == 0
+    with pytest.raises(ProcessLookupError):
+        os.kill(program, 0)
