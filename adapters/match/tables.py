@@ -89,14 +89,14 @@ class Tables:
     def wait(self, turn: Turn, since: float) -> None:
         """Let a seat wait for the other one at its table."""
         port = self._seats[turn.seat]
-        if port in self._ports and self._latest[port] == turn.seat:
+        if port in self._ports and self._latest.get(port) == turn.seat:
             self._waiting[port] = turn
             self._stirred.append(self._ports[port][0])
 
     def leave(self, seat: int) -> None:
         """Forget a seat."""
         port = self._seats.pop(seat, None)
-        if port is not None and self._latest[port] == seat:
+        if port is not None and self._latest.get(port) == seat:
             del self._latest[port]
             self._waiting.pop(port, None)
             self._tell(port, there=False)

@@ -95,6 +95,16 @@ def test_bot_that_is_back_before_it_is_gone_plays(world: Match) -> None:
     assert new.plays
 
 
+def test_bot_that_came_twice_may_leave_in_either_order(world: Match) -> None:
+    older, newer = world.comes("one.0"), world.comes("one.0")
+    newer.leave()
+    older.leave()
+    assert not world.one.there[0]
+    again = world.comes("one.0")
+    world.comes("one.1")
+    assert again.plays
+
+
 def test_nobody_is_paired_at_a_port_that_is_closed(world: Match) -> None:
     world.comes("one.0", manners=STEPPING_OUT)
     world.tables.remove("one.0")
