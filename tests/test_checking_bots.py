@@ -150,8 +150,8 @@ def test_two_bots_of_one_name_are_told_of(tmp_path):
         check=False,
     )
     assert done.returncode == 1
-    assert done.stderr == "c4gateway: error: 1 of 2 bots came, 1 good\n"
-    assert done.stdout.endswith("\n1 of 2 bots came, 1 good\n  ann  several connections at once\n")
+    assert done.stderr == "c4gateway: error: 1 of 2 bots came, 0 good\n"
+    assert done.stdout.endswith("\n1 of 2 bots came, 0 good\n  ann  several connections at once\n")
 
 
 def test_bot_that_cannot_be_started_is_an_error():

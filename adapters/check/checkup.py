@@ -67,8 +67,8 @@ class Checkup:
         self.games = self.connections = 0
         self._tasks = [Task(each, each.tries) for each in scenarios if each.topic in rules]
         self._scenarios = {task.scenario.topic: task.scenario for task in self._tasks}
-        self.is_crowd = False
-        """Whether several connections played at once under the bot's name."""
+        self.mixed = ""
+        """Why this may be about several bots, if it may."""
         self._went: Fault | None = None
         self._left: list[tuple[frozenset[Topic], Fault]] = []
         self._silent: list[Fault] = []

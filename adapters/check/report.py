@@ -45,8 +45,8 @@ class Report:
 
     @property
     def is_good(self) -> bool:
-        """Whether the bot has played, and did nothing wrong."""
-        return self.has_played and not self.count(Verdict.WRONG)
+        """Whether the bot has played, and did nothing wrong; and nobody else under its name."""
+        return self.has_played and not self.checkup.mixed and not self.count(Verdict.WRONG)
 
     @property
     def has_played(self) -> bool:
@@ -78,8 +78,8 @@ def as_text(report: Report) -> Iterator[str]:
     checkup = report.checkup
     name = printable(checkup.name)
     yield f"{report.dialect}: {name}, games: {checkup.games}, connections: {checkup.connections}"
-    if checkup.is_crowd:
-        yield "  several connections played at once; several bots need a name each, and --bots"
+    if checkup.mixed:
+        yield f"  {checkup.mixed}: nobody can say which bot did what; each needs one name, and --bots"
     yield f"  what a bot does, by the clauses of adapters/{report.dialect}/PROTOCOL.md:"
     for row in report.rows:
         yield f"  {row.rule.clause:5} {row.verdict.value:13} {row.rule.duty}"
@@ -101,9 +101,8 @@ def as_summary(reports: Sequence[Report], expected: int) -> Iterator[str]:
     for name, report in zip(names, reports, strict=True):
         wrong, remarks = (_clauses(report, each) for each in (Verdict.WRONG, Verdict.REMARK))
         words = [wrong and f"WRONG {wrong}", remarks and f"remark {remarks}"]
-        crowd = "several connections at once" if report.checkup.is_crowd else ""
         never = "" if report.has_played else "did not play"
-        yield f"  {name:{width}}  {'; '.join(filter(None, [*words, never, crowd])) or 'good'}"
+        yield f"  {name:{width}}  {'; '.join(filter(None, [*words, never, report.checkup.mixed])) or 'good'}"
 
 
 def in_numbers(reports: Sequence[Report], expected: int) -> str:
@@ -141,7 +140,7 @@ def as_json(reports: Sequence[Report], expected: int = 1) -> str:
             "good": report.is_good,
             "games": report.checkup.games,
             "connections": report.checkup.connections,
-            "several_at_once": report.checkup.is_crowd,
+            "mixed": report.checkup.mixed,
             "rules": [_row_as_json(row) for row in report.rows],
         }
         for report in reports
@@ -171,9 +170,11 @@ def as_junit(reports: Sequence[Report], expected: int = 1) -> str:
     What a bot said is `printable` there, too. XML has no way to write some of the other characters.
     """
     root = Xml.Element("testsuites")
-    bots = _suite(root, "bots", 1, int(not _all_played(reports, expected)))
+    is_whole = len(reports) >= expected
+    is_whole = is_whole and all(each.has_played and not each.checkup.mixed for each in reports)
+    bots = _suite(root, "bots", 1, int(not is_whole))
     case = Xml.SubElement(bots, "testcase", classname="bots", name="all came and played")
-    if not _all_played(reports, expected):
+    if not is_whole:
         Xml.SubElement(case, "failure", message=in_numbers(reports, expected))
     for report in reports:
         name = f"{report.dialect} {printable(report.checkup.name)}"
@@ -182,10 +183,6 @@ def as_junit(reports: Sequence[Report], expected: int = 1) -> str:
             _case(suite, name, row)
     Xml.indent(root)
     return Xml.tostring(root, encoding="unicode") + "\n"
-
-
-def _all_played(reports: Sequence[Report], expected: int) -> bool:
-    return len(reports) >= expected and all(report.has_played for report in reports)
 
 
 def _suite(root: Xml.Element, name: str, tests: int, failures: int, skipped: int = 0) -> Xml.Element:

@@ -31,6 +31,7 @@ from gateway.server.certificates import Certificate
 
 _TEXT = "This port checks bots of a Connect-Four dialect, by websocket.\n"
 NAMELESS = "(no name)"
+_FURTHER = "(further names)"
 _WORDLESS = "it hung up before its first message"
 _PROBES = 3
 """Connections without a word until they are no accident: one may look which ports are open."""
@@ -68,15 +69,27 @@ class Desk:
         """All there have been, those of bots that are over, those of strangers; and bots that cannot come."""
 
     def of(self, name: str | None) -> Checkup:
-        """Return the checkup of a bot. Where there is one bot, all connections are its own."""
+        """Return the checkup of a bot. Where there is one bot, all connections are its own.
+
+        Where more names come than there are bots, the further ones share a checkup: a bot with another name
+        on each connection would have the check begin anew for ever.
+        """
         name = name or NAMELESS
         if self.options.bots == 1 and self.checkups:
             (found,) = self.checkups.values()
             found.name = name if found.name == NAMELESS else found.name
-        else:
+        elif name in self.checkups or name == NAMELESS or self._names < self.options.bots:
             found = self.checkups.setdefault(name, Checkup(name, self.book.rules))
-        found.is_crowd = found.is_crowd or any(each.plays(found) for each in self._visits)
+        else:
+            found = self.checkups.setdefault(_FURTHER, Checkup(_FURTHER, self.book.rules))
+            found.mixed = "more names than bots"
+        if any(each.plays(found) for each in self._visits):
+            found.mixed = found.mixed or "several connections at once"
         return found
+
+    @property
+    def _names(self) -> int:
+        return len(self.checkups.keys() - {NAMELESS, _FURTHER})
 
     def strange(self, first: bytes) -> str:
         """Return what is wrong with a connection that begins so; empty if a bot's may."""

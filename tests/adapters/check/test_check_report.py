@@ -94,3 +94,13 @@ def test_bot_that_did_not_come_fails_a_test_of_its_own():
         bots, _ = Xml.fromstring(as_junit([report], expected))
         assert bots.get("failures") == failures
         assert json.loads(as_json([report], expected))["good"] is (expected == 1)
+
+
+def test_report_that_may_be_about_several_bots_is_not_good():
+    report = reported()
+    report.checkup.mixed = "several connections at once"
+    assert not report.is_good
+    assert list(as_text(report))[1].startswith("  several connections at once: ")
+    assert list(as_summary([report], 2))[1:] == [r"  a\x1b\u202enn  several connections at once"]
+    bots, _ = Xml.fromstring(as_junit([report]))
+    assert bots.get("failures") == "1"

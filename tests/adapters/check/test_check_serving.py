@@ -138,3 +138,10 @@ def test_bots_are_told_by_their_names():
     desk = desk_for(2)
     assert [desk.of(name).name for name in ("bob", "ann")] == ["bob", "ann"]
     assert [each.name for each in desk.conclude()] == ["ann", "bob"]
+
+
+def test_bot_with_another_name_each_time_is_told_and_keeps_no_check_from_its_end():
+    desk = desk_for(2)
+    found = [desk.of(name) for name in ("ann", "bob1", "bob2", "bob3", "ann", None)]
+    assert [each.name for each in found] == ["ann", "bob1", *["(further names)"] * 2, "ann", NAMELESS]
+    assert [each.mixed for each in found] == ["", "", *["more names than bots"] * 2, "", ""]
