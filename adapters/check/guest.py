@@ -41,12 +41,15 @@ class Guest:
         self.exchange = Exchange(trio.current_time)
         self._desk, self._wire = desk, wire
         self._checkup: Checkup | None = None
+        self._early: list[Fault] = []
+        """What it did wrong before it gave a name."""
         self._play = Play(is_on=False)
 
     @property
     def is_known(self) -> bool:
         """Whether a bot has spoken; others may look which ports are open, or be lost."""
-        return self._checkup is not None or (bool(self.exchange.latest) and not self._is_lost)
+        spoke = bool(self._early or self.exchange.latest)
+        return self._checkup is not None or (spoke and not self._is_lost)
 
     @property
     def is_over(self) -> bool:
@@ -69,7 +72,11 @@ class Guest:
         grave = rule.is_grave if is_grave is None else is_grave
         play.remarked.add(topic)
         play.is_faulted = play.is_faulted or grave
-        self._known().wrong(self._fault(topic, words, is_grave=grave))
+        fault = self._fault(topic, words, is_grave=grave)
+        if self._checkup is None:
+            self._early.append(fault)
+        else:
+            self._checkup.wrong(fault)
 
     def _known(self, name: str | None = None) -> Checkup:
         """Return the bot's checkup, of the first name that it gives here."""
@@ -77,6 +84,8 @@ class Guest:
             self._checkup = self._desk.of(name)
             self._checkup.connections += 1
             self._checkup.right(Topic.TRANSPORT)
+            for fault in self._early:
+                self._checkup.wrong(fault)
         return self._checkup
 
     def _fault(self, topic: Topic, words: str, *, is_grave: bool = True) -> Fault:

@@ -24,6 +24,7 @@ from gateway.game.events import (
     Dismissed,
     Ended,
     Event,
+    Introduced,
     Objection,
     Refused,
     Shown,
@@ -148,6 +149,8 @@ class Visit(Guest):
     def told(self, event: Event, asked: Message | str | None) -> None:
         """Hear of an event that the bot is told of."""
         match event:
+            case Introduced(name):
+                self._known(name)
             case Shown():
                 self._excused += 1  # a bot that asks may hear of one turn twice, and answer both
             case Started():

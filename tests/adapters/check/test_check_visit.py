@@ -9,11 +9,13 @@ import trio.testing
 from wires import MemorySocket
 
 from adapters.check.checkup import Checkup
+from adapters.check.rules import Topic
 from adapters.check.visit import Visit
 from adapters.check.wire import CheckedWire
 from adapters.nac4.check import BOOK
 from adapters.nac4.translator import Nac4Translator
 from adapters.sockets import DirectSocket
+from gateway.game.events import Introduced
 
 
 class Connected:
@@ -23,8 +25,15 @@ class Connected:
         ours, self.bot = trio.testing.memory_stream_pair()
         self.wire = CheckedWire(cast("DirectSocket", MemorySocket(ours)))
         self.wire.prepare(frames=True, patience=1.0)
-        checkup = Checkup("ann", BOOK.rules, ())
-        desk = SimpleNamespace(patience=1.0, slow=1.0, book=BOOK, of=lambda _: checkup, strange=lambda _: "")
+        self.checkups = {None: Checkup("(no name)", BOOK.rules, ()), "ann": Checkup("ann", BOOK.rules, ())}
+        desk = SimpleNamespace(
+            patience=1.0,
+            slow=1.0,
+            book=BOOK,
+            of=self.checkups.__getitem__,
+            strange=lambda _: "",
+            hint=lambda _: "",
+        )
         self.visit = Visit(desk, self.wire, nursery, Nac4Translator(None).manners)
 
 
@@ -47,3 +56,13 @@ async def test_bot_that_the_server_hangs_up_on_is_not_pinged_any_more(connected)
     await trio.testing.wait_all_tasks_blocked()
     connected.visit.ping()
     assert connected.wire.pings == 0
+
+
+@pytest.mark.parametrize("name", ["ann", None])
+async def test_what_a_bot_did_wrong_before_it_gave_its_name_is_held_against_that_name(connected, name):
+    connected.visit.unreadable("HELLO")
+    if name is not None:
+        connected.visit.told(Introduced(name), None)
+    connected.visit.ended()
+    faults = {key: [each.topic for each in found.faults] for key, found in connected.checkups.items()}
+    assert faults == {None: [], "ann": [], name: [Topic.WORDS]}
