@@ -34,7 +34,7 @@ from gateway.game.events import (
 )
 from gateway.game.manners import Afterwards, Manners
 
-_STUCK = 40
+_STUCK = 200
 """Refused messages in a row after which the bot is taken to go on for ever."""
 _MORE = 3
 """Messages that are excused where the bot was told what the original server would tell."""
@@ -180,12 +180,12 @@ class Visit(Guest):
         topic = self._desk.book.refused(asked, objections)
         if topic is None or Objection.TABLE_FULL in objections:
             return
+        self._play.refusals += 1
+        self._play.refused = topic
         if self._excused:
             self._excused -= 1
             return
         words = f"it said {self.exchange.latest[:80]}, but {in_words(objections)}"
-        self._play.refusals += 1
-        self._play.refused = topic
         self.fault(topic, words)
         if self._play.refusals == _STUCK:
             if not self._play.is_faulted:
@@ -220,6 +220,7 @@ class Visit(Guest):
         """Make something of it that the bot did not do what was expected."""
         if self._closes:
             return
+        words = f"{words}, but for {self._play.refusals} refused" if self._play.refusals else words
         self.exchange.note(words)
         if self._wire.unfinished:
             self.fault(Topic.ENDS, f"{words}, only {self._wire.unfinished[:60]!r} without an end")
@@ -254,8 +255,12 @@ class Visit(Guest):
         after = frozenset[Topic]() if play.has_moved else self._pending
         title = self._before if after else play.title
         fault = Fault(play.reason(), words, title, self.exchange.lines(), is_stall=True)
-        checkup.failed(task, fault, None if self._games == 1 else after)
         self._pending = frozenset()
+        if play.refused is Topic.FULL:  # that is why, in whichever game it happens
+            checkup.wrong(fault)
+            checkup.spoiled(task)
+        else:
+            checkup.failed(task, fault, None if self._games == 1 else after)
 
     def ended(self) -> None:
         """Take note that the connection is over."""

@@ -8,14 +8,19 @@ import trio
 import trio.testing
 from wires import MemorySocket
 
-from adapters.check.checkup import Checkup
+from adapters.check.checkup import Checkup, Task
+from adapters.check.play import Play
 from adapters.check.rules import Topic
+from adapters.check.scenarios import Scenario
+from adapters.check.strategies import beat
 from adapters.check.visit import Visit
 from adapters.check.wire import CheckedWire
 from adapters.nac4.check import BOOK
+from adapters.nac4.messages import PlayMove
 from adapters.nac4.translator import Nac4Translator
 from adapters.sockets import DirectSocket
-from gateway.game.events import Introduced
+from gateway.game.board import FIRST, SECOND, Board
+from gateway.game.events import Ended, Introduced, Objection, Reason, Refused, Shown
 
 
 class Connected:
@@ -66,3 +71,13 @@ async def test_what_a_bot_did_wrong_before_it_gave_its_name_is_held_against_that
     connected.visit.ended()
     faults = {key: [each.topic for each in found.faults] for key, found in connected.checkups.items()}
     assert faults == {None: [], "ann": [], name: [Topic.WORDS]}
+
+
+async def test_bot_that_stops_where_its_move_was_refused_plays_full_columns_also_in_a_further_game(connected):
+    visit, task = connected.visit, Task(Scenario(Topic.SPLIT, "", beat), 1)
+    visit.told(Introduced("ann"), None)
+    visit._games, visit._play = 2, Play(task)
+    for event in (Shown("9k3fm-000001", Board()), Refused(Objection.COLUMN_FULL)):
+        visit.told(event, PlayMove(0))
+    visit.over(Ended("9k3fm-000001", Board(), FIRST, Reason.LEFT, leaver=SECOND))
+    assert [each.topic for each in connected.checkups["ann"].faults] == [Topic.FULL]
