@@ -29,6 +29,7 @@ MISTAKES = {
         "dies of an illegal move": "5.2 copes with an illegal PUT",
         "a column with a point": "5.4",
         "column 7": "5.5",
+        "columns from 1": "5.5",
         "full columns": "5.6",
         "moves twice": "5.7",
         "is impatient": "6.1",
@@ -139,6 +140,7 @@ def hear_line(line, board, say) -> None:
         column = board.column()
         if column < 7:
             board.heights[column] += 1
+        column += mistake == "columns from 1"
         for _ in range(2 if mistake == "moves twice" else 1):
             say(f"PUT {column}.0" if mistake == "a column with a point" else f"PUT {column}")
     elif (mistake, line) == ("dies of a draw", "DRAW"):

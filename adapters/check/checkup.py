@@ -258,6 +258,8 @@ class Checkup:
                 self.wrong(replace(fault, topic=topic))
         wrong = {fault.topic for fault in self.faults if fault.is_grave}
         self.faults = [fault for fault in self.faults if self._behind(fault.topic) not in wrong]
+        if Topic.COLUMN in wrong:  # a bot that counts columns from 1 takes another board for the board
+            self.faults = [each for each in self.faults if each.topic is not Topic.FULL]
         if Topic.MERGED in wrong:  # packets merge by chance, too, and then such a bot stalls anywhere
             self.faults = [each for each in self.faults if each.topic is Topic.MERGED or not each.is_stall]
         self._presume()

@@ -59,6 +59,13 @@ def test_failure_in_a_first_game_is_what_the_game_is_about():
     assert wrong(made) == {Topic.SPLIT}
 
 
+def test_bot_that_counts_columns_from_1_is_not_told_that_they_are_full_too():
+    made = checkup()
+    for topic in (Topic.FULL, Topic.COLUMN):
+        made.wrong(fault(topic))
+    assert wrong(made) == {Topic.COLUMN}
+
+
 def test_failure_that_does_not_happen_again_is_remarked():
     made = checkup(SPLIT)
     made.failed(take(made, SPLIT), fault(Topic.SPLIT), None)
