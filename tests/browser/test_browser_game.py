@@ -1,5 +1,6 @@
 """The view of one game: its moves by keys, the line that lost it, and a game that is still on."""
 
+import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -111,6 +112,32 @@ def test_game_that_is_on_is_followed_to_its_stored_end_at_the_same_address(
             expect(discs(page)).to_have_count(number + 2)
         expect(page.locator("h1")).to_contain_text("four in a row")
         assert page.url == address
+
+
+@pytest.mark.usefixtures("long")
+def test_game_is_followed_again_when_the_server_that_holds_it_returns(
+    gateway: Served, windows: Windows
+) -> None:
+    """As in a cluster, whose nodes may lose each other for a while."""
+    windows.expect("status of 404")  # a page asks for a result until it is stored
+    with connected(ArenaClient(gateway, "away-ann", "away"), ArenaClient(gateway, "away-bob", "away")):
+        page = windows.open("about:blank")
+        [game] = page.request.get("/api/live?table=away").json()["games"]
+        games = [game]
+        page.route(
+            "**/api/live/events?*",
+            lambda route: route.fulfill(
+                content_type="text/event-stream",
+                body=f"retry: 50\nevent: snapshot\ndata: {json.dumps({'games': games})}\n\n",
+            ),
+        )
+        page.goto(f"/game/{game['game']}")
+        expect(page.locator(".where")).to_have_text("move 0 of 0")
+        games.clear()
+        expect(page.locator(".why")).to_have_text("The game is not on any more. Looking for its result.")
+        games.append({**game, "moves": "3"})
+        expect(page.locator(".why")).to_have_text("The game is on.")
+        expect(discs(page)).to_have_count(1)
 
 
 @pytest.mark.usefixtures("long")

@@ -1,4 +1,6 @@
 // The page of a live game: its moves as they come, and the stored game after its end.
+//
+// A game that is not there any more has ended unseen, or the server that holds it is away. That may return.
 import { Games } from "./games.js";
 import { announce } from "./status.js";
 import { Stream } from "./stream.js";
@@ -10,6 +12,7 @@ const EVIDENCE = 5; // tries after which the page is shown without evidence
 export function watch(game, changed) {
   const games = new Games();
   let isOver = false;
+  let missing = null; // while the game is not there: what ends the search for its result
   const stream = new Stream(game.stream, (name, about) => {
     if (isOver || name === "counts") return;
     games.apply(name, about, performance.now());
@@ -18,13 +21,17 @@ export function watch(game, changed) {
     if (found) game.moves = found.moves;
     while (game.turns.length < game.moves.length) game.turns.push({ used: null, left: null });
     changed(found ?? null);
-    isOver = !found || found.reason !== null;
-    if (isOver) {
-      stream.close();
-      // One that is not there any more has ended unseen, or the server that held it is gone.
-      const state = found ? "The game is over" : "The game is not on any more";
-      if (game.is_kept) leave(game, state);
-      else tell(found ? `${state}: ${won(game, found)}.` : `${state}.`);
+    isOver = Boolean(found) && found.reason !== null;
+    if (isOver) stream.close();
+    if (missing && found) {
+      missing.abort();
+      missing = null;
+      if (!isOver) tell("The game is on.");
+    }
+    if (isOver) leave(game, "The game is over", `: ${won(game, found)}`);
+    else if (!found && !missing) {
+      missing = new AbortController();
+      leave(game, "The game is not on any more", "", missing.signal);
     }
   });
 }
@@ -43,14 +50,17 @@ function tell(text) {
   announce(text);
 }
 
-// Show the stored game as soon as possible, with its evidence if that comes soon.
-async function leave(game, state) {
+// Tell that the game has ended, and show the stored one as soon as possible, with its evidence if that comes soon.
+async function leave(game, state, result, signal = null) {
+  if (!game.is_kept) return tell(`${state}${result}.`);
   tell(`${state}. Looking for its result.`);
   for (const [index, pause] of PAUSES.entries()) {
     await new Promise((resolve) => setTimeout(resolve, pause));
+    if (signal?.aborted) return;
     const response = await fetch(`/api/games/${game.game}`).catch(() => null);
     const isStored = response?.ok;
     const hasEvidence = isStored && (await response.json()).evidence.some((each) => each !== null);
+    if (signal?.aborted) return;
     if (hasEvidence || (isStored && index >= EVIDENCE)) return location.reload();
   }
   tell(`${state}, and no result of it is stored. Reload this page later.`);
