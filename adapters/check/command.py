@@ -11,7 +11,17 @@ from pathlib import Path
 
 import trio
 
-from adapters.check.report import Report, as_json, as_junit, as_summary, as_text, in_numbers, report_of
+from adapters.check.report import (
+    Failures,
+    Report,
+    as_json,
+    as_junit,
+    as_last_words,
+    as_summary,
+    as_text,
+    in_numbers,
+    report_of,
+)
 from adapters.check.runs import command, keep_running
 from adapters.check.serving import Desk
 from adapters.children import ends
@@ -43,8 +53,10 @@ def main(arguments: Sequence[str], dialects: Sequence[Dialect]) -> int:
     others = [each for each in dialects if each is not dialect]
     status, reports = 0, list[Report]()
     try:
-        reports = trio.run(_check, dialect, others, options)
+        reports, failures = trio.run(_check, dialect, others, options)
         write_out(f"{line}\n" for report in reports for line in as_text(report))
+        if not all(report.is_good for report in reports):
+            write_out(f"{line}\n" for line in as_last_words(failures))
         write_out(f"{line}\n" for line in as_summary(reports, options.bots))
         for path, text in ((options.json, as_json), (options.junit, as_junit)):
             if path is not None:
@@ -107,8 +119,13 @@ async def _stop_on_signals(desk: Desk) -> None:
             desk.is_done.set()
 
 
-async def _check(dialect: Dialect, others: Sequence[Dialect], options: argparse.Namespace) -> list[Report]:
-    """Check the bots that come. Raises OSError if the system refuses the port or a certificate's files."""
+async def _check(
+    dialect: Dialect, others: Sequence[Dialect], options: argparse.Namespace
+) -> tuple[list[Report], Failures]:
+    """Check the bots that come, and return how those failed that it started.
+
+    Raises OSError if the system refuses the port or a certificate's files.
+    """
     certificate = None if options.tls_cert is None else Certificate(options.tls_cert, options.tls_key)
     desk = Desk(dialect, options, others, certificate)
     try:
@@ -125,7 +142,7 @@ async def _check(dialect: Dialect, others: Sequence[Dialect], options: argparse.
         if options.run:
             nursery.start_soon(desk.wait_for_first)
         for bot in options.run:
-            nursery.start_soon(keep_running, bot, address, desk.connections, desk.give_up)
+            nursery.start_soon(keep_running, bot, address, desk)
         await desk.is_done.wait()
         nursery.cancel_scope.cancel()
-    return [report_of(dialect.name, desk.book.rules, each) for each in desk.conclude()]
+    return [report_of(dialect.name, desk.book.rules, each) for each in desk.conclude()], desk.failures

@@ -6,6 +6,7 @@ Knows checkups and the rules of the dialect. A rule that a bot never met is no f
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import TypeAlias
 from xml.etree import ElementTree as Xml
 
 from adapters.check.checkup import Checkup
@@ -13,6 +14,8 @@ from adapters.check.record import Fault
 from adapters.check.rules import Rule, Topic
 from gateway.game.text import json_text, printable
 
+Failures: TypeAlias = dict[tuple[str, str], Sequence[str]]
+"""What processes of bots said last that failed, by how they ended and the last line."""
 _KINDS = 5
 """Kinds of strangers that are told of."""
 
@@ -89,6 +92,13 @@ def as_text(report: Report) -> Iterator[str]:
             yield from _explained(row)
     counts = ", ".join(f"{report.count(each)} {each.value.lower()}" for each in Verdict)
     yield f"\n{name}: {counts}"
+
+
+def as_last_words(failures: Failures) -> Iterator[str]:
+    """Yield lines for people about processes that failed, which may tell more than what their bots said."""
+    for (how, _), words in failures.items():
+        yield f"\n{printable(how)}, and said last:"
+        yield from (f"    {line}" for line in words)
 
 
 def as_summary(reports: Sequence[Report], expected: int) -> Iterator[str]:

@@ -6,9 +6,10 @@ Knows processes. Does not know what the bots do.
 import argparse
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Protocol
 from urllib.parse import urlsplit
 
 import trio
@@ -28,6 +29,19 @@ _QUICK = 3
 """Starts one after the other that come to no connection before the bot is given up."""
 
 
+class Desk(Protocol):
+    """Where the bots come."""
+
+    def connections(self) -> int:
+        """Return how many connections there have been."""
+
+    def give_up(self) -> None:
+        """Note that a bot cannot come."""
+
+    def failed(self, how: str, words: Sequence[str]) -> None:
+        """Note how a bot that had connected ended, where it failed, and the lines that it said last."""
+
+
 def command(text: str) -> str:
     """Return what starts a bot. Raises ArgumentTypeError if quotes do not match, or there is nothing."""
     try:
@@ -39,34 +53,33 @@ def command(text: str) -> str:
     return text
 
 
-async def keep_running(
-    command: str, address: str, connections: Callable[[], int], give_up: Callable[[], None]
-) -> None:
-    """Run a bot, again and again, until it is cancelled; `connections` says how many there have been.
+async def keep_running(command: str, address: str, desk: Desk) -> None:
+    """Run a bot, again and again, until it is cancelled, or keeps ending without a connection.
 
-    Calls `give_up` where the bot keeps ending without one. Raises OSError if there is no such program.
+    Raises OSError if there is no such program.
     """
     with TemporaryDirectory(prefix="c4gateway-") as place:
         log = Path(place, "stderr")
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(_remind, f"{command!r} has not connected to {address}", connections, log)
-            await _run(command, _words(command, address), connections, give_up, log)
+            nursery.start_soon(_remind, f"{command!r} has not connected to {address}", desk.connections, log)
+            await _run(command, _words(command, address), desk, log)
             nursery.cancel_scope.cancel()
 
 
-async def _run(
-    command: str, words: list[str], connections: Callable[[], int], give_up: Callable[[], None], log: Path
-) -> None:
+async def _run(command: str, words: list[str], desk: Desk, log: Path) -> None:
     failures = 0
     for _ in range(_MOST):
-        before, since = connections(), size(log)
+        before, since = desk.connections(), size(log)
         async with process(words, log) as bot:
             status = await bot.wait()
-        failures = failures + 1 if connections() == before else 0
+        how = f"{command!r} {how_it_ended(status)}"
+        failures = failures + 1 if desk.connections() == before else 0
         if failures == _QUICK:
-            _tell(f"{command!r} {how_it_ended(status)}, without a connection", log, since)
-            give_up()
+            _tell(f"{how}, without a connection", log, since)
+            desk.give_up()
             return
+        if status and not failures:
+            desk.failed(how, _end_of(log, since))
         await trio.sleep(_PAUSE)
 
 

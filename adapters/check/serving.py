@@ -13,6 +13,7 @@ import trio
 
 from adapters.check.checkup import Checkup
 from adapters.check.record import Fault
+from adapters.check.report import Failures
 from adapters.check.rules import Book, Topic
 from adapters.check.strangers import hint, in_words
 from adapters.check.visit import Visit
@@ -36,7 +37,7 @@ _WORDLESS = "it hung up before its first message"
 _PROBES = 3
 """Connections without a word until they are no accident: one may look which ports are open."""
 _KEPT = 20
-"""Strangers of a kind that are kept, and kinds of them; there may be thousands."""
+"""Strangers of a kind that are kept, and kinds of them, and of failures; there may be thousands."""
 _START = 60.0
 """Seconds in which a bot that the check itself starts has to connect."""
 
@@ -59,6 +60,8 @@ class Desk:
         self.checkups: dict[str, Checkup] = {}
         self.is_done = trio.Event()
         """Set when there is nothing more to see."""
+        self.failures: Failures = {}
+        """What bots said last that failed, by how they ended and the last line."""
         self._others = others
         self._entry = Entry(certificate, Counter())
         self._strangers: dict[str, list[Fault]] = {}
@@ -107,6 +110,11 @@ class Desk:
         """Note that a bot cannot come."""
         self._missing += 1
         self._is_over()
+
+    def failed(self, how: str, words: Sequence[str]) -> None:
+        """Note how a bot that had connected ended, where it failed, and the lines that it said last."""
+        if words and len(self.failures) < _KEPT:
+            self.failures.setdefault((how, words[-1]), words)
 
     def conclude(self) -> list[Checkup]:
         """Return what is known of the bots, by their names, after all."""

@@ -11,6 +11,24 @@ from adapters.check import runs
 from adapters.check.runs import command, keep_running
 
 
+class Desk:
+    """Counts connections; with each look there may be one more."""
+
+    def __init__(self, connections=0, more=0):
+        self.count, self.more = connections, more
+        self.has_given_up, self.failures = False, []
+
+    def connections(self):
+        self.count += self.more
+        return self.count
+
+    def give_up(self):
+        self.has_given_up = True
+
+    def failed(self, how, words):
+        self.failures.append((how, words))
+
+
 @pytest.mark.parametrize("text", ["", " ", "''", "python 'bot.py"])
 def test_command_that_starts_nothing_is_a_wrong_option(text):
     with pytest.raises(argparse.ArgumentTypeError):
@@ -21,12 +39,23 @@ async def test_bot_that_keeps_ending_is_given_up_and_shown_with_what_it_said_las
     autojump_clock, capsys, monkeypatch
 ):
     monkeypatch.setattr(runs, "_NOTICE", math.inf)  # the clock runs ahead of a process
-    said, given_up = r"""sh -c 'printf "a\033[31mb\nlast words\n" >&2; exit 3'""", trio.Event()
-    await keep_running(said, "127.0.0.1:9", lambda: 0, given_up.set)
-    assert given_up.is_set()
+    said, desk = r"""sh -c 'printf "a\033[31mb\nlast words\n" >&2; exit 3'""", Desk()
+    await keep_running(said, "127.0.0.1:9", desk)
+    assert (desk.has_given_up, desk.failures) == (True, [])
     first, *rest = capsys.readouterr().err.splitlines()
     assert first.endswith("ended with status 3, without a connection:")
     assert rest == [r"a\x1b[31mb", "last words"]
+
+
+@pytest.mark.parametrize(("status", "times"), [(3, 2), (0, 0)])
+async def test_bot_that_fails_once_it_has_connected_is_told_with_its_words(
+    status, times, autojump_clock, monkeypatch
+):
+    monkeypatch.setattr(runs, "_MOST", 2)
+    monkeypatch.setattr(runs, "_NOTICE", math.inf)
+    desk, bot = Desk(more=1), f"sh -c 'echo oops >&2; exit {status}'"
+    await keep_running(bot, "127.0.0.1:9", desk)
+    assert desk.failures == [(f"{bot!r} ended with status 3", ["oops"])] * times
 
 
 @pytest.mark.parametrize(
@@ -42,14 +71,14 @@ async def test_bot_that_goes_elsewhere_is_told_with_its_words(autojump_clock, ca
 
 async def test_bot_that_says_nothing_is_told_of_while_it_runs(autojump_clock, capsys):
     with trio.move_on_after(30):
-        await keep_running("sleep 1000", "127.0.0.1:9", lambda: 0, trio.Event().set)
+        await keep_running("sleep 1000", "127.0.0.1:9", Desk())
     told = "'sleep 1000' has not connected to 127.0.0.1:9 after 10 s, and has said nothing\n"
     assert capsys.readouterr().err == told
 
 
 async def test_bot_that_has_connected_is_not_told_of(autojump_clock, capsys):
     with trio.move_on_after(30):
-        await keep_running("sleep 1000", "127.0.0.1:9", lambda: 1, trio.Event().set)
+        await keep_running("sleep 1000", "127.0.0.1:9", Desk(connections=1))
     assert capsys.readouterr().err == ""
 
 
@@ -59,7 +88,7 @@ async def test_bot_ends_with_all_that_it_has_started(tmp_path):
     os.mkfifo(fifo)
     async with trio.open_nursery() as nursery:
         bot = f"sh -c 'sh -c \"echo on; sleep 1000; true\" > {fifo}; true'"
-        nursery.start_soon(keep_running, bot, "127.0.0.1:9", lambda: 0, trio.Event())
+        nursery.start_soon(keep_running, bot, "127.0.0.1:9", Desk())
         async with await trio.open_file(fifo) as pipe:
             assert await pipe.readline() == "on\n"
             nursery.cancel_scope.cancel()

@@ -6,6 +6,7 @@ import pytest
 import trio
 import trio.testing
 
+from adapters.check.report import as_last_words
 from adapters.check.rules import Topic
 from adapters.check.serving import NAMELESS, Desk
 from adapters.front_ends import DIALECTS
@@ -145,3 +146,15 @@ def test_bot_with_another_name_each_time_is_told_and_keeps_no_check_from_its_end
     found = [desk.of(name) for name in ("ann", "bob1", "bob2", "bob3", "ann", None)]
     assert [each.name for each in found] == ["ann", "bob1", *["(further names)"] * 2, "ann", NAMELESS]
     assert [each.mixed for each in found] == ["", "", *["more names than bots"] * 2, "", ""]
+
+
+def test_same_last_words_are_kept_once():
+    desk = desk_for(1)
+    for words in (["line 1", "KeyError"], ["line 2", "KeyError"], ["TypeError"], []):
+        desk.failed("'bot' ended with status 1", words)
+    assert list(desk.failures.values()) == [["line 1", "KeyError"], ["TypeError"]]
+    assert list(as_last_words(desk.failures))[:3] == [
+        "\n'bot' ended with status 1, and said last:",
+        "    line 1",
+        "    KeyError",
+    ]
