@@ -234,14 +234,14 @@ class Checkup:
         suspects = Counter(topic for topics, _ in self._left for topic in topics - self._stayed.keys())
         guilty = {topic for topic in suspects if suspects[topic] >= _ENOUGH and self._stayed}
         if not self._stayed and self._silent:
-            self.wrong(replace(self._silent[0], topic=Topic.NEXT))
+            self.wrong(replace(max(self._silent, key=lambda fault: fault.is_grave), topic=Topic.NEXT))
         for topics, fault in self._left:
             found = [topic for topic in (*ENDINGS, *suspects) if topic in topics & guilty]
             wrong = {*guilty, *(each.topic for each in self.faults)}
             if found and self._behind(found[0]) in wrong:
                 pass
             elif found:
-                self.wrong(replace(fault, topic=found[0]))
+                self.wrong(replace(fault, topic=found[0], is_grave=True))
             elif self._stayed and topics & suspects.keys():
                 topic = next(topic for topic in (*ENDINGS, *suspects) if topic in topics & suspects.keys())
                 self.wrong(_once(replace(fault, topic=topic), "and after others it went on"))

@@ -136,7 +136,10 @@ class Visit(Guest):
         if play.is_lost_on_time(ended):
             self._fail(play.task, "it did not move before its time was up")
         elif ended.leaver == play.side:
-            self._fail(play.task, "it hung up before the game was over")
+            is_between = bool(self._pending) and not play.has_moved
+            words = "when the next game had begun" if is_between else "before the game was over"
+            leaves_series = self.manners.afterwards is Afterwards.HANG_UP
+            self._fail(play.task, f"it hung up {words}", is_grave=leaves_series or not is_between)
         elif play.is_forfeited(ended):
             self._known().spoiled(play.task)
         else:
@@ -242,8 +245,8 @@ class Visit(Guest):
 
     # What it comes to.
 
-    def _fail(self, task: Task, words: str) -> None:
-        """Hold against the bot that it did not go on with a game."""
+    def _fail(self, task: Task, words: str, *, is_grave: bool = True) -> None:
+        """Hold against the bot that it did not go on with a game, which is not grave if it may leave then."""
         play, checkup = self._play, self._known()
         if play.is_faulted:
             return
@@ -254,7 +257,7 @@ class Visit(Guest):
             return
         after = frozenset[Topic]() if play.has_moved else self._pending
         title = self._before if after else play.title
-        fault = Fault(play.reason(), words, title, self.exchange.lines(), is_stall=True)
+        fault = Fault(play.reason(), words, title, self.exchange.lines(), is_grave, is_stall=True)
         self._pending = frozenset()
         if play.refused is Topic.FULL:  # that is why, in whichever game it happens
             checkup.wrong(fault)

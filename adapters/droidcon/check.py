@@ -67,7 +67,7 @@ _RULES = {
     Topic.NEXT: Rule(
         "4.6",
         "plays the next round of a series, from an empty board",
-        "forget the board and whose turn it is at each NEW_GAME",
+        "stay behind a result; forget the board and whose turn it is at each NEW_GAME",
     ),
     Topic.CLOSE: Rule(
         "4.7",

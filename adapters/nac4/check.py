@@ -69,7 +69,7 @@ _RULES = {
     Topic.NEXT: Rule(
         "5.9",
         "plays the next game on the same connection, from an empty board",
-        "forget board and colour at each newgame; take them from genmove",
+        "stay behind endgame; forget board and colour at each newgame, and take them from genmove",
     ),
     Topic.LEFT: Rule(
         "5.10",

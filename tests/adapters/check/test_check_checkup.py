@@ -212,3 +212,21 @@ def test_bot_that_hangs_up_when_another_connection_has_its_late_opponent_ends_no
     take(made, LATE)
     made.gave_up(fault(Topic.WAIT))
     assert wrong(made) == set()
+
+
+@pytest.mark.parametrize("is_grave", [False, True])
+def test_bot_that_leaves_at_each_further_game_is_only_remarked_where_it_may(is_grave):
+    made = checkup(SPLIT)
+    left = replace(fault(Topic.SPLIT), is_grave=is_grave)
+    made.failed(take(made, SPLIT, fresh=False), left, frozenset({Topic.WIN}))
+    made.finished(take(made, SPLIT), frozenset({Topic.SPLIT}))
+    made.conclude()
+    assert [(each.topic, each.is_grave) for each in made.faults] == [(Topic.NEXT, is_grave)]
+
+
+def test_bot_that_leaves_after_games_of_one_end_only_is_wrong():
+    made = checkup()
+    made.stayed(frozenset({Topic.LOSS}))
+    for _ in range(2):
+        made.left(frozenset({Topic.WIN}), replace(fault(Topic.NEXT), is_grave=False))
+    assert wrong(made) == {Topic.WIN}

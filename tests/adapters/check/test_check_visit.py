@@ -1,5 +1,6 @@
 """What one connection of a bot does to it, and what a bot that is gone does to the check."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
 
@@ -21,6 +22,7 @@ from adapters.nac4.translator import Nac4Translator
 from adapters.sockets import DirectSocket
 from gateway.game.board import FIRST, SECOND, Board
 from gateway.game.events import Ended, Introduced, Objection, Reason, Refused, Shown
+from gateway.game.manners import Afterwards
 
 
 class Connected:
@@ -81,3 +83,17 @@ async def test_bot_that_stops_where_its_move_was_refused_plays_full_columns_also
         visit.told(event, PlayMove(0))
     visit.over(Ended("9k3fm-000001", Board(), FIRST, Reason.LEFT, leaver=SECOND))
     assert [each.topic for each in connected.checkups["ann"].faults] == [Topic.FULL]
+
+
+@pytest.mark.parametrize("ends", [False, True])
+async def test_bot_that_leaves_between_two_games_is_only_remarked_unless_it_breaks_a_series(connected, ends):
+    visit = connected.visit
+    if ends:
+        visit.manners = replace(visit.manners, afterwards=Afterwards.HANG_UP)
+    visit.told(Introduced("ann"), None)
+    visit._games, visit._pending = 2, frozenset({Topic.WIN})
+    visit._play = Play(Task(Scenario(Topic.SPLIT, "", beat), 1))
+    visit.over(Ended("9k3fm-000001", Board(), FIRST, Reason.LEFT, leaver=SECOND))
+    connected.checkups["ann"].conclude()
+    (fault,) = connected.checkups["ann"].faults
+    assert (fault.words, fault.is_grave) == ("it hung up when the next game had begun", ends)
