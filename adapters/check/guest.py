@@ -23,6 +23,8 @@ class Desk(Protocol):
     slow: float
     """Seconds that a slow opponent takes."""
     book: Book
+    is_done: trio.Event
+    """Set when the check is over, which ends all connections."""
 
     def of(self, name: str | None) -> Checkup:
         """Return the checkup of a bot, by its name if that is known."""

@@ -128,7 +128,7 @@ class Visit(Guest):
         """Take note of a game's end."""
         self._expected.done()
         play = self._play
-        if play.task is None or self._closes:
+        if play.task is None or self._closes or self._desk.is_done.is_set():
             return
         if self.manners.afterwards is Afterwards.STEP_OUT:  # elsewhere the hub itself drops what crosses
             self._excused += play.crosses + _MORE * self.speaks_as_original
@@ -270,6 +270,8 @@ class Visit(Guest):
         if not self.is_known:
             return
         checkup = self._known()
+        if self._desk.is_done.is_set():
+            return
         if not self._play.is_faulted:
             checkup.went(self._fault(Topic.ENTRY, "it hung up and had not asked for a game"))
         if self._wire.has_ponged:

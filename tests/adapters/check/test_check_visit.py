@@ -40,6 +40,7 @@ class Connected:
             of=self.checkups.__getitem__,
             strange=lambda _: "",
             hint=lambda _: "",
+            is_done=trio.Event(),
         )
         self.visit = Visit(desk, self.wire, nursery, Nac4Translator(None).manners)
 
@@ -97,3 +98,14 @@ async def test_bot_that_leaves_between_two_games_is_only_remarked_unless_it_brea
     connected.checkups["ann"].conclude()
     (fault,) = connected.checkups["ann"].faults
     assert (fault.words, fault.is_grave) == ("it hung up when the next game had begun", ends)
+
+
+async def test_game_that_the_end_of_the_check_cuts_short_is_held_against_nobody(connected):
+    visit = connected.visit
+    visit.told(Introduced("ann"), None)
+    visit._games, visit._play = 1, Play(Task(Scenario(Topic.SPLIT, "", beat), 1))
+    visit._desk.is_done.set()
+    visit.over(Ended("9k3fm-000001", Board(), FIRST, Reason.LEFT, leaver=SECOND))
+    visit.ended()
+    connected.checkups["ann"].conclude()
+    assert connected.checkups["ann"].faults == []
