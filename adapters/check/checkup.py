@@ -125,7 +125,7 @@ class Checkup:
         return task
 
     def _next(self, bot_opens: bool | None, *, fresh: bool) -> Task | None:
-        for task in self._tasks:
+        for task in () if self._is_hopeless else self._tasks:
             side = task.scenario.bot_opens
             if (bot_opens is None or side in (None, bot_opens)) and (fresh or not task.is_first):
                 return task

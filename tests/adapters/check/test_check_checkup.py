@@ -66,6 +66,14 @@ def test_bot_that_counts_columns_from_1_is_not_told_that_they_are_full_too():
     assert wrong(made) == {Topic.COLUMN}
 
 
+def test_bot_that_does_not_play_at_all_gets_no_game_while_others_are_checked():
+    made = checkup(SPLIT)
+    made.wrong(fault(Topic.OPENING))
+    assert made.is_over
+    assert made.opens(fresh=True) is None
+    assert made.take(bot_opens=True, fresh=True) is None
+
+
 def test_failure_that_does_not_happen_again_is_remarked():
     made = checkup(SPLIT)
     made.failed(take(made, SPLIT), fault(Topic.SPLIT), None)
