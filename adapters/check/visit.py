@@ -176,7 +176,7 @@ class Visit(Guest):
     def unreadable(self, text: str) -> None:
         """Hear that the bot said something that is no message."""
         hint = "" if self._games else self._desk.hint(text)
-        words = f"it said {text[:80].rstrip()!r}, which is no message here{hint}"
+        words = f"it said '{text[:80].rstrip()}', which is no message here{hint}"
         self.fault(self._desk.book.unreadable(text), words)
 
     def _refuses(self, objections: Objection, asked: Message) -> None:
@@ -226,7 +226,8 @@ class Visit(Guest):
         words = f"{words}, but for {self._play.refusals} refused" if self._play.refusals else words
         self.exchange.note(words)
         if self._wire.unfinished:
-            self.fault(Topic.ENDS, f"{words}, only {self._wire.unfinished[:60]!r} without an end")
+            unfinished = self._wire.unfinished[:60].decode(errors="backslashreplace")
+            self.fault(Topic.ENDS, f"{words}, only '{unfinished}' without an end")
         elif self._play.is_on and self._play.task is not None:
             self._fail(self._play.task, words)
         elif topic is not None:

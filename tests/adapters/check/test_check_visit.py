@@ -23,6 +23,7 @@ from adapters.sockets import DirectSocket
 from gateway.game.board import FIRST, SECOND, Board
 from gateway.game.events import Ended, Introduced, Objection, Reason, Refused, Shown
 from gateway.game.manners import Afterwards
+from gateway.game.text import printable
 
 
 class Connected:
@@ -109,3 +110,10 @@ async def test_game_that_the_end_of_the_check_cuts_short_is_held_against_nobody(
     visit.ended()
     connected.checkups["ann"].conclude()
     assert connected.checkups["ann"].faults == []
+
+
+async def test_what_a_bot_said_is_escaped_once_where_it_is_shown(connected):
+    connected.visit.unreadable("\ufeffconnect ann\n")
+    connected.visit.ended()
+    (fault,) = connected.checkups[None].faults
+    assert printable(fault.words) == r"it said '\ufeffconnect ann', which is no message here"
