@@ -1,7 +1,7 @@
 """What all tests share: how properties are tried, and what the tests spare the machine.
 
 Properties are deterministic, and take the time that they take. `--hypothesis-profile=change` tries each of
-them with 40 examples in place of 25, as before a change lands, and `thorough` with 400.
+them with 30 examples in place of 25, as before a change lands, and `thorough` with 400.
 """
 
 import gc
@@ -21,6 +21,7 @@ settings.load_profile("default")
 # run would rewrite the assertions of all tests.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+os.environ.pop("PYTHONUNBUFFERED", None)  # else no output is written late, which is what goes wrong
 
 BACKWARDS = os.environ.get("PYTEST_XDIST_WORKER", "gw0")[-1] in "13579"
 """Whether this worker reads the files of the tests from the last to the first.

@@ -98,6 +98,12 @@ def write_out(pieces: Iterable[str]) -> None:
     except KeyboardInterrupt:
         _say_no_more()
         raise
+    except OSError:
+        try:
+            sys.stdout.flush()
+        except OSError:
+            _say_no_more()
+        raise
 
 
 def _say_no_more() -> None:
