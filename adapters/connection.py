@@ -33,7 +33,7 @@ from gateway.hub.interfaces import HubForPlayers
 
 AT_FIRST = 4
 """Texts of one client that are carried out as soon as they arrive."""
-AT_ONCE = 64
+AT_ONCE = 16
 """Texts that are carried out in one turn of the loop, of all clients that sent more than `AT_FIRST`."""
 AT_LENGTH = 256
 """Characters of one client's that are carried out in one turn, unless a single text has more."""

@@ -56,6 +56,11 @@ class LibraryStream(trio.abc.Stream):
         """Whether the library has much of its input still unread."""
         return len(self._given) > _GIFT_LIMIT
 
+    @property
+    def has_much(self) -> bool:
+        """Whether the library has more of its input still unread than it reads without waiting for a turn."""
+        return len(self._given) > _FEW
+
     def give(self, data: bytes) -> None:
         """Let the library read `data`."""
         self._given += data
@@ -76,7 +81,7 @@ class LibraryStream(trio.abc.Stream):
                 self._given += data
                 break
             await self._gifts.park()
-        if len(self._given) > _FEW:
+        if self.has_much:
             await self._wire.turn()
         else:
             await trio.lowlevel.checkpoint()
@@ -166,6 +171,8 @@ class WebSocketTransport(WireTransport):
             self._waits = False
             if not texts:
                 return False
+            if self._library.has_much:
+                await self._wire.turn()
             goes_on = heard(texts)
         return True
 

@@ -1,8 +1,9 @@
 """Texts over websockets; whatever goes wrong with a peer is PeerGone."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from itertools import pairwise
 from math import inf
 
 import pytest
@@ -374,6 +375,34 @@ async def test_library_waits_for_its_turn_to_read_much_but_not_to_read_little() 
             assert len(transport._library._given) == 600
         await trio.testing.wait_all_tasks_blocked()
         assert len(transport._library._given) == 0
+        nursery.cancel_scope.cancel()
+
+
+class Told(trio.abc.Instrument):
+    """How many texts there are by the end of each turn of the loop, for as long as a condition holds."""
+
+    def __init__(self, texts: list[str], holds: Callable[[], bool]) -> None:
+        self.counts: list[int] = []
+        self._texts, self._holds = texts, holds
+
+    def after_io_wait(self, timeout: float) -> None:
+        if self._holds():
+            self.counts.append(len(self._texts))
+
+
+async def test_clients_whose_messages_the_library_reads_and_who_send_much_take_turns() -> None:
+    texts: list[str] = []
+    async with websockets() as (one, _), websockets() as (two, _), trio.open_nursery() as nursery:
+        two._wire._turns = one._wire._turns
+        told = Told(texts, lambda: one._library.has_much and two._library.has_much)
+        for transport in (one, two):
+            nursery.start_soon(collect, transport, texts)
+            transport._leave_reading(b"\x81\x81\0\0\0\0a" * 500)
+        trio.lowlevel.add_instrument(told)
+        await trio.testing.wait_all_tasks_blocked()
+        trio.lowlevel.remove_instrument(told)
+        assert (texts, len(told.counts) > 100) == (["a"] * 1000, True)
+        assert max(after - before for before, after in pairwise(told.counts)) == 1
         nursery.cancel_scope.cancel()
 
 
