@@ -6,6 +6,7 @@ import math
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
+from itertools import pairwise
 
 import pytest
 import trio
@@ -15,7 +16,7 @@ from store_world import enclosure
 from trio.testing import MockClock
 
 from gateway.store import open_games
-from gateway.store.batcher import SHARED, Batch, Batcher, Bounds, Pace
+from gateway.store.batcher import SHARED, TOLD_AT_ONCE, Batch, Batcher, Bounds, Pace
 from gateway.store.clearing import Request
 from gateway.store.errors import StoreError
 from gateway.store.formats.jsonl import from_object
@@ -240,6 +241,19 @@ async def test_all_who_wait_for_a_game_hear_once_it_is_stored(autojump_clock: tr
         with trio.testing.assert_no_checkpoints():
             await stored(batcher.open, "1")
     assert heard == [1, 1]
+
+
+async def test_results_of_a_batch_are_told_a_few_in_each_turn(autojump_clock: trio.abc.Clock) -> None:
+    told, counts = list[int](), [0]
+    async with batcher_to(FakeStore()) as batcher:
+        for number in range(9 * TOLD_AT_ONCE):
+            put(batcher, number)
+            batcher.open.when_stored(f"{number}", partial(told.append, number))
+        while len(told) < 9 * TOLD_AT_ONCE:
+            await trio.lowlevel.checkpoint()
+            counts.append(len(told))
+    # In each turn either task may go on first: there may be two turns of the batcher's between two looks.
+    assert max(after - before for before, after in pairwise(counts)) <= 2 * TOLD_AT_ONCE
 
 
 @pytest.mark.parametrize("in_time", [True, False])
