@@ -127,11 +127,11 @@ def two_cores() -> tuple[int, int] | None:
     return (cores[0], cores[1]) if len(cores) > 1 else None
 
 
-def pin(pid: int, core: int, proc: Path = PROC) -> None:
-    """Keep all threads of a process on one core. Raises NoSuchProcess."""
+def pin(pid: int, *cores: int, proc: Path = PROC) -> None:
+    """Keep all threads of a process on some cores, those that it starts included. Raises NoSuchProcess."""
     try:
         for task in (proc / str(pid) / "task").iterdir():
-            os.sched_setaffinity(int(task.name), {core})
+            os.sched_setaffinity(int(task.name), cores)
     except (FileNotFoundError, ProcessLookupError):
         raise NoSuchProcess(f"there is no process {pid}") from None
 

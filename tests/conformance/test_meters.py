@@ -74,7 +74,7 @@ def test_process_that_is_not_there_is_an_error(proc: Path) -> None:
     with pytest.raises(NoSuchProcess, match="no process 8"):
         rss_bytes(8, proc)
     with pytest.raises(NoSuchProcess, match="no process 8"):
-        pin(8, 0, proc)
+        pin(8, 0, proc=proc)
 
 
 def test_process_that_has_ended_holds_no_memory(proc: Path) -> None:

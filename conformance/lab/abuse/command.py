@@ -23,7 +23,7 @@ from conformance.lab.abuse.together import together
 from conformance.lab.abuse.watched import HONEST, Guest, Watched, honest_plan
 from conformance.lab.client import asked
 from conformance.lab.figures import finished
-from conformance.lab.jobs import LoadError, many_files, process, say
+from conformance.lab.jobs import LoadError, many_files, process, say, settle_on
 from conformance.lab.short_games import fill
 from conformance.launch import COMMAND, Server, start
 from conformance.targets import Address
@@ -96,8 +96,7 @@ async def _attacked(options: Namespace, server: Server, target: Target, where: s
     core = None if cores is None else cores[1]
     if any(ATTACKS[name].reads for name in options.only):
         await fill(server, options.stored)
-    if cores is not None:
-        meters.pin(target.pid, cores[0])
+    settle_on(cores, target.pid)
     plan = honest_plan(server, options.games, core)
     async with process(HONEST, plan) as honest, trio.open_nursery() as nursery:
         guest = Guest(server.addresses["droidcon"])

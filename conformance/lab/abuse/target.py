@@ -3,14 +3,16 @@
 Knows /proc and a stream of log lines; does not know who attacks.
 """
 
+import os
 import re
 import signal
 import time
+from contextlib import suppress
 
 import trio
 
 from conformance.lab.abuse.figures import Said
-from conformance.lab.meters import NoSuchProcess, Used, children_of, rss_bytes, used_by
+from conformance.lab.meters import NoSuchProcess, Used, children_of, pin, rss_bytes, used_by
 from conformance.launch import Server
 
 LIMITED = ("/bin/sh", "-c", 'ulimit -n 1024; exec "$@"', "sh")
@@ -62,6 +64,8 @@ class Target:
         self.most: int | None = None
         """The most memory that was seen since it was last set to None."""
         self._process = server.process
+        self._cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set[int]()
+        self._helpers: set[int] = set()
 
     @property
     def pid(self) -> int:
@@ -73,9 +77,19 @@ class Target:
         main = rss_bytes(self.pid)
         if main is None:
             return None
-        total = main + sum(_memory_of_helper(pid) for pid in _descendants(self.pid))
+        helpers = _descendants(self.pid)
+        for pid in helpers:
+            if pid not in self._helpers:
+                self._helpers.add(pid)
+                self._let_run(pid)
+        total = main + sum(map(_memory_of_helper, helpers))
         self.most = max(total, self.most or 0)
         return total
+
+    def _let_run(self, pid: int) -> None:
+        """Let a helper run on any core: one that is started later would stay on that of the server."""
+        with suppress(NoSuchProcess):
+            pin(pid, *self._cores)
 
     def used(self) -> Used | None:
         """Return the time that it has used and waited for. Raises NoSuchProcess."""
