@@ -35,8 +35,8 @@ logger = logging.getLogger("gateway.store")
 
 _PASSING = (StoreError, OSError, MemoryError)
 """Errors that are no game's fault and may be over at the next attempt."""
-TOLD_AT_ONCE = 4
-"""Results that players are told in one turn of the event loop, in about 1 ms."""
+TOLD_AT_ONCE = 2
+"""Results that players are told in one turn of the event loop, in about 1 ms, their next games included."""
 
 
 class Batch(NamedTuple):
