@@ -108,6 +108,18 @@ def _waited(path: Path) -> float:
         return 0.0
 
 
+def stolen(proc: Path = PROC) -> float | None:
+    """Return for how many seconds the host gave the cores to other machines, on the average of the cores.
+
+    None where the system does not tell.
+    """
+    try:
+        fields = (proc / "stat").read_text().split("\n", 1)[0].split()
+        return int(fields[8]) / os.sysconf("SC_CLK_TCK") / (os.cpu_count() or 1)
+    except (OSError, IndexError):
+        return None
+
+
 def rss_bytes(pid: int, proc: Path = PROC) -> int | None:
     """Return the memory that a process holds, in bytes. Raises NoSuchProcess."""
     if not has_proc(proc):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.lab.meters import NoSuchProcess, Used, has_proc, pin, rss_bytes, two_cores, used_by
+from conformance.lab.meters import NoSuchProcess, Used, has_proc, pin, rss_bytes, stolen, two_cores, used_by
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -95,3 +95,9 @@ def test_own_process_has_used_something() -> None:
 def test_cores_are_two_different_ones_or_none() -> None:
     cores = two_cores()
     assert cores is None or cores[0] != cores[1]
+
+
+def test_time_that_the_host_took_is_read_where_the_system_tells(proc: Path) -> None:
+    assert stolen(proc) is None
+    (proc / "stat").write_text(f"cpu  9 9 9 9 9 9 9 {6 * TICKS} 0 0\ncpu0 1 1 1 1 1 1 1 1 0 0\n")
+    assert stolen(proc) == 6.0 / (os.cpu_count() or 1)

@@ -38,6 +38,10 @@ def _missed(time: float, beat: float) -> Iterator[float]:
         yield time
 
 
+STOLEN = 0.02
+"""The share of the time that the host may give to others: beyond it the host is measured, not the server."""
+
+
 @dataclass(frozen=True, slots=True)
 class Spread:
     """How long moves took. In milliseconds; None where there were none."""
@@ -75,6 +79,8 @@ class Window:
     """How much of the time the process that plays had work and no core."""
     load_waited: float | None
     """The same of the process of honest games: that much of their moves' times is not the server's."""
+    stolen_share: float | None = None
+    """How much of the time the host gave the cores of this machine to others."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from conformance.lab.abuse.figures import MB, Outcome, Report, Window
+from conformance.lab.abuse.figures import MB, STOLEN, Outcome, Report, Window
 from conformance.lab.figures import UNKNOWN, aligned, number
 from conformance.lab.plan import DISTURBED
 
@@ -90,6 +90,8 @@ def _notes(report: Report) -> Iterator[str]:
                 f"Beside {one.name} the server waited {server:.0%} and honest games {load:.0%} of the time"
                 " for a core: what else ran here?"
             )
+        if (stolen := one.window.stolen_share or 0.0) > STOLEN:
+            yield f"Beside {one.name} the host of this machine took {stolen:.0%} of the time for others."
         for what in one.window.lost[:_SHOWN]:
             yield f"lost beside {one.name}: {what}"
     for line in report.examples[:_SHOWN]:
