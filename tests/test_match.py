@@ -101,7 +101,9 @@ def test_bots_of_different_dialects_play_at_several_tables() -> None:
 def test_match_goes_on_with_no_game_lost_or_twice(number: signal.Signals) -> None:
     os.mkfifo("ready")
     words = [*BOTS[2:], "--player", f"a={with_fault('tells')}", "--games", "60"]
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which is inherited, and ignored under nohup
     with subprocess.Popen([*COMMAND, *words], stderr=subprocess.PIPE, env=ENVIRONMENT) as match:
+        signal.signal(signal.SIGHUP, before)
         Path("ready").read_bytes()
         match.send_signal(number)
         match.communicate()

@@ -135,6 +135,7 @@ async def test_all_attackers_live_on_whatever_is_said_to_them(answer: bytes) -> 
     async with tcp_server(handler) as address, trio.open_nursery() as nursery:
         places = {name: ground_at(address) for name in ATTACKS}
         for name, ground in places.items():
+            ATTACKS[name].prepare()
             nursery.start_soon(ATTACKS[name].run, ground)
         while not all(ground.counts["connections"] for ground in places.values()):  # noqa: ASYNC110
             await trio.sleep(0.001)
