@@ -18,22 +18,24 @@ LIMIT = 120
 """Seconds for a check."""
 
 
-def checked(
-    where: Path, dialect: str, bot: str, *options: str, patience: float = 1.5, wait: float = 4
-) -> tuple[int, dict[str, object]]:
-    """Check a bot, which is started as often as need be; return the exit status and the report."""
-    file = where / "report.json"
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "gateway", "check", dialect, "--port", "0", "--run", bot, *options),
-            *("--patience", str(patience), "--slow", "1", "--wait", str(wait), "--json", str(file)),
-        ],
+def run(dialect: str, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "gateway", "check", dialect, "--port", "0", *options],
         cwd=ROOT,
         capture_output=True,
         text=True,
         timeout=LIMIT,
         check=False,
     )
+
+
+def checked(
+    where: Path, dialect: str, bot: str, *options: str, patience: float = 1.5, wait: float = 4
+) -> tuple[int, dict[str, object]]:
+    """Check a bot, which is started as often as need be; return the exit status and the report."""
+    file = where / "report.json"
+    pace = ("--patience", str(patience), "--slow", "1", "--wait", str(wait))
+    done = run(dialect, "--run", bot, *options, *pace, "--json", str(file))
     assert done.stderr == ""
     return done.returncode, json.loads(file.read_text())["bots"][0]
 
@@ -138,31 +140,14 @@ def test_two_bots_of_one_name_are_told_of(tmp_path):
     bot = (
         f"{sys.executable} -m adapters.bot nac4 {{address}} --name ann --engine random --games 0 --reconnect"
     )
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "gateway", "check", "nac4", "--port", "0", "--run", bot, "--run", bot),
-            *("--patience", "1", "--slow", "1", "--wait", "2"),
-        ],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-        check=False,
-    )
+    done = run("nac4", "--run", bot, "--run", bot, "--patience", "1", "--slow", "1", "--wait", "2")
     assert done.returncode == 1
     assert done.stderr == "c4gateway: error: 1 of 2 bots came, 0 good\n"
     assert done.stdout.endswith("\n1 of 2 bots came, 0 good\n  ann  several connections at once\n")
 
 
 def test_bot_that_cannot_be_started_is_an_error():
-    done = subprocess.run(
-        [sys.executable, "-m", "gateway", "check", "nac4", "--port", "0", "--run", "/no/such/bot"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-        check=False,
-    )
+    done = run("nac4", "--run", "/no/such/bot")
     assert done.returncode == 1
     assert done.stderr == "c4gateway: error: /no/such/bot: No such file or directory\n"
 
