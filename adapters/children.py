@@ -74,12 +74,17 @@ def size(log: Path) -> int:
     return 0
 
 
+def last_lines(log: Path, since: int, most: int) -> list[str]:
+    """Return what was written to a log since it had a size: of its last `most` bytes, the lines."""
+    with log.open("rb") as file:
+        file.seek(max(since, size(log) - most))
+        return file.read().decode(errors="backslashreplace").splitlines()
+
+
 def last_words(log: Path, since: int) -> str:
     """Return the last line that was written to a log since it had a size."""
-    with log.open("rb") as file:
-        file.seek(max(since, size(log) - _TAIL))
-        lines = file.read().decode(errors="backslashreplace").strip().splitlines()
-    return printable(lines[-1].strip()[:_LONGEST]) if lines else "it said nothing"
+    lines = [*filter(None, map(str.strip, last_lines(log, since, _TAIL)))]
+    return printable(lines[-1][:_LONGEST]) if lines else "it said nothing"
 
 
 def how_it_ended(status: int) -> str:

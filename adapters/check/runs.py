@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import trio
 
-from adapters.children import how_it_ended, process, size
+from adapters.children import how_it_ended, last_lines, process, size
 from gateway.game.text import visible
 
 _MOST = 100
@@ -107,6 +107,4 @@ def _words(command: str, address: str) -> list[str]:
 
 def _end_of(log: Path, since: int) -> list[str]:
     """Return the last lines that the bot wrote since its log had a size."""
-    with log.open("rb") as file:
-        file.seek(max(since, size(log) - _KEPT))
-        return [visible(line) for line in file.read().decode(errors="backslashreplace").splitlines()]
+    return [visible(line) for line in last_lines(log, since, _KEPT)]
