@@ -30,13 +30,20 @@ def main(arguments: Sequence[str]) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
-        write_out(f"{line}\n" for line in analysis(options.position, options.seconds))
+        write_out(_one_by_one(analysis(options.position, options.seconds)))
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except OSError as error:
         print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
         return 1
     return 0
+
+
+def _one_by_one(lines: Iterator[str]) -> Iterator[str]:
+    """Yield the lines for standard output, each of which is there before the next one is thought about."""
+    for line in lines:
+        yield f"{line}\n"
+        sys.stdout.flush()
 
 
 def _parser() -> Parser:

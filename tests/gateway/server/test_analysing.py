@@ -1,6 +1,8 @@
 """`c4gateway analyse`: scores as Pascal Pons' solver gives them, or what a search finds."""
 
+import os
 import sys
+from collections.abc import Iterator
 from contextlib import nullcontext
 from errno import ENOSPC
 from pathlib import Path
@@ -8,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gateway.__main__ import main
+from gateway.server import analysing
 
 
 def analysed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
@@ -129,3 +132,20 @@ def test_output_that_cannot_be_written_is_one_line_and_status_1(
         monkeypatch.setattr(sys, "stdout", out)
         assert main(["analyse", "4455"]) == 1
     assert capsys.readouterr().err == f"c4gateway: error: {said}\n"
+
+
+def test_each_line_is_told_before_the_next_one_is_thought_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    reader, writer = os.pipe()
+    told = []
+
+    def thought(*_: object) -> Iterator[str]:
+        for line in ("one", "two"):
+            yield line
+            told.append(os.read(reader, 100))
+
+    os.set_blocking(reader, False)
+    monkeypatch.setattr(analysing, "analysis", thought)
+    with open(reader, "rb"), open(writer, "w") as out:
+        monkeypatch.setattr(sys, "stdout", out)
+        assert main(["analyse", "4455"]) == 0
+    assert told == [b"one\n", b"two\n"]
