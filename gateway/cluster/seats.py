@@ -113,9 +113,9 @@ class Seats:
 
     def tell_more(self) -> None:
         """Tell the matchmaker of the next few who ask to enter or wait."""
-        for number in [*islice(self._asked, AT_ONCE)] if self._asked else ():
+        for number in [*islice(self._asked, AT_ONCE)]:
             self._matchmaker.enter(self._asked.pop(number))
-        for number in [*islice(self._waiting, AT_ONCE)] if self._waiting else ():
+        for number in [*islice(self._waiting, AT_ONCE)]:
             turn = self._waiting.pop(number)
             if number in self._matchmaker:
                 self._matchmaker.wait(turn, self._since[number])

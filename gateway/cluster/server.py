@@ -211,7 +211,8 @@ class PairingServer:
         if self._is_clearing or not self._is_open(now):
             return
         for _ in range(ROUNDS):
-            self._seats.tell_more()
+            if self._seats.has_more:
+                self._seats.tell_more()
             for answer in self._matchmaker.answers(now):
                 self._order(answer)
                 while self._orders:
