@@ -115,7 +115,7 @@ class Watched:
 
     async def end(self) -> Window:
         """Return what was seen since then. Raises LoadError, NoSuchProcess."""
-        seconds, used, lost = perf_counter() - self._begun, self.target.used(), stolen()
+        seconds, used, taken = perf_counter() - self._begun, self.target.used(), stolen()
         await self._honest.say("end")
         told = await self._honest.answer()
         spent = None if used is None or self._used is None else used.since(self._used)
@@ -127,7 +127,7 @@ class Watched:
             waited_share=None if spent is None else spent.waited / seconds,
             others_share=None if spent is None else (spent.cpu - spent.first) / seconds,
             load_waited=told["waited"],
-            stolen_share=None if lost is None or self._stolen is None else (lost - self._stolen) / seconds,
+            stolen_share=None if taken is None or self._stolen is None else (taken - self._stolen) / seconds,
         )
 
     async def watched(self, seconds: float) -> Window:
