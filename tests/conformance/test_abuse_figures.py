@@ -141,6 +141,15 @@ def test_table_says_what_was_lost_logged_and_missed() -> None:
     assert max(map(len, lines)) <= 110
 
 
+def test_moves_that_are_not_counted_are_told() -> None:
+    one, other = (replace(GOOD, name=name, window=replace(WINDOW, left_out=9)) for name in ("junk", "pings"))
+    one = replace(one, window=replace(one.window, moves=replace(WINDOW.moves, count=27)))
+    other = replace(other, window=replace(other.window, moves=replace(WINDOW.moves, count=18)))
+    text = readable(replace(REPORT, outcomes=[GOOD, one, other]))
+    assert "others are not counted: 33% of those beside pings, fewer beside other attacks.\n" in text
+    assert "not counted" not in readable(REPORT)
+
+
 def test_data_has_the_verdicts_too() -> None:
     data = as_data(REPORT)
     assert data["missed"] == []

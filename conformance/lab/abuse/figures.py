@@ -38,10 +38,6 @@ def _missed(time: float, beat: float) -> Iterator[float]:
         yield time
 
 
-STOLEN = 0.02
-"""The share of the time that the host may give to others: beyond it the host is measured, not the server."""
-
-
 @dataclass(frozen=True, slots=True)
 class Spread:
     """How long moves took. In milliseconds; None where there were none."""
@@ -79,8 +75,13 @@ class Window:
     """How much of the time the process that plays had work and no core."""
     load_waited: float | None
     """The same of the process of honest games: that much of their moves' times is not the server's."""
-    stolen_share: float | None = None
-    """How much of the time the host gave the cores of this machine to others."""
+    left_out: int = 0
+    """Moves that are not among these, as the host of this machine gave its cores to others meanwhile."""
+
+    @property
+    def left_out_share(self) -> float:
+        """How many of all moves these are."""
+        return self.left_out / ((self.moves.count + self.left_out) or 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 `python -m conformance.lab.abuse.honest` takes its plan as a line on stdin, then "begin" and "end", each a
 line; after `end` it says what happened in between. Unlike the benchmark's load it goes on when a bot is out
-of step: that pair is noted, and another one takes its place when the next `begin` comes.
+of step: that pair is noted, and another one takes its place when the next `begin` comes. Moves that were held
+up by the host of a virtual machine are left out: how long they took says nothing of the server.
 """
 
 import gc
@@ -18,8 +19,9 @@ from conformance.dialects.script import OutOfStep, Wish
 from conformance.lab.abuse.figures import with_missed
 from conformance.lab.book import Book
 from conformance.lab.bots import script_of
+from conformance.lab.group import NAP
 from conformance.lab.jobs import from_words
-from conformance.lab.meters import used_by
+from conformance.lab.meters import stolen, used_by
 from conformance.lab.plan import MIX, Couple
 from conformance.lab.timed import TimedBot, TimedGroup
 from conformance.targets import Address
@@ -28,6 +30,8 @@ BEAT = 0.1
 """Seconds between two moves of a pair."""
 STILL = 10.0
 """Seconds without a move after which a game counts as cut off."""
+LOOK = 0.02
+"""Seconds between two looks at how much time the host has taken."""
 _NAP = 0.5
 _STDIN = 0
 _WAVE = 0.01
@@ -89,6 +93,46 @@ class Pair:
         return max((now - bot.sent_at for bot in self.bots if bot.is_unanswered), default=0.0)
 
 
+class Undisturbed:
+    """The times among `times` that were not measured while the host gave the cores to others.
+
+    The system counts that in ticks of mostly 10 ms, and what had to wait then ends within some time after it.
+    So what ends between two looks is kept if nothing was taken then, nor in the spans before it and after it.
+    """
+
+    def __init__(self, times: list[float]) -> None:
+        self.left_out = 0
+        """How many there were of the others."""
+        self._times = times
+        self._taken = stolen()
+        self._calm = 1
+        """Spans since anything was taken."""
+        self._kept = 0
+        """How many times are known to be undisturbed."""
+        self._ended = 0
+        """How many there were at the latest look."""
+        self._looked = perf_counter()
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self._times.clear()
+        self.left_out = self._kept = self._ended = 0
+
+    def look(self, now: float) -> None:
+        """Leave out what was disturbed, if it is time to look."""
+        if now - self._looked >= LOOK:
+            self._looked = now
+            taken = stolen()
+            self._calm = self._calm + 1 if taken == self._taken else 0
+            self._taken = taken
+            if self._calm < 2:
+                self.left_out += len(self._times) - self._kept
+                del self._times[self._kept :]
+            else:
+                self._kept = self._ended
+            self._ended = len(self._times)
+
+
 class Games(TimedGroup):
     """All pairs, and the orders by which they are measured."""
 
@@ -105,6 +149,7 @@ class Games(TimedGroup):
         self._pairs = [
             Pair(self, couple, number, 0) for number, couple in enumerate(islice(cycle(couples), pairs))
         ]
+        self._undisturbed = Undisturbed(self.times.moves)
         self._is_over = False
         self._began = 0.0
         self._waited = 0.0
@@ -130,6 +175,11 @@ class Games(TimedGroup):
         finally:
             self.close()
 
+    def turn(self, longest: float = NAP) -> bool:
+        found = super().turn(longest)
+        self._undisturbed.look(perf_counter())
+        return found
+
     def ready(self) -> None:
         """Take in what has come of the orders."""
         self._obey(os.read(self._orders, 4_096))
@@ -149,7 +199,7 @@ class Games(TimedGroup):
             if not pair.is_on:
                 self._pairs[place] = Pair(self, pair.couple, pair.number, pair.life + 1)
                 self._admit(self._pairs[place])
-        self.times.clear()
+        self._undisturbed.clear()
         self._lost.clear()
         self._began, self._waited = perf_counter(), _waited()
 
@@ -164,6 +214,7 @@ class Games(TimedGroup):
         seconds = now - self._began
         return {
             "times": times,
+            "left_out": self._undisturbed.left_out,
             "lost": self._lost[:],
             "waited": (_waited() - self._waited) / seconds if seconds else None,
         }

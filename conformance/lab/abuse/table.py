@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from conformance.lab.abuse.figures import MB, STOLEN, Outcome, Report, Window
+from conformance.lab.abuse.figures import MB, Outcome, Report, Window
 from conformance.lab.figures import UNKNOWN, aligned, number
 from conformance.lab.plan import DISTURBED
 
@@ -83,6 +83,12 @@ def _notes(report: Report) -> Iterator[str]:
     waited = max((window.waited_share or 0.0 for window in report.quiets), default=0.0)
     if waited > DISTURBED:
         yield f"In quiet, others kept the server off its core for up to {waited:.0%} of the time."
+    most = max(report.outcomes, key=lambda one: one.window.left_out_share)
+    if most.window.left_out:
+        yield (
+            "Moves beside which the host gave this machine's cores to others are not counted: "
+            f"{most.window.left_out_share:.0%} of those beside {most.name}, fewer beside other attacks."
+        )
     for one in report.outcomes:
         server, load = one.window.waited_share or 0.0, one.window.load_waited or 0.0
         if "p99" in one.missed and max(server, load) > 2 * DISTURBED:
@@ -90,8 +96,6 @@ def _notes(report: Report) -> Iterator[str]:
                 f"Beside {one.name} the server waited {server:.0%} and honest games {load:.0%} of the time"
                 " for a core: what else ran here?"
             )
-        if (stolen := one.window.stolen_share or 0.0) > STOLEN:
-            yield f"Beside {one.name} the host of this machine took {stolen:.0%} of the time for others."
         for what in one.window.lost[:_SHOWN]:
             yield f"lost beside {one.name}: {what}"
     for line in report.examples[:_SHOWN]:

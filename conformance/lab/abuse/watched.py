@@ -16,7 +16,7 @@ from conformance.lab.bots import KINDS
 from conformance.lab.client import connected
 from conformance.lab.house import HouseGames
 from conformance.lab.jobs import LoadError, Process, as_words, process, say
-from conformance.lab.meters import Used, stolen
+from conformance.lab.meters import Used
 from conformance.launch import Server
 from conformance.targets import Address
 
@@ -101,7 +101,6 @@ class Watched:
         self._core = core
         self._begun = perf_counter()
         self._used: Used | None = None
-        self._stolen: float | None = None
 
     def send_guest_home(self) -> None:
         """Let nobody play with a house player any more."""
@@ -111,23 +110,23 @@ class Watched:
         """Begin to watch. Raises LoadError, NoSuchProcess."""
         await self._honest.say("begin")
         self._guest.begin()
-        self._begun, self._used, self._stolen = perf_counter(), self.target.used(), stolen()
+        self._begun, self._used = perf_counter(), self.target.used()
 
     async def end(self) -> Window:
         """Return what was seen since then. Raises LoadError, NoSuchProcess."""
-        seconds, used, taken = perf_counter() - self._begun, self.target.used(), stolen()
+        seconds, used = perf_counter() - self._begun, self.target.used()
         await self._honest.say("end")
         told = await self._honest.answer()
         spent = None if used is None or self._used is None else used.since(self._used)
         return Window(
             moves=Spread.of(told["times"]),
+            left_out=told["left_out"],
             lost=[*told["lost"], *self._guest.lost],
             house=self._guest.spread(),
             server_share=None if spent is None else spent.first / seconds,
             waited_share=None if spent is None else spent.waited / seconds,
             others_share=None if spent is None else (spent.cpu - spent.first) / seconds,
             load_waited=told["waited"],
-            stolen_share=None if taken is None or self._stolen is None else (taken - self._stolen) / seconds,
         )
 
     async def watched(self, seconds: float) -> Window:
