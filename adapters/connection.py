@@ -31,7 +31,7 @@ from adapters.wire_log import Hide
 from gateway.game.commands import Command, Leave, Unreadable
 from gateway.hub.interfaces import HubForPlayers
 
-AT_FIRST = 4
+AT_FIRST = 1
 """Texts of one client that are carried out as soon as they arrive."""
 AT_ONCE = 16
 """Texts that are carried out in one turn of the loop, of all clients that sent more than `AT_FIRST`."""
