@@ -173,6 +173,14 @@ def test_unknown_command_is_told_which_there_are(capsys: pytest.CaptureFixture[s
     assert all(f" {command}" in line for command in EVERY)
 
 
+def test_command_behind_options_is_told_where_it_belongs(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--db", "none", "standings", "--least", "9"])
+    assert ended.value.code == 2
+    line = complaint(capsys.readouterr().err)
+    assert "a command comes before its options: c4gateway standings ... " in line
+
+
 def test_stdout_that_takes_nothing_is_one_line_and_status_1() -> None:
     with open("/dev/full", "w") as full:
         done = subprocess.run(

@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 from gateway.game.text import visible
 from gateway.server.arguments import Options, Parser, in_one_line, listed
+from gateway.server.commands import EVERY
 from gateway.server.files import read_file
 
 PREFIX = "C4GATEWAY_"
@@ -82,8 +83,10 @@ def settle(parser: Parser, arguments: Sequence[str], environment: Mapping[str, s
     """
     actions = _actions(parser)
     unsaid = dict.fromkeys((action.dest for action in actions.values()), _UNSAID)
-    typed = vars(parser.parse_args(arguments, argparse.Namespace(**unsaid)))
-    typed = {name: value for name, value in typed.items() if value is not _UNSAID}
+    known, others = parser.parse_known_args(arguments, argparse.Namespace(**unsaid))
+    if others:
+        parser.error(_unknown(others))
+    typed = {name: value for name, value in vars(known).items() if value is not _UNSAID}
     try:
         variables = _variables(actions, environment)
         named = Setting(typed[CONFIG], f"--{CONFIG}") if CONFIG in typed else variables.get(CONFIG)
@@ -97,6 +100,14 @@ def settle(parser: Parser, arguments: Sequence[str], environment: Mapping[str, s
     options = Options(**defaults | {name: each.value for name, each in given.items()})
     sources = dict.fromkeys(defaults, DEFAULT) | {name: each.source for name, each in given.items()}
     return Settings(options, sources)
+
+
+def _unknown(words: Sequence[str]) -> str:
+    """Return what is wrong with words that are no options."""
+    command = next((word for word in words if word in EVERY), None)
+    if command is None:
+        return f"unrecognized arguments: {' '.join(words)}"
+    return f"a command comes before its options: c4gateway {command} ..."
 
 
 def shown(parser: Parser, settings: Settings) -> Iterator[str]:
