@@ -31,10 +31,10 @@ from adapters.wire_log import Hide
 from gateway.game.commands import Command, Leave, Unreadable
 from gateway.hub.interfaces import HubForPlayers
 
-AT_FIRST = 1
-"""Texts of one client that are carried out as soon as they arrive."""
+AT_FIRST = 4
+"""Texts of one client that are carried out as soon as they arrive, while few clients send several at once."""
 AT_ONCE = 16
-"""Texts that are carried out in one turn of the loop, of all clients that sent more than `AT_FIRST`."""
+"""Texts that are carried out in one turn of the loop, of all clients that sent more than that."""
 AT_LENGTH = 256
 """Characters of one client's that are carried out in one turn, unless a single text has more."""
 
@@ -113,7 +113,7 @@ class Connection(Generic[C, S]):
                     await self._pace.ready(self._outbox.latest_number, self._transport.origin)
                     await self._transport.turn()
                     texts, self._unheard = self._unheard, []
-                    self._heard(texts, AT_ONCE)
+                    self._heard(texts, is_turn=True)
             words = self._transport.ended
         except Flooded:
             words, flooded = "sent too much without an end of the message", True
@@ -124,11 +124,12 @@ class Connection(Generic[C, S]):
             self._hub.submit(self._seat, Unreadable(self._outbox.latest_number), self._transport.read_at)
         self._hub.submit(self._seat, Leave(), self._transport.read_at)
 
-    def _heard(self, texts: list[str], limit: int = AT_FIRST) -> bool:
-        """Carry out at most `limit` texts of the client; return whether these were all."""
+    def _heard(self, texts: list[str], *, is_turn: bool = False) -> bool:
+        """Carry out some texts of the client, more in a turn of its own; return whether these were all."""
         now, outbox, pace = self._transport.read_at, self._outbox, self._pace
+        limit = 1
         if len(texts) > 1:
-            limit = _few(texts, limit)
+            limit = _few(texts, AT_ONCE) if is_turn else self._transport.granted(_few(texts, AT_FIRST))
         for index, text in enumerate(texts):
             if (
                 index == limit

@@ -148,6 +148,9 @@ class Transport(Protocol):
         Return whether they have left, or wait for `drain`. Never blocks. Raises PeerGone.
         """
 
+    def granted(self, texts: int) -> int:
+        """Return how many of that many texts of this client may be carried out now, at least one."""
+
     async def turn(self) -> None:
         """Return when it is the turn of this client, of those that have sent more than is done at once."""
 

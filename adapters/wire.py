@@ -146,6 +146,10 @@ class Wire(trio.abc.Stream):
         """Whether a task listens."""
         return self._listeners > 0 and self._socket.is_listened_to
 
+    def granted(self, texts: int) -> int:
+        """Return how many texts of this client may be carried out now; see `Turns`."""
+        return self._turns.granted(texts, self.read_at)
+
     async def turn(self) -> None:
         """Wait for this client's turn; see `Turns`."""
         await self._turns.take()
