@@ -19,9 +19,9 @@ LEAST = 0.02
 """Seconds that a client waits longer than for one message, so that it does not wait for each of many."""
 
 SHARED = 16
-"""Messages beyond the first of each client that are handled at once within `PERIOD`, of all clients."""
+"""Messages beyond the first of each client that are handled at once in each `PERIOD`, of all clients."""
 PERIOD = 0.005
-"""Seconds."""
+"""Seconds from the first of these."""
 
 CountAt: TypeAlias = Callable[[str | None], Awaitable[None]]
 """Counts a client at its origin, at once or after a while; at None no more. Raises `NotLetIn`."""
@@ -90,7 +90,7 @@ class Turns:
     """What clients share that send several messages at once.
 
     The first of them is handled at once, and so are further ones as long as all clients together have no more
-    than `SHARED` of these within `PERIOD`. Whatever else was sent is handled in turns of the event loop, one
+    than `SHARED` of these in a `PERIOD`. Whatever else was sent is handled in turns of the event loop, one
     client a turn.
     """
 

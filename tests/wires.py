@@ -5,6 +5,7 @@ from typing import cast
 import trio
 
 from adapters.epoll import EpollReader, Ready
+from adapters.pacing import Turns
 from adapters.sockets import DirectSocket
 from adapters.wire import Backlogs, Wire
 from gateway.server.arrivals import ArrivalTimes
@@ -17,11 +18,12 @@ def wired(
     epoll: EpollReader | None = None,
     arrivals: ArrivalTimes | None = None,
     backlogs: Backlogs | None = None,
+    turns: Turns | None = None,
 ) -> Wire:
     """Return a wire over a stream of any kind."""
     if isinstance(stream, trio.SocketStream):
-        return Wire(DirectSocket(stream, epoll), arrivals, backlogs)
-    return Wire(cast("DirectSocket", MemorySocket(stream)), arrivals, backlogs)
+        return Wire(DirectSocket(stream, epoll), arrivals, backlogs, turns)
+    return Wire(cast("DirectSocket", MemorySocket(stream)), arrivals, backlogs, turns)
 
 
 class MemorySocket:
