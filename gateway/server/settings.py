@@ -103,11 +103,10 @@ def settle(parser: Parser, arguments: Sequence[str], environment: Mapping[str, s
 
 
 def _unknown(words: Sequence[str]) -> str:
-    """Return what is wrong with words that are no options."""
-    command = next((word for word in words if word in EVERY), None)
-    if command is None:
-        return f"unrecognized arguments: {' '.join(words)}"
-    return f"a command comes before its options: c4gateway {command} ..."
+    """Return what is wrong with words that are no options, or the name of a command behind some."""
+    if words[0] in EVERY:
+        return f"a command comes before its options: c4gateway {words[0]} ..."
+    return f"unrecognized arguments: {' '.join(words)}"
 
 
 def shown(parser: Parser, settings: Settings) -> Iterator[str]:
