@@ -37,7 +37,7 @@ def test_short_run_measures_all_that_is_asked_for(
     report = json.loads(file.read_text())
     assert [one["name"] for one in report["outcomes"]] == [*SHORT, "together"]
     for one in report["outcomes"]:
-        assert one["window"]["moves"]["count"] + one["window"]["left_out"] > 0
+        assert one["window"]["moves"]["count"] > 0 or one["window"]["left_out"] == 1
         assert one["window"]["lost"] == []
         assert one["said"]["tracebacks"] == 0
     assert report["outcomes"][-1]["counts"].keys() == {*SHORT}

@@ -8,6 +8,7 @@ from conformance.lab.abuse.figures import (
     MB,
     MOST_GROWTH,
     MOST_HOUSE_MS,
+    MOST_LEFT_OUT,
     MOST_PAGE,
     MOST_STOP,
     Memory,
@@ -64,6 +65,7 @@ def test_no_moves_at_all_miss_the_goal() -> None:
 @pytest.mark.parametrize(
     ("change", "missed"),
     [
+        ({"window": replace(WINDOW, left_out=MOST_LEFT_OUT + 0.01)}, "too few moves counted"),
         ({"window": replace(WINDOW, lost=["hung up"])}, "games lost"),
         ({"said": Said(tracebacks=1)}, "tracebacks"),
         ({"said": Said(errors=1)}, "errors logged"),
@@ -142,11 +144,11 @@ def test_table_says_what_was_lost_logged_and_missed() -> None:
 
 
 def test_moves_that_are_not_counted_are_told() -> None:
-    one, other = (replace(GOOD, name=name, window=replace(WINDOW, left_out=9)) for name in ("junk", "pings"))
-    one = replace(one, window=replace(one.window, moves=replace(WINDOW.moves, count=27)))
-    other = replace(other, window=replace(other.window, moves=replace(WINDOW.moves, count=18)))
-    text = readable(replace(REPORT, outcomes=[GOOD, one, other]))
-    assert "others are not counted: 33% of those beside pings, fewer beside other attacks.\n" in text
+    one, other = (
+        replace(GOOD, name=f"x{share}", window=replace(WINDOW, left_out=share)) for share in (0.3, 0.4)
+    )
+    report = replace(REPORT, outcomes=[GOOD, one, other], quiet=typical([replace(WINDOW, left_out=0.016)]))
+    assert "others are not counted: 1.6% in quiet, 40.0% at most, beside x0.4.\n" in readable(report)
     assert "not counted" not in readable(REPORT)
 
 

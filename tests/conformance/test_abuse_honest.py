@@ -80,7 +80,8 @@ async def test_moves_of_a_real_server_are_timed_and_nothing_is_lost(
         await trio.sleep(0.5)
         told = await control.end()
     assert told["lost"] == []
-    assert 1 <= len(told["times"]) + told["left_out"] < 25
+    assert len(told["times"]) < 25
+    assert told["times"] or told["left_out"] == 1
     assert all(0 < time < 10 for time in told["times"])
 
 
@@ -152,7 +153,8 @@ async def test_move_that_is_not_answered_counts_as_long_as_it_has_waited(
 
 
 def test_times_are_left_out_where_the_host_took_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What ended in that span, in the one before it and in the one after it."""
+    """What ended in that span, the one before it and the one after it, unless it is too long for that."""
+    monkeypatch.setattr(honest, "BEAT", 10.0)
     monkeypatch.setattr(honest, "LOOK", 1.0)
     monkeypatch.setattr(honest, "perf_counter", lambda: 0.0)
     taken = iter([5.0, 5.0, 5.0, 5.0, 5.1, 5.1, 5.1, 5.1, 5.1])
@@ -160,13 +162,14 @@ def test_times_are_left_out_where_the_host_took_the_cores(monkeypatch: pytest.Mo
     times: list[float] = []
     undisturbed = Undisturbed(times)
     for span in range(1, 9):
-        times.append(span)
+        times += [span, 10 + span]
         undisturbed.look(span - 0.5)  # it is not time yet
         undisturbed.look(span)
-    assert times == [1, 2, 6, 7, 8]
-    assert undisturbed.left_out == 3
+    assert times == [1, 11, 2, 12, 13, 14, 15, 6, 16, 7, 17, 8, 18]
+    assert undisturbed.left_out == 3 / 16
+    times.clear()
     undisturbed.clear()
-    assert (times, undisturbed.left_out) == ([], 0)
+    assert undisturbed.left_out == 0
 
 
 def test_nothing_is_left_out_where_the_system_does_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,8 @@ from conformance.lab.figures import percentile
 TIMES = 2.0
 MORE_MS = 5.0
 """How many times the quiet p99 it may be under attack, or by how many milliseconds more."""
+MOST_LEFT_OUT = 0.9
+"""The share of the moves that may be left out."""
 MB = 2**20
 MOST_GROWTH = 256 * MB
 """Bytes by which the server's memory may grow under attack."""
@@ -75,13 +77,8 @@ class Window:
     """How much of the time the process that plays had work and no core."""
     load_waited: float | None
     """The same of the process of honest games: that much of their moves' times is not the server's."""
-    left_out: int = 0
-    """Moves that are not among these, as the host of this machine gave its cores to others meanwhile."""
-
-    @property
-    def left_out_share(self) -> float:
-        """How many of all moves these are."""
-        return self.left_out / ((self.moves.count + self.left_out) or 1)
+    left_out: float = 0.0
+    """The share of all moves that is not in `moves`, as the host of this machine may have held them up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +169,7 @@ class Outcome:
     def _goals(self) -> Iterator[tuple[str, bool]]:
         p99, most = self.window.moves.p99, self.most_p99
         yield "p99", p99 is None or most is None or p99 > most
+        yield "too few moves counted", self.window.left_out > MOST_LEFT_OUT
         yield "games lost", bool(self.window.lost)
         yield "tracebacks", self.said.tracebacks > 0
         yield "errors logged", self.said.errors > 0 and not self.may_log
@@ -248,6 +246,7 @@ def typical(windows: Sequence[Window]) -> Window:
         waited_share=_middle([window.waited_share for window in windows]),
         others_share=_middle([window.others_share for window in windows]),
         load_waited=_middle([window.load_waited for window in windows]),
+        left_out=_middle([window.left_out for window in windows]) or 0.0,
     )
 
 

@@ -2,8 +2,8 @@
 
 `python -m conformance.lab.abuse.honest` takes its plan as a line on stdin, then "begin" and "end", each a
 line; after `end` it says what happened in between. Unlike the benchmark's load it goes on when a bot is out
-of step: that pair is noted, and another one takes its place when the next `begin` comes. Moves that were held
-up by the host of a virtual machine are left out: how long they took says nothing of the server.
+of step: that pair is noted, and another one takes its place when the next `begin` comes. Moves that the host of
+a virtual machine may have held up are left out: how long they took says nothing of the server.
 """
 
 import gc
@@ -94,29 +94,33 @@ class Pair:
 
 
 class Undisturbed:
-    """The times among `times` that were not measured while the host gave the cores to others.
+    """Leaves out of `times` what may be the fault of the host of a virtual machine.
 
-    The system counts that in ticks of mostly 10 ms, and what had to wait then ends within some time after it.
-    So what ends between two looks is kept if nothing was taken then, nor in the spans before it and after it.
+    That is what ended while it gave the cores to others, or within one look before or after, as the system
+    counts such time late and in ticks of mostly 10 ms. A time longer than `BEAT` is kept all the same: the
+    host does not explain it. What ended since the last look but one is kept, too.
     """
 
     def __init__(self, times: list[float]) -> None:
-        self.left_out = 0
-        """How many there were of the others."""
         self._times = times
+        self._left_out = 0
         self._taken = stolen()
         self._calm = 1
         """Spans since anything was taken."""
         self._kept = 0
-        """How many times are known to be undisturbed."""
+        """How many times are known to stay."""
         self._ended = 0
         """How many there were at the latest look."""
         self._looked = perf_counter()
 
+    @property
+    def left_out(self) -> float:
+        """The share of all times that was left out."""
+        return self._left_out / ((self._left_out + len(self._times)) or 1)
+
     def clear(self) -> None:
-        """Begin anew."""
-        self._times.clear()
-        self.left_out = self._kept = self._ended = 0
+        """Begin anew, when the times have been cleared."""
+        self._left_out = self._kept = self._ended = 0
 
     def look(self, now: float) -> None:
         """Leave out what was disturbed, if it is time to look."""
@@ -126,11 +130,16 @@ class Undisturbed:
             self._calm = self._calm + 1 if taken == self._taken else 0
             self._taken = taken
             if self._calm < 2:
-                self.left_out += len(self._times) - self._kept
-                del self._times[self._kept :]
+                self._leave_out()
             else:
                 self._kept = self._ended
             self._ended = len(self._times)
+
+    def _leave_out(self) -> None:
+        latest = self._times[self._kept :]
+        self._times[self._kept :] = kept = [time for time in latest if time > BEAT]
+        self._kept += len(kept)
+        self._left_out += len(latest) - len(kept)
 
 
 class Games(TimedGroup):
@@ -199,6 +208,7 @@ class Games(TimedGroup):
             if not pair.is_on:
                 self._pairs[place] = Pair(self, pair.couple, pair.number, pair.life + 1)
                 self._admit(self._pairs[place])
+        self.times.clear()
         self._undisturbed.clear()
         self._lost.clear()
         self._began, self._waited = perf_counter(), _waited()

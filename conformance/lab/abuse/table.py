@@ -83,11 +83,11 @@ def _notes(report: Report) -> Iterator[str]:
     waited = max((window.waited_share or 0.0 for window in report.quiets), default=0.0)
     if waited > DISTURBED:
         yield f"In quiet, others kept the server off its core for up to {waited:.0%} of the time."
-    most = max(report.outcomes, key=lambda one: one.window.left_out_share)
+    most = max(report.outcomes, key=lambda one: one.window.left_out)
     if most.window.left_out:
         yield (
-            "Moves beside which the host gave this machine's cores to others are not counted: "
-            f"{most.window.left_out_share:.0%} of those beside {most.name}, fewer beside other attacks."
+            "Moves that ended about when the host gave this machine's cores to others are not counted: "
+            f"{report.quiet.left_out:.1%} in quiet, {most.window.left_out:.1%} at most, beside {most.name}."
         )
     for one in report.outcomes:
         server, load = one.window.waited_share or 0.0, one.window.load_waited or 0.0
