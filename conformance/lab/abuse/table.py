@@ -86,7 +86,7 @@ def _notes(report: Report) -> Iterator[str]:
     most = max(report.outcomes, key=lambda one: one.window.left_out)
     if most.window.left_out:
         yield (
-            "Moves that ended about when the host gave this machine's cores to others are not counted: "
+            "Not counted, as the host of this machine held moves up: "
             f"{report.quiet.left_out:.1%} in quiet, {most.window.left_out:.1%} at most, beside {most.name}."
         )
     for one in report.outcomes:
