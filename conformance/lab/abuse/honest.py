@@ -2,8 +2,8 @@
 
 `python -m conformance.lab.abuse.honest` takes its plan as a line on stdin, then "begin" and "end", each a
 line; after `end` it says what happened in between. Unlike the benchmark's load it goes on when a bot is out
-of step: that pair is noted, and another one takes its place when the next `begin` comes. Moves that the host of
-a virtual machine may have held up are left out: how long they took says nothing of the server.
+of step: that pair is noted, and another one takes its place when the next `begin` comes. Moves that the host
+of a virtual machine may have held up are left out: how long they took says nothing of the server.
 """
 
 import gc
