@@ -18,7 +18,7 @@ import trio
 LEAST = 0.02
 """Seconds that a client waits longer than for one message, so that it does not wait for each of many."""
 
-SHARED = 16
+SHARED = 4
 """Messages beyond the first of each client that are handled at once in each `PERIOD`, of all clients."""
 PERIOD = 0.005
 """Seconds from the first of these."""
