@@ -3,7 +3,9 @@
 import json
 import subprocess
 import sys
+from argparse import Namespace
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,7 @@ from runner_fakes import tcp_server
 from conformance.__main__ import main
 from conformance.lab.abuse import command, target, watched
 from conformance.lab.abuse.attacks import ATTACKS
-from conformance.lab.abuse.figures import Said
+from conformance.lab.abuse.figures import MOST_LEFT_OUT, Memory, Outcome, Said, Spread, Window
 from conformance.lab.abuse.target import Log, Target
 from conformance.lab.abuse.watched import Guest
 from conformance.lab.meters import rss_bytes
@@ -22,6 +24,8 @@ from conformance.targets import Address, addresses_in, parse_target
 
 SHORT = ("frames", "resets", "commands", "million", "pages")
 """Attacks that are quick to begin."""
+SPREAD = Spread(9, 1.0, 2.0, 3.0)
+WINDOW = Window(SPREAD, [], SPREAD, 0.1, 0.0, 0.0, 0.0)
 
 
 @pytest.mark.lab
@@ -30,6 +34,7 @@ def test_short_run_measures_all_that_is_asked_for(
 ) -> None:
     monkeypatch.setattr(command, "SETTLING", 0.2)
     monkeypatch.setattr(command, "BEFORE_STOP", 0.2)
+    monkeypatch.setattr(command, "TRIES", 1)
     file = tmp_path / "abuse.json"
     words = ["--games", "8", "--seconds", "0.5", "--rest", "0.5", "--stored", "20"]
     status = main(["abuse", "--only", ",".join(SHORT), *words, "--json", str(file)])
@@ -48,6 +53,29 @@ def test_short_run_measures_all_that_is_asked_for(
     assert max(map(len, out.splitlines())) <= 110
     # How fast it is here is no matter of this test, only whether the status tells.
     assert status == int(bool(report["missed"]))
+
+
+@pytest.mark.parametrize(
+    ("left_out", "made", "counts"),
+    [([0.0], 1, 0), ([MOST_LEFT_OUT], 1, 0), ([1.0, 0.1], 2, 1), ([1.0, 0.8, 0.9], 3, 1)],
+)
+@pytest.mark.trio
+async def test_attack_is_made_again_where_the_host_held_too_many_moves_up(
+    left_out: list[float], made: int, counts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was lost counts, whenever that was; which try is taken does not depend on what came of it."""
+    tries: list[Outcome] = []
+
+    async def attacked_by(*_: object) -> tuple[Outcome, Window]:
+        await trio.lowlevel.checkpoint()
+        window = replace(WINDOW, lost=[f"game {len(tries)}"], left_out=left_out[len(tries)])
+        tries.append(Outcome("x", window, Memory(None, None, None), Said(), stored=len(tries)))
+        return tries[-1], WINDOW
+
+    monkeypatch.setattr(command, "_attacked_by", attacked_by)
+    outcome, quiets = await command._undisturbed(["x"], Namespace(), None, "")  # type: ignore[arg-type]
+    assert (len(tries), len(quiets), outcome.stored) == (made, made, counts)
+    assert outcome.window.lost == [f"game {number}" for number in range(made)]
 
 
 @pytest.mark.parametrize("words", [["--games", "0"], ["--only", "chess"], ["--seconds", "-1"], ["more"]])

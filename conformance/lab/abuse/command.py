@@ -16,7 +16,7 @@ import trio
 from conformance.arguments import Parser, seconds, write_json
 from conformance.lab import meters
 from conformance.lab.abuse.attacks import ATTACKS, at_once
-from conformance.lab.abuse.figures import Memory, Outcome, Report, Stop, Window, typical
+from conformance.lab.abuse.figures import MOST_LEFT_OUT, Memory, Outcome, Report, Stop, Window, typical
 from conformance.lab.abuse.table import as_data, readable
 from conformance.lab.abuse.target import LIMITED, Log, Target
 from conformance.lab.abuse.together import together
@@ -35,6 +35,8 @@ SETTLING = 2.0
 """Seconds that honest games have before they are watched."""
 TOGETHER = "together"
 """What all attacks at once are called."""
+TRIES = 3
+"""How often an attack is made, at most, where the host of the machine held up more than `MOST_LEFT_OUT`."""
 BEFORE_STOP = 2.0
 """Seconds of attacks before the server is told to stop."""
 _PAGE = "/api/games?limit=1000"
@@ -119,9 +121,9 @@ async def _all(options: Namespace, server: Server, watched: Watched, where: str)
     if len(crowd) > 1:
         groups.append(crowd)
     for group in groups:
-        outcome, quiet = await _attacked_by(group, options, watched, where)
+        outcome, found = await _undisturbed(group, options, watched, where)
         seen.append(outcome)
-        quiets.append(quiet)
+        quiets += found
     page = len(await _fetched(server.addresses["web"], _PAGE))
     say("stopping the server under attack ...")
     watched.send_guest_home()
@@ -138,6 +140,23 @@ async def _all(options: Namespace, server: Server, watched: Watched, where: str)
         target.log.said,
         target.log.examples,
     )
+
+
+async def _undisturbed(
+    names: Sequence[str], options: Namespace, watched: Watched, where: str
+) -> tuple[Outcome, list[Window]]:
+    """Attack until enough moves are counted, `TRIES` times at most.
+
+    Return what came of it when most were, with what was lost in any of them; and all quiet times.
+    """
+    tries, quiets, lost = list[Outcome](), list[Window](), list[str]()
+    while not tries or (len(tries) < TRIES and tries[-1].window.left_out > MOST_LEFT_OUT):
+        outcome, quiet = await _attacked_by(names, options, watched, where)
+        tries.append(outcome)
+        quiets.append(quiet)
+        lost += outcome.window.lost
+    best = min(tries, key=lambda each: each.window.left_out)
+    return replace(best, window=replace(best.window, lost=lost)), quiets
 
 
 async def _attacked_by(

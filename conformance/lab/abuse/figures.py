@@ -15,7 +15,7 @@ from conformance.lab.figures import percentile
 TIMES = 2.0
 MORE_MS = 5.0
 """How many times the quiet p99 it may be under attack, or by how many milliseconds more."""
-MOST_LEFT_OUT = 0.9
+MOST_LEFT_OUT = 0.75
 """The share of the moves that may be left out."""
 MB = 2**20
 MOST_GROWTH = 256 * MB
