@@ -7,6 +7,7 @@ from argparse import Namespace
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import trio
@@ -63,19 +64,23 @@ def test_short_run_measures_all_that_is_asked_for(
 async def test_attack_is_made_again_where_the_host_held_too_many_moves_up(
     left_out: list[float], made: int, counts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was lost counts, whenever that was; which try is taken does not depend on what came of it."""
+    """What was lost and logged counts in each; which try is taken does not depend on what came of it."""
     tries: list[Outcome] = []
+    log = Log()
+    under_attack = SimpleNamespace(target=SimpleNamespace(log=log))
 
     async def attacked_by(*_: object) -> tuple[Outcome, Window]:
         await trio.lowlevel.checkpoint()
         window = replace(WINDOW, lost=[f"game {len(tries)}"], left_out=left_out[len(tries)])
-        tries.append(Outcome("x", window, Memory(None, None, None), Said(), stored=len(tries)))
+        log.hear(b"2026-11-22 02:02:48,792 ERROR   x\n")
+        tries.append(Outcome("x", window, Memory(None, None, None), stored=len(tries)))
         return tries[-1], WINDOW
 
     monkeypatch.setattr(command, "_attacked_by", attacked_by)
-    outcome, quiets = await command._undisturbed(["x"], Namespace(), None, "")  # type: ignore[arg-type]
+    outcome, quiets = await command._undisturbed(["x"], Namespace(), under_attack, "")  # type: ignore[arg-type]
     assert (len(tries), len(quiets), outcome.stored) == (made, made, counts)
     assert outcome.window.lost == [f"game {number}" for number in range(made)]
+    assert outcome.said.errors == made
 
 
 @pytest.mark.parametrize("words", [["--games", "0"], ["--only", "chess"], ["--seconds", "-1"], ["more"]])

@@ -147,8 +147,9 @@ async def _undisturbed(
 ) -> tuple[Outcome, list[Window]]:
     """Attack until enough moves are counted, `TRIES` times at most.
 
-    Return what came of it when most were, with what was lost in any of them; and all quiet times.
+    Return what came of it when most were, with what was lost and logged in any of them; and all quiet times.
     """
+    said = watched.target.log.said
     tries, quiets, lost = list[Outcome](), list[Window](), list[str]()
     while not tries or (len(tries) < TRIES and tries[-1].window.left_out > MOST_LEFT_OUT):
         outcome, quiet = await _attacked_by(names, options, watched, where)
@@ -156,7 +157,8 @@ async def _undisturbed(
         quiets.append(quiet)
         lost += outcome.window.lost
     best = min(tries, key=lambda each: each.window.left_out)
-    return replace(best, window=replace(best.window, lost=lost)), quiets
+    window, said = replace(best.window, lost=lost), watched.target.log.said.since(said)
+    return replace(best, window=window, said=said), quiets
 
 
 async def _attacked_by(
@@ -165,7 +167,7 @@ async def _attacked_by(
     """Let attackers loose; return what came of it, and what was seen at the end of the rest behind it."""
     name, target = names[0] if len(names) == 1 else TOGETHER, watched.target
     say(f"attacking: {name} ...")
-    before, said, stored = target.memory(), target.log.said, _size(where)
+    before, stored = target.memory(), _size(where)
     target.most = None
     async with watched.attackers(names, options.seconds) as attackers:
         await watched.begin()
@@ -178,7 +180,6 @@ async def _attacked_by(
         name=name,
         window=window,
         memory=Memory(before, worst, target.memory()),
-        said=target.log.said.since(said),
         counts=did["counts"],
         attackers_share=did["cpu"] / options.seconds,
         stored=_size(where) - stored,

@@ -134,7 +134,7 @@ class Outcome:
     name: str
     window: Window
     memory: Memory
-    said: Said
+    said: Said = Said()
     counts: dict[str, dict[str, int]] = field(default_factory=dict)
     """What the attackers did, by attack."""
     attackers_share: float = 0.0
