@@ -6,7 +6,8 @@ connect, and nonsense gets an error. The head is parsed here; trio-websocket get
 """
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TypeAlias, cast
@@ -137,20 +138,32 @@ async def _upgrade(wire: Wire, wanted: _Wanted, endpoint: Endpoint) -> None:
     feed = LibraryStream(wire)
     feed.give(wanted.head)
     wire.push_back(wanted.early)
-    async with trio.open_nursery() as nursery:
-        try:
-            websocket = None
-            with trio.move_on_after(HANDSHAKE_LIMIT):
-                request = await _requested(nursery, feed)
-                websocket = await request.accept()
-            if websocket is not None:
-                transport = WebSocketTransport(websocket, wire, feed)
-                transport.token = wanted.token
-                nursery.start_soon(transport.keep_pinging)
-                await endpoint.talk(transport, request.path)
-        finally:
-            # Left to the nursery, the cancelling would leave an error in a cycle with its own traceback.
-            nursery.cancel_scope.cancel()
+    with _protocol() as protocol:
+        async with trio.open_nursery() as nursery:
+            try:
+                websocket = None
+                with trio.move_on_after(HANDSHAKE_LIMIT):
+                    request = await _requested(nursery, feed, protocol)
+                    websocket = await request.accept()
+                if websocket is not None:
+                    transport = WebSocketTransport(websocket, wire, feed)
+                    transport.token = wanted.token
+                    nursery.start_soon(transport.keep_pinging)
+                    await endpoint.talk(transport, request.path)
+            finally:
+                # Left to the nursery, the cancelling would leave an error in a cycle with its own traceback.
+                nursery.cancel_scope.cancel()
+
+
+@contextmanager
+def _protocol() -> Iterator[WSConnection]:
+    """The library's end of a websocket. Nothing of it, nor of a message, is left to the garbage collector."""
+    protocol = WSConnection(ConnectionType.SERVER)
+    try:
+        yield protocol
+    finally:
+        if protocol.connection is not None:
+            protocol.connection._proto._parse_more.close()  # a generator that refers to what refers to it
 
 
 class _Websocket(trio_websocket.WebSocketConnection):
@@ -182,14 +195,11 @@ class _Websocket(trio_websocket.WebSocketConnection):
         await super()._handle_message_event(event)
 
 
-async def _requested(nursery: trio.Nursery, feed: LibraryStream) -> trio_websocket.WebSocketRequest:
+async def _requested(
+    nursery: trio.Nursery, feed: LibraryStream, protocol: WSConnection
+) -> trio_websocket.WebSocketRequest:
     """Do what trio_websocket.wrap_server_stream does, with a websocket of our own."""
-    websocket = _Websocket(
-        feed,
-        WSConnection(ConnectionType.SERVER),
-        max_message_size=MESSAGE_LIMIT,
-        receive_buffer_size=_CHUNK,
-    )
+    websocket = _Websocket(feed, protocol, max_message_size=MESSAGE_LIMIT, receive_buffer_size=_CHUNK)
     nursery.start_soon(websocket._reader_task)
     return await websocket._get_request()
 

@@ -77,7 +77,7 @@ def main(options: Options, writer: Child | None = None) -> int:
     set_up_logging(options.log_level, as_json=options.log_json, node=options.node or "")
     status = 0
     _allow_many_connections()
-    _collect_seldom()
+    _collect_little()
     _wait_for_no_thread()
     try:
         trio.run(_serve, options, writer)
@@ -97,10 +97,15 @@ def _allow_many_connections() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def _collect_seldom() -> None:
-    """Let the cyclic garbage collector skip what is loaded, and run less often: it costs play time."""
+def _collect_little() -> None:
+    """Let the cyclic garbage collector pass over what is loaded, and look through little at a time.
+
+    Hardly anything is left to it, so what it looks through is in use: 5,000 objects, those of some 60
+    connections, take it 1 to 3 ms, while games stand still. What it has passed over once it does 200 times
+    less often.
+    """
     gc.freeze()
-    gc.set_threshold(50_000)
+    gc.set_threshold(5_000, 200)
 
 
 def _wait_for_no_thread() -> None:

@@ -11,6 +11,7 @@ import pytest
 import trio
 import trio.testing
 from players import DIALECTS, entered, gateway
+from wsproto.frame_protocol import FrameProtocol
 
 from adapters.connection import Connection
 
@@ -36,6 +37,11 @@ def connections() -> int:
     return sum(type(thing) is Connection for thing in gc.get_objects())
 
 
+def parsers() -> int:
+    """Return how many parsers of clients' frames are in memory, each with what has come of a message."""
+    return sum(type(thing) is FrameProtocol and not thing.client for thing in gc.get_objects())
+
+
 @dialects
 @pytest.mark.parametrize("vanishes", [False, True], ids=["leaves", "vanishes"])
 async def test_nothing_is_left_of_who_waited(dialect: str, vanishes: bool, autojump_clock: Clock) -> None:
@@ -50,7 +56,7 @@ async def test_nothing_is_left_of_who_waited(dialect: str, vanishes: bool, autoj
             await player.leave()
         await trio.sleep(10)
         assert len(room.hub) == 0
-        assert connections() == 0
+        assert connections() == parsers() == 0
 
 
 @pairs
@@ -68,4 +74,4 @@ async def test_nothing_is_left_of_who_played(pair: Sequence[str], autojump_clock
             await two.leave()
         await trio.sleep(10)
         assert len(room.hub) == 0
-        assert connections() == 0
+        assert connections() == parsers() == 0
