@@ -7,6 +7,7 @@ trio.SocketStream asks first and mostly in vain, and lets epoll do the waiting w
 
 import socket
 import sys
+from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network, ip_address
 
 import trio
@@ -152,6 +153,7 @@ def address_of(sock: trio.socket.SocketType) -> str:
         return ""
 
 
+@lru_cache(1024)
 def origin_at(host: str) -> str:
     """Return what clients at `host`, an address, have in common: the address itself, or an IPv6 network.
 

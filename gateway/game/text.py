@@ -24,6 +24,8 @@ def is_visible(character: str) -> bool:
 
 def only_visible(text: str) -> str:
     """Return the text without the characters that are not visible."""
+    if text.isascii() and text.isprintable():
+        return text
     unseen = [ord(sign) for sign in set(text) if not is_visible(sign)]
     return text.translate(dict.fromkeys(unseen)) if unseen else text
 

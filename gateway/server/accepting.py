@@ -1,8 +1,8 @@
 """Accepting connections.
 
-Knows listeners and the errors of accept(). Does not know what a connection is for. It accepts up to `AT_ONCE`
-connections in one turn of the event loop, where trio.serve_listeners accepts one: under load a turn takes
-tens of milliseconds, and thousands of clients that connect at once would wait for a minute.
+Knows listeners and the errors of accept(). Does not know what a connection is for. In one turn of the event
+loop it accepts up to `AT_ONCE` connections of each listener, where trio.serve_listeners accepts one, since
+thousands of clients may connect at once; it accepts no more since games wait for the end of the turn.
 
 The system detects a peer that vanished without a word: within 25 seconds if nothing is sent to it, and within
 25 seconds of sending otherwise, so within 50 seconds in any case.
@@ -28,7 +28,7 @@ import trio
 
 from gateway.throttle import Throttle
 
-AT_ONCE = 8
+AT_ONCE = 4
 """Connections accepted in one turn of the loop."""
 PAUSE = 0.1
 """Seconds until the next attempt after an error."""
