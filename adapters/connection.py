@@ -31,8 +31,10 @@ from adapters.wire_log import Hide
 from gateway.game.commands import Command, Leave, Unreadable
 from gateway.hub.interfaces import HubForPlayers
 
-AT_ONCE = 8
-"""Texts of one client that are carried out in its turn of the loop, after the first, which needs none."""
+AT_FIRST = 4
+"""Texts of one client that are carried out as soon as they arrive, while few clients send several at once."""
+AT_ONCE = 16
+"""Texts of one client that are carried out in its turn of the loop, when not all could be at once."""
 AT_LENGTH = 256
 """Characters of one client's that are carried out in one turn, unless a single text has more."""
 
@@ -125,7 +127,9 @@ class Connection(Generic[C, S]):
     def _heard(self, texts: list[str], *, is_turn: bool = False) -> bool:
         """Carry out some texts of the client, more in a turn of its own; return whether these were all."""
         now, outbox, pace = self._transport.read_at, self._outbox, self._pace
-        limit = _few(texts) if is_turn else 1
+        limit = 1
+        if len(texts) > 1:
+            limit = _few(texts, AT_ONCE) if is_turn else self._transport.granted(_few(texts, AT_FIRST))
         for index, text in enumerate(texts):
             if (
                 index == limit
@@ -166,7 +170,7 @@ class Connection(Generic[C, S]):
         return self._outbox.holds or self._seat.is_asked
 
 
-def _few(texts: Sequence[str]) -> int:
-    """Return how many texts may be carried out in one turn."""
-    lengths = accumulate(map(len, texts[:AT_ONCE]))
+def _few(texts: Sequence[str], limit: int) -> int:
+    """Return how many texts may be carried out in one turn, `limit` at most."""
+    lengths = accumulate(map(len, texts[:limit]))
     return max(1, sum(length <= AT_LENGTH for length in lengths))

@@ -148,8 +148,11 @@ class Transport(Protocol):
         Return whether they have left, or wait for `drain`. Never blocks. Raises PeerGone.
         """
 
+    def granted(self, texts: int) -> int:
+        """Return how many of that many texts of this client may be carried out now, at least one."""
+
     async def turn(self) -> None:
-        """Return when it is the turn of this client, of those that have sent several texts at once."""
+        """Return when it is the turn of this client, of those that have sent more than is done at once."""
 
     async def drain(self) -> None:
         """Return when all that was written has left.

@@ -18,6 +18,11 @@ import trio
 LEAST = 0.02
 """Seconds that a client waits longer than for one message, so that it does not wait for each of many."""
 
+SHARED = 4
+"""Messages beyond the first of each client that are handled at once in each `PERIOD`, of all clients."""
+PERIOD = 0.005
+"""Seconds from the first of these."""
+
 CountAt: TypeAlias = Callable[[str | None], Awaitable[None]]
 """Counts a client at its origin, at once or after a while; at None no more. Raises `NotLetIn`."""
 
@@ -82,10 +87,25 @@ class Pace:
 
 
 class Turns:
-    """Turns of the event loop, for clients that have sent several messages at once: one client a turn."""
+    """What clients share that send several messages at once.
+
+    The first of them is handled at once, and so are further ones as long as all clients together have no more
+    than `SHARED` of these in a `PERIOD`. Whatever else was sent is handled in turns of the event loop, one
+    client a turn.
+    """
 
     def __init__(self) -> None:
         self._lock = trio.Lock()  # it is passed on in order, to each waiting task in a turn of its own
+        self._left = SHARED
+        self._since = -inf
+
+    def granted(self, messages: int, now: float) -> int:
+        """Return how many of a client's messages are handled at once, at least one."""
+        if now - self._since >= PERIOD:
+            self._left, self._since = SHARED, now
+        further = min(messages - 1, self._left)
+        self._left -= further
+        return 1 + further
 
     async def take(self) -> None:
         """Return in a turn that no other client takes, first come, first served."""

@@ -55,6 +55,10 @@ class WireTransport:
         """When the latest texts arrived."""
         return self._wire.read_at
 
+    def granted(self, texts: int) -> int:
+        """Return how many of that many texts of this client may be carried out now, at least one."""
+        return self._wire.granted(texts)
+
     async def turn(self) -> None:
         """Return when it is the turn of this client, of those that have sent more than is done at once."""
         await self._wire.turn()

@@ -8,10 +8,12 @@ The rule it keeps: the bytes that wait for all clients of a server together are 
 client with the largest backlog is given up. The writer bounds what waits for one client.
 """
 
+from math import inf
+
 import trio
 
 from adapters.epoll import Ready
-from adapters.pacing import UNLIMITED, CountAt, Turns, count_nowhere
+from adapters.pacing import PERIOD, UNLIMITED, CountAt, Turns, count_nowhere
 from adapters.sockets import DirectSocket, origin_at
 from adapters.tls import Session, TlsSocket
 from gateway.server.arrivals import ArrivalTimes
@@ -61,6 +63,7 @@ class Wire(trio.abc.Stream):
         "_drains",
         "_ended",
         "_given_up",
+        "_granted_at",
         "_lingers",
         "_listeners",
         "_pushed",
@@ -91,6 +94,8 @@ class Wire(trio.abc.Stream):
         self._arrivals = arrivals or ArrivalTimes()
         self._backlogs = backlogs or Backlogs()
         self._turns = turns or Turns()
+        self._granted_at = -inf
+        """When several texts were last granted."""
         self.read_at = trio.current_time()
         self.heard = True
         """Set by every read. A reader that wants to know whether anything arrives clears it first."""
@@ -145,6 +150,13 @@ class Wire(trio.abc.Stream):
     def is_read(self) -> bool:
         """Whether a task listens."""
         return self._listeners > 0 and self._socket.is_listened_to
+
+    def granted(self, texts: int) -> int:
+        """Return how many texts of this client may be carried out now, several once in a `PERIOD`."""
+        if self.read_at - self._granted_at < PERIOD:
+            return 1
+        self._granted_at = self.read_at
+        return self._turns.granted(texts, self.read_at)
 
     async def turn(self) -> None:
         """Wait for this client's turn; see `Turns`."""

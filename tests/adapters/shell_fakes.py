@@ -135,6 +135,9 @@ class FakeTransport:
         self._backlog.append([*texts])
         return self.letting_in.is_set() and self._leaves()
 
+    def granted(self, texts: int) -> int:
+        return self.turns.granted(texts, self.read_at)
+
     async def turn(self) -> None:
         await self.turns.take()
 

@@ -9,6 +9,7 @@ from shell_fakes import Stallable, drained, sockets
 from wires import wired
 
 from adapters.epoll import AT_ONCE, EpollReader
+from adapters.pacing import PERIOD, SHARED, Turns
 from adapters.wire import Backlogs, Wire
 
 pytestmark = pytest.mark.trio
@@ -21,6 +22,19 @@ async def test_read_begins_with_what_was_pushed_back() -> None:
     await client.send_all(b"late")
     assert await wire.receive_some(100) == b"early"
     assert await wire.receive_some(100) == b"late"
+
+
+async def test_client_that_sends_several_messages_again_and_again_leaves_some_to_others() -> None:
+    turns = Turns()
+    fast, other = (wired(trio.testing.memory_stream_pair()[1], turns=turns) for _ in range(2))
+    granted = []
+    for step in range(8):
+        fast.read_at = step * PERIOD / 4
+        granted.append(fast.granted(4))
+    assert granted == [4, 1, 1, 1, 4, 1, 1, 1]
+    other.read_at = fast.read_at
+    assert other.granted(SHARED) == SHARED - 2  # beside one, of which nothing is left
+    assert fast.granted(4) == 1
 
 
 async def test_wire_is_quiet_only_while_somebody_waits_and_nothing_has_arrived() -> None:
