@@ -33,7 +33,7 @@ from gateway.hub.interfaces import HubForPlayers
 
 AT_FIRST = 4
 """Texts of one client that are carried out as soon as they arrive, while few clients send several at once."""
-AT_ONCE = 16
+AT_ONCE = 8
 """Texts of one client that are carried out in its turn of the loop, when not all could be at once."""
 AT_LENGTH = 256
 """Characters of one client's that are carried out in one turn, unless a single text has more."""

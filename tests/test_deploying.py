@@ -248,7 +248,8 @@ def play(gateway: Served, winner: str) -> None:
     ):
         for sock, name in ((loser, "loser"), (other, winner)):
             sock.sendall(f"NAME {name}\nJOIN x\n".encode())
-            assert sock.recv(8) == b"SUCCESS\n"
+            answers = sock.makefile("rb")
+            assert [answers.readline(), answers.readline()] == [b"SUCCESS\n"] * 2
         loser.sendall(b"PUT 9\n")
         while other.recv(4096):
             pass

@@ -719,18 +719,21 @@ def test_modules_of_the_standard_library_and_dependencies_are_all_that_is_import
     assert imported - {"hypothesis", "atheris", "tests"} <= dependencies | sys.stdlib_module_names
 
 
-@pytest.mark.parametrize("library", ["trio-websocket", "edn-format"])
+@pytest.mark.parametrize("library", ["trio-websocket", "wsproto", "edn-format"])
 def test_library_of_which_insides_are_used_has_a_newest_version(library: str) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     [wanted] = [each for each in project["dependencies"] if each.startswith(f"{library}>")]
     assert ",<" in wanted
 
 
-PRIVATE = {"_handle_message_event", "_handle_ping_event", "_reader_task", "_get_request"}
-"""What is used of trio-websocket beyond its interface, apart from what `self` has of it."""
+PRIVATE = {"_handle_message_event", "_handle_ping_event", "_reader_task", "_get_request"} | {
+    "_proto",
+    "_parse_more",
+}
+"""What is used of trio-websocket, and of wsproto, beyond its interface, apart from what `self` has of it."""
 
 
-def test_private_names_of_trio_websocket_are_those_that_are_known() -> None:
+def test_private_names_of_websocket_libraries_are_those_that_are_known() -> None:
     modules = ("adapters.websocket", "adapters.upgrade", "adapters.dial")
     attributes = [node for each in modules for node in nodes(each) if isinstance(node, ast.Attribute)]
     others = [node for node in attributes if ast.unparse(node.value) != "self"]
