@@ -28,7 +28,7 @@ import trio
 
 from gateway.throttle import Throttle
 
-AT_ONCE = 4
+AT_ONCE = 2
 """Connections accepted in one turn of the loop."""
 PAUSE = 0.1
 """Seconds until the next attempt after an error."""
