@@ -21,7 +21,7 @@ import trio
 Ready: TypeAlias = Callable[[], bool]
 """Reads what there is, without waiting; returns whether to call it again."""
 AT_ONCE = 2
-"""Tasks that go on in one turn of the loop because their clients have left."""
+"""Tasks whose listening has ended that go on in one turn of the loop."""
 
 Listener: TypeAlias = tuple[Ready, trio.lowlevel.Task]
 

@@ -6,8 +6,7 @@ connect, and nonsense gets an error. The head is parsed here; trio-websocket get
 """
 
 import re
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TypeAlias, cast
@@ -138,32 +137,24 @@ async def _upgrade(wire: Wire, wanted: _Wanted, endpoint: Endpoint) -> None:
     feed = LibraryStream(wire)
     feed.give(wanted.head)
     wire.push_back(wanted.early)
-    with _protocol() as protocol:
-        async with trio.open_nursery() as nursery:
-            try:
-                websocket = None
-                with trio.move_on_after(HANDSHAKE_LIMIT):
-                    request = await _requested(nursery, feed, protocol)
-                    websocket = await request.accept()
-                if websocket is not None:
-                    transport = WebSocketTransport(websocket, wire, feed)
-                    transport.token = wanted.token
-                    nursery.start_soon(transport.keep_pinging)
-                    await endpoint.talk(transport, request.path)
-            finally:
-                # Left to the nursery, the cancelling would leave an error in a cycle with its own traceback.
-                nursery.cancel_scope.cancel()
-
-
-@contextmanager
-def _protocol() -> Iterator[WSConnection]:
-    """The library's end of a websocket. Nothing of it, nor of a message, is left to the garbage collector."""
     protocol = WSConnection(ConnectionType.SERVER)
-    try:
-        yield protocol
-    finally:
-        if protocol.connection is not None:
-            protocol.connection._proto._parse_more.close()  # a generator that refers to what refers to it
+    async with trio.open_nursery() as nursery:
+        try:
+            websocket = None
+            with trio.move_on_after(HANDSHAKE_LIMIT):
+                request = await _requested(nursery, feed, protocol)
+                websocket = await request.accept()
+            if websocket is not None:
+                transport = WebSocketTransport(websocket, wire, feed)
+                transport.token = wanted.token
+                nursery.start_soon(transport.keep_pinging)
+                await endpoint.talk(transport, request.path)
+        finally:
+            # Left to the nursery, the cancelling would leave an error in a cycle with its own traceback.
+            nursery.cancel_scope.cancel()
+            if protocol.connection is not None:
+                # Its parser and the generator of that refer to each other.
+                protocol.connection._proto._parse_more.close()
 
 
 class _Websocket(trio_websocket.WebSocketConnection):

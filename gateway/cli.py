@@ -100,9 +100,9 @@ def _allow_many_connections() -> None:
 def _collect_little() -> None:
     """Let the cyclic garbage collector pass over what is loaded, and look through little at a time.
 
-    Hardly anything is left to it, so what it looks through is in use: 5,000 objects, those of some 60
-    connections, take it 1 to 3 ms, while games stand still. What it has passed over once it does 200 times
-    less often.
+    Hardly anything is left to it, so what it looks through is in use. 5,000 objects, those of some 60
+    connections, take it 1 to 3 ms, in which no move is made. It looks at those that it has seen before 200
+    times less often.
     """
     gc.freeze()
     gc.set_threshold(5_000, 200)

@@ -726,9 +726,9 @@ def test_library_of_which_insides_are_used_has_a_newest_version(library: str) ->
     assert ",<" in wanted
 
 
-PRIVATE = {"_handle_message_event", "_handle_ping_event", "_reader_task", "_get_request"} | {
-    "_proto",
-    "_parse_more",
+PRIVATE = {
+    *("_handle_message_event", "_handle_ping_event", "_reader_task", "_get_request"),
+    *("_proto", "_parse_more"),
 }
 """What is used of trio-websocket, and of wsproto, beyond its interface, apart from what `self` has of it."""
 

@@ -29,7 +29,7 @@ import trio
 from gateway.throttle import Throttle
 
 AT_ONCE = 2
-"""Connections accepted in one turn of the loop."""
+"""Connections of each listener that are accepted in one turn of the loop."""
 PAUSE = 0.1
 """Seconds until the next attempt after an error."""
 LOG_PERIOD = 60.0

@@ -5,8 +5,9 @@ import logging
 import os
 import socket
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
+from itertools import pairwise
 
 import pytest
 import trio
@@ -47,14 +48,29 @@ async def admission(
         await trio.aclose_forcefully(stream)
 
 
-async def test_all_who_wait_are_taken_in_one_turn() -> None:
+class Tally(trio.abc.Instrument):
+    """How many streams there were at the end of each turn of the loop."""
+
+    def __init__(self, streams: Sequence[object]) -> None:
+        self.counts: list[int] = []
+        self._streams = streams
+
+    def before_io_wait(self, timeout: float) -> None:
+        self.counts.append(len(self._streams))
+
+
+async def test_several_who_wait_are_taken_in_one_turn_and_no_more() -> None:
     async with admission() as (port, streams):
+        tally = Tally(streams)
         with ExitStack() as stack:
-            for _ in range(AT_ONCE):
+            for _ in range(3 * AT_ONCE):
                 stack.enter_context(socket.create_connection(("127.0.0.1", port)))
-            for _ in range(4):
+            trio.lowlevel.add_instrument(tally)
+            while len(streams) < 3 * AT_ONCE:
                 await trio.lowlevel.checkpoint()
-            assert len(streams) == AT_ONCE
+            await trio.lowlevel.checkpoint()
+            trio.lowlevel.remove_instrument(tally)
+        assert {after - before for before, after in pairwise([0, *tally.counts])} - {0} == {AT_ONCE}
 
 
 async def test_what_is_accepted_is_the_connection_that_was_made() -> None:
