@@ -18,10 +18,12 @@ from typing import TypeAlias
 import outcome
 import trio
 
+from gateway.portion import portion
+
 Ready: TypeAlias = Callable[[], bool]
 """Reads what there is, without waiting; returns whether to call it again."""
 AT_ONCE = 2
-"""Tasks whose listening has ended that go on in one turn of the loop."""
+"""Tasks whose listening has ended that go on in a short turn of the loop."""
 
 Listener: TypeAlias = tuple[Ready, trio.lowlevel.Task]
 
@@ -43,6 +45,7 @@ class EpollReader:
                     await trio.lowlevel.checkpoint()
                 else:
                     await trio.lowlevel.wait_readable(self._epoll.fileno())
+                    begun = trio.current_time()
                 # All ready sockets, however many: bytes that one poll leaves out would count as not yet
                 # arrived.
                 for number, _ in self._epoll.poll(0, len(self._listeners) or 1):
@@ -55,8 +58,11 @@ class EpollReader:
                     except Exception as error:  # kept in no variable: its traceback refers to this frame
                         self._end(number, listener, outcome.Error(error))
                 listener = None  # otherwise the last one would live until the next poll
-                for task in [*islice(self._ended, AT_ONCE)]:
-                    trio.lowlevel.reschedule(task, self._ended.pop(task))
+                if self._ended:
+                    now = trio.current_time()
+                    for task in [*islice(self._ended, portion(AT_ONCE, now - begun))]:
+                        trio.lowlevel.reschedule(task, self._ended.pop(task))
+                    begun = now
 
     async def listen(self, sock: socket.socket, ready: Ready) -> None:
         """Call `ready` each time there is something to read, until it returns False.

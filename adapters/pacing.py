@@ -15,6 +15,8 @@ from typing import TypeAlias
 
 import trio
 
+from gateway.portion import portion
+
 LEAST = 0.02
 """Seconds that a client waits longer than for one message, so that it does not wait for each of many."""
 
@@ -91,11 +93,14 @@ class Turns:
 
     The first of them is handled at once, and so are further ones as long as all clients together have no more
     than `SHARED` of these in a `PERIOD`. Whatever else was sent is handled in turns of the event loop, one
-    client a turn.
+    client a turn, and more if turns are long.
     """
 
     def __init__(self) -> None:
-        self._lock = trio.Lock()  # it is passed on in order, to each waiting task in a turn of its own
+        self._waiting = trio.lowlevel.ParkingLot()
+        self._going_on = 0
+        """Tasks whose turn it is, and that have not gone on yet."""
+        self._woken_at = 0.0
         self._left = SHARED
         self._since = -inf
 
@@ -108,6 +113,14 @@ class Turns:
         return 1 + further
 
     async def take(self) -> None:
-        """Return in a turn that no other client takes, first come, first served."""
-        async with self._lock:
-            pass
+        """Return in a turn that few other clients take, first come, first served."""
+        if self._going_on:
+            await self._waiting.park()
+        else:
+            self._going_on, self._woken_at = 1, trio.current_time()
+            await trio.lowlevel.cancel_shielded_checkpoint()
+        self._going_on -= 1
+        if self._waiting and not self._going_on:
+            now = trio.current_time()
+            woken = self._waiting.unpark(count=portion(1, now - self._woken_at))
+            self._going_on, self._woken_at = len(woken), now

@@ -40,7 +40,7 @@ COMMANDS_HERE = {"adapters.dialect", "adapters.check.command"}
 """Commands that stand on the adapters' side, and what they are given."""
 COMMAND = "gateway.__main__"
 """What reads the options, and imports what they ask for."""
-FREE = {"gateway.processes", "gateway.histogram", "gateway.throttle"}
+FREE = {"gateway.processes", "gateway.histogram", "gateway.portion", "gateway.throttle"}
 """Modules of the gateway that are in no package, and open to all but the core."""
 TOP = {"gateway", COMMAND, "gateway.cli", *FREE}
 """Modules of the gateway that are in no package."""

@@ -1,8 +1,8 @@
 """Accepting connections.
 
 Knows listeners and the errors of accept(). Does not know what a connection is for. In one turn of the event
-loop it accepts up to `AT_ONCE` connections of each listener, where trio.serve_listeners accepts one, since
-thousands of clients may connect at once; it accepts no more since games wait for the end of the turn.
+loop it accepts up to `AT_ONCE` connections of each listener, and more if turns are long (`gateway.portion`),
+where trio.serve_listeners accepts one, since thousands of clients may connect at once.
 
 The system detects a peer that vanished without a word: within 25 seconds if nothing is sent to it, and within
 25 seconds of sending otherwise, so within 50 seconds in any case.
@@ -26,10 +26,11 @@ from typing import TypeAlias
 
 import trio
 
+from gateway.portion import portion
 from gateway.throttle import Throttle
 
 AT_ONCE = 2
-"""Connections of each listener that are accepted in one turn of the loop."""
+"""Connections of each listener that are accepted in a short turn of the loop."""
 PAUSE = 0.1
 """Seconds until the next attempt after an error."""
 LOG_PERIOD = 60.0
@@ -123,13 +124,18 @@ async def _accept(
     troubles = Troubles()
     while True:
         await trio.lowlevel.wait_readable(listening)
+        turn = 0.0
         try:
             if not room.value:
                 raise OSError(errno.EMFILE, "as many are open as the limit of open files allows")
-            for _ in range(min(AT_ONCE, room.value)):
-                stream = _next(listening)
-                room.acquire_nowait()
-                nursery.start_soon(_serve, serve, stream, room)
+            while room.value:
+                begun = trio.current_time()
+                for _ in range(min(portion(AT_ONCE, turn), room.value)):
+                    stream = _next(listening)
+                    room.acquire_nowait()
+                    nursery.start_soon(_serve, serve, stream, room)
+                await trio.lowlevel.checkpoint()
+                turn = trio.current_time() - begun
         except BlockingIOError:
             pass
         except (OSError, MemoryError) as error:

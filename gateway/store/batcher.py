@@ -24,6 +24,7 @@ from typing import NamedTuple, Protocol
 import trio
 
 from gateway.histogram import Histogram
+from gateway.portion import portion
 from gateway.store.clearing import Request
 from gateway.store.errors import StoreError
 from gateway.store.open_games import OpenGames
@@ -36,7 +37,7 @@ logger = logging.getLogger("gateway.store")
 _PASSING = (StoreError, OSError, MemoryError)
 """Errors that are no game's fault and may be over at the next attempt."""
 TOLD_AT_ONCE = 2
-"""Results that players are told in one turn of the event loop, in about 1 ms, their next games included."""
+"""Results that players are told in a short turn of the event loop, in about 1 ms, next games included."""
 
 
 class Batch(NamedTuple):
@@ -256,10 +257,13 @@ class Batcher:
         return min(spent / self._pace.share - spent, self._pace.rest)
 
     async def _settle(self, batch: Batch) -> None:
-        for number, record in enumerate(batch.games, 1):
-            self.open.settle(record.game)
-            if number % TOLD_AT_ONCE == 0:
+        end, begun = TOLD_AT_ONCE, trio.current_time()
+        for number, record in enumerate(batch.games):
+            if number == end:
                 await trio.lowlevel.checkpoint()
+                now = trio.current_time()
+                end, begun = number + portion(TOLD_AT_ONCE, now - begun), now
+            self.open.settle(record.game)
         self._evidence_size -= sum(len(each.exchange) for each in batch.evidence)
 
     async def _tidy(self) -> bool:

@@ -4,14 +4,16 @@ import gc
 import socket
 import weakref
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 
 import pytest
 import trio
 import trio.testing
+from slow_turns import slow_turns
 
 from adapters.epoll import AT_ONCE, EpollReader
+from gateway.portion import EACH
 
 pytestmark = pytest.mark.trio
 
@@ -225,7 +227,10 @@ async def test_all_that_is_ready_is_found_by_one_look(epoll: EpollReader, turns:
         each.close()
 
 
-async def test_many_that_leave_at_once_go_on_a_few_in_each_turn(epoll: EpollReader, turns: Turns) -> None:
+@pytest.mark.parametrize(("turn", "going"), [(0.0, [2, 2, 2, 2, 2]), (4.5 * EACH, [2, 4, 4])])
+async def test_many_that_leave_at_once_go_on_a_few_in_each_turn(
+    mock_clock: trio.testing.MockClock, epoll: EpollReader, turns: Turns, turn: float, going: Sequence[int]
+) -> None:
     gone: list[int] = []
 
     async def wait(sock: socket.socket) -> None:
@@ -233,14 +238,15 @@ async def test_many_that_leave_at_once_go_on_a_few_in_each_turn(epoll: EpollRead
         gone.append(turns.count)
 
     with ExitStack() as stack:
-        socks = [stack.enter_context(closing(_Socket())) for _ in range(5 * AT_ONCE)]
+        socks = [stack.enter_context(closing(_Socket())) for _ in range(sum(going))]
+        stack.enter_context(slow_turns(mock_clock, turn))
         async with trio.open_nursery() as nursery:
             for sock in socks:
                 nursery.start_soon(wait, sock)
             await trio.testing.wait_all_tasks_blocked()
             for sock in socks:
                 sock.peer.close()
-    assert [*Counter(gone).values()] == [AT_ONCE] * 5
+    assert [*Counter(gone).values()] == going
 
 
 async def test_one_that_waits_to_go_on_does_not_listen(epoll: EpollReader) -> None:

@@ -1,11 +1,15 @@
 """How fast a client is read, by the numbers of its messages."""
 
 import itertools
+from collections.abc import Sequence
 
+import pytest
 import trio
 import trio.testing
+from slow_turns import slow_turns
 
-from adapters.pacing import UNLIMITED, ClientLimits, Pace
+from adapters.pacing import UNLIMITED, ClientLimits, Pace, Turns
+from gateway.portion import EACH
 
 
 def carried_out(pace: Pace, number: int, now: float) -> int:
@@ -85,3 +89,58 @@ async def test_client_with_a_high_rate_does_not_wait_for_each_message(
     for number in range(100, 1100):
         await pace.ready(number, "192.0.2.1")
     assert 10 < len(reached) <= 1000 / 20
+
+
+class Tally(trio.abc.Instrument):
+    """How many had gone on by the end of each turn of the loop."""
+
+    def __init__(self, gone: Sequence[int]) -> None:
+        self.counts = [0]
+        self._gone = gone
+
+    def before_io_wait(self, timeout: float) -> None:
+        self.counts.append(len(self._gone))
+
+
+@pytest.mark.parametrize(("turn", "going"), [(0.0, [1] * 10), (3.5 * EACH, [1, 3, 3, 3])])
+async def test_clients_go_on_in_their_order_one_a_turn_and_more_if_turns_are_long(
+    mock_clock: trio.testing.MockClock, turn: float, going: Sequence[int]
+) -> None:
+    turns, came, gone = Turns(), list[int](), list[int]()
+    tally = Tally(gone)
+
+    async def wait(number: int) -> None:
+        came.append(number)
+        await turns.take()
+        gone.append(number)
+
+    trio.lowlevel.add_instrument(tally)
+    with slow_turns(mock_clock, turn):
+        async with trio.open_nursery() as nursery:
+            for number in range(10):
+                nursery.start_soon(wait, number)
+    trio.lowlevel.remove_instrument(tally)
+    steps = [after - before for before, after in itertools.pairwise(tally.counts)]
+    assert [step for step in steps if step] == going
+    for before, after in itertools.pairwise(tally.counts):
+        assert {*gone[before:after]} == {*came[before:after]}
+
+
+async def test_client_that_leaves_while_it_waits_for_its_turn_keeps_nobody() -> None:
+    turns, gone = Turns(), list[int]()
+
+    async def wait(number: int, scope: trio.CancelScope) -> None:
+        with scope:
+            await turns.take()
+            gone.append(number)
+
+    for _ in range(2):  # the second time, nothing is left of the first
+        scopes = [trio.CancelScope() for _ in range(6)]
+        async with trio.open_nursery() as nursery:
+            for number, scope in enumerate(scopes):
+                nursery.start_soon(wait, number, scope)
+            await trio.lowlevel.checkpoint()
+            for scope in scopes[1::2]:
+                scope.cancel()
+    assert len(gone) >= 6
+    assert {*gone} >= {0, 2, 4}

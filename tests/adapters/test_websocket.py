@@ -18,6 +18,7 @@ from wires import wired
 
 from adapters.boundary import serve_connection
 from adapters.contract import SEND_LIMIT, Farewell, PeerGone
+from adapters.pacing import Turns
 from adapters.transports import received
 from adapters.upgrade import FRAME_LIMIT, Endpoint, serve_websocket
 from adapters.websocket import PING_PERIOD, PONG_LIMIT, WebSocketTransport
@@ -363,16 +364,28 @@ async def test_library_pauses_for_others_now_and_then() -> None:
         nursery.cancel_scope.cancel()
 
 
+class TurnsOfOthers(Turns):
+    """Turns that others have until they are over."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.over = trio.Event()
+
+    async def take(self) -> None:
+        await self.over.wait()
+
+
 async def test_library_waits_for_its_turn_to_read_much_but_not_to_read_little() -> None:
     async with websockets() as (transport, client), trio.open_nursery() as nursery:
         nursery.start_soon(collect, transport, [])
+        transport._wire._turns = others = TurnsOfOthers()
         transport._leave_reading(b"\x89\x84\0\0\0\0ping")
-        async with transport._wire._turns._lock:
-            await trio.testing.wait_all_tasks_blocked()
-            assert len(transport._library._given) == 0
-            await client._stream.send_all(b"\x8a\x80\0\0\0\0" * 100)
-            await trio.testing.wait_all_tasks_blocked()
-            assert len(transport._library._given) == 600
+        await trio.testing.wait_all_tasks_blocked()
+        assert len(transport._library._given) == 0
+        await client._stream.send_all(b"\x8a\x80\0\0\0\0" * 100)
+        await trio.testing.wait_all_tasks_blocked()
+        assert len(transport._library._given) == 600
+        others.over.set()
         await trio.testing.wait_all_tasks_blocked()
         assert len(transport._library._given) == 0
         nursery.cancel_scope.cancel()
@@ -390,7 +403,9 @@ class Told(trio.abc.Instrument):
             self.counts.append(len(self._texts))
 
 
-async def test_clients_whose_messages_the_library_reads_and_who_send_much_take_turns() -> None:
+async def test_clients_whose_messages_the_library_reads_and_who_send_much_take_turns(
+    mock_clock: trio.testing.MockClock,
+) -> None:
     texts: list[str] = []
     async with websockets() as (one, _), websockets() as (two, _), trio.open_nursery() as nursery:
         two._wire._turns = one._wire._turns

@@ -12,10 +12,11 @@ from itertools import pairwise
 import pytest
 import trio
 import trio.testing
+from slow_turns import slow_turns
 
 import gateway.server.accepting
+from gateway.portion import EACH
 from gateway.server.accepting import (
-    AT_ONCE,
     LOG_PERIOD,
     RESERVE,
     RESERVE_PER_CORE,
@@ -59,18 +60,22 @@ class Tally(trio.abc.Instrument):
         self.counts.append(len(self._streams))
 
 
-async def test_several_who_wait_are_taken_in_one_turn_and_no_more() -> None:
+@pytest.mark.parametrize(("turn", "taken"), [(0.0, [2, 2, 2, 2, 2, 2]), (5.5 * EACH, [2, 5, 5])])
+async def test_several_who_wait_are_taken_in_one_turn_and_no_more(
+    mock_clock: trio.testing.MockClock, turn: float, taken: Sequence[int]
+) -> None:
     async with admission() as (port, streams):
         tally = Tally(streams)
-        with ExitStack() as stack:
-            for _ in range(3 * AT_ONCE):
+        with ExitStack() as stack, slow_turns(mock_clock, turn):
+            for _ in range(sum(taken)):
                 stack.enter_context(socket.create_connection(("127.0.0.1", port)))
             trio.lowlevel.add_instrument(tally)
-            while len(streams) < 3 * AT_ONCE:
+            while len(streams) < sum(taken):
                 await trio.lowlevel.checkpoint()
             await trio.lowlevel.checkpoint()
             trio.lowlevel.remove_instrument(tally)
-        assert {after - before for before, after in pairwise([0, *tally.counts])} - {0} == {AT_ONCE}
+        steps = [after - before for before, after in pairwise([0, *tally.counts])]
+        assert [step for step in steps if step] == taken
 
 
 async def test_what_is_accepted_is_the_connection_that_was_made() -> None:

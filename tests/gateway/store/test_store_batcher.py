@@ -12,11 +12,13 @@ import pytest
 import trio
 import trio.testing
 from game_records import game, stored
+from slow_turns import slow_turns
 from store_world import enclosure
 from trio.testing import MockClock
 
+from gateway.portion import EACH
 from gateway.store import open_games
-from gateway.store.batcher import SHARED, TOLD_AT_ONCE, Batch, Batcher, Bounds, Pace
+from gateway.store.batcher import SHARED, Batch, Batcher, Bounds, Pace
 from gateway.store.clearing import Request
 from gateway.store.errors import StoreError
 from gateway.store.formats.jsonl import from_object
@@ -243,17 +245,34 @@ async def test_all_who_wait_for_a_game_hear_once_it_is_stored(autojump_clock: tr
     assert heard == [1, 1]
 
 
-async def test_results_of_a_batch_are_told_a_few_in_each_turn(autojump_clock: trio.abc.Clock) -> None:
-    told, counts = list[int](), [0]
+class Tally(trio.abc.Instrument):
+    """How many had been told at the end of each turn of the loop."""
+
+    def __init__(self, told: Sequence[int]) -> None:
+        self.counts = [0]
+        self._told = told
+
+    def before_io_wait(self, timeout: float) -> None:
+        self.counts.append(len(self._told))
+
+
+@pytest.mark.parametrize(("turn", "telling"), [(0.0, [2] * 9), (5.5 * EACH, [2, 5, 5, 5, 1])])
+async def test_results_of_a_batch_are_told_a_few_in_each_turn(
+    autojump_clock: MockClock, turn: float, telling: Sequence[int]
+) -> None:
+    told = list[int]()
+    tally = Tally(told)
     async with batcher_to(FakeStore()) as batcher:
-        for number in range(9 * TOLD_AT_ONCE):
+        for number in range(18):
             put(batcher, number)
             batcher.open.when_stored(f"{number}", partial(told.append, number))
-        while len(told) < 9 * TOLD_AT_ONCE:
+        trio.lowlevel.add_instrument(tally)
+        with slow_turns(autojump_clock, turn):
+            await stored(batcher.open, "17")
             await trio.lowlevel.checkpoint()
-            counts.append(len(told))
-    # In each turn either task may go on first: there may be two turns of the batcher's between two looks.
-    assert max(after - before for before, after in pairwise(counts)) <= 2 * TOLD_AT_ONCE
+        trio.lowlevel.remove_instrument(tally)
+    steps = [after - before for before, after in pairwise(tally.counts)]
+    assert [step for step in steps if step] == telling
 
 
 @pytest.mark.parametrize("in_time", [True, False])
