@@ -4,8 +4,8 @@ Knows epoll and trio's way of waiting for a file descriptor. Does not know what 
 socket, every move would wake a task and register the socket anew, which is a system call. Here one poll finds
 all readable sockets, and their readers are called at once (docs/performance.md).
 
-When many clients leave at the same moment, their tasks go on a few in each turn of the event loop, so that
-the others are served in between.
+Where the listening of many ends at the same moment, because they leave or are read by their task from then
+on, the tasks go on a few in each turn of the event loop, so that the others are served in between.
 """
 
 import select
@@ -18,7 +18,7 @@ from typing import TypeAlias
 import outcome
 import trio
 
-from gateway.portion import portion
+from gateway.portion import Portions
 
 Ready: TypeAlias = Callable[[], bool]
 """Reads what there is, without waiting; returns whether to call it again."""
@@ -39,13 +39,14 @@ class EpollReader:
 
     async def run(self) -> None:
         """Poll until cancelled. After that, no task can listen."""
+        portions = Portions(AT_ONCE)
         with self._epoll:
             while True:
                 if self._ended:
                     await trio.lowlevel.checkpoint()
                 else:
                     await trio.lowlevel.wait_readable(self._epoll.fileno())
-                    begun = trio.current_time()
+                    portions.begin(trio.current_time())
                 # All ready sockets, however many: bytes that one poll leaves out would count as not yet
                 # arrived.
                 for number, _ in self._epoll.poll(0, len(self._listeners) or 1):
@@ -59,10 +60,8 @@ class EpollReader:
                         self._end(number, listener, outcome.Error(error))
                 listener = None  # otherwise the last one would live until the next poll
                 if self._ended:
-                    now = trio.current_time()
-                    for task in [*islice(self._ended, portion(AT_ONCE, now - begun))]:
+                    for task in [*islice(self._ended, portions.next(trio.current_time()))]:
                         trio.lowlevel.reschedule(task, self._ended.pop(task))
-                    begun = now
 
     async def listen(self, sock: socket.socket, ready: Ready) -> None:
         """Call `ready` each time there is something to read, until it returns False.

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import trio
 
-from gateway.portion import portion
+from gateway.portion import Portions
 
 LEAST = 0.02
 """Seconds that a client waits longer than for one message, so that it does not wait for each of many."""
@@ -100,7 +100,7 @@ class Turns:
         self._waiting = trio.lowlevel.ParkingLot()
         self._going_on = 0
         """Tasks whose turn it is, and that have not gone on yet."""
-        self._woken_at = 0.0
+        self._portions = Portions(1)
         self._left = SHARED
         self._since = -inf
 
@@ -114,13 +114,13 @@ class Turns:
 
     async def take(self) -> None:
         """Return in a turn that few other clients take, first come, first served."""
+        await trio.lowlevel.checkpoint_if_cancelled()
         if self._going_on:
             await self._waiting.park()
         else:
-            self._going_on, self._woken_at = 1, trio.current_time()
+            self._going_on = 1
+            self._portions.begin(trio.current_time())
             await trio.lowlevel.cancel_shielded_checkpoint()
         self._going_on -= 1
         if self._waiting and not self._going_on:
-            now = trio.current_time()
-            woken = self._waiting.unpark(count=portion(1, now - self._woken_at))
-            self._going_on, self._woken_at = len(woken), now
+            self._going_on = len(self._waiting.unpark(count=self._portions.next(trio.current_time())))

@@ -43,10 +43,13 @@ class Passing:
         """
         marks = (_Marks.SECURE if is_secure else 0) | (_Marks.SINGLE if is_single else 0)
         place = address.encode()
+        data = bytes((marks, len(place))) + place + begun
         with trio.move_on_after(LIMIT):
-            async with self._turn:
-                await self._send(bytes((marks, len(place))) + place + begun, number)
-                return
+            if self._turn.locked() or not self._sends(data, number):
+                async with self._turn:  # each holds it for a turn of the loop, which may be long
+                    while not self._sends(data, number):
+                        await trio.lowlevel.wait_writable(self._ours)
+            return
         raise TimeoutError
 
     def close(self) -> None:
@@ -54,14 +57,13 @@ class Passing:
         self._ours.close()
         self.socket.close()
 
-    async def _send(self, data: bytes, number: int) -> None:
-        while True:
-            try:
-                socket.send_fds(self._ours, [data], [number])
-            except BlockingIOError:
-                await trio.lowlevel.wait_writable(self._ours)
-            else:
-                return
+    def _sends(self, data: bytes, number: int) -> bool:
+        """Send at once; return False if there is no room."""
+        try:
+            socket.send_fds(self._ours, [data], [number])
+        except BlockingIOError:
+            return False
+        return True
 
 
 class PassedStream(trio.abc.HalfCloseableStream):

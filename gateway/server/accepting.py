@@ -26,7 +26,7 @@ from typing import TypeAlias
 
 import trio
 
-from gateway.portion import portion
+from gateway.portion import Portions
 from gateway.throttle import Throttle
 
 AT_ONCE = 2
@@ -121,21 +121,19 @@ async def _accept(
     paused: Callable[[], None],
 ) -> None:
     listening.setblocking(False)
-    troubles = Troubles()
+    troubles, portions = Troubles(), Portions(AT_ONCE)
     while True:
         await trio.lowlevel.wait_readable(listening)
-        turn = 0.0
+        portions.begin(trio.current_time())
         try:
             if not room.value:
                 raise OSError(errno.EMFILE, "as many are open as the limit of open files allows")
             while room.value:
-                begun = trio.current_time()
-                for _ in range(min(portion(AT_ONCE, turn), room.value)):
+                for _ in range(min(portions.next(trio.current_time()), room.value)):
                     stream = _next(listening)
                     room.acquire_nowait()
                     nursery.start_soon(_serve, serve, stream, room)
                 await trio.lowlevel.checkpoint()
-                turn = trio.current_time() - begun
         except BlockingIOError:
             pass
         except (OSError, MemoryError) as error:

@@ -24,7 +24,7 @@ from typing import NamedTuple, Protocol
 import trio
 
 from gateway.histogram import Histogram
-from gateway.portion import portion
+from gateway.portion import Portions
 from gateway.store.clearing import Request
 from gateway.store.errors import StoreError
 from gateway.store.open_games import OpenGames
@@ -257,12 +257,13 @@ class Batcher:
         return min(spent / self._pace.share - spent, self._pace.rest)
 
     async def _settle(self, batch: Batch) -> None:
-        end, begun = TOLD_AT_ONCE, trio.current_time()
+        portions = Portions(TOLD_AT_ONCE)
+        portions.begin(trio.current_time())
+        end = portions.next(trio.current_time())
         for number, record in enumerate(batch.games):
             if number == end:
                 await trio.lowlevel.checkpoint()
-                now = trio.current_time()
-                end, begun = number + portion(TOLD_AT_ONCE, now - begun), now
+                end += portions.next(trio.current_time())
             self.open.settle(record.game)
         self._evidence_size -= sum(len(each.exchange) for each in batch.evidence)
 

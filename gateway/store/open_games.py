@@ -11,10 +11,12 @@ Knows trio; does not know where games are stored. The rules it keeps:
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable
+from math import inf
 
 import trio
 
 from gateway.game.ids import GameId
+from gateway.portion import Portions
 from gateway.store.outage import Count
 from gateway.store.records import GameRecord
 
@@ -92,17 +94,24 @@ class OpenGames:
         return self._otherwise.pop(game, None)
 
     async def watch(self) -> None:
-        """Let games become late in time, until cancelled."""
+        """Let games become late in time, until cancelled; of many at the same time a few in each turn."""
+        portions, told_at = Portions(1), -inf
         while True:
             while self._timely and self._timely[0].is_settled:
                 self._timely.popleft()
             if self._timely:
-                await trio.sleep_until(self._timely[0].until)
-                if trio.current_time() - self._timely[0].until > STOOD_STILL:
+                until = max(self._timely[0].until, told_at)
+                await trio.sleep_until(until)
+                now = trio.current_time()
+                if now - until > STOOD_STILL:
                     self._wait_anew()
                     continue
-                for _ in range(self._timely.popleft().become_late()):
-                    self._told_late.one_more(trio.current_time())
+                portions.begin(until)
+                for _ in range(portions.next(now)):
+                    if self._timely and self._timely[0].until <= now:
+                        told_at = trio.current_time()
+                        for _ in range(self._timely.popleft().become_late()):
+                            self._told_late.one_more(now)
             else:
                 self._came = trio.Event()
                 await self._came.wait()

@@ -126,21 +126,45 @@ async def test_clients_go_on_in_their_order_one_a_turn_and_more_if_turns_are_lon
         assert {*gone[before:after]} == {*came[before:after]}
 
 
-async def test_client_that_leaves_while_it_waits_for_its_turn_keeps_nobody() -> None:
-    turns, gone = Turns(), list[int]()
+@pytest.mark.parametrize("leaves", ["while it waits", "when it is its turn"])
+async def test_clients_that_leave_keep_no_others_from_their_turns(
+    mock_clock: trio.testing.MockClock, leaves: str
+) -> None:
+    turns, gone = Turns(), set[int]()
+    scopes = [trio.CancelScope() for _ in range(10)]
 
-    async def wait(number: int, scope: trio.CancelScope) -> None:
-        with scope:
+    def leave() -> None:
+        for scope in scopes[1::2]:
+            scope.cancel()
+
+    async def wait(number: int) -> None:
+        with scopes[number]:
             await turns.take()
-            gone.append(number)
+            leave()  # others of the same turn have not gone on yet
+            gone.add(number)
+            await trio.lowlevel.checkpoint()
 
     for _ in range(2):  # the second time, nothing is left of the first
-        scopes = [trio.CancelScope() for _ in range(6)]
-        async with trio.open_nursery() as nursery:
-            for number, scope in enumerate(scopes):
-                nursery.start_soon(wait, number, scope)
-            await trio.lowlevel.checkpoint()
-            for scope in scopes[1::2]:
-                scope.cancel()
-    assert len(gone) >= 6
-    assert {*gone} >= {0, 2, 4}
+        gone.clear()
+        scopes[:] = [trio.CancelScope() for _ in range(10)]
+        with slow_turns(mock_clock, 3.5 * EACH):
+            async with trio.open_nursery() as nursery:
+                for number in range(10):
+                    nursery.start_soon(wait, number)
+                await trio.lowlevel.checkpoint()
+                if leaves == "while it waits":
+                    leave()
+                for _ in range(20):
+                    await trio.lowlevel.checkpoint()
+                nursery.cancel_scope.cancel()
+        assert gone >= {0, 2, 4, 6, 8}
+
+
+async def test_client_that_has_left_has_no_turn() -> None:
+    turns = Turns()
+    with trio.CancelScope() as scope:
+        scope.cancel()
+        await turns.take()
+    assert scope.cancelled_caught
+    with trio.testing.assert_checkpoints():
+        await turns.take()

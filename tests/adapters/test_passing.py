@@ -58,6 +58,13 @@ async def test_sockets_on_their_way_wait_for_the_next_process(passing: Passing) 
                 assert await stream.receive_some() == begun
 
 
+async def test_sockets_that_come_together_leave_in_the_same_turn(passing: Passing) -> None:
+    with trio.testing.assert_no_checkpoints():
+        clients = [await give(passing, b"") for _ in range(3)]
+    for client in clients:
+        client.close()
+
+
 async def test_process_that_takes_none_is_waited_for_a_while(
     passing: Passing, autojump_clock: trio.testing.MockClock
 ) -> None:

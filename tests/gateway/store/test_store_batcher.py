@@ -357,6 +357,45 @@ async def test_time_in_which_the_server_stood_still_is_nobodys_patience(mock_clo
         store.let_go.set()
 
 
+@pytest.mark.parametrize(("turn", "late"), [(2.5 * EACH, [1, 2, 2, 2, 2, 1]), (0.1, [10, 1])])
+async def test_games_that_are_late_at_the_same_time_are_told_a_few_in_each_turn(
+    autojump_clock: MockClock, turn: float, late: Sequence[int]
+) -> None:
+    told, store = list[int](), FakeStore()
+    store.hold()
+    tally = Tally(told)
+    async with batcher_to(store, Bounds(patience=2.0)) as batcher:
+        for number in range(10):
+            put(batcher, number)
+            batcher.open.when_stored(f"{number}", partial(told.append, number))
+        await trio.sleep(1.0)
+        put(batcher, 10)
+        batcher.open.when_stored("10", partial(told.append, 10))
+        await trio.sleep(0.995)
+        trio.lowlevel.add_instrument(tally)
+        with slow_turns(autojump_clock, turn):
+            for _ in range(50):
+                await trio.lowlevel.checkpoint()
+        trio.lowlevel.remove_instrument(tally)
+        store.let_go.set()
+    steps = [after - before for before, after in pairwise(tally.counts)]
+    assert [step for step in steps if step] == late
+
+
+async def test_standstill_between_the_end_of_a_game_and_the_waiting_for_it_is_nobodys_patience(
+    mock_clock: MockClock,
+) -> None:
+    store = FakeStore()
+    store.hold()
+    async with batcher_to(store, Bounds(patience=2.0)) as batcher:
+        await trio.testing.wait_all_tasks_blocked()
+        put(batcher, 1)
+        mock_clock.jump(10.0)
+        await trio.testing.wait_all_tasks_blocked()
+        assert batcher.open.is_open("1")
+        store.let_go.set()
+
+
 # Bounds.
 
 
