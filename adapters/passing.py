@@ -46,7 +46,7 @@ class Passing:
         data = bytes((marks, len(place))) + place + begun
         with trio.move_on_after(LIMIT):
             if self._turn.locked() or not self._sends(data, number):
-                async with self._turn:  # each holds it for a turn of the loop, which may be long
+                async with self._turn:  # which takes a turn of the loop, and that may be long
                     while not self._sends(data, number):
                         await trio.lowlevel.wait_writable(self._ours)
             return

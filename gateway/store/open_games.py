@@ -100,21 +100,25 @@ class OpenGames:
             while self._timely and self._timely[0].is_settled:
                 self._timely.popleft()
             if self._timely:
-                until = max(self._timely[0].until, told_at)
+                until = max(self._timely[0].until, told_at)  # those before it are no standstill
                 await trio.sleep_until(until)
                 now = trio.current_time()
                 if now - until > STOOD_STILL:
                     self._wait_anew()
                     continue
                 portions.begin(until)
-                for _ in range(portions.next(now)):
-                    if self._timely and self._timely[0].until <= now:
-                        told_at = trio.current_time()
-                        for _ in range(self._timely.popleft().become_late()):
-                            self._told_late.one_more(now)
+                told_at = now
+                self._let_be_late(portions.next(now), now)
             else:
                 self._came = trio.Event()
                 await self._came.wait()
+
+    def _let_be_late(self, most: int, now: float) -> None:
+        """Let those games become late whose time is over, the oldest `most` of them."""
+        for _ in range(most):
+            if self._timely and self._timely[0].until <= now:
+                for _ in range(self._timely.popleft().become_late()):
+                    self._told_late.one_more(now)
 
     def _wait_anew(self) -> None:
         """Let players wait as long as if all games had ended just now."""

@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing, suppress
 import pytest
 import trio
 import trio.testing
-from slow_turns import slow_turns
+from loop_turns import slow_turns
 
 from adapters.epoll import AT_ONCE, EpollReader
 from gateway.portion import EACH
@@ -249,7 +249,9 @@ async def test_many_that_leave_at_once_go_on_a_few_in_each_turn(
     assert [*Counter(gone).values()] == going
 
 
-async def test_one_that_waits_to_go_on_does_not_listen(epoll: EpollReader) -> None:
+async def test_one_that_waits_to_go_on_does_not_listen(
+    mock_clock: trio.testing.MockClock, epoll: EpollReader
+) -> None:
     others: list[bool] = []
 
     async def wait(sock: socket.socket) -> None:
@@ -269,7 +271,7 @@ async def test_one_that_waits_to_go_on_does_not_listen(epoll: EpollReader) -> No
 
 
 async def test_one_that_is_cancelled_while_it_waits_to_go_on_costs_the_others_nothing(
-    epoll: EpollReader, nursery: trio.Nursery
+    mock_clock: trio.testing.MockClock, epoll: EpollReader, nursery: trio.Nursery
 ) -> None:
     found: list[trio.CancelScope] = []
     gone: list[trio.CancelScope] = []

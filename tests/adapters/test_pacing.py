@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 import trio
 import trio.testing
-from slow_turns import slow_turns
+from loop_turns import added_each_turn, slow_turns
 
 from adapters.pacing import UNLIMITED, ClientLimits, Pace, Turns
 from gateway.portion import EACH
@@ -91,38 +91,23 @@ async def test_client_with_a_high_rate_does_not_wait_for_each_message(
     assert 10 < len(reached) <= 1000 / 20
 
 
-class Tally(trio.abc.Instrument):
-    """How many had gone on by the end of each turn of the loop."""
-
-    def __init__(self, gone: Sequence[int]) -> None:
-        self.counts = [0]
-        self._gone = gone
-
-    def before_io_wait(self, timeout: float) -> None:
-        self.counts.append(len(self._gone))
-
-
 @pytest.mark.parametrize(("turn", "going"), [(0.0, [1] * 10), (3.5 * EACH, [1, 3, 3, 3])])
 async def test_clients_go_on_in_their_order_one_a_turn_and_more_if_turns_are_long(
     mock_clock: trio.testing.MockClock, turn: float, going: Sequence[int]
 ) -> None:
     turns, came, gone = Turns(), list[int](), list[int]()
-    tally = Tally(gone)
 
     async def wait(number: int) -> None:
         came.append(number)
         await turns.take()
         gone.append(number)
 
-    trio.lowlevel.add_instrument(tally)
-    with slow_turns(mock_clock, turn):
+    with slow_turns(mock_clock, turn), added_each_turn(gone) as steps:
         async with trio.open_nursery() as nursery:
             for number in range(10):
                 nursery.start_soon(wait, number)
-    trio.lowlevel.remove_instrument(tally)
-    steps = [after - before for before, after in itertools.pairwise(tally.counts)]
-    assert [step for step in steps if step] == going
-    for before, after in itertools.pairwise(tally.counts):
+    assert steps == going
+    for before, after in itertools.pairwise(itertools.accumulate(going, initial=0)):
         assert {*gone[before:after]} == {*came[before:after]}
 
 

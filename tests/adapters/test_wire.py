@@ -47,7 +47,7 @@ async def test_wire_is_quiet_only_while_somebody_waits_and_nothing_has_arrived()
         assert not wire.is_quiet
 
 
-async def test_wire_whose_reader_has_yet_to_go_on_is_not_quiet() -> None:
+async def test_wire_whose_reader_has_yet_to_go_on_is_not_quiet(mock_clock: trio.testing.MockClock) -> None:
     quiet: list[bool] = []
     epoll = EpollReader()
     async with AsyncExitStack() as stack, trio.open_nursery() as running, trio.open_nursery() as nursery:

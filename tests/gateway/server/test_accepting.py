@@ -7,12 +7,11 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import ExitStack, asynccontextmanager
-from itertools import pairwise
 
 import pytest
 import trio
 import trio.testing
-from slow_turns import slow_turns
+from loop_turns import added_each_turn, slow_turns
 
 import gateway.server.accepting
 from gateway.portion import EACH
@@ -49,32 +48,17 @@ async def admission(
         await trio.aclose_forcefully(stream)
 
 
-class Tally(trio.abc.Instrument):
-    """How many streams there were at the end of each turn of the loop."""
-
-    def __init__(self, streams: Sequence[object]) -> None:
-        self.counts: list[int] = []
-        self._streams = streams
-
-    def before_io_wait(self, timeout: float) -> None:
-        self.counts.append(len(self._streams))
-
-
 @pytest.mark.parametrize(("turn", "taken"), [(0.0, [2, 2, 2, 2, 2, 2]), (5.5 * EACH, [2, 5, 5])])
 async def test_several_who_wait_are_taken_in_one_turn_and_no_more(
     mock_clock: trio.testing.MockClock, turn: float, taken: Sequence[int]
 ) -> None:
     async with admission() as (port, streams):
-        tally = Tally(streams)
-        with ExitStack() as stack, slow_turns(mock_clock, turn):
+        with ExitStack() as stack, slow_turns(mock_clock, turn), added_each_turn(streams) as steps:
             for _ in range(sum(taken)):
                 stack.enter_context(socket.create_connection(("127.0.0.1", port)))
-            trio.lowlevel.add_instrument(tally)
             for _ in range(50):
                 await trio.lowlevel.checkpoint()
-            trio.lowlevel.remove_instrument(tally)
-        steps = [after - before for before, after in pairwise([0, *tally.counts])]
-        assert [step for step in steps if step] == taken
+        assert steps == taken
 
 
 async def test_what_is_accepted_is_the_connection_that_was_made() -> None:
@@ -179,6 +163,21 @@ async def test_who_finds_no_room_waits_until_another_has_left(
     assert [record.getMessage() for record in caplog.records] == [
         "cannot accept connections: as many are open as the limit of open files allows"
     ]
+
+
+async def test_of_those_who_come_together_no_more_are_taken_than_there_is_room_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(gateway.server.accepting, "PAUSE", 0.001)
+    async with admission(trio.Semaphore(1)) as (port, streams):
+        address = "127.0.0.1", port
+        with socket.create_connection(address) as first, socket.create_connection(address):
+            for _ in range(10):
+                await trio.lowlevel.checkpoint()
+            assert len(streams) == 1
+            first.close()
+            while len(streams) < 2:
+                await trio.lowlevel.checkpoint()
 
 
 @pytest.mark.parametrize("files", [4, 60, 100, 1024, 1 << 20])

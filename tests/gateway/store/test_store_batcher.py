@@ -6,13 +6,12 @@ import math
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from itertools import pairwise
 
 import pytest
 import trio
 import trio.testing
 from game_records import game, stored
-from slow_turns import slow_turns
+from loop_turns import added_each_turn, slow_turns
 from store_world import enclosure
 from trio.testing import MockClock
 
@@ -245,34 +244,19 @@ async def test_all_who_wait_for_a_game_hear_once_it_is_stored(autojump_clock: tr
     assert heard == [1, 1]
 
 
-class Tally(trio.abc.Instrument):
-    """How many had been told at the end of each turn of the loop."""
-
-    def __init__(self, told: Sequence[int]) -> None:
-        self.counts = [0]
-        self._told = told
-
-    def before_io_wait(self, timeout: float) -> None:
-        self.counts.append(len(self._told))
-
-
 @pytest.mark.parametrize(("turn", "telling"), [(0.0, [2] * 9), (5.5 * EACH, [2, 5, 5, 5, 1])])
 async def test_results_of_a_batch_are_told_a_few_in_each_turn(
     autojump_clock: MockClock, turn: float, telling: Sequence[int]
 ) -> None:
     told = list[int]()
-    tally = Tally(told)
     async with batcher_to(FakeStore()) as batcher:
         for number in range(18):
             put(batcher, number)
             batcher.open.when_stored(f"{number}", partial(told.append, number))
-        trio.lowlevel.add_instrument(tally)
-        with slow_turns(autojump_clock, turn):
+        with slow_turns(autojump_clock, turn), added_each_turn(told) as steps:
             await stored(batcher.open, "17")
             await trio.lowlevel.checkpoint()
-        trio.lowlevel.remove_instrument(tally)
-    steps = [after - before for before, after in pairwise(tally.counts)]
-    assert [step for step in steps if step] == telling
+    assert steps == telling
 
 
 @pytest.mark.parametrize("in_time", [True, False])
@@ -363,7 +347,6 @@ async def test_games_that_are_late_at_the_same_time_are_told_a_few_in_each_turn(
 ) -> None:
     told, store = list[int](), FakeStore()
     store.hold()
-    tally = Tally(told)
     async with batcher_to(store, Bounds(patience=2.0)) as batcher:
         for number in range(10):
             put(batcher, number)
@@ -372,14 +355,11 @@ async def test_games_that_are_late_at_the_same_time_are_told_a_few_in_each_turn(
         put(batcher, 10)
         batcher.open.when_stored("10", partial(told.append, 10))
         await trio.sleep(0.995)
-        trio.lowlevel.add_instrument(tally)
-        with slow_turns(autojump_clock, turn):
+        with slow_turns(autojump_clock, turn), added_each_turn(told) as steps:
             for _ in range(50):
                 await trio.lowlevel.checkpoint()
-        trio.lowlevel.remove_instrument(tally)
         store.let_go.set()
-    steps = [after - before for before, after in pairwise(tally.counts)]
-    assert [step for step in steps if step] == late
+    assert steps == late
 
 
 async def test_standstill_between_the_end_of_a_game_and_the_waiting_for_it_is_nobodys_patience(
