@@ -28,6 +28,14 @@ class Kind(NamedTuple):
     counted: bool
 
 
+class Hold(NamedTuple):
+    """How long a guest is held back for somebody whom it has met much less often than others."""
+
+    until: float
+    least: int | None
+    """How often it has met who was about to be free when it was decided; None for nobody."""
+
+
 @dataclass(eq=False, slots=True)
 class Guest:
     """Somebody in the lobby, waiting or playing."""
@@ -45,6 +53,10 @@ class Guest:
     """The number of its seat."""
     home: str = ""
     """Which node of a cluster it is on. Among equals two of one node meet."""
+    paired: float | None = None
+    """When it was paired, if it has not waited again since."""
+    hold: Hold | None = None
+    """How choosy it is in this wait; None before it might have met somebody for another time."""
     kind: Kind = field(init=False, repr=False)
     answers: tuple[Wanted, Wanted] = field(init=False, repr=False)
     """All that can be wanted by which the guest is found."""
