@@ -18,7 +18,7 @@ from gateway.game.deadlines import Deadlines
 from gateway.matchmaking.pool import Guest, Hold, Pool
 
 MEETINGS_LIMIT = 100_000
-"""Ordered pairs of names whose games are remembered, and names whose latest opponent is."""
+"""Ordered pairs of names whose games are remembered, and names whose pace is."""
 LONGEST_KEY = 32
 """Characters of the longest name that is remembered as it is."""
 CHOICE = 100
@@ -26,10 +26,10 @@ CHOICE = 100
 LONGEST_HOLD = 1.0
 """Seconds for which a guest is held back at most, whatever its games take."""
 MUCH_LESS = 2 / 3
-"""Who has met a guest less than so many times as often as another is worth a wait. Nearer to 1 costs more
-games; below, those whose games are shorter than others' would meet each other more than twice as often."""
+"""For whom a guest is held back has met it less than so many times as often. Nearer to 1 the lobby idles for
+longer. Below that, of players who are not equally fast, some meet more than twice as often as others."""
 LATEST = 1 / 4
-"""The weight of the latest series in what a name's series usually take."""
+"""The weight of the latest time in what is usual."""
 
 Key: TypeAlias = str
 """What stands for a name, on every server: itself, or a digest that is longer than any name that is kept."""
@@ -45,18 +45,13 @@ class Meetings:
     def __init__(self, limit: int = MEETINGS_LIMIT) -> None:
         self._limit = limit
         self._counts: OrderedDict[tuple[Key, Key], int] = OrderedDict()
-        self._last: OrderedDict[Key, Key] = OrderedDict()
 
     def add(self, first: str, second: str) -> None:
         """Count a game that `first` opens."""
         pair = (key(first), key(second))
         self._counts[pair] = self._counts.pop(pair, 0) + 1
-        for one, two in (pair, pair[::-1]):
-            self._last.pop(one, None)
-            self._last[one] = two
-        for memory in (self._counts, self._last):
-            while len(memory) > self._limit:
-                memory.popitem(last=False)
+        if len(self._counts) > self._limit:
+            self._counts.popitem(last=False)
 
     def learn(self, first: Key, second: Key, times: int) -> None:
         """Add games, longer ago than all that is known: so the latest are to come first."""
@@ -66,10 +61,6 @@ class Meetings:
         elif len(self._counts) < self._limit:
             self._counts[pair] = times
             self._counts.move_to_end(pair, last=False)
-        for one, two in (pair, pair[::-1]):
-            if one not in self._last and len(self._last) < self._limit:
-                self._last[one] = two
-                self._last.move_to_end(one, last=False)
 
     def latest(self) -> list[tuple[Key, Key]]:
         """Return the pairs that have met, first movers first; the latest come first."""
@@ -86,11 +77,6 @@ class Meetings:
     def between(self, one: str, two: str) -> int:
         """Return how many games the two have had."""
         return self.ordered(one, two) + self.ordered(two, one)
-
-    def were_last(self, one: str, two: str) -> bool:
-        """Whether each was the other's latest opponent."""
-        first, second = key(one), key(two)
-        return self._last.get(first) == second and self._last.get(second) == first
 
 
 class Pace:
@@ -308,30 +294,30 @@ class Lobby:
             return apart
         holds = self._hold(one, now), self._hold(two, now)
         if any(hold.least is not None and hold.least < MUCH_LESS * met for hold in holds):
-            return min(hold.until for hold in holds)  # who has waited so long waits for nobody's sake
+            return min(hold.until for hold in holds)  # neither is held for longer than its own games take
         return now
 
     def _hold(self, guest: Guest, now: float) -> Hold:
-        """Return how choosy a guest is, which is decided once in each wait."""
+        """Return how long a guest is held back, and for whom, which is decided once in each wait."""
         if guest.hold is None:
             least = None
-            longest = min(self._longest_hold, self._pace.usual(guest.name) or 0.0)
+            own = self._pace.usual(guest.name) or 0.0  # a newcomer is not held
+            longest = min(self._longest_hold, own)
             for partner in self._suiting(guest, self._playing) if longest else ():
-                if least != 0 and self._is_soon_free(partner, now, longest):
+                if least != 0 and self._is_soon_free(partner, now, longest, own):
                     met = self.meetings.between(guest.name, partner.name)
                     least = met if least is None else min(least, met)
             guest.hold = Hold(now + longest, least)
         return guest.hold
 
-    def _is_soon_free(self, guest: Guest, now: float, within: float) -> bool:
-        """Whether one who plays is likely to wait again within so many seconds.
+    def _is_soon_free(self, guest: Guest, now: float, within: float, otherwise: float) -> bool:
+        """Whether one who plays, usually for as long as `otherwise` if that is not known, soon waits again.
 
-        One who should have done so as long ago is slower than usual, or has gone for good.
+        One who should have done so `within` seconds ago is slow this time, or has gone for good.
         """
         assert guest.paired is not None
         usual = self._pace.usual(guest.name)
-        # In everybody's first series what takes the one takes the other, too.
-        return abs(guest.paired + (within if usual is None else usual) - now) <= within
+        return abs(guest.paired + (otherwise if usual is None else usual) - now) <= within
 
     def _forget(self, name: str) -> None:
         """Expect a guest who has gone no more, if there is one of the name."""

@@ -29,11 +29,11 @@ class Kind(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """How long a guest is held back for somebody whom it has met much less often than others."""
+    """How long a guest that waits is held back from those whom it has met too often."""
 
     until: float
     least: int | None
-    """How often it has met who was about to be free when it was decided; None for nobody."""
+    """How often it has met whom it has met least of those who are soon free; None if nobody is."""
 
 
 @dataclass(eq=False, slots=True)
@@ -56,7 +56,7 @@ class Guest:
     paired: float | None = None
     """When it was paired, if it has not waited again since."""
     hold: Hold | None = None
-    """How choosy it is in this wait; None before it might have met somebody for another time."""
+    """None before it could have met somebody, in this wait, whom it has met before."""
     kind: Kind = field(init=False, repr=False)
     answers: tuple[Wanted, Wanted] = field(init=False, repr=False)
     """All that can be wanted by which the guest is found."""
