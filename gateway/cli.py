@@ -276,6 +276,7 @@ def _web(
         where=None if archive is None else archive.opened.where,
         file=None if archive is None else archive.opened.file,
         token=options.admin_token,
+        audit=options.audit,
         log_level=options.log_level,
         log_json=options.log_json,
         origins=options.allow_origin,

@@ -15,6 +15,8 @@ import trio
 
 LONGEST = 1 << 20
 """Bytes in a message."""
+WRONG_TOKEN = "admin_token_wrong"
+"""What a request to clear the results without the right token is counted as."""
 _LENGTH = 4
 
 
@@ -46,7 +48,9 @@ class Orders:
     idle: float = 300.0
     """As in `adapters.web.site.Site`."""
     trusted: Sequence[str] = ()
-    """Networks of proxies, which have no limits by address."""
+    """Networks of proxies, which have no limits by address, and say where their clients are."""
+    audit: str = ""
+    """The file where it is logged what that client does."""
     hosts: Sequence[str] = ()
     """The addresses at which the server accepts clients of the page and passes them on."""
 
@@ -104,10 +108,10 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """Tells the server that clients of the page have reached a limit, since the last such message."""
+    """Tells the server what clients of the page came up against, since the last such message."""
 
-    limit: str
-    """One of `gateway.server.limits.LIMITS`."""
+    what: str
+    """``limit_`` and one of `gateway.server.limits.LIMITS`, or `WRONG_TOKEN`."""
     times: int
 
 

@@ -20,6 +20,7 @@ from gateway.server import (
 from gateway.server.activation import handed_over
 from gateway.server.arguments import Description, Options, Parser, listed, number
 from gateway.server.commands import DATABASE, database
+from gateway.server.linefile import AUDIT
 from gateway.server.settings import Settings
 
 DESCRIPTION = """\
@@ -257,6 +258,12 @@ def _add_web(group: argparse._ArgumentGroup) -> None:
         metavar="TOKEN",
         help="who sends it with POST /api/clear removes all results; better given in the environment, as"
         f" {settings.variable('admin-token')}: the list of processes does not show it",
+    )
+    group.add_argument(
+        "--audit",
+        default=AUDIT,
+        metavar="FILE",
+        help=f"where to log what is cleared with that token ({AUDIT})",
     )
 
 
