@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
+from gateway.server.commands import masked
+
 if TYPE_CHECKING:
     from gateway.server.activation import Sockets
 
@@ -25,7 +27,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Exit with status 2 after a line on stderr."""
-        line = " ".join(message.splitlines())
+        line = masked(" ".join(message.splitlines()))
         self.exit(2, f"{self.prog}: error: {line} (see {self.prog} --help)\n")
 
 

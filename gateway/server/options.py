@@ -19,7 +19,7 @@ from gateway.server import (
 )
 from gateway.server.activation import handed_over
 from gateway.server.arguments import Description, Options, Parser, listed, number
-from gateway.server.commands import DATABASE, database
+from gateway.server.commands import DATABASE, TYPED_PASSWORD, database, masked
 from gateway.server.linefile import AUDIT
 from gateway.server.settings import Settings
 
@@ -107,6 +107,8 @@ def _settled(parser: Parser, arguments: Sequence[str], dialects: Sequence[Descri
     options.host = options.host or [HOST]
     workers.settle(parser, settled)
     clustering.settle(parser, settled)
+    if options.db is not None and settled.is_typed("db") and masked(options.db) != options.db:
+        parser.error(TYPED_PASSWORD)
     _settle_web(parser, settled)
     _refuse_one_port_for_two(parser, options, dialects)
     certificates.settle(parser, options)
