@@ -98,8 +98,12 @@ def in_force(arguments: Sequence[str], dialects: Sequence[Description]) -> Itera
 
 
 def _settled(parser: Parser, arguments: Sequence[str], dialects: Sequence[Description]) -> Settings:
+    # What is wrong before all options are read is said as the command line and the environment ask for.
+    asked = os.environ.get(settings.variable("log-json"), "").casefold() in settings.ON
+    parser.as_json = "--log-json" in arguments or asked
     settled = settings.settle(parser, arguments, os.environ)
     options = settled.options
+    parser.as_json = options.log_json
     _take_sockets(parser, options, dialects)
     if options.port is None and all(getattr(options, each.option) is None for each in dialects):
         for each in dialects:
@@ -194,7 +198,7 @@ def _parser(dialects: Sequence[Description]) -> Parser:
     )
     log = parser.add_argument_group("what to say on stderr")
     log.add_argument("--log-level", choices=LEVELS, default="info", help="least level to log (%(default)s)")
-    log.add_argument("--log-json", action="store_true", help="log one JSON object a line")
+    log.add_argument("--log-json", action="store_true", help="write one JSON object a line")
     metrics.add_options(parser.add_argument_group("what can be measured"))
     settings.add_options(parser)
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")

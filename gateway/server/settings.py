@@ -29,7 +29,8 @@ DEFAULT = "default"
 COMMAND_LINE = "command line"
 
 _LONGEST_FILE = 1024 * 1024
-_ON = ("true", "1", "yes", "on")
+ON = ("true", "1", "yes", "on")
+"""How a flag is given in the environment and in a file."""
 _OFF = ("false", "0", "no", "off")
 _SECRET = re.compile(r"(^|-)(token|secret|password)$")
 _UNSAID: list[object] = []
@@ -231,9 +232,9 @@ def _read(action: argparse.Action, raw: object, where: str) -> object:
 
 def _is_on(raw: object) -> bool:
     word = str(raw).casefold()
-    if word not in (*_ON, *_OFF):
+    if word not in (*ON, *_OFF):
         raise ValueError(f"{raw!r} is neither true nor false")
-    return word in _ON
+    return word in ON
 
 
 def _text(raw: object) -> str:
