@@ -23,7 +23,8 @@ def announce(
     shown = [_line(name, address, tls_only=tls_only) for name, address in addresses]
     lines = [*shown, f"{'results':9} {place}"]
     if as_json:
-        lines = [json_line(line, level="info", logger=__name__, event="announced") for line in lines]
+        about = {"level": "info", "logger": __name__, "event": "announced"}
+        lines = [json_line(line, about) for line in lines]
     write("".join(line if as_json else f"{line}\n" for line in lines))
     log_start(addresses, place)
     notify(READY)

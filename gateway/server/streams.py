@@ -11,12 +11,15 @@ import sys
 import threading
 import time
 import warnings
+from collections.abc import Mapping
 from contextlib import suppress
 from types import TracebackType
 
 from gateway.game.text import json_text
 from gateway.processes import LOG_JSON
 from gateway.server.logs import set_up_logging
+
+_NOT_STARTED = {"level": "error", "logger": __name__, "event": "not_started"}
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +67,7 @@ def write(text: str) -> None:
     threading.Thread(target=write_all, name="stdout", daemon=True).start()
 
 
-def json_line(message: str, **fields: object) -> str:
+def json_line(message: str, fields: Mapping[str, object]) -> str:
     """Return a line as those of the log, for what is said apart from it."""
     now = time.time()
     moment = f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now))}.{int(now % 1 * 1000):03}Z"
@@ -73,7 +76,7 @@ def json_line(message: str, **fields: object) -> str:
 
 def complain(error: str, *, as_json: bool) -> None:
     """Say on standard error, in one line, why the server ends."""
-    line = json_line(error, level="error", logger=__name__, event="not_started") if as_json else None
+    line = json_line(error, _NOT_STARTED) if as_json else None
     with suppress(OSError):  # nobody is there to be told
         sys.stderr.write(line or f"c4gateway: error: {error}\n")
         sys.stderr.flush()
