@@ -33,7 +33,7 @@ def prepare(*, as_json: bool) -> None:
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # which takes the lowest free number
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it has the lowest free number
     sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115
     sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
     if as_json:
