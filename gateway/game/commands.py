@@ -67,8 +67,7 @@ def plain(name: str) -> str:
 
     That is invisible characters, blanks around it, and all but one of several blanks in it.
     """
-    words = map(only_visible, unicodedata.normalize("NFKC", name).split())
-    return " ".join(filter(None, words))
+    return _seen(unicodedata.normalize("NFKC", name))
 
 
 def folded(name: str) -> str:
@@ -76,7 +75,11 @@ def folded(name: str) -> str:
 
     Case makes no difference, nor what makes none to `plain`.
     """
-    return plain(unicodedata.normalize("NFKC", name).casefold())
+    return _seen(unicodedata.normalize("NFKC", name).casefold())
+
+
+def _seen(text: str) -> str:
+    return " ".join(filter(None, map(only_visible, text.split())))
 
 
 def is_house_name(name: str) -> bool:

@@ -9,7 +9,6 @@ import json
 import unicodedata
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 
 from gateway.game.commands import LONGEST_NAME, folded, plain
 
@@ -62,6 +61,8 @@ def _prototypes() -> Mapping[int, str]:
     The file has each pair of the table both ways. A sign that stands for others has many; between two that
     have only each other the shorter code is as good as any.
     """
+    from importlib.resources import files  # noqa: PLC0415  takes time, and most servers protect no names
+
     text = files("confusable_homoglyphs").joinpath("confusables.json").read_text(encoding="utf-8")
     alike = {
         sign.replace(_MARK, ""): [each["c"].replace(_MARK, "") for each in others]
