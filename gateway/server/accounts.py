@@ -152,7 +152,7 @@ class Accounts:
             return Denial(Objection.BANNED, self._pauses.wrong(origin, "", now))
         digest = self._digests.get(key)
         if digest is None:
-            like = None if self._registered_only else self._lookalikes.like(name)
+            like = None if self._registered_only else self._lookalikes.like(name, key)
             if like is None and not self._registered_only:
                 return None
             objection = Objection.NOT_REGISTERED if like is None else Objection.TOKEN_WRONG

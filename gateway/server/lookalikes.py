@@ -26,26 +26,23 @@ class Lookalikes:
 
     def add(self, name: str) -> None:
         """Add a name. It looks the same in upper case, too: case makes no difference where it is compared."""
-        looks = {*_looks(name), _skeleton(plain(name).upper())}
-        self._looks |= dict.fromkeys(looks, name)
+        spelled = plain(name)
+        self._looks |= dict.fromkeys(map(_skeleton, (spelled, folded(name), spelled.upper())), name)
 
-    def like(self, name: str) -> str | None:
-        """Return an added name that `name` looks like; None for any other.
+    def like(self, name: str, key: str) -> str | None:
+        """Return an added name that `name`, which folded is `key`, looks like; None for any other.
 
         A name longer than `LONGEST_NAME` once its signs are written out looks like none.
         """
-        if not self._looks or len(folded(name)) > LONGEST_NAME:
+        if not self._looks or len(key) > LONGEST_NAME:
             return None
-        return next((self._looks[look] for look in _looks(name) if look in self._looks), None)
+        looks = map(_skeleton, (key, plain(name)))
+        return next((self._looks[look] for look in looks if look in self._looks), None)
 
     def let_go(self) -> None:
         """Forget all names. A thread that does it lets others run between any two."""
         while self._looks:
             self._looks.popitem()
-
-
-def _looks(name: str) -> set[str]:
-    return {_skeleton(plain(name)), _skeleton(folded(name))}
 
 
 def _skeleton(text: str) -> str:

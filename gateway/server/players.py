@@ -92,7 +92,7 @@ def _add(options: argparse.Namespace) -> Iterator[str]:
         with audited(options.audit, "player add", name):
             rewrite(path, _PLAYERS, lambda lines: [*lines, f"{account.line}\n"])
     yield f"{token}\n"
-    like = lookalikes.like(name)
+    like = lookalikes.like(name, folded(name))
     if like is not None:
         print(f"warning: {quoted(name)} looks like {quoted(like)}, which is protected too", file=sys.stderr)
     _hint(file)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from gateway.game.commands import LONGEST_NAME
+from gateway.game.commands import LONGEST_NAME, folded
 from gateway.server.lookalikes import Lookalikes
 
 
 def like(added: str, name: str) -> bool:
     lookalikes = Lookalikes()
     lookalikes.add(added)
-    return lookalikes.like(name) == added
+    return lookalikes.like(name, folded(name)) == added
 
 
 @pytest.mark.parametrize(
@@ -51,4 +51,4 @@ def test_names_can_be_let_go() -> None:
     lookalikes = Lookalikes()
     lookalikes.add("alice")
     lookalikes.let_go()
-    assert lookalikes.like("\u0430lice") is None
+    assert lookalikes.like("\u0430lice", "\u0430lice") is None
