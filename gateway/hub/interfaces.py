@@ -121,6 +121,10 @@ class Cluster(Protocol):
     def elsewhere(self) -> Elsewhere:
         """What is on on the other nodes."""
 
+    @property
+    def nodes(self) -> int:
+        """How many nodes the registry named when it last answered, this one included."""
+
     def condition(self) -> Mapping[str, object]:
         """Return how this node is connected, as JSON."""
 
