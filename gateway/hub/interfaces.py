@@ -146,6 +146,17 @@ class HubForSubscribers(Protocol):
         """Return all that is on, or the part of it that is of `seats`. MUST NOT be called by `wake`."""
 
 
+class HubForMetrics(HubForSubscribers, Protocol):
+    """What those need who count."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nobody is let in any more."""
+
+    def __len__(self) -> int:
+        """Return how many players are here, whatever they do."""
+
+
 class HubForNodes(HubForSubscribers, Protocol):
     """What a node of a cluster needs. All times are seconds of the hub's clock."""
 

@@ -24,13 +24,12 @@ from prometheus_client.registry import Collector
 
 from gateway import __version__
 from gateway.histogram import BOUNDS, Histogram
-from gateway.hub.interfaces import Cluster
+from gateway.hub.interfaces import Cluster, HubForMetrics
 from gateway.server.metrics.requests import Requests
 from gateway.server.metrics.tally import Tally
 from gateway.server.metrics.turns import TimedTurns
 
 if TYPE_CHECKING:
-    from gateway.hub.hub import Hub
     from gateway.server.archive import Archive
 
 L = TypeVar("L", bound=tuple[str, ...])
@@ -51,7 +50,7 @@ _ENDS = (*map(str, BOUNDS), "+Inf")
 class Sources:
     """Where the figures are."""
 
-    hub: "Hub"
+    hub: HubForMetrics
     tally: Tally
     turns: TimedTurns
     dialects: Sequence[str]
