@@ -173,8 +173,8 @@ async def _play(options: Options, core: _Core, stop: Stop) -> None:
         hub.engage(House(hub, nursery, thinker, options.house))
         nursery.start_soon(keep_alive)
         await nursery.start(reload_on_hangup, _reloads(accounts, hub, ports))
-        if isinstance(arrivals, TimedTurns):
-            services.append(_metrics(metrics, hub, arrivals, thinker, archive))
+        if options.metrics is not None:
+            services.append(_metrics(options, core, metrics, thinker))
         place = "nowhere" if archive is None else archive.opened.label
         started = partial(announce, opened, place, tls_only=options.tls_only)
         async with core.node:
@@ -206,17 +206,15 @@ async def _kept(options: Options, writer: Child | None) -> AsyncIterator["Archiv
 
 
 def _metrics(
-    listeners: Sequence[trio.SocketListener],
-    hub: Hub,
-    turns: TimedTurns,
-    thinker: Thinker,
-    archive: "Archive | None",
+    options: Options, core: _Core, listeners: Sequence[trio.SocketListener], thinker: Thinker
 ) -> Service:
     from gateway.server.metrics.families import CONTENT_TYPE, Sources, texts  # noqa: PLC0415  as above
     from gateway.server.metrics.service import MetricsService  # noqa: PLC0415
 
-    sources = Sources(hub.feed.counts, Tally(hub.feed), turns, hub, thinker.waiting, archive)
-    return MetricsService(listeners, partial(texts, sources), CONTENT_TYPE)
+    hub, turns = core.hub, core.arrivals
+    assert isinstance(turns, TimedTurns)
+    sources = Sources(hub.feed.counts, Tally(hub.feed), turns, hub, thinker.waiting, core.archive)
+    return MetricsService(listeners, partial(texts, sources), CONTENT_TYPE, options.allow_origin)
 
 
 def _wired(
@@ -253,13 +251,13 @@ def _served(each: Dialect, front: Front, options: Options, limits: Admission, po
     """Return what serves a dialect's clients on a port of its own."""
     silence = limits.limits.request if each.scheme else SILENCE
     guard = partial(limits.guard, each.name, each.refusal)
-    return ports.entry.before(serving(front, options.trusted_proxy), silence, guard)
+    return ports.entry.before(serving(front, options.trusted_proxy, ports.websites), silence, guard)
 
 
 def _serve_all(options: Options, fronts: Fronts, ports: Ports, hub: Hub) -> Serve:
     """Return what serves the clients of the one port."""
     take = None if ports.to_page is None else ports.to_page.take
-    return sharing(fronts, options.trusted_proxy, take, lambda: hub.is_closed)
+    return sharing(fronts, options.trusted_proxy, take, lambda: hub.is_closed, ports.websites)
 
 
 def _web(
@@ -286,6 +284,7 @@ def _web(
         idle=options.idle,
         trusted=[str(each) for each in options.trusted_proxy],
         hosts=ports.hosts,
+        hsts=options.tls_only,
     )
     sockets: list[Opened] = [*ports.for_web]
     if ports.to_page is not None:
