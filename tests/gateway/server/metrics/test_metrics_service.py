@@ -1,6 +1,7 @@
 """The port for metrics, on memory streams: whoever asks, and however slowly, costs nobody anything."""
 
 import logging
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -89,7 +90,7 @@ async def test_metrics_of_this_machine_alone_are_read_under_no_foreign_name(
     host: bytes, status: bytes
 ) -> None:
     request = GET.replace(b"Host: x", b"Host: " + host)
-    local = MetricsService([], Figures(), "text/plain", ["https://c4.example", "*"])
+    local = MetricsService([], Figures(), "text/plain", allowed=["https://c4.example", "*"])
     assert (await answer(local, request))[0].split(b" ")[1] == status
     listeners = await trio.open_tcp_listeners(0, host="0.0.0.0")
     open_to_all = MetricsService(listeners, Figures(), "text/plain")
@@ -128,6 +129,22 @@ async def test_loop_turns_between_the_parts_of_an_answer() -> None:
         await answer(service(Figures(parts=1000)), GET)
         nursery.cancel_scope.cancel()
     assert turns >= 1000
+
+
+async def test_what_a_thread_finds_out_comes_last_and_is_asked_for_as_seldom() -> None:
+    threads = list[int]()
+
+    def by_thread() -> bytes:
+        threads.append(threading.get_ident())
+        return b"open_files 7\n"
+
+    metrics = MetricsService([], Figures(), "text/plain", by_thread)
+    async with trio.open_nursery() as nursery:
+        for _ in range(2):
+            nursery.start_soon(answer, metrics, GET)
+    assert (await answer(metrics, GET))[1].endswith(b"figure_1 1\nopen_files 7\n")
+    assert len(threads) == 1
+    assert threading.get_ident() not in threads
 
 
 @pytest.mark.parametrize("said", [b"", GET[:10], GET])
