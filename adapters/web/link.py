@@ -49,6 +49,8 @@ class Orders:
     """As in `adapters.web.site.Site`."""
     trusted: Sequence[str] = ()
     """Networks of proxies, which have no limits by address."""
+    hsts: bool = False
+    """As in `adapters.web.server.Web`."""
     hosts: Sequence[str] = ()
     """The addresses at which the server accepts clients of the page and passes them on."""
     counting: bool = False

@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_network
 
 import trio
 
@@ -27,11 +27,12 @@ from adapters.web.live.live import Live
 from adapters.web.origins import Origins
 from adapters.web.perfect import Perfect, Solver
 from adapters.web.remote import Remote
-from adapters.web.server import Stream, Web, refuse
+from adapters.web.server import Stream, Web
 from adapters.web.site import Front, Site
 from adapters.web.streaming import Threads
 from gateway.processes import give_way
 from gateway.server.accepting import PAUSE, Troubles, room_for_connections, watch
+from gateway.server.heads import are_loopback
 from gateway.server.limits import doors
 from gateway.server.logs import set_up_logging
 from gateway.server.metrics.requests import Requests
@@ -97,7 +98,7 @@ class Serving:
         origins = Origins(frozenset(orders.origins), is_local=is_local)
         application = Application(site, health, admin, origins)
         self._requests = application.requests if orders.counting else None
-        self._web = Web(application, orders.request)
+        self._web = Web(application, orders.request, hsts=orders.hsts)
         self._reached = trio.lowlevel.ParkingLot()
         self._admission = Admission(
             doors(0, *orders.limits),
@@ -166,7 +167,7 @@ class Serving:
     async def _serve_one(self, stream: Stream) -> None:
         try:
             visit = self._admission.visit("page", _address_of(stream))
-            await self._admission.let_in(visit, stream, self._web.serve, refuse)
+            await self._admission.let_in(visit, stream, self._web.serve, self._web.refuse)
         finally:
             stream.socket.close()
             self._room.release()
@@ -244,7 +245,7 @@ def places() -> int:
 
 def _is_local(orders: Orders, listeners: Sequence[socket.socket]) -> bool:
     hosts = [each.getsockname()[0] for each in listeners if not _passes_on(each)]
-    return all(ip_address(each.partition("%")[0]).is_loopback for each in (*hosts, *orders.hosts))
+    return are_loopback((*hosts, *orders.hosts))
 
 
 def _passes_on(sock: socket.socket) -> bool:

@@ -20,6 +20,7 @@ from gateway.server import (
 from gateway.server.activation import handed_over
 from gateway.server.arguments import Description, Options, Parser, listed, number
 from gateway.server.commands import DATABASE, database
+from gateway.server.heads import ALL_ORIGINS
 from gateway.server.settings import Settings
 
 DESCRIPTION = """\
@@ -77,7 +78,6 @@ NO_WEB = -1
 """What stands for a port where no page is wanted."""
 ANY_PORT = "env"
 """What stands for the port that the environment names, as hosting services do it."""
-ALL_ORIGINS = "*"
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
 
 
@@ -143,8 +143,6 @@ def _take_sockets(parser: Parser, options: Options, dialects: Sequence[Descripti
 def _settle_web(parser: Parser, settled: Settings) -> None:
     """Refuse what contradicts on the command line, and a token that nobody can send."""
     options = settled.options
-    if options.web == NO_WEB and settled.is_typed("allow_origin"):
-        parser.error("--allow-origin is of no use with --no-web")
     cause = "--no-web" if options.web == NO_WEB else f"--db {NOWHERE}" if options.db is None else None
     if cause is not None:
         if settled.is_typed("admin_token"):
@@ -249,8 +247,8 @@ def _add_web(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="ORIGIN",
-        help="let pages of this website, such as https://example.org, read the JSON in a browser;"
-        f" may be given several times; {ALL_ORIGINS} for all",
+        help="let pages of this website, such as https://example.org, read the JSON in a browser and play;"
+        f" may be given several times; {ALL_ORIGINS}: pages of all may read, but not play",
     )
     group.add_argument(
         "--admin-token",

@@ -257,7 +257,6 @@ def test_token_that_nobody_can_send_is_refused(
     [
         (["--admin-token", "x", "--no-web"], "--no-web"),
         (["--admin-token", "x", "--db", "none"], "--db none"),
-        (["--allow-origin", "*", "--no-web"], "--no-web"),
     ],
 )
 def test_option_of_the_page_that_is_of_no_use_is_refused(
