@@ -262,7 +262,7 @@ def running(place: Path) -> list[str]:
 def test_backup_of_a_running_server_is_what_was_there_and_can_be_restored(tmp_path: Path) -> None:
     with begun(running(tmp_path), 1) as gateway:
         play(gateway, "ann")
-        shell(manual("VACUUM"), tmp_path)
+        shell(manual("c4gateway backup"), tmp_path)
         before = shell("c4gateway export --format jsonl", tmp_path)
         play(gateway, "bob")
         assert gateway.stop()[0] == 0
@@ -277,8 +277,10 @@ def test_backup_of_a_running_server_is_what_was_there_and_can_be_restored(tmp_pa
 
 
 def test_backup_where_there_is_no_database_fails_and_makes_none(tmp_path: Path) -> None:
-    done = subprocess.run(["bash", "-euc", manual("VACUUM")], cwd=tmp_path, capture_output=True, check=False)
-    assert done.returncode != 0
+    program = Path(sys.executable).with_name("c4gateway")
+    command = manual("c4gateway backup").replace("c4gateway", str(program), 1)
+    done = subprocess.run(["bash", "-euc", command], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 1
     assert not [*tmp_path.iterdir()]
 
 

@@ -291,7 +291,7 @@ def test_before_anything_is_said_the_server_writes_edn() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['{"type":', ' {\n"a":NaN}', '{"a":1} x', '{"type" :move', '{"a":"\\ud800"}', '{"', "{\t\"\udc80"]
+    "text", ['{"type":', ' {\n"a":NaN}', '{"a":1} x', '{"type" :move', '{"a":"\\ud800"}', '{"', '{\t"\udc80']
 )
 def test_before_a_map_was_said_what_begins_like_json_is_answered_in_json(text: str) -> None:
     codec = ArenaCodec()
@@ -300,7 +300,9 @@ def test_before_a_map_was_said_what_begins_like_json_is_answered_in_json(text: s
     assert codec.encode(End()) == '{:type "end"}'
 
 
-@pytest.mark.parametrize("text", ["", "{", "[1", '"x"', "{:type", '{:a "', "{]", "{'a", '#{"a', "nil", "{} {"])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[1", '"x"', "{:type", '{:a "', "{]", "{'a", '#{"a', "nil", "{} {"]
+)
 def test_before_a_map_was_said_what_begins_otherwise_is_answered_in_edn(text: str) -> None:
     assert loads(ArenaCodec().encode(Ignored(text, "x")))[Keyword("msg")] == text
 
