@@ -92,7 +92,8 @@ def test_files_beside_the_database_outlive_a_container() -> None:
 
 def test_image_is_built_of_all_that_the_package_needs() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    needed = {"pyproject.toml", project["project"]["readme"], *project["project"]["license-files"]}
+    hook = project["tool"]["hatch"]["metadata"]["hooks"]["custom"]["path"]
+    needed = {"pyproject.toml", "README.md", hook, *project["project"]["license-files"]}
     needed |= {*project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]}
     copied = [line for line in image("COPY") if not line.startswith("--from")]
     assert {name for line in copied for name in line.split()[:-1]} == needed
