@@ -1,8 +1,8 @@
 """Write the package's description and its project URLs when it is built.
 
 Hatchling runs this as a metadata hook. A README's relative links lead nowhere on a package index, so they
-become absolute. `base` in pyproject.toml, under [tool.hatch.metadata.hooks.custom], is the address at which the
-files of the project can be read; without one, links become plain text, and pictures are left out.
+become absolute. `base` in pyproject.toml, under [tool.hatch.metadata.hooks.custom], is the address at which
+the files of the project can be read; without one, links become plain text, and pictures are left out.
 """
 
 import re
