@@ -53,7 +53,7 @@ def _parser() -> Parser:
         ("show", "one game, and what was said in it", _add_show),
         ("export", "games, for other programs", _add_export),
         ("import", "store the games of an export here too", _add_import),
-        ("backup", "copy the database to a new file, also while a server writes to it", _add_backup),
+        ("backup", "copy an SQLite database to a new file, also while a server writes to it", _add_backup),
         ("recount", "compute all totals and ratings again from the games", _add_recount),
         ("void", "let a game count no more; it is kept", _add_void),
         ("rename", "give a player another name in all stored games", _add_rename),
