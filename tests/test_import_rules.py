@@ -547,6 +547,7 @@ def test_web_knows_the_store_and_no_dialect() -> None:
         "gateway.game.text",
         "gateway.processes",
         "gateway.server.logs",
+        "gateway.server.metrics.requests",
         "gateway.throttle",
     }
 

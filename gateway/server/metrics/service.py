@@ -41,14 +41,17 @@ class MetricsService:
         listeners: Sequence[trio.SocketListener],
         texts: Callable[[], Iterator[bytes]],
         content_type: str,
+        in_thread: Callable[[], bytes] | None = None,
     ) -> None:
         """Listen with `listeners`, which are closed at the end, and answer with what `texts` returns.
 
-        One step of that MUST take less than a millisecond.
+        One step of that MUST take less than a millisecond. What takes longer is returned by `in_thread`,
+        which is called in a thread.
         """
         self._listeners = listeners
         self._texts = texts
         self._content_type = content_type
+        self._in_thread = in_thread
         self._stopping = trio.Event()
         self._lives: dict[trio.CancelScope, None] = {}
         """The connections, the oldest first."""
@@ -115,6 +118,8 @@ class MetricsService:
                 for part in self._texts():
                     parts.append(part)
                     await trio.lowlevel.checkpoint()
+                if self._in_thread is not None:
+                    parts.append(await trio.to_thread.run_sync(self._in_thread))
                 self._text, self._fresh_until = b"".join(parts), trio.current_time() + FRESH
             return self._text
 

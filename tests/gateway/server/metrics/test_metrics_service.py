@@ -1,6 +1,7 @@
 """The port for metrics, on memory streams: whoever asks, and however slowly, costs nobody anything."""
 
 import logging
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -98,6 +99,22 @@ async def test_loop_turns_between_the_parts_of_an_answer() -> None:
         await answer(service(Figures(parts=1000)), GET)
         nursery.cancel_scope.cancel()
     assert turns >= 1000
+
+
+async def test_what_a_thread_finds_out_comes_last_and_is_asked_for_as_seldom() -> None:
+    threads = list[int]()
+
+    def by_thread() -> bytes:
+        threads.append(threading.get_ident())
+        return b"open_files 7\n"
+
+    metrics = MetricsService([], Figures(), "text/plain", by_thread)
+    async with trio.open_nursery() as nursery:
+        for _ in range(2):
+            nursery.start_soon(answer, metrics, GET)
+    assert (await answer(metrics, GET))[1].endswith(b"figure_1 1\nopen_files 7\n")
+    assert len(threads) == 1
+    assert threading.get_ident() not in threads
 
 
 @pytest.mark.parametrize("said", [b"", GET[:10], GET])
