@@ -22,6 +22,7 @@ from gateway.server.arguments import Description, Options, Parser, listed, numbe
 from gateway.server.commands import DATABASE, database
 from gateway.server.heads import ALL_ORIGINS
 from gateway.server.settings import Settings
+from gateway.store import VERSION
 
 DESCRIPTION = """\
 A Connect-Four server for bots. It speaks several dialects at once, and bots of different dialects play
@@ -42,6 +43,7 @@ Results are kept in a database. Other commands read it, also while the server ru
   c4gateway show GAME          one game, and why it ended as it did; or --last --player NAME
   c4gateway export             games, as csv, jsonl, pgn, or a line of digits each
   c4gateway import FILE        store the games of an export here too
+  c4gateway backup FILE        copy the database to a new file, also while the server runs (SQLite)
   c4gateway recount            compute totals and ratings again from the games
   c4gateway void GAME          keep a game, but let it count no more
   c4gateway rename OLD NEW     give a player another name in all stored games
@@ -192,7 +194,9 @@ def _parser(dialects: Sequence[Description]) -> Parser:
     log.add_argument("--log-json", action="store_true", help="log one JSON object a line")
     metrics.add_options(parser.add_argument_group("what can be measured"))
     settings.add_options(parser)
-    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    parser.add_argument(
+        "--version", action="version", version=f"%(prog)s {__version__}, database version {VERSION}"
+    )
     return parser
 
 
