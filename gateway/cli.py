@@ -174,8 +174,8 @@ async def _play(options: Options, core: _Core, stop: Stop) -> None:
         hub.engage(House(hub, nursery, thinker, options.house))
         nursery.start_soon(keep_alive)
         await nursery.start(reload_on_hangup, _reloads(accounts, hub, ports))
-        if isinstance(arrivals, TimedTurns):
-            services.append(_metrics(metrics, core, arrivals, thinker, web))
+        if options.metrics is not None:
+            services.append(_metrics(options, core, metrics, thinker, web))
         place = "nowhere" if archive is None else archive.opened.label
         started = partial(announce, opened, place, tls_only=options.tls_only, as_json=options.log_json)
         async with core.node:
@@ -207,16 +207,17 @@ async def _kept(options: Options, writer: Child | None) -> AsyncIterator["Archiv
 
 
 def _metrics(
-    listeners: Sequence[trio.SocketListener],
+    options: Options,
     core: _Core,
-    turns: TimedTurns,
+    listeners: Sequence[trio.SocketListener],
     thinker: Thinker,
     web: "WebProcess | None",
 ) -> Service:
     from gateway.server.metrics import families  # noqa: PLC0415  as above
     from gateway.server.metrics.service import MetricsService  # noqa: PLC0415
 
-    hub, archive = core.hub, core.archive
+    hub, archive, turns = core.hub, core.archive, core.arrivals
+    assert isinstance(turns, TimedTurns)
 
     def restarts() -> dict[str, int]:
         found = {"house": thinker.lost}
@@ -233,8 +234,8 @@ def _metrics(
         archive,
         None if web is None else web.requests,
     )
-    texts = partial(families.texts, sources)
-    return MetricsService(listeners, texts, families.CONTENT_TYPE, families.process_text)
+    texts, allowed = partial(families.texts, sources), options.allow_origin
+    return MetricsService(listeners, texts, families.CONTENT_TYPE, families.process_text, allowed)
 
 
 def _wired(
@@ -271,13 +272,13 @@ def _served(each: Dialect, front: Front, options: Options, limits: Admission, po
     """Return what serves a dialect's clients on a port of its own."""
     silence = limits.limits.request if each.scheme else SILENCE
     guard = partial(limits.guard, each.name, each.refusal)
-    return ports.entry.before(serving(front, options.trusted_proxy), silence, guard)
+    return ports.entry.before(serving(front, options.trusted_proxy, ports.websites), silence, guard)
 
 
 def _serve_all(options: Options, fronts: Fronts, ports: Ports, hub: Hub) -> Serve:
     """Return what serves the clients of the one port."""
     take = None if ports.to_page is None else ports.to_page.take
-    return sharing(fronts, options.trusted_proxy, take, lambda: hub.is_closed)
+    return sharing(fronts, options.trusted_proxy, take, lambda: hub.is_closed, ports.websites)
 
 
 def _web(
@@ -305,6 +306,7 @@ def _web(
         idle=options.idle,
         trusted=[str(each) for each in options.trusted_proxy],
         hosts=ports.hosts,
+        hsts=options.tls_only,
         counting=options.metrics is not None,
     )
     sockets: list[Opened] = [*ports.for_web]

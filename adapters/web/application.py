@@ -25,15 +25,13 @@ from adapters.web.page import play, views
 from adapters.web.page.rendering import Renderer, reads_html
 from adapters.web.query import BadRequestError
 from adapters.web.site import Site
+from gateway.server.heads import NOT_KNOWN
 from gateway.server.metrics.requests import Requests, kind_of
 from gateway.store.errors import NotKeptError, StoreError
 from gateway.throttle import Throttle
 
 BODY_LIMIT = 1_024
 """Bytes of a request's body. No path needs one."""
-
-_NOT_KNOWN = "the server does not know this name; use localhost, or start it with --allow-origin http://NAME"
-"""The answer to a client that uses a foreign name."""
 
 logger = logging.getLogger(__name__)
 
@@ -81,7 +79,7 @@ class Application:
     def _at_once(self, request: Request) -> Response | None:
         """Return the answer to a request whose head decides it."""
         if not self._origins.knows(request):
-            return self._error(request, 421, _NOT_KNOWN)
+            return self._error(request, 421, NOT_KNOWN)
         if _body_is_too_large(dict(request.scope["headers"])):
             return self._error(request, 413, f"a body has {BODY_LIMIT} bytes at most")
         return self._origins.permission(request)

@@ -53,6 +53,8 @@ class Orders:
     """Networks of proxies, which have no limits by address, and say where their clients are."""
     audit: str = ""
     """The file where it is logged what that client does."""
+    hsts: bool = False
+    """As in `adapters.web.server.Web`."""
     hosts: Sequence[str] = ()
     """The addresses at which the server accepts clients of the page and passes them on."""
     counting: bool = False

@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_network
 
 import trio
 
@@ -26,11 +26,12 @@ from adapters.web.live.live import Live
 from adapters.web.origins import Origins
 from adapters.web.perfect import Perfect, Solver
 from adapters.web.remote import Remote
-from adapters.web.server import Stream, Web, host_of, refuse
+from adapters.web.server import Stream, Web, host_of
 from adapters.web.site import Front, Site
 from adapters.web.streaming import Threads
 from gateway.processes import give_way
 from gateway.server.accepting import PAUSE, Troubles, room_for_connections, watch
+from gateway.server.heads import are_loopback
 from gateway.server.limits import doors
 from gateway.server.logs import set_up_logging
 from gateway.server.metrics.requests import Requests
@@ -102,7 +103,7 @@ class Serving:
             admin = Admin(orders.token, self._remote.clear, orders.audit, trusted, refused)
         application = Application(site, health, admin, origins)
         self._requests = application.requests if orders.counting else None
-        self._web = Web(application, orders.request)
+        self._web = Web(application, orders.request, hsts=orders.hsts)
         self._room = trio.Semaphore(places())
         self._accepting = trio.CancelScope()
 
@@ -164,7 +165,7 @@ class Serving:
     async def _serve_one(self, stream: Stream) -> None:
         try:
             visit = self._admission.visit("page", host_of(stream))
-            await self._admission.let_in(visit, stream, self._web.serve, refuse)
+            await self._admission.let_in(visit, stream, self._web.serve, self._web.refuse)
         finally:
             stream.socket.close()
             self._room.release()
@@ -242,7 +243,7 @@ def places() -> int:
 
 def _is_local(orders: Orders, listeners: Sequence[socket.socket]) -> bool:
     hosts = [each.getsockname()[0] for each in listeners if not _passes_on(each)]
-    return all(ip_address(each.partition("%")[0]).is_loopback for each in (*hosts, *orders.hosts))
+    return are_loopback((*hosts, *orders.hosts))
 
 
 def _passes_on(sock: socket.socket) -> bool:

@@ -60,12 +60,42 @@ async def test_metrics_are_the_text_with_its_type_and_length() -> None:
         (b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", b"405"),
         (b"GET /metrics?a=b HTTP/1.0\r\n\r\n", b"200"),
         (b"\x16\x03\x01garbage\r\n\r\n", b"400"),
+        (
+            b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
+            b"400",
+        ),
+        (GET.replace(b"Host: x", b"Content-Length: 0\r\nHost: x\r\nTransfer-Encoding: chunked"), b"400"),
         (b"GET /metrics HTTP/1.1\r\nX: " + b"x" * 20_000, b"431"),
     ],
 )
 async def test_anything_else_gets_its_status(request_: bytes, status: bytes) -> None:
     head, _ = await answer(service(Figures()), request_)
     assert head.split(b" ")[1] == status
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        (b"evil.example", b"421"),
+        (b"evil.example:9100", b"421"),
+        (b"a+b.evil.example", b"421"),
+        (b"c4.example:9100", b"200"),
+        (b"localhost:9100", b"200"),
+        (b"[::1]", b"200"),
+        (b"box", b"200"),
+        (b"", b"200"),
+    ],
+)
+async def test_metrics_of_this_machine_alone_are_read_under_no_foreign_name(
+    host: bytes, status: bytes
+) -> None:
+    request = GET.replace(b"Host: x", b"Host: " + host)
+    local = MetricsService([], Figures(), "text/plain", allowed=["https://c4.example", "*"])
+    assert (await answer(local, request))[0].split(b" ")[1] == status
+    listeners = await trio.open_tcp_listeners(0, host="0.0.0.0")
+    open_to_all = MetricsService(listeners, Figures(), "text/plain")
+    assert (await answer(open_to_all, request))[0].split(b" ")[1] == b"200"
+    await listeners[0].aclose()
 
 
 async def test_head_has_no_body() -> None:
