@@ -120,6 +120,11 @@ class ClusterNode:
             while self.games.end_lost(trio.current_time()):
                 await trio.lowlevel.checkpoint()
 
+    @property
+    def nodes(self) -> int:
+        """How many nodes the registry named when it last answered, this one included."""
+        return len(self.membership.nodes)
+
     def condition(self) -> Mapping[str, object]:
         """Return how this node is connected, as JSON."""
         name, is_alone = (None, False) if self.pairs is None else (self.pairs[0], self.pairs[0] is None)

@@ -13,8 +13,12 @@ from typing import Any, Literal, TypeAlias
 
 import trio
 
+from gateway.server.metrics.requests import Row
+
 LONGEST = 1 << 20
 """Bytes in a message."""
+WRONG_TOKEN = "admin_token_wrong"
+"""What a request to clear the results without the right token is counted as."""
 _LENGTH = 4
 
 
@@ -46,9 +50,15 @@ class Orders:
     idle: float = 300.0
     """As in `adapters.web.site.Site`."""
     trusted: Sequence[str] = ()
-    """Networks of proxies, which have no limits by address."""
+    """Networks of proxies, which have no limits by address, and say where their clients are."""
+    audit: str = ""
+    """The file where it is logged what that client does."""
+    hsts: bool = False
+    """As in `adapters.web.server.Web`."""
     hosts: Sequence[str] = ()
     """The addresses at which the server accepts clients of the page and passes them on."""
+    counting: bool = False
+    """Whether the server wants to be told of answered requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +114,24 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """Tells the server that clients of the page have reached a limit, since the last such message."""
+    """Tells the server what clients of the page came up against, since the last such message."""
 
-    limit: str
-    """One of `gateway.server.limits.LIMITS`."""
+    what: str
+    """``limit_`` and one of `gateway.server.limits.LIMITS`, or `WRONG_TOKEN`."""
     times: int
 
 
-Message: TypeAlias = Orders | Stop | Ask | Withdraw | Answer | Watch | Told | Reached
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Tells the server of the requests that were answered since the last such message."""
+
+    rows: Sequence[Row]
+
+
+Message: TypeAlias = Orders | Stop | Ask | Withdraw | Answer | Watch | Told | Reached | Answered
 KINDS: Mapping[str, Callable[..., Message]] = {
-    kind.__name__.lower(): kind for kind in (Orders, Stop, Ask, Withdraw, Answer, Watch, Told, Reached)
+    kind.__name__.lower(): kind
+    for kind in (Orders, Stop, Ask, Withdraw, Answer, Watch, Told, Reached, Answered)
 }
 
 

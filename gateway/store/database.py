@@ -16,9 +16,9 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, 
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
-from gateway.store import sqlite
+from gateway.store import VERSION, sqlite
 from gateway.store.errors import StoreError
-from gateway.store.schema import VERSION, bring_up_to_date, next_run, schema_version, version_of
+from gateway.store.schema import bring_up_to_date, next_run, schema_version, version_of
 
 PATIENCE = 1.0
 """Seconds that a statement waits for another process's lock."""
@@ -122,12 +122,34 @@ def open_to_write(where: str, *, create: bool = True) -> Database:
 def open_to_read(where: str) -> Database:
     """Open the database, of this version exactly. Raises `StoreError`, as where there is none."""
     with _in_one_line(where):
+        access = sqlite.Access.WRITE
         if not _is_url(where):
             sqlite.check(_path(where), VERSION)
-        database = _database(_place(where))
+            access = sqlite.access_for_reading(_path(where), PATIENCE)
+        database = _database(_place(where), access)
         with _closed_on_error(database), database.reading() as connection:
             _require(version_of(connection), where)
     return database
+
+
+def back_up(where: str, target: str) -> tuple[int, int]:
+    """Copy the database, of this version or an older one, to a new file; return its games and its bytes.
+
+    Servers may write to the database meanwhile. Raises `StoreError`, and then leaves no file at `target`.
+    """
+    if _is_url(where):
+        raise StoreError(
+            "PostgreSQL has its own command for that: pg_dump --format custom --file FILE --dbname URL,"
+            " with the password in the environment variable PGPASSWORD"
+        )
+    with _in_one_line(where):
+        sqlite.check(_path(where), VERSION)
+    source, new = _path(where), _path(target)
+    try:
+        return sqlite.copy(source, new)
+    except (sqlite3.Error, OSError) as error:
+        cause = getattr(error, "strerror", None) or error
+        raise StoreError(f"{source} was not copied to {new}: {cause}") from error
 
 
 def open_again(place: Place) -> Database:
@@ -170,11 +192,11 @@ def _place(where: str) -> Place:
     return Place(str(path), sqlite.identity(path))
 
 
-def _database(place: Place) -> Database:
-    return _postgresql(place) if _is_url(place.where) else _sqlite(place)
+def _database(place: Place, access: sqlite.Access = sqlite.Access.WRITE) -> Database:
+    return _postgresql(place) if _is_url(place.where) else _sqlite(place, access)
 
 
-def _sqlite(place: Place) -> Database:
+def _sqlite(place: Place, access: sqlite.Access) -> Database:
     path = _path(place.where)
 
     def require_there() -> None:
@@ -182,8 +204,12 @@ def _sqlite(place: Place) -> Database:
         # left behind for that of the file that is here now.
         if sqlite.identity(path) != place.file:
             raise StoreError(f"{path} was moved, removed or replaced; put it back, or restart the server")
+        if access is sqlite.Access.STILL:
+            sqlite.require_still(path)
 
-    engine = create_engine("sqlite://", creator=lambda: sqlite.connect(path, PATIENCE), poolclass=QueuePool)
+    engine = create_engine(
+        "sqlite://", creator=lambda: sqlite.connect(path, PATIENCE, access), poolclass=QueuePool
+    )
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
