@@ -134,7 +134,8 @@ class Lobby:
         before = self._gone.pop(guest.name, guest) if guest.paired is None else guest
         if before.paired is not None:
             self._pace.add(guest.name, now - before.paired)
-        self._playing.discard(before)
+        for one in (before, guest):
+            self._playing.discard(one)
         guest.waiting, guest.since = True, now
         guest.paired = guest.hold = None
         self._waiting.add(guest)
@@ -304,9 +305,11 @@ class Lobby:
             own = self._pace.usual(guest.name) or 0.0  # a newcomer is not held
             longest = min(self._longest_hold, own)
             for partner in self._suiting(guest, self._playing) if longest else ():
-                if least != 0 and self._is_soon_free(partner, now, longest, own):
+                if self._is_soon_free(partner, now, longest, own):
                     met = self.meetings.between(guest.name, partner.name)
                     least = met if least is None else min(least, met)
+                    if not least:
+                        break
             guest.hold = Hold(now + longest, least)
         return guest.hold
 

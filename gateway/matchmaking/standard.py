@@ -186,7 +186,7 @@ class LobbyAndTables:
         return found if found in self._players else None
 
     def next_due(self) -> float | None:
-        """Return when two who have just met may meet again, or a house player comes."""
+        """Return when somebody is held back no more, or a house player comes."""
         times = self._lobby.next_retry(), self._lonely.next_due()
         return min((when for when in times if when is not None), default=None)
 

@@ -433,6 +433,16 @@ def test_who_has_gone_for_good_is_waited_for_no_more(pool: Pool) -> None:
     assert pool.names(6.5) == [{"ann", "bob"}]
 
 
+def test_who_comes_back_under_another_name_is_no_longer_taken_to_play(pool: Pool) -> None:
+    ann, bob = meet(pool)
+    pool.lobby.remove(playing(pool, "cid"))
+    guest = Guest("eve")
+    pool.lobby.rename(guest, "cid", counted=True)
+    pool.lobby.admit(guest, 5)
+    assert {"ann", "bob"} not in pool.names(5)
+    assert [one.waiting for one in (ann, bob, guest)].count(True) == 1
+
+
 def test_a_newcomer_is_not_held_back(pool: Pool) -> None:
     pool.met("ann", "bob")
     pool.come("cid")
