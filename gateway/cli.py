@@ -202,7 +202,7 @@ async def _kept(options: Options, writer: Child | None) -> AsyncIterator["Archiv
         return
     from gateway.server.archive import keeping  # noqa: PLC0415  takes time, and not all keep results
 
-    async with keeping(options.db, options.keep_wire, writer) as kept:
+    async with keeping(options.db, options.keep_wire, writer, options.journal) as kept:
         yield kept
 
 

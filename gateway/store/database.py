@@ -13,12 +13,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, select, text
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DataError,
+    DBAPIError,
+    IntegrityError,
+    SQLAlchemyError,
+    StatementError,
+)
 from sqlalchemy.pool import QueuePool
 
 from gateway.store import VERSION, sqlite
 from gateway.store.errors import StoreError
-from gateway.store.schema import bring_up_to_date, next_run, schema_version, version_of
+from gateway.store.schema import bring_up_to_date, lineage_of, next_run, schema_version, version_of
 
 PATIENCE = 1.0
 """Seconds that a statement waits for another process's lock."""
@@ -90,10 +97,15 @@ class Database:
             with connection.begin():
                 yield connection
 
-    def next_run(self) -> int:
-        """Return the number of one more run of a server on this database. Raises `StoreError`."""
+    def next_run(self, past: int = -1) -> int:
+        """Return the number of one more run of a server here, above `past`. Raises `StoreError`."""
         with _in_one_line(self.place.where), self.writing() as connection:
-            return next_run(connection)
+            return next_run(connection, past)
+
+    def lineage(self) -> int:
+        """Return a number that this database shares with its backups alone. Raises `StoreError`."""
+        with _in_one_line(self.place.where), self.engine.connect() as connection:
+            return lineage_of(connection)
 
     def reconnect(self) -> None:
         """Forget the connections there are; what comes next makes new ones."""
@@ -155,6 +167,16 @@ def back_up(where: str, target: str) -> tuple[int, int]:
 def open_again(place: Place) -> Database:
     """Open a database that is open already, here or elsewhere; of it nothing is asked, or changed, yet."""
     return _database(place)
+
+
+def is_passing(error: Exception) -> bool:
+    """Whether the database cannot be used now; otherwise what was to be stored is at fault."""
+    if isinstance(error, DBAPIError):
+        is_too_large = str(getattr(error.orig, "sqlstate", "")).startswith("54")  # PostgreSQL: an index entry
+        return not (is_too_large or isinstance(error, DataError | IntegrityError))
+    if isinstance(error, SQLAlchemyError):
+        return not isinstance(error, StatementError)
+    return isinstance(error, StoreError | OSError | MemoryError)
 
 
 def label_of(where: str) -> str:
