@@ -32,6 +32,8 @@ PATIENCE = 4.0
 """Seconds for a name that another node has had, and has not given back, to be free."""
 LAST_WORDS = 1.0
 """Seconds for what a node says last to leave."""
+UNTOLD = 0.02
+"""Seconds between two looks at results that are not stored yet, for players of other nodes."""
 MOST_DIALING = 512
 """Connections of other nodes at once: more than there may be workers, and those that do not greet."""
 LOG_PERIOD = 60.0
@@ -74,6 +76,8 @@ async def joined(
             nursery.start_soon(node.following.run)
             yield node
             with trio.move_on_after(LAST_WORDS, shield=True), suppress(RegistryError):
+                while node.games.has_untold:  # noqa: ASYNC110  the store says when
+                    await trio.sleep(UNTOLD)
                 await node.links.flush()
                 await asked.go()
             nursery.cancel_scope.cancel()
