@@ -215,7 +215,7 @@ class Hub:
 
     @property
     def is_draining(self) -> bool:
-        """Whether games that are on are finished, and no other begins."""
+        """Whether the games that are on are finished, and no other begins: the server stops."""
         return self._runner.is_closed
 
     def let_go(self, seat: Seat, now: float) -> bool:

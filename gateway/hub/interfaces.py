@@ -138,6 +138,10 @@ class HubForSubscribers(Protocol):
     """The cluster that this server is a node of, if it is of one."""
 
     @property
+    def is_draining(self) -> bool:
+        """Whether the games that are on are finished, and no other begins: the server stops."""
+
+    @property
     def feed(self) -> Feed:
         """Tells what happens to its subscribers."""
 
