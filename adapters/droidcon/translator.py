@@ -109,11 +109,12 @@ class DroidconTranslator:
     def _ending(self, ended: Ended) -> Iterable[ServerMessage]:
         if ended.column is not None and ended.board.turn == self._side:
             yield Put(ended.column)
-        victor = ended.victor
-        if victor is None:
+        if not ended.has_result:
+            return  # PROTOCOL.md 4.13: there is no word for that
+        if ended.winner is None:
             yield Word.DRAW
         else:
-            yield Word.YOU_WON if victor == self._side else Word.YOU_LOST
+            yield Word.YOU_WON if ended.winner == self._side else Word.YOU_LOST
 
 
 @cache
