@@ -299,7 +299,7 @@ class Told:
             case "arena":
                 return [dumped({"type": "disconnected"})]
             case _:
-                return [] if is_aborted else ["YOU_WON"]
+                return ["YOU_WON"]
 
     def forfeited(self, moves: Sequence[int]) -> list[str]:
         """Return what the player is told when the other one has forfeited."""

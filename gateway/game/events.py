@@ -183,7 +183,7 @@ class Ended:
 
     @property
     def has_result(self) -> bool:
-        """Whether it was won, lost or drawn. Otherwise no client is told so."""
+        """Whether it was won, lost or drawn. Otherwise no client is told so, if its dialect has a word."""
         return self.winner is not None or self.reason is Reason.FULL
 
 

@@ -31,7 +31,6 @@ from gateway.game.events import (
     Why,
 )
 from gateway.game.manners import Afterwards, Illegal
-from gateway.game.results import WITHOUT_RESULT
 
 GAME = "00007-00000a"
 
@@ -234,9 +233,16 @@ def test_end_without_a_move_is_one_word(reason: Reason, board: Board, winner: Si
     assert told(ended, side=other(winner)) == [Word.YOU_LOST]
 
 
-@given(sides, sides, st.sampled_from(WITHOUT_RESULT))
-def test_nobody_is_told_the_end_of_a_game_without_a_result(leaver: Side, side: Side, reason: Reason) -> None:
-    assert told(Ended(GAME, Board(), None, reason, leaver=leaver), side=side) == []
+@given(sides)
+def test_aborted_game_is_told_as_won_by_who_stayed(leaver: Side) -> None:
+    ended = Ended(GAME, Board(), None, Reason.ABORTED, leaver=leaver)
+    assert told(ended, side=other(leaver)) == [Word.YOU_WON]
+    assert told(ended, side=leaver) == [Word.YOU_LOST]
+
+
+@given(sides, st.one_of(st.none(), sides))
+def test_nobody_is_told_the_end_of_a_game_that_its_server_has_lost(side: Side, leaver: Side | None) -> None:
+    assert told(Ended(GAME, Board(), None, Reason.STOPPED, leaver=leaver), side=side) == []
 
 
 # Refusals.
