@@ -1,5 +1,6 @@
 """The registry, on a Redis server of the test's own: names, the lease, and what is left when it forgets."""
 
+import random
 import shutil
 import ssl
 import sys
@@ -7,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
-from subprocess import DEVNULL, run
+from subprocess import DEVNULL
 from tempfile import TemporaryDirectory
 
 import certificates
@@ -19,7 +20,10 @@ from hub_world import World
 from adapters.cluster.greeting import MOST_STRANGERS
 from adapters.cluster.registry import NameTakenError, Registry, RegistryError, registry
 from adapters.cluster.service import MOST_DIALING, joined
+from gateway.cluster.matchmaker import ClusterMatchmaker
 from gateway.cluster.membership import Holder, Place
+from gateway.hub.hub import Hub
+from gateway.matchmaking.standard import LobbyAndTables
 from gateway.server.clustering import ClusterOptions, NodeAddress
 from gateway.server.own_registry import PROGRAMS, answering, command, url
 from gateway.server.workers import MOST
@@ -179,9 +183,51 @@ def test_as_many_nodes_as_there_may_be_workers_reach_the_one_that_all_dial() -> 
     assert MOST_DIALING >= MOST + MOST_STRANGERS
 
 
-def test_server_whose_registry_is_not_there_says_so_in_one_line() -> None:
-    options = ["--cluster", "unix:///tmp/c4-nobody.sock", "--nac4", "0", "--no-web"]
-    ended = run([sys.executable, "-m", "gateway", *options], capture_output=True, check=False, timeout=60)
-    assert ended.returncode == 1
-    [line] = ended.stderr.decode().splitlines()
-    assert line.startswith("c4gateway: error: --cluster: unix:///tmp/c4-nobody.sock: ")
+class Lone(World):
+    """The hub of a node."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        matchmaker = ClusterMatchmaker("a", 1, lambda: LobbyAndTables(random.Random(0)))
+        self.hub = Hub(self.hub._runner._terms, matchmaker, self.hub.results)
+
+
+def options_for(where: str, password: str | None = None) -> ClusterOptions:
+    return ClusterOptions(where, None, password, "c4", "a", NodeAddress("127.0.0.1", 0))
+
+
+async def test_node_whose_registry_is_not_there_pairs_its_own_players_and_joins_once_it_is(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with TemporaryDirectory(prefix="c4-", dir="/tmp") as folder:
+        async with (
+            joined(options_for(url(Path(folder))), {}, 1, Lone().hub, None) as node,
+            trio.open_nursery() as nursery,
+        ):
+            [said] = [each for each in caplog.records if each.event == "registry_away"]
+            assert "redis.sock" in said.getMessage()
+            with trio.fail_after(20):
+                while node.pairs != (None, 0):  # noqa: ASYNC110
+                    await trio.sleep(0.05)
+                start = partial(trio.run_process, command(Path(folder)), stdout=DEVNULL, check=False)
+                process = await nursery.start(start)
+                while node.pairs != ("a", 1):  # noqa: ASYNC110
+                    await trio.sleep(0.05)
+            assert [each.event for each in caplog.records].count("registry_away") == 1
+            process.kill()
+            nursery.cancel_scope.cancel()
+
+
+async def test_registry_that_refuses_a_node_is_an_error_at_once(where: str) -> None:
+    client = coredis.Redis.from_url(where)
+    async with client:
+        await client.config_set({"requirepass": "x"})
+    with pytest.raises(OSError, match="invalid username-password pair"):
+        async with joined(options_for(where, "y"), {}, 1, Lone().hub, None):
+            pass
+
+
+async def test_registry_on_a_host_that_does_not_exist_is_an_error_at_once() -> None:
+    with pytest.raises(OSError, match=r"--cluster: redis://c4\.invalid:6379/0: "):
+        async with joined(options_for("redis://c4.invalid:6379/0"), {}, 1, Lone().hub, None):
+            pass
