@@ -69,13 +69,17 @@ class StoredResults:
 
 
 @asynccontextmanager
-async def keeping(where: str, keep_wire: float, begun: Child | None = None) -> AsyncIterator[Archive]:
+async def keeping(
+    where: str, keep_wire: float, begun: Child | None = None, *, shared: bool = False
+) -> AsyncIterator[Archive]:
     """Have a database opened and written to, by `begun` if given; evidence stays there for `keep_wire` days.
+
+    `shared`: the server is a node of a cluster. Others than its nodes are kept out of the database.
 
     At the end wait a moment for the games that are not stored yet, and close it. Raises OSError, with one
     line, where the database cannot be opened or written to.
     """
-    process = StoreProcess(where, keep_wire)
+    process = StoreProcess(where, keep_wire, shared=shared)
     try:
         opened = await process.open(begun)
         batcher = Batcher(process, pace=SHARED if opened.file is None else None)

@@ -111,7 +111,7 @@ def open_to_write(where: str, *, create: bool = True) -> Database:
     there as it was.
     """
     with _in_one_line(where):
-        if not _is_url(where):
+        if not is_url(where):
             (sqlite.prepare if create else sqlite.check)(_path(where), VERSION)
         database = _database(_place(where))
         with _closed_on_error(database):
@@ -122,7 +122,7 @@ def open_to_write(where: str, *, create: bool = True) -> Database:
 def open_to_read(where: str) -> Database:
     """Open the database, of this version exactly. Raises `StoreError`, as where there is none."""
     with _in_one_line(where):
-        if not _is_url(where):
+        if not is_url(where):
             sqlite.check(_path(where), VERSION)
         database = _database(_place(where))
         with _closed_on_error(database), database.reading() as connection:
@@ -137,13 +137,14 @@ def open_again(place: Place) -> Database:
 
 def label_of(where: str) -> str:
     """Return what to call a database to people: no password is in it. Raises `StoreError` for no URL."""
-    return _label(_url(where)) if _is_url(where) else str(_path(where))
+    return _label(_url(where)) if is_url(where) else str(_path(where))
 
 
 # Inside.
 
 
-def _is_url(where: str) -> bool:
+def is_url(where: str) -> bool:
+    """Whether a database is no file."""
     return where.startswith(("postgresql:", "postgresql+", "postgres:"))
 
 
@@ -164,14 +165,14 @@ def _path(where: str) -> Path:
 
 
 def _place(where: str) -> Place:
-    if _is_url(where):
+    if is_url(where):
         return Place(where)
     path = _path(where)
     return Place(str(path), sqlite.identity(path))
 
 
 def _database(place: Place) -> Database:
-    return _postgresql(place) if _is_url(place.where) else _sqlite(place)
+    return _postgresql(place) if is_url(place.where) else _sqlite(place)
 
 
 def _sqlite(place: Place) -> Database:

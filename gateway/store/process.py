@@ -48,13 +48,16 @@ class Opened:
 class StoreProcess:
     """A `Store` in a process of its own. One call at a time."""
 
-    def __init__(self, where: str, keep_wire: float | None = None, *, patience: float = 60.0) -> None:
-        """Write to the database at `where`, a path or a URL.
+    def __init__(
+        self, where: str, keep_wire: float | None = None, *, shared: bool = False, patience: float = 60.0
+    ) -> None:
+        """Write to the database at `where`, a path or a URL; `shared` as in `gateway.store.claim`.
 
         Evidence is kept for `keep_wire` days, None for ever. A process that does not answer for `patience`
         seconds hangs; one that removes all results has ten times as long.
         """
-        self._orders: tuple[object, ...] = ("open", keep_wire, where)
+        self._orders: tuple[object, ...] = ("open", keep_wire, where, shared)
+        self._shared = shared
         self._keep_wire = keep_wire
         self._patience = patience
         self._process: subprocess.Popen[bytes] | None = None
@@ -72,7 +75,7 @@ class StoreProcess:
         system cannot start it, or it cannot open the database.
         """
         opened = Opened(*await self._start(begun, math.inf))
-        self._orders = ("open again", self._keep_wire, opened.where, opened.file)
+        self._orders = ("open again", self._keep_wire, opened.where, opened.file, self._shared)
         return opened
 
     async def write(self, batch: Batch) -> Sequence[GameRecord]:

@@ -26,6 +26,7 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyErro
 
 from gateway.processes import framed, give_way
 from gateway.store import storing, totals
+from gateway.store.claim import Claim
 from gateway.store.database import Database, Place, open_again, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.records import Cleared, Enclosure, GameRecord
@@ -39,9 +40,12 @@ DAY = 86_400_000
 class Worker:
     """Stores games in a database."""
 
-    def __init__(self, database: Database, keep_wire: float | None = None) -> None:
-        """Keep evidence for `keep_wire` days; None for ever."""
+    def __init__(
+        self, database: Database, keep_wire: float | None = None, claim: Claim | None = None
+    ) -> None:
+        """Keep evidence for `keep_wire` days; None for ever. `claim` is the server's on the database."""
         self.database = database
+        self._claim = claim
         self._keep_wire = keep_wire
 
     def write(self, games: Sequence[GameRecord], evidence: Sequence[Enclosure] = ()) -> Sequence[GameRecord]:
@@ -54,6 +58,8 @@ class Worker:
         with _understood(), self.database.writing() as connection:
             stored = storing.store(connection, games)
             storing.enclose(connection, packed)
+        if self._claim is not None:
+            self._claim.keep()
         return stored.otherwise
 
     def tidy(self) -> bool:
@@ -84,28 +90,33 @@ def serve(server: socket.socket, niceness: int = 0) -> None:
         if orders is None:
             return
         try:
-            database, opened = _opened(orders)
+            claim = Claim(orders[2], shared=orders[-1])
+            database, opened = _opened(orders, claim)
         except (StoreError, OSError) as error:
             server.sendall(framed(("again", str(error))))
             return
         give_way(0 if database.is_shared else niceness)
         server.sendall(framed(("done", opened)))
         totals.prepare()
-        worker = Worker(database, orders[1])
+        worker = Worker(database, orders[1], claim)
         while (question := _next(messages)) is not None:
             server.sendall(framed(answer_to(question, worker)))
         database.close()
+        claim.close()
 
 
-def _opened(orders: Sequence[Any]) -> tuple[Database, object]:
+def _opened(orders: Sequence[Any], claim: Claim) -> tuple[Database, object]:
     """Open a database; return it, and where it was not open before, the fields of `process.Opened`."""
     match orders:
-        case ["open", _, where]:
+        case ["open", _, where, _]:
+            claim.take()
             database = open_to_write(where)
+            claim.take()  # the file may be new
             place = database.place
             return database, (database.label, place.where, place.file, database.next_run())
         case _:
-            _, _, where, file = orders
+            _, _, where, file, _ = orders
+            claim.keep()
             return open_again(Place(where, file)), None
 
 
