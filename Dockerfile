@@ -5,6 +5,7 @@
 ARG PYTHON=python:3.13-slim
 FROM ${PYTHON} AS build
 COPY pyproject.toml README.md LICENSE /source/
+COPY deploy/metadata.py /source/deploy/
 COPY gateway /source/gateway
 COPY adapters /source/adapters
 COPY conformance /source/conformance

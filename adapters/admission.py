@@ -21,7 +21,7 @@ from typing import TypeVar
 
 import trio
 
-from adapters.by_http import by_http
+from adapters.by_http import by_http, with_hsts
 from adapters.dialect import Serve
 from adapters.first_bytes import TLS
 from adapters.pacing import UNLIMITED, ClientLimits, NotLetIn
@@ -91,6 +91,8 @@ class Admission:
         async def part(wire: Wire, text: str) -> None:
             with suppress(trio.BrokenResourceError):
                 word = refusal or by_http("503 Service Unavailable", text)
+                if wire.only_tls and not refusal:
+                    word = with_hsts(word)
                 wire.write(await _by_tls(wire, word) if self.takes_tls else word)
                 await wire.linger()
 

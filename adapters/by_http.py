@@ -1,7 +1,10 @@
-"""A last word by HTTP, for clients that are not served.
+"""A last word by HTTP, for clients that are not served, and the header that keeps browsers with TLS.
 
 Pure, and as short as can be: it is said to many at once, when the server has much to do.
 """
+
+HSTS = (b"strict-transport-security", b"max-age=15552000")
+"""Lets a browser come by TLS alone for the next 180 days (RFC 6797). It holds for all ports of the host."""
 
 
 def by_http(status: str, text: str, headers: str = "Retry-After: 5\r\nConnection: close") -> bytes:
@@ -10,3 +13,9 @@ def by_http(status: str, text: str, headers: str = "Retry-After: 5\r\nConnection
         f"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\n"
         f"Content-Length: {len(text) + 1}\r\n{headers}\r\n\r\n{text}\n"
     ).encode("ascii")
+
+
+def with_hsts(answer: bytes) -> bytes:
+    """Return an answer with the header `HSTS`, which MUST only go over TLS."""
+    status, end, rest = answer.partition(b"\r\n")
+    return b"%s%s%s: %s%s%s" % (status, end, *HSTS, end, rest)

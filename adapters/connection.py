@@ -19,6 +19,7 @@ from adapters.contract import (
     C,
     Codec,
     Flooded,
+    HangUp,
     S,
     Translator,
     Transport,
@@ -103,7 +104,7 @@ class Connection(Generic[C, S]):
 
     async def _read(self) -> None:
         words = "the connection ended"
-        flooded = False
+        refused = False
         try:
             more = True
             while more:
@@ -116,10 +117,12 @@ class Connection(Generic[C, S]):
                     self._heard(texts, is_turn=True)
             words = self._transport.ended
         except Flooded:
-            words, flooded = "sent too much without an end of the message", True
+            words, refused = "sent too much without an end of the message", True
+        except HangUp as error:
+            words, refused = str(error), True
         finally:
             self._outbox.note(words)
-        if flooded:
+        if refused:
             self._outbox.latest, self._outbox.latest_number = "", self._outbox.latest_number + 1
             self._hub.submit(self._seat, Unreadable(self._outbox.latest_number), self._transport.read_at)
         self._hub.submit(self._seat, Leave(), self._transport.read_at)
@@ -144,6 +147,8 @@ class Connection(Generic[C, S]):
             command: Command
             try:
                 message = outbox.latest = self._codec.decode(text)
+            except HangUp:
+                raise
             except WireError:
                 outbox.latest, command = text, Unreadable(number)
             else:

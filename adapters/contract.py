@@ -36,6 +36,10 @@ class WireError(Exception):
     """A text that is not a message of the dialect."""
 
 
+class HangUp(WireError):
+    """A text whose client is hung up on; nothing that it sent behind it is read. Says what the client did."""
+
+
 @dataclass(frozen=True, slots=True)
 class Farewell:
     """How a transport that has a word for it says good-bye: a websocket close code and its reason."""

@@ -175,6 +175,7 @@ class Entry:
                 if is_done:
                     session.incoming.write(rest)
                     wire.secure(session)
+                    wire.only_tls = self._tls_only
                     return True
             except ssl.SSLError:
                 await wire.send_all(session.outgoing.read())  # why

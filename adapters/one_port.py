@@ -16,7 +16,7 @@ from adapters.dialect import Dialect, Front, Serve
 from adapters.entry import SILENCE
 from adapters.first_bytes import is_http
 from adapters.transports import received
-from adapters.upgrade import Endpoint, PassOn, serve_websocket
+from adapters.upgrade import Endpoint, PassOn, Websites, serve_websocket
 from adapters.websocket import WebSocketTransport
 from adapters.wire import Wire
 from gateway.server.proxies import Network
@@ -48,10 +48,13 @@ async def _begins_with_http(wire: Wire) -> bool:
     return bool(found)
 
 
-def serving(front: Front, trusted: Sequence[Network]) -> Serve:
-    """Return what serves a dialect's clients on a port of its own, also behind `trusted` proxies."""
+def serving(front: Front, trusted: Sequence[Network], websites: Websites) -> Serve:
+    """Return what serves a dialect's clients on a port of its own, also behind `trusted` proxies.
+
+    In a browser, pages of these `websites` may be clients.
+    """
     if isinstance(front, Endpoint):
-        return partial(serve_websocket, endpoint=replace(front, trusted=trusted))
+        return partial(serve_websocket, endpoint=replace(front, trusted=trusted, websites=websites))
     return partial(_serve_lines, front)
 
 
@@ -65,18 +68,19 @@ def sharing(
     trusted: Sequence[Network],
     pass_on: PassOn | None,
     is_closed: Callable[[], bool],
+    websites: Websites,
 ) -> Serve:
     """Return what serves the clients of all dialects on one port, of which one at most has lines.
 
     Requests for no websocket go to `pass_on`, or are answered with a short text without it. Nobody gets a
-    websocket any more once it `is_closed`.
+    websocket any more once it `is_closed`, and of pages only those of `websites`.
     """
     by_websocket = [(each, front) for each, front in fronts if isinstance(front, Endpoint)]
-    lines = [serving(front, ()) for _, front in fronts if not isinstance(front, Endpoint)]
+    lines = [partial(_serve_lines, front) for _, front in fronts if not isinstance(front, Endpoint)]
     places = [f"{each.title}, at {_path(each)}" for each, _ in by_websocket]
     places += [each.title for each, front in fronts if not isinstance(front, Endpoint)]
     text = TEXT + "".join(f"- {each}\n" for each in places)
-    endpoint = Endpoint(Shared(by_websocket).talk, text, None, trusted, pass_on, is_closed)
+    endpoint = Endpoint(Shared(by_websocket).talk, text, None, trusted, pass_on, is_closed, websites)
     http = partial(serve_websocket, endpoint=endpoint)
     return by_first_bytes(lines[0], http) if lines else http
 

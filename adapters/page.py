@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 import trio
 
-from adapters.by_http import by_http
+from adapters.by_http import by_http, with_hsts
 from adapters.passing import Passing
 from adapters.upgrade import PlainRequest
 from adapters.wire import Wire
@@ -78,7 +78,7 @@ class Page:
                 wire.close()  # without a word to the client, whom another serves now
         except OSError:
             self._counts["page_refused", ""] += 1
-            await wire.send_all(_BUSY)
+            await wire.send_all(with_hsts(_BUSY) if wire.only_tls else _BUSY)
 
     async def _hand_over(self, number: int, wire: Wire, request: PlainRequest) -> None:
         marks = {"is_secure": request.is_secure, "is_single": request.is_single}

@@ -21,6 +21,7 @@ from adapters.dialect import Dialect, Serve
 from adapters.entry import SILENCE, Entry
 from adapters.page import Page
 from adapters.passing import Passing
+from adapters.upgrade import Websites
 from adapters.wire import Wire
 from gateway.server.app import (
     FrontEnd,
@@ -55,6 +56,8 @@ class Ports:
     entry: Entry
     to_page: Page | None
     """The way to the page, for clients that this process accepts; None without a page, or without them."""
+    websites: Websites
+    """Whose pages may play."""
 
     @property
     def page_port(self) -> int | None:
@@ -123,13 +126,15 @@ async def opened_ports(options: Options, counts: Counter[tuple[str, str]]) -> As
         proxied=options.proxy_protocol,
         trusted=options.trusted_proxy,
     )
+    websites = Websites(options.allow_origin, counts)
     page = await _open_page(options)
     shared = [] if options.port is None else await _open(options.port, options)
     if not (page and not entry.is_plain) and not (shared and options.web != NO_WEB):
-        yield Ports(page, shared, entry, None)
+        yield Ports(page, shared, entry, None, websites)
         return
     with closing(Passing()) as passing:
-        yield Ports(page, shared, entry, Page(passing, counts, options.trusted_proxy))
+        to_page = Page(passing, counts, options.trusted_proxy)
+        yield Ports(page, shared, entry, to_page, websites)
 
 
 async def _open_page(options: Options) -> Listeners:

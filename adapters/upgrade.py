@@ -5,8 +5,10 @@ trio-websocket, a browser is redirected to the page, any other client gets a sho
 connect, and nonsense gets an error. The head is parsed here; trio-websocket gets a plain one in its place.
 """
 
+import logging
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TypeAlias, cast
@@ -18,11 +20,12 @@ import trio_websocket
 from wsproto import ConnectionType, WSConnection
 from wsproto.events import BytesMessage, Ping, TextMessage
 
-from adapters.by_http import by_http
-from adapters.hosts import host_in
+from adapters.by_http import HSTS, by_http, with_hsts
 from adapters.websocket import LibraryStream, WebSocketTransport
 from adapters.wire import Wire
+from gateway.server.heads import TWO_LENGTHS, has_two_lengths, host_in, may_play
 from gateway.server.proxies import Network, client_behind, is_trusted
+from gateway.throttle import Throttle
 
 MESSAGE_LIMIT = 65_536
 """Bytes that a websocket message may have; the close code for more is 1009."""
@@ -30,6 +33,8 @@ FRAME_LIMIT = 1024
 """Frames that a websocket message may consist of; the close code for more is 1009."""
 HANDSHAKE_LIMIT = 60.0
 """Seconds for the library's part of a handshake."""
+LOG_PERIOD = 60.0
+"""Seconds between two lines of the log about pages of other websites."""
 
 _CHUNK = 4096
 _PARTS = 64
@@ -38,6 +43,11 @@ _HEAD_LIMIT = 16_384
 _METHODS = (b"GET", b"HEAD")
 _PROXIED = frozenset((b"forwarded", b"via", b"x-forwarded-for"))
 """Headers that only a proxy adds."""
+_FOREIGN = (
+    "A page of another website may not play here, unless the server is started with --allow-origin and the"
+    " page's origin, such as https://example.org; a bot needs no header Origin.\n"
+)
+_LONGEST_LOGGED = 100
 _KEY = re.compile(rb"[A-Za-z0-9+/]{22}==")
 """16 bytes in base64 (RFC 6455, 4.2.1)."""
 _BEARER = re.compile(rb"bearer +([^ ]+)", re.IGNORECASE)
@@ -45,6 +55,39 @@ _BEARER = re.compile(rb"bearer +([^ ]+)", re.IGNORECASE)
 
 Talk: TypeAlias = Callable[[WebSocketTransport, str], Awaitable[None]]
 """What to do with a websocket: gets the transport and the request's target, such as ``/?table=x``."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Websites:
+    """The websites whose pages may open a websocket: that of the request's own host, and some by name.
+
+    Otherwise any website could make the browser of whoever looks at it play here (RFC 6455, 10.2).
+    """
+
+    allowed: Collection[str] = ()
+    """Origins such as ``https://example.org``."""
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """How many pages were refused, as ``entry_refused`` and ``foreign_origin``."""
+    _log: Throttle = field(default_factory=lambda: Throttle(LOG_PERIOD))
+
+    def admit(self, origin: str, hosts: Iterable[str], address: str) -> bool:
+        """Return whether a page of the website `origin` may open a websocket; count and log one that may not.
+
+        Only what is no browser gives none. `hosts` are the names by which the request reached this server.
+        """
+        if not origin or may_play(origin, hosts, self.allowed):
+            return True
+        self.counts["entry_refused", "foreign_origin"] += 1
+        if self._log.passes(trio.current_time()):
+            website = origin[:_LONGEST_LOGGED]
+            logger.info(
+                "a page of the website %r, in a browser at %s, may not play here: see --allow-origin",
+                *(website, address or "nowhere"),
+                extra={"event": "foreign_origin", "website": website, "address": address},
+            )
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +105,8 @@ class Endpoint:
     """Takes requests that ask for no websocket, instead of an answer."""
     is_closed: Callable[[], bool] = lambda: False
     """Whether no websocket is opened any more."""
+    websites: Websites = field(default_factory=Websites)
+    """Whose pages may open a websocket."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +154,7 @@ async def serve_websocket(wire: Wire, endpoint: Endpoint) -> None:
             assert endpoint.pass_on is not None
             await endpoint.pass_on(wire, answer)
         else:
-            await wire.send_all(answer)
+            await wire.send_all(with_hsts(answer) if answer and wire.only_tls else answer)
     except* (trio.BrokenResourceError, trio.ClosedResourceError, trio_websocket.ConnectionClosed):
         pass
     finally:
@@ -143,7 +188,7 @@ async def _upgrade(wire: Wire, wanted: _Wanted, endpoint: Endpoint) -> None:
             websocket = None
             with trio.move_on_after(HANDSHAKE_LIMIT):
                 request = await _requested(nursery, feed, protocol)
-                websocket = await request.accept()
+                websocket = await request.accept(extra_headers=[HSTS] if wire.only_tls else [])
             if websocket is not None:
                 transport = WebSocketTransport(websocket, wire, feed)
                 transport.token = wanted.token
@@ -208,10 +253,16 @@ async def _answer(wire: Wire, endpoint: Endpoint) -> bytes | _Wanted | PlainRequ
         return _response(http, error.error_status_hint, f"{error}\n")
     if not isinstance(event, h11.Request):
         return b""
-    is_secure = wire.is_secure or _is_secure_before(event, wire.address, endpoint.trusted)
-    if endpoint.trusted:
+    if has_two_lengths(event.headers):
+        return _response(http, 400, f"{TWO_LENGTHS}\n")
+    is_secure, hosts = wire.is_secure, [_value(event, b"host")]
+    if is_trusted(wire.address, endpoint.trusted):
+        is_secure = is_secure or _value(event, b"x-forwarded-proto").lower() == "https"
+        hosts += [each.strip() for each in _value(event, b"x-forwarded-host").split(",")]
         wire.address = client_behind(wire.address, _value(event, b"x-forwarded-for"), endpoint.trusted)
     refusal = _refusal(event)
+    if refusal is None and not endpoint.websites.admit(_value(event, b"origin"), hosts, wire.address):
+        refusal = 403, _FOREIGN
     if refusal is None:
         return _Wanted(_handshake(event), http.trailing_data[0], _token(event))
     status, text = refusal
@@ -259,11 +310,6 @@ def _refusal(request: h11.Request) -> tuple[int, str] | None:
     if request.method != b"GET" or not _KEY.fullmatch(headers.get(b"sec-websocket-key", b"")):
         return 400, "This is no websocket handshake.\n"
     return None
-
-
-def _is_secure_before(request: h11.Request, peer: str, trusted: Sequence[Network]) -> bool:
-    """Whether a trusted proxy says that the client uses HTTPS."""
-    return is_trusted(peer, trusted) and _value(request, b"x-forwarded-proto").lower() == "https"
 
 
 def _value(request: h11.Request, header: bytes) -> str:

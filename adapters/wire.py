@@ -74,6 +74,7 @@ class Wire(trio.abc.Stream):
         "count_at",
         "heard",
         "limits",
+        "only_tls",
         "read_at",
     )
 
@@ -88,6 +89,8 @@ class Wire(trio.abc.Stream):
         """The client's host, an IP address. Empty where nobody knows."""
         self.limits = UNLIMITED
         """What is held against the client."""
+        self.only_tls = False
+        """Whether this client came by TLS to a server that takes no other (``--tls-only``)."""
         self.count_at: CountAt = count_nowhere
         """Is called with the client's origin once that is known; see `adapters.admission`."""
         self._socket: DirectSocket | TlsSocket = socket

@@ -1,3 +1,3 @@
 """A Connect-Four server that several dialects of client can play on together."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

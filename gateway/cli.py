@@ -61,7 +61,7 @@ from gateway.server.options import NO_WEB, PAGE
 from gateway.server.reloading import Reloads, reload_on_hangup
 
 if TYPE_CHECKING:
-    from adapters.web.process import Opened
+    from adapters.web.process import Opened, WebProcess
     from gateway.server.archive import Archive
 
 Fronts: TypeAlias = Sequence[tuple[Dialect, Front]]
@@ -165,16 +165,17 @@ async def _play(options: Options, core: _Core, stop: Stop) -> None:
         opened = [(PAGE, addresses_of(ports.page)), (METRICS, addresses_of(metrics))]
         opened += [(each.front_end.name, each.addresses()) for each in listening]
         opened += ports.opened(DIALECTS)
-        services: list[Service] = [_web(options, archive, ports, listening, hub)] if ports.page_port else []
-        if not services and options.web != NO_WEB:
+        web = _web(options, archive, ports, listening, hub) if ports.page_port else None
+        services: list[Service] = [] if web is None else [web]
+        if web is None and options.web != NO_WEB:
             say_that_there_is_no_page()
         listening += ports.listening(_serve_all(options, fronts, ports, hub), wired, limits)
         thinker = Thinker(options.house_workers, _terms(options))
         hub.engage(House(hub, nursery, thinker, options.house))
         nursery.start_soon(keep_alive)
         await nursery.start(reload_on_hangup, _reloads(accounts, hub, ports))
-        if isinstance(arrivals, TimedTurns):
-            services.append(_metrics(metrics, hub, arrivals, thinker, archive))
+        if options.metrics is not None:
+            services.append(_metrics(options, core, metrics, thinker, web))
         place = "nowhere" if archive is None else archive.opened.label
         started = partial(announce, opened, place, tls_only=options.tls_only)
         async with core.node:
@@ -207,17 +208,35 @@ async def _kept(options: Options, writer: Child | None) -> AsyncIterator["Archiv
 
 
 def _metrics(
+    options: Options,
+    core: _Core,
     listeners: Sequence[trio.SocketListener],
-    hub: Hub,
-    turns: TimedTurns,
     thinker: Thinker,
-    archive: "Archive | None",
+    web: "WebProcess | None",
 ) -> Service:
-    from gateway.server.metrics.families import CONTENT_TYPE, Sources, texts  # noqa: PLC0415  as above
+    from gateway.server.metrics import families  # noqa: PLC0415  as above
     from gateway.server.metrics.service import MetricsService  # noqa: PLC0415
 
-    sources = Sources(hub.feed.counts, Tally(hub.feed), turns, hub, thinker.waiting, archive)
-    return MetricsService(listeners, partial(texts, sources), CONTENT_TYPE)
+    hub, archive, turns = core.hub, core.archive, core.arrivals
+    assert isinstance(turns, TimedTurns)
+
+    def restarts() -> dict[str, int]:
+        found = {"house": thinker.lost}
+        found |= {} if archive is None else {"store": archive.restarts()}
+        return found if web is None else found | {"web": web.restarts}
+
+    sources = families.Sources(
+        hub,
+        Tally(hub.feed),
+        turns,
+        [each.name for each in DIALECTS],
+        thinker.waiting,
+        restarts,
+        archive,
+        None if web is None else web.requests,
+    )
+    texts, allowed = partial(families.texts, sources), options.allow_origin
+    return MetricsService(listeners, texts, families.CONTENT_TYPE, families.process_text, allowed)
 
 
 def _wired(
@@ -254,13 +273,13 @@ def _served(each: Dialect, front: Front, options: Options, limits: Admission, po
     """Return what serves a dialect's clients on a port of its own."""
     silence = limits.limits.request if each.scheme else SILENCE
     guard = partial(limits.guard, each.name, each.refusal)
-    return ports.entry.before(serving(front, options.trusted_proxy), silence, guard)
+    return ports.entry.before(serving(front, options.trusted_proxy, ports.websites), silence, guard)
 
 
 def _serve_all(options: Options, fronts: Fronts, ports: Ports, hub: Hub) -> Serve:
     """Return what serves the clients of the one port."""
     take = None if ports.to_page is None else ports.to_page.take
-    return sharing(fronts, options.trusted_proxy, take, lambda: hub.is_closed)
+    return sharing(fronts, options.trusted_proxy, take, lambda: hub.is_closed, ports.websites)
 
 
 def _web(
@@ -269,7 +288,7 @@ def _web(
     ports: Ports,
     listening: Sequence[Listening],
     hub: Hub,
-) -> Service:
+) -> "WebProcess":
     from adapters.web.link import Orders  # noqa: PLC0415  as above
     from adapters.web.process import WebProcess  # noqa: PLC0415
 
@@ -287,6 +306,8 @@ def _web(
         idle=options.idle,
         trusted=[str(each) for each in options.trusted_proxy],
         hosts=ports.hosts,
+        hsts=options.tls_only,
+        counting=options.metrics is not None,
     )
     sockets: list[Opened] = [*ports.for_web]
     if ports.to_page is not None:

@@ -26,6 +26,11 @@ class Histogram:
         self._counts[bisect_left(BOUNDS, seconds)] += 1
         self.total += seconds
 
+    def join(self, counts: Sequence[int], total: float) -> None:
+        """Add what another one counted. Raises ValueError if it has other intervals."""
+        self._counts = [ours + theirs for ours, theirs in zip(self._counts, counts, strict=True)]
+        self.total += total
+
     def counts(self) -> Sequence[int]:
         """Return how many there are in each interval, and in the last one."""
         return tuple(self._counts)

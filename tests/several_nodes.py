@@ -28,23 +28,28 @@ def await_line(output: IO[bytes], text: bytes) -> None:
 
 
 @contextmanager
-def registry() -> Iterator[str]:
-    """Run a registry of this test's own; give its URL."""
-    with TemporaryDirectory(prefix="c4", dir="/tmp") as path:
-        folder = Path(path)
-        with subprocess.Popen(own_registry.command(folder), stdout=subprocess.PIPE, bufsize=0) as process:
-            try:
-                assert process.stdout is not None
-                await_line(process.stdout, b"ready to accept connections")
-                yield own_registry.url(folder)
-            finally:
-                process.kill()
+def registry_in(folder: Path) -> Iterator[None]:
+    """Run a registry in a folder; it is killed at the end."""
+    with subprocess.Popen(own_registry.command(folder), stdout=subprocess.PIPE, bufsize=0) as process:
+        try:
+            assert process.stdout is not None
+            await_line(process.stdout, b"ready to accept connections")
+            yield
+        finally:
+            process.kill()
 
 
 @contextmanager
-def node(name: str, url: str, *options: str) -> Iterator[Served]:
+def registry() -> Iterator[str]:
+    """Run a registry of this test's own; give its URL."""
+    with TemporaryDirectory(prefix="c4", dir="/tmp") as path, registry_in(Path(path)):
+        yield own_registry.url(Path(path))
+
+
+@contextmanager
+def node(name: str, url: str, *options: str, addresses: int = 4) -> Iterator[Served]:
     command = [sys.executable, "-m", "gateway", "--cluster", url, "--node", name, "--web", "0", *EVERY_PORT]
-    with begun([*command, "--rounds", "1", *(options or ("--db", "none"))], 4) as gateway:
+    with begun([*command, "--rounds", "1", *(options or ("--db", "none"))], addresses) as gateway:
         yield gateway
 
 

@@ -92,7 +92,8 @@ def test_files_beside_the_database_outlive_a_container() -> None:
 
 def test_image_is_built_of_all_that_the_package_needs() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    needed = {"pyproject.toml", project["project"]["readme"], *project["project"]["license-files"]}
+    hook = project["tool"]["hatch"]["metadata"]["hooks"]["custom"]["path"]
+    needed = {"pyproject.toml", "README.md", hook, *project["project"]["license-files"]}
     needed |= {*project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]}
     copied = [line for line in image("COPY") if not line.startswith("--from")]
     assert {name for line in copied for name in line.split()[:-1]} == needed
@@ -262,7 +263,7 @@ def running(place: Path) -> list[str]:
 def test_backup_of_a_running_server_is_what_was_there_and_can_be_restored(tmp_path: Path) -> None:
     with begun(running(tmp_path), 1) as gateway:
         play(gateway, "ann")
-        shell(manual("VACUUM"), tmp_path)
+        shell(manual("c4gateway backup"), tmp_path)
         before = shell("c4gateway export --format jsonl", tmp_path)
         play(gateway, "bob")
         assert gateway.stop()[0] == 0
@@ -277,8 +278,10 @@ def test_backup_of_a_running_server_is_what_was_there_and_can_be_restored(tmp_pa
 
 
 def test_backup_where_there_is_no_database_fails_and_makes_none(tmp_path: Path) -> None:
-    done = subprocess.run(["bash", "-euc", manual("VACUUM")], cwd=tmp_path, capture_output=True, check=False)
-    assert done.returncode != 0
+    program = Path(sys.executable).with_name("c4gateway")
+    command = manual("c4gateway backup").replace("c4gateway", str(program), 1)
+    done = subprocess.run(["bash", "-euc", command], cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 1
     assert not [*tmp_path.iterdir()]
 
 

@@ -9,6 +9,7 @@ from served import ROOT
 
 from adapters.front_ends import DIALECTS
 from gateway.game.events import Objection
+from gateway.server.commands import EVERY
 from gateway.server.options import in_force
 
 DOCS = ROOT / "docs"
@@ -50,6 +51,17 @@ def test_each_option_is_in_the_table() -> None:
 def test_each_kind_of_refusal_is_among_the_metrics() -> None:
     (row,) = re.findall(r"^\| `c4gateway_refused_total` .*$", OPERATION, re.MULTILINE)
     assert set(re.findall(r"`(\w+)`", row)) >= {str(each.name).lower() for each in Objection}
+
+
+def test_runbook_names_commands_events_and_metrics_that_there_are() -> None:
+    runbook = OPERATION.partition("\n## Runbook\n")[2].partition("\n## ")[0]
+    assert set(re.findall(r"`c4gateway (\w+)", runbook)) <= {*EVERY}
+    named = set(re.findall(r"`([a-z0-9]+(?:_[a-z0-9]+)+)`", runbook))
+    known = first_cells(OPTIONS.partition("## The log")[2]) | first_cells(
+        OPERATION.partition("## Metrics")[2]
+    )
+    assert named
+    assert named <= known
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

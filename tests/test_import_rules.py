@@ -327,9 +327,9 @@ def test_wire_logs_know_games_and_events_alone() -> None:
     assert theirs("adapters.wire_log") <= PURE
 
 
-def test_hosts_know_nothing_of_ours() -> None:
-    assert ours("adapters.hosts") == set()
-    assert theirs("adapters.hosts") <= {"re", "ipaddress"}
+def test_heads_of_requests_know_nothing_of_ours() -> None:
+    assert ours("gateway.server.heads") == set()
+    assert theirs("gateway.server.heads") <= PURE | {"ipaddress"}
 
 
 def test_cells_know_the_board_alone() -> None:
@@ -535,10 +535,10 @@ def test_web_knows_the_store_and_no_dialect() -> None:
         "adapters.boundary",
         "adapters.by_http",
         "adapters.cells",
-        "adapters.hosts",
         "adapters.passing",
         "adapters.sockets",
         "gateway.server.accepting",
+        "gateway.server.heads",
         "gateway.server.limits",
         "gateway.game.board",
         "gateway.game.events",
@@ -547,6 +547,7 @@ def test_web_knows_the_store_and_no_dialect() -> None:
         "gateway.game.text",
         "gateway.processes",
         "gateway.server.logs",
+        "gateway.server.metrics.requests",
         "gateway.throttle",
     }
 

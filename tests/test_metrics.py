@@ -1,21 +1,26 @@
 """The metrics of a real server, after real games of all dialects."""
 
+import http.client
 import json
 import re
 import socket
 import time
 import urllib.error
 import urllib.request
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import certificates
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from scripted_clients import ArenaClient, Client, DroidconClient, Nac4Client, connected, play_out
 from served import EVERY_PORT, PATIENCE, Served, ran, served
+from several_nodes import HAS_REGISTRY, node, registry_in
 
+from conformance.lab.meters import has_proc
 from gateway import __version__
+from gateway.server import own_registry
 
 FIRST_WINS = (0, 1, 0, 1, 0, 1, 0)
 KINDS = ("nac4", "arena", "droidcon")
@@ -99,6 +104,55 @@ def test_slow_and_hostile_readers_cost_a_game_nothing() -> None:
         status, err = gateway.stop()
     assert status == 0
     assert "ERROR" not in err
+
+
+def test_requests_of_the_page_are_counted_in_the_process_that_plays_and_its_own_figures_are_there() -> None:
+    begun = time.time()
+    with served("--tcp", "0", "--web", "0", "--metrics", "0", addresses=3) as gateway:
+        for path, status in (("/", 200), ("/api/live", 200), ("/nowhere", 404)):
+            connection = http.client.HTTPConnection("127.0.0.1", gateway.port("page"), timeout=PATIENCE)
+            with closing(connection):
+                connection.request("GET", path)
+                assert connection.getresponse().status == status
+        give_up = time.monotonic() + PATIENCE
+        while (found := scraped(gateway)).get(("http_answers_total", "404", "page")) != 1:
+            assert time.monotonic() < give_up
+    assert (found["http_answers_total", "200", "page"], found["http_answers_total", "200", "live"]) == (1, 1)
+    assert found["http_answer_seconds_count", "page"] == 2
+    assert found["child_restarts_total", "web"] == found["draining",] == 0
+    if has_proc():
+        assert begun - 60 < found["process_start_time_seconds",] < begun + PATIENCE
+        assert found["process_open_fds",] < found["process_max_fds",]
+
+
+def cluster_of(node: Served) -> tuple[str | float, ...]:
+    """Return who pairs, and how many nodes, links and registries there are, as a node sees it."""
+    found = scraped(node)
+    (who,) = [key[1] for key, figure in found.items() if key[0] == "cluster_pairing" and figure]
+    return (who, *(found[f"cluster_{name}",] for name in ("nodes", "links", "registry_up")))
+
+
+def await_cluster(one: Served, other: Served, *either: str, registry_up: int) -> None:
+    """Wait until two nodes see each other, the registry as it is, and that these pair, in any order."""
+    give_up = time.monotonic() + PATIENCE
+    expected = sorted((who, 2, 1, registry_up) for who in either)
+    while sorted((cluster_of(one), cluster_of(other))) != expected:
+        assert time.monotonic() < give_up, (cluster_of(one), cluster_of(other))
+
+
+@pytest.mark.operation
+@pytest.mark.skipif(not HAS_REGISTRY, reason="there is no Redis here")
+def test_node_tells_who_pairs_whom_it_is_linked_with_and_whether_the_registry_answers() -> None:
+    options = ("--db", "none", "--metrics", "0")
+    with TemporaryDirectory(prefix="c4", dir="/tmp") as path, ExitStack() as stack:
+        folder = Path(path)
+        with registry_in(folder):
+            url = own_registry.url(folder)
+            one, other = (stack.enter_context(node(name, url, *options, addresses=5)) for name in "ab")
+            await_cluster(one, other, "this", "other", registry_up=1)
+        await_cluster(one, other, "alone", "alone", registry_up=0)
+        with registry_in(folder):
+            await_cluster(one, other, "this", "other", registry_up=1)
 
 
 def test_limits_of_the_page_are_counted_as_the_bots_are() -> None:

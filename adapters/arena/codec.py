@@ -32,6 +32,10 @@ BEFORE_TOKEN = re.compile(r"token|\\")
 """What a token follows in a client's text; escapes may spell the word."""
 
 
+_LIKE_JSON = re.compile(r'\s*\{\s*"')
+"""How a map begins in JSON, and hardly ever in EDN, where its keys are keywords."""
+
+
 class ArenaCodec:
     """The server's end of one connection."""
 
@@ -56,6 +60,8 @@ class ArenaCodec:
             case State():
                 before = _before_you(style, message.turn, message.moves, message.cells)
                 return f"{before}{message.you}{_behind_you(style, message.last_move, message.winner)}"
+            case Ignored(str(text)) if not self._is_set and _LIKE_JSON.match(text):
+                return _ignored(message, _JSON)  # PROTOCOL.md 2.5
             case Ignored():
                 return _ignored(message, style)
             case Disconnected():

@@ -32,7 +32,7 @@ Fields = Mapping[str, object]
 
 
 def read(text: str, hidden: str | None = None) -> tuple[Fields, Said]:
-    """Return the map that `text` is: strict JSON, else EDN. Raises WireError.
+    """Return the map that `text` is, in JSON, else in EDN. Raises WireError.
 
     A field's name may be a string or a keyword, which comes first; a keyword as a value becomes its name. The
     copy has ``...`` for the value of the field `hidden`.
@@ -70,10 +70,12 @@ def _read(text: str) -> tuple[object, Encoding]:
     if _is_long(text):
         raise ValueError("more values than are read")
     try:
-        value, end = _STRICT.raw_decode(text)
+        value, end = _DECODER.raw_decode(text)
     except json.JSONDecodeError:
         return edn.read(text), Encoding.EDN
     if end != len(text):
+        if value:
+            raise ValueError("something behind the value")  # PROTOCOL.md 2.8, though EDN may read it
         return edn.read(text), Encoding.EDN
     if _is_deep(text):
         raise ValueError("nested too deeply")
@@ -102,7 +104,10 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
 
 
-_STRICT = json.JSONDecoder(parse_constant=_refuse)  # 1e400 becomes infinity, which cannot be written
+_DECODER = json.JSONDecoder(
+    strict=False,  # PROTOCOL.md 2.8: control characters in strings are read
+    parse_constant=_refuse,  # 1e400 becomes infinity, which cannot be written
+)
 _COMPACT = json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":"))
 
 

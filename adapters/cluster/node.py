@@ -133,6 +133,11 @@ class ClusterNode:
         """Whether another node may have begun a game with a seat, which this one has not heard yet."""
         return self._matchmaker.is_reserved(seat)
 
+    @property
+    def nodes(self) -> int:
+        """How many nodes the registry named when it last answered, this one included."""
+        return len(self.membership.nodes)
+
     def condition(self) -> Mapping[str, object]:
         """Return how this node is connected, as JSON."""
         name, is_alone = (None, False) if self.pairs is None else (self.pairs[0], self.pairs[0] is None)

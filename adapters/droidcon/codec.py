@@ -9,11 +9,12 @@ import re
 from functools import cache, lru_cache
 from typing import assert_never
 
-from adapters.contract import WireError, to_column
+from adapters.contract import HangUp, WireError, to_column
 from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _BLANKS = re.compile("[ \t]+")
+_HTTP_REQUEST = re.compile(r"[^\s/]+ +\S+ +HTTP/[0-9.]+")
 _NO_UTF8 = re.compile("[\ud800-\udfff]")
 BEFORE_TOKEN = re.compile(r"^\s*NAME[ \t]+\S+[ \t]", re.IGNORECASE)
 """What a token follows in a line."""
@@ -73,6 +74,8 @@ class DroidconClientCodec:
 
 def _command(text: str) -> ClientMessage:
     line = _NO_UTF8.sub("\ufffd", text).strip()  # PROTOCOL.md 1.6 and 1.2
+    if _HTTP_REQUEST.fullmatch(line):  # PROTOCOL.md 1.10: lines of a website's choice would follow
+        raise HangUp("sent a request by HTTP")
     match _BLANKS.split(line):  # PROTOCOL.md 2.1
         case [command, *words] if command.upper() == "PUT":
             return Put(_column(words))

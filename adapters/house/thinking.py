@@ -81,7 +81,8 @@ class Thinker:
     def __init__(self, workers: int, terms: Terms) -> None:
         self._terms = terms
         self._pools = {kind: WorkerPool(workers) for kind in Kind}
-        self._lost = 0
+        self.lost = 0
+        """How often a worker was lost."""
         self._words = Throttle(LOG_PERIOD)
 
     def fits(self, engine: str, opponent: Opponent) -> bool:
@@ -134,12 +135,12 @@ class Thinker:
 
     def _log(self, engine: str, error: Exception) -> None:
         """Log now and then that a worker was lost: where none can be started, each move loses one."""
-        self._lost += 1
+        self.lost += 1
         if self._words.passes(trio.current_time()):
             logger.warning(
                 "a worker was lost while %s thought, %d times so far: %s",
-                *(engine, self._lost, error),
-                extra={"event": "worker_lost", "engine": engine, "times": self._lost, "error": str(error)},
+                *(engine, self.lost, error),
+                extra={"event": "worker_lost", "engine": engine, "times": self.lost, "error": str(error)},
             )
 
     def _time(self, rest: float | None) -> float:

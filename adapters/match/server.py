@@ -16,6 +16,7 @@ from adapters.match.tables import Door, Table, Tables
 from adapters.one_port import sharing
 from adapters.pacing import Turns
 from adapters.sockets import DirectSocket
+from adapters.upgrade import Websites
 from adapters.wire import Backlogs, Wire
 from gateway.game.clock import Terms
 from gateway.game.facts import Fact, GameStarted, Missed
@@ -74,7 +75,10 @@ class Server:
         door = Door(self._hub, name, partial(table.unreadable, side))
         fronts = [(each, each.front_end(door, self._options, None, None)) for each in DIALECTS]
         serve = partial(
-            serve_connection, name, sharing(fronts, (), None, lambda: self._hub.is_closed), self._wired
+            serve_connection,
+            name,
+            sharing(fronts, (), None, lambda: self._hub.is_closed, Websites()),
+            self._wired,
         )
         few = partial(_serve_few, serve, trio.Semaphore(CONNECTIONS))
         (listener,) = await open_port(0, [HOST])

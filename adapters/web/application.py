@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from adapters.web import api
 from adapters.web.api import Admin, as_json
@@ -24,14 +24,13 @@ from adapters.web.page import play, views
 from adapters.web.page.rendering import Renderer, reads_html
 from adapters.web.query import BadRequestError
 from adapters.web.site import Site
+from gateway.server.heads import NOT_KNOWN
+from gateway.server.metrics.requests import Requests, kind_of
 from gateway.store.errors import NotKeptError, StoreError
 from gateway.throttle import Throttle
 
 BODY_LIMIT = 1_024
 """Bytes of a request's body. No path needs one."""
-
-_NOT_KNOWN = "the server does not know this name; use localhost, or start it with --allow-origin http://NAME"
-"""The answer to a client that uses a foreign name."""
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +43,8 @@ class Application:
     ) -> None:
         """Show `site`; without `admin` the paths for the operator do not exist."""
         self._origins = origins or Origins()
+        self.requests = Requests()
+        """Those that were answered."""
         self._renderer = Renderer(site, play.DIALECT)
         self._words = Throttle(10.0)
         routes = [*api.routes(site, health, admin), *views.routes(site, self._renderer)]
@@ -56,16 +57,28 @@ class Application:
         scope["path"] = scope["raw_path"].decode("ascii") if "raw_path" in scope else "/"
         if scope["type"] == "http":
             request = Request(scope)
+            send = self._counting(scope["path"], send)
             send = self._origins.sharing(request, send)
             if response := self._at_once(request):
                 await response(scope, receive, send)
                 return
         await self._starlette(scope, receive, send)
 
+    def _counting(self, path: str, send: Send) -> Send:
+        """Return a `send` that counts the request when its answer begins: a stream of events has no end."""
+        begun = trio.current_time()
+
+        async def send_counted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self.requests.add(kind_of(path), message["status"], trio.current_time() - begun)
+            await send(message)
+
+        return send_counted
+
     def _at_once(self, request: Request) -> Response | None:
         """Return the answer to a request whose head decides it."""
         if not self._origins.knows(request):
-            return self._error(request, 421, _NOT_KNOWN)
+            return self._error(request, 421, NOT_KNOWN)
         if _body_is_too_large(dict(request.scope["headers"])):
             return self._error(request, 413, f"a body has {BODY_LIMIT} bytes at most")
         return self._origins.permission(request)

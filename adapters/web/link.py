@@ -13,6 +13,8 @@ from typing import Any, Literal, TypeAlias
 
 import trio
 
+from gateway.server.metrics.requests import Row
+
 LONGEST = 1 << 20
 """Bytes in a message."""
 _LENGTH = 4
@@ -47,8 +49,12 @@ class Orders:
     """As in `adapters.web.site.Site`."""
     trusted: Sequence[str] = ()
     """Networks of proxies, which have no limits by address."""
+    hsts: bool = False
+    """As in `adapters.web.server.Web`."""
     hosts: Sequence[str] = ()
     """The addresses at which the server accepts clients of the page and passes them on."""
+    counting: bool = False
+    """Whether the server wants to be told of answered requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +119,17 @@ class Reached:
     times: int
 
 
-Message: TypeAlias = Orders | Stop | Ask | Withdraw | Answer | Watch | Told | Reached
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Tells the server of the requests that were answered since the last such message."""
+
+    rows: Sequence[Row]
+
+
+Message: TypeAlias = Orders | Stop | Ask | Withdraw | Answer | Watch | Told | Reached | Answered
 KINDS: Mapping[str, Callable[..., Message]] = {
-    kind.__name__.lower(): kind for kind in (Orders, Stop, Ask, Withdraw, Answer, Watch, Told, Reached)
+    kind.__name__.lower(): kind
+    for kind in (Orders, Stop, Ask, Withdraw, Answer, Watch, Told, Reached, Answered)
 }
 
 

@@ -1,11 +1,8 @@
 """Which websites may read the server's answers, by the headers ``Origin`` and ``Host``.
 
-Knows headers; does not know the answers. The rules it keeps:
-
-- Only the API's readable paths and ``/healthz`` are shared, and only with the origins that the operator
-  named. A request that changes something is never shared.
-- A server that listens only on its own machine refuses foreign domain names. Otherwise a website could point
-  its name at this machine, and its pages could read the answers (DNS rebinding).
+Knows headers; does not know the answers. The rule it keeps: only the API's readable paths and ``/healthz``
+are shared, and only with the origins that the operator named. A request that changes something is never
+shared.
 """
 
 from dataclasses import dataclass
@@ -14,10 +11,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Send
 
-from adapters.hosts import host_in, is_domain
+from gateway.server.heads import ALL_ORIGINS, is_known
 
 _READS = ("GET", "HEAD")
-_ANY = "*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +27,7 @@ class Origins:
 
     def knows(self, request: Request) -> bool:
         """Return whether the header ``Host`` names this server."""
-        header = request.headers.get("host", "")
-        host = host_in(header)
-        if not self.is_local or not header:  # a browser always gives one
-            return True
-        if host is None:  # browsers take names for hosts that cannot be read here, such as ``a+b.example``
-            return False
-        if not is_domain(host):
-            return True
-        named = {host_in(origin.partition("://")[2]) for origin in self.allowed}
-        return host.lower() in named
+        return not self.is_local or is_known(request.headers.get("host", ""), self.allowed)
 
     def permission(self, request: Request) -> Response | None:
         """Return the answer to a preflight request; None for any other request."""
@@ -72,8 +59,8 @@ class Origins:
         return is_public and bool(self.allowed)
 
     def _headers(self, request: Request) -> dict[str, str]:
-        if _ANY in self.allowed:
-            return {"Access-Control-Allow-Origin": _ANY}
+        if ALL_ORIGINS in self.allowed:
+            return {"Access-Control-Allow-Origin": ALL_ORIGINS}
         origin = request.headers.get("origin", "")
         granted = {"Access-Control-Allow-Origin": origin} if origin in self.allowed else {}
         return {"Vary": "Origin", **granted}

@@ -17,11 +17,12 @@ from typing import Protocol
 
 import trio
 
-from adapters.web.link import Answer, Ask, Link, LinkError, Orders, Reached, Stop, Watch, Withdraw
+from adapters.web.link import Answer, Answered, Ask, Link, LinkError, Orders, Reached, Stop, Watch, Withdraw
 from adapters.web.live.sender import FactSender
 from gateway.hub.interfaces import HubForSubscribers
 from gateway.processes import Child, ended, started
 from gateway.server.limits import LIMITS
+from gateway.server.metrics.requests import Requests
 from gateway.store.clearing import Request
 from gateway.store.errors import NotKeptError, StoreError
 
@@ -78,6 +79,10 @@ class WebProcess:
         self._queue = queue
         self._clear = clear
         self._hub = hub
+        self.requests = Requests()
+        """Those that were answered, where the orders want them counted."""
+        self.restarts = 0
+        """How often a process had to follow another one."""
         self._stopping = trio.Event()
         self._requests: dict[int, Request] = {}
 
@@ -100,6 +105,7 @@ class WebProcess:
                 soon = min(soon + 1, len(PAUSES)) if trio.current_time() < begun + SOON else 1
                 with trio.move_on_after(PAUSES[soon - 1]):
                     await self._stopping.wait()
+                self.restarts += not self._stopping.is_set()
         finally:
             for listener in self._listeners:
                 listener.socket.close()
@@ -156,6 +162,8 @@ class WebProcess:
                             facts.want(number)
                         case Reached(str(limit), int(times)) if limit in LIMITS and times > 0:
                             self._hub.feed.counts[f"limit_{limit}", "page"] += times
+                        case Answered(rows):
+                            self.requests.join(rows)
                         case _:
                             raise LinkError(f"a {type(message).__name__} is not for the server")
                 nursery.cancel_scope.cancel()  # which withdraws open questions

@@ -4,7 +4,7 @@ Knows trio and the link. The rule it keeps: each question gets one answer, even 
 gone. A withdrawn question does too, because only the server knows whether the withdrawal came in time.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -12,7 +12,8 @@ from typing import Any
 
 import trio
 
-from adapters.web.link import Answer, Ask, Link, LinkError, Message, Reached, Watch, Withdraw
+from adapters.web.link import Answer, Answered, Ask, Link, LinkError, Message, Reached, Watch, Withdraw
+from gateway.server.metrics.requests import Row
 from gateway.store.errors import StoreError
 from gateway.store.records import Cleared
 
@@ -83,6 +84,10 @@ class Remote:
     async def reached(self, limit: str, times: int) -> None:
         """Tell that clients have reached a limit so often."""
         await self._say(Reached(limit, times))
+
+    async def answered(self, rows: Sequence[Row]) -> None:
+        """Tell of requests that were answered."""
+        await self._say(Answered(rows))
 
     async def _withdraw(self, number: int, given_up: trio.Event) -> None:
         await given_up.wait()

@@ -25,8 +25,9 @@ from hypercorn.typing import ConnectionState, LifespanState
 from starlette.types import ASGIApp, Message, Scope
 
 from adapters.boundary import guarded
-from adapters.by_http import by_http
+from adapters.by_http import HSTS, by_http, with_hsts
 from adapters.passing import PassedStream
+from gateway.server.heads import TWO_LENGTHS, has_two_lengths
 from gateway.store.errors import StoreError
 
 SEND_LIMIT = 30.0
@@ -54,11 +55,14 @@ logger = logging.getLogger(__name__)
 class Web:
     """Serves connections."""
 
-    def __init__(self, application: ASGIApp, seconds: float | None = None) -> None:
-        """A client has so many seconds for the head of a request, and for its body; or `IDLE_LIMIT`."""
+    def __init__(self, application: ASGIApp, seconds: float | None = None, *, hsts: bool = False) -> None:
+        """A client has so many seconds for the head of a request, and for its body; or `IDLE_LIMIT`.
+
+        With `hsts`, which is for servers that take clients by TLS alone, browsers are told to remember that.
+        """
         self._application = application
-        self._config = _config(seconds or IDLE_LIMIT)
-        self._config_for_one = _config(seconds or IDLE_LIMIT)
+        self._config = _config(seconds or IDLE_LIMIT, hsts=hsts)
+        self._config_for_one = _config(seconds or IDLE_LIMIT, hsts=hsts)
         self._config_for_one.keep_alive_max_requests = 1
         self._context = WorkerContext(None)
         self._connections: dict[Connection, None] = {}
@@ -85,6 +89,12 @@ class Web:
         if sum(each.waiting for each in self._connections) > ALL_WAITING:
             max(self._connections, key=lambda each: each.waiting).drop()
 
+    async def refuse(self, stream: Stream, text: str) -> None:
+        """Tell a client in a sentence why it is not served."""
+        with trio.move_on_after(PARTING), suppress(trio.BrokenResourceError):
+            await stream.send_all(_by_http("503 Service Unavailable", text, self._config))
+            await _part(stream)
+
     async def stop(self) -> None:
         """Let every connection finish its answer and end."""
         await self._context.terminated.set()
@@ -97,7 +107,7 @@ class Connection:
         self,
         stream: Stream,
         application: ASGIApp,
-        config: Config,
+        config: "_Config",
         context: WorkerContext,
         grown: Callable[[], object],
     ) -> None:
@@ -111,6 +121,7 @@ class Connection:
         self._is_idle = True
         self._is_gone = False
         """Whether nothing can be sent any more."""
+        self._config = config
         self._limit = config.keep_alive_timeout
         self._reading = trio.CancelScope(deadline=trio.current_time() + self._limit)
         self._life = trio.CancelScope()
@@ -235,14 +246,8 @@ class Connection:
         """Tell a client that sent a part of a head, and no more in time."""
         late = trio.current_time() >= self._reading.deadline
         if late and self._is_idle and self._protocol.connection.trailing_data[0]:
-            await self._send_data(by_http("408 Request Timeout", "The request did not come in time."))
-
-
-async def refuse(stream: Stream, text: str) -> None:
-    """Tell a client in a sentence why it is not served."""
-    with trio.move_on_after(PARTING), suppress(trio.BrokenResourceError):
-        await stream.send_all(by_http("503 Service Unavailable", text))
-        await _part(stream)
+            text = "The request did not come in time."
+            await self._send_data(_by_http("408 Request Timeout", text, self._config))
 
 
 async def _part(stream: Stream) -> None:
@@ -262,7 +267,11 @@ class OnlyHttp11(h11.Connection):
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
         """Return the next event. Raises h11.RemoteProtocolError for a refused request."""
         event = super().next_event()
-        return _without_offers(event) if isinstance(event, h11.Request) else event
+        if not isinstance(event, h11.Request):
+            return event
+        if has_two_lengths(event.headers):
+            raise h11.RemoteProtocolError(TWO_LENGTHS, error_status_hint=400)
+        return _without_offers(event)
 
 
 def _without_offers(request: h11.Request) -> h11.Request:
@@ -279,8 +288,24 @@ def _without_offers(request: h11.Request) -> h11.Request:
     )
 
 
-def _config(seconds: float) -> Config:
-    config = Config()
+class _Config(Config):
+    """What hypercorn's protocol is to do."""
+
+    hsts = False
+
+    def response_headers(self, protocol: str) -> list[tuple[bytes, bytes]]:
+        """Return the headers of every answer, errors too."""
+        return [*super().response_headers(protocol), *([HSTS] if self.hsts else [])]
+
+
+def _by_http(status: str, text: str, config: _Config) -> bytes:
+    answer = by_http(status, text)
+    return with_hsts(answer) if config.hsts else answer
+
+
+def _config(seconds: float, *, hsts: bool) -> _Config:
+    config = _Config()
+    config.hsts = hsts
     config.keep_alive_timeout = seconds  # ours: hypercorn's protocol has none
     config.errorlog = logger
     config.include_server_header = False

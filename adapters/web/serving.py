@@ -12,7 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_network
 
 import trio
 
@@ -27,20 +27,22 @@ from adapters.web.live.live import Live
 from adapters.web.origins import Origins
 from adapters.web.perfect import Perfect, Solver
 from adapters.web.remote import Remote
-from adapters.web.server import Stream, Web, refuse
+from adapters.web.server import Stream, Web
 from adapters.web.site import Front, Site
 from adapters.web.streaming import Threads
 from gateway.processes import give_way
 from gateway.server.accepting import PAUSE, Troubles, room_for_connections, watch
+from gateway.server.heads import are_loopback
 from gateway.server.limits import doors
 from gateway.server.logs import set_up_logging
+from gateway.server.metrics.requests import Requests
 from gateway.store.database import Database, Place, open_again
 from gateway.store.reader import Reader
 
 NICENESS = 15
 """The niceness of this process: play and storing come first on a shared processor."""
 PERIOD = 1.0
-"""Seconds, at least, between two times when the server is told how often limits were reached."""
+"""Seconds, at least, between two times when the server is told of limits or of requests."""
 MOST = 1024
 """Connections at once. A further client waits for one to end, or replaces an idle one."""
 
@@ -94,7 +96,9 @@ class Serving:
             reader, Threads(), self._live, fronts, tuple(orders.house), idle=orders.idle, perfect=perfect
         )
         origins = Origins(frozenset(orders.origins), is_local=is_local)
-        self._web = Web(Application(site, health, admin, origins), orders.request)
+        application = Application(site, health, admin, origins)
+        self._requests = application.requests if orders.counting else None
+        self._web = Web(application, orders.request, hsts=orders.hsts)
         self._reached = trio.lowlevel.ParkingLot()
         self._admission = Admission(
             doors(0, *orders.limits),
@@ -112,6 +116,8 @@ class Serving:
             nursery.start_soon(self._live.run)
             nursery.start_soon(self._solver.run)
             nursery.start_soon(self._tell_of_limits)
+            if self._requests is not None:
+                nursery.start_soon(self._tell_of_requests, self._requests)
             async with trio.open_nursery() as connections:
                 with self._accepting:
                     paused = partial(self._admission.count, "limit_system", "page")
@@ -151,10 +157,17 @@ class Serving:
                 await self._remote.reached(what.removeprefix("limit_"), times)
             await trio.sleep(PERIOD)
 
+    async def _tell_of_requests(self, requests: Requests) -> None:
+        """Tell the server which requests were answered, once in a while."""
+        while True:
+            await trio.sleep(PERIOD)
+            if rows := requests.take():
+                await self._remote.answered(rows)
+
     async def _serve_one(self, stream: Stream) -> None:
         try:
             visit = self._admission.visit("page", _address_of(stream))
-            await self._admission.let_in(visit, stream, self._web.serve, refuse)
+            await self._admission.let_in(visit, stream, self._web.serve, self._web.refuse)
         finally:
             stream.socket.close()
             self._room.release()
@@ -232,7 +245,7 @@ def places() -> int:
 
 def _is_local(orders: Orders, listeners: Sequence[socket.socket]) -> bool:
     hosts = [each.getsockname()[0] for each in listeners if not _passes_on(each)]
-    return all(ip_address(each.partition("%")[0]).is_loopback for each in (*hosts, *orders.hosts))
+    return are_loopback((*hosts, *orders.hosts))
 
 
 def _passes_on(sock: socket.socket) -> bool:

@@ -121,6 +121,10 @@ class Cluster(Protocol):
     def elsewhere(self) -> Elsewhere:
         """What is on on the other nodes."""
 
+    @property
+    def nodes(self) -> int:
+        """How many nodes the registry named when it last answered, this one included."""
+
     def condition(self) -> Mapping[str, object]:
         """Return how this node is connected, as JSON."""
 
@@ -150,6 +154,17 @@ class HubForSubscribers(Protocol):
 
     def snapshot(self, now: float, seats: Iterable[Seat] | None = None) -> Snapshot:
         """Return all that is on, or the part of it that is of `seats`. MUST NOT be called by `wake`."""
+
+
+class HubForMetrics(HubForSubscribers, Protocol):
+    """What those need who count."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nobody is let in any more."""
+
+    def __len__(self) -> int:
+        """Return how many players are here, whatever they do."""
 
 
 class HubForNodes(HubForSubscribers, Protocol):

@@ -4,6 +4,7 @@ Knows both, and the wall clock. Does not know options, nor what else is done wit
 """
 
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -34,6 +35,10 @@ class Archive:
     """Games that are not stored yet."""
     commits: Histogram
     """How long it took to store some."""
+    errors: Counter[str]
+    """How often the database failed, by kind, as `gateway.store.batcher.Batcher.errors`."""
+    restarts: Callable[[], int]
+    """Returns how often the process that writes was started again."""
     clear: Callable[[], Request]
     """Asks for all games and players to be removed. Raises StoreError, as its request does."""
 
@@ -87,7 +92,15 @@ async def keeping(
         async with trio.open_nursery() as nursery:
             nursery.start_soon(batcher.run)
             try:
-                yield Archive(results, opened, batcher.open, batcher.commits, batcher.clear)
+                yield Archive(
+                    results,
+                    opened,
+                    batcher.open,
+                    batcher.commits,
+                    batcher.errors,
+                    lambda: process.restarts,
+                    batcher.clear,
+                )
             finally:
                 await batcher.close()
     finally:

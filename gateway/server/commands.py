@@ -12,7 +12,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9.+_-]*")
 _POSTGRESQL = ("postgresql", "postgres")
 _OTHERS = ("sqlite", "file", "mysql", "mariadb", "oracle", "mssql")
 """Databases that a scheme alone names, even if no // follows."""
-COMMANDS = ("standings", "games", "show", "export", "import", "recount", "void", "rename")
+COMMANDS = ("standings", "games", "show", "export", "import", "backup", "recount", "void", "rename")
 """Commands on what was kept; the first argument names one of them."""
 ANALYSIS = "analyse"
 """The command on a position."""

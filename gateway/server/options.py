@@ -20,7 +20,9 @@ from gateway.server import (
 from gateway.server.activation import handed_over
 from gateway.server.arguments import Description, Options, Parser, listed, number
 from gateway.server.commands import DATABASE, database
+from gateway.server.heads import ALL_ORIGINS
 from gateway.server.settings import Settings
+from gateway.store import VERSION
 
 DESCRIPTION = """\
 A Connect-Four server for bots. It speaks several dialects at once, and bots of different dialects play
@@ -41,6 +43,7 @@ Results are kept in a database. Other commands read it, also while the server ru
   c4gateway show GAME          one game, and why it ended as it did; or --last --player NAME
   c4gateway export             games, as csv, jsonl, pgn, or a line of digits each
   c4gateway import FILE        store the games of an export here too
+  c4gateway backup FILE        copy the database to a new file, also while the server runs (SQLite)
   c4gateway recount            compute totals and ratings again from the games
   c4gateway void GAME          keep a game, but let it count no more
   c4gateway rename OLD NEW     give a player another name in all stored games
@@ -77,7 +80,6 @@ NO_WEB = -1
 """What stands for a port where no page is wanted."""
 ANY_PORT = "env"
 """What stands for the port that the environment names, as hosting services do it."""
-ALL_ORIGINS = "*"
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?")
 
 
@@ -143,8 +145,6 @@ def _take_sockets(parser: Parser, options: Options, dialects: Sequence[Descripti
 def _settle_web(parser: Parser, settled: Settings) -> None:
     """Refuse what contradicts on the command line, and a token that nobody can send."""
     options = settled.options
-    if options.web == NO_WEB and settled.is_typed("allow_origin"):
-        parser.error("--allow-origin is of no use with --no-web")
     cause = "--no-web" if options.web == NO_WEB else f"--db {NOWHERE}" if options.db is None else None
     if cause is not None:
         if settled.is_typed("admin_token"):
@@ -194,7 +194,9 @@ def _parser(dialects: Sequence[Description]) -> Parser:
     log.add_argument("--log-json", action="store_true", help="log one JSON object a line")
     metrics.add_options(parser.add_argument_group("what can be measured"))
     settings.add_options(parser)
-    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    parser.add_argument(
+        "--version", action="version", version=f"%(prog)s {__version__}, database version {VERSION}"
+    )
     return parser
 
 
@@ -249,8 +251,8 @@ def _add_web(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="ORIGIN",
-        help="let pages of this website, such as https://example.org, read the JSON in a browser;"
-        f" may be given several times; {ALL_ORIGINS} for all",
+        help="let pages of this website, such as https://example.org, read the JSON in a browser and play;"
+        f" may be given several times; {ALL_ORIGINS}: pages of all may read, but not play",
     )
     group.add_argument(
         "--admin-token",

@@ -53,6 +53,7 @@ def _parser() -> Parser:
         ("show", "one game, and what was said in it", _add_show),
         ("export", "games, for other programs", _add_export),
         ("import", "store the games of an export here too", _add_import),
+        ("backup", "copy an SQLite database to a new file, also while a server writes to it", _add_backup),
         ("recount", "compute all totals and ratings again from the games", _add_recount),
         ("void", "let a game count no more; it is kept", _add_void),
         ("rename", "give a player another name in all stored games", _add_rename),
@@ -143,6 +144,11 @@ def _add_filter(parser: argparse.ArgumentParser) -> None:
 def _add_import(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="what export --format jsonl wrote")
     parser.set_defaults(text=_import)
+
+
+def _add_backup(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="where the copy is to be; no such file may be there yet")
+    parser.set_defaults(text=lambda given: commands.backup(given.db, given.file))
 
 
 def _add_recount(parser: argparse.ArgumentParser) -> None:

@@ -13,3 +13,6 @@ games in batches, and `open_games` knows who waits for them; `games` and `statis
 Only what is imported from here costs anything: SQLAlchemy takes 0.2 s to import, so the process that plays
 never does, and nothing outside this package imports it.
 """
+
+VERSION = 3
+"""The version of the tables that `schema` describes, and to which `migrations` lead."""

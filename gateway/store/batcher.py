@@ -16,7 +16,7 @@ Knows trio and a `Store`; does not know databases or processes. The rules it kee
 """
 
 import logging
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -119,6 +119,8 @@ class Batcher:
         self.open = OpenGames(self._bounds.patience, pace.remind)
         self.commits = Histogram()
         """How long batches took to be stored, those that failed left out."""
+        self.errors = Counter(passing=0, refused=0, tidying=0)
+        """How often a write failed and was tried again, something was refused for good, tidying up failed."""
         self._came, self._ended = trio.Event(), trio.Event()
         self._tidy_at = trio.current_time()
         self._outage = Outage(pace.remind)
@@ -233,11 +235,13 @@ class Batcher:
         try:
             otherwise = await self._store.write(batch)
         except _PASSING as error:
+            self.errors["passing"] += 1
             self._outage.failed(error, self.open.waiting, trio.current_time())
             await trio.sleep(self._pace.retry)
         except Exception as error:  # a part of the batch is at fault
             parts = _parts(batch)
             if not parts:
+                self.errors["refused"] += 1
                 _say_not_storable("a result" if batch.games else "evidence", error)
                 self._give_up(batch.games, len(batch.evidence))
                 await self._settle(batch)
@@ -271,6 +275,7 @@ class Batcher:
         try:
             return await self._store.tidy()
         except Exception as error:  # games are stored all the same
+            self.errors["tidying"] += 1
             about = {"event": "not_tidied", "error": str(error)}
             logger.warning("the database could not be tidied up: %s", error, extra=about)
             return False

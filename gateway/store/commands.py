@@ -12,7 +12,7 @@ from gateway.game.board import COLUMNS, ROWS, Board
 from gateway.game.ids import GameId
 from gateway.game.text import json_text, printable
 from gateway.store import games, objects, statistics, storing
-from gateway.store.database import Database
+from gateway.store.database import Database, back_up
 from gateway.store.errors import StoreError
 from gateway.store.evidence import Exchange
 from gateway.store.formats import jsonl, pgn, sheet
@@ -85,6 +85,12 @@ def show(database: Database, game: GameId) -> Iterator[str]:
 def export(database: Database, form: str, wanted: Filter) -> Iterator[str]:
     """Yield the games in one of `FORMATS`, the oldest first, a page of them in memory at most."""
     yield from FORMATS[form](games.every(database.reading, wanted))
+
+
+def backup(where: str, target: str) -> Iterator[str]:
+    """Copy a database of SQLite's to a new file; say what is in it."""
+    count, size = back_up(where, target)
+    yield f"{printable(target)}: {_plural(count, 'game')}, {size / 1e6:.1f} MB\n"
 
 
 def recount(database: Database) -> Iterator[str]:

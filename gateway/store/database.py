@@ -16,9 +16,9 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, 
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import QueuePool
 
-from gateway.store import sqlite
+from gateway.store import VERSION, sqlite
 from gateway.store.errors import StoreError
-from gateway.store.schema import VERSION, bring_up_to_date, next_run, schema_version, version_of
+from gateway.store.schema import bring_up_to_date, next_run, schema_version, version_of
 
 PATIENCE = 1.0
 """Seconds that a statement waits for another process's lock."""
@@ -128,6 +128,26 @@ def open_to_read(where: str) -> Database:
         with _closed_on_error(database), database.reading() as connection:
             _require(version_of(connection), where)
     return database
+
+
+def back_up(where: str, target: str) -> tuple[int, int]:
+    """Copy the database, of this version or an older one, to a new file; return its games and its bytes.
+
+    Servers may write to the database meanwhile. Raises `StoreError`, and then leaves no file at `target`.
+    """
+    if _is_url(where):
+        raise StoreError(
+            "PostgreSQL has its own command for that: pg_dump --format custom --file FILE --dbname URL,"
+            " with the password in the environment variable PGPASSWORD"
+        )
+    with _in_one_line(where):
+        sqlite.check(_path(where), VERSION)
+    source, new = _path(where), _path(target)
+    try:
+        return sqlite.copy(source, new)
+    except (sqlite3.Error, OSError) as error:
+        cause = getattr(error, "strerror", None) or error
+        raise StoreError(f"{source} was not copied to {new}: {cause}") from error
 
 
 def open_again(place: Place) -> Database:

@@ -62,6 +62,8 @@ class StoreProcess:
         self._patience = patience
         self._process: subprocess.Popen[bytes] | None = None
         self._stream: trio.SocketStream | None = None
+        self.restarts = 0
+        """How often a process was started because there was none any more."""
 
     @property
     def pid(self) -> int | None:
@@ -133,6 +135,7 @@ class StoreProcess:
         return marshal.loads(heard[4:])
 
     async def _start_again(self) -> None:
+        self.restarts += 1
         try:
             await self._start(None, STARTING)
         except OSError as error:

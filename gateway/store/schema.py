@@ -37,9 +37,6 @@ from sqlalchemy.engine import Dialect
 from gateway.game.ids import RUNS
 from gateway.store.migrations import MIGRATIONS, Migration
 
-VERSION = len(MIGRATIONS) + 1
-"""The version of the tables that this module describes."""
-
 _ESCAPE = "\N{SYMBOL FOR NULL}"
 
 metadata = MetaData()

@@ -7,6 +7,8 @@ this process has in use is not to be looked at so: to close it would drop SQLite
 
 import os
 import sqlite3
+import tempfile
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -71,6 +73,48 @@ def connect(path: Path, patience: float) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def copy(source: Path, target: Path) -> tuple[int, int]:
+    """Copy the database at `source`, as it is at one moment, to a new file; return its games and its bytes.
+
+    The file is at `target` once it is whole, checked and on disk. Raises `StoreError`, OSError or
+    sqlite3.Error, and then leaves none.
+    """
+    if not target.parent.is_dir():
+        raise StoreError(f"{target.parent} is not a directory")
+    _require_free(target)
+    descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with closing(sqlite3.connect(f"{source.as_uri()}?mode=rw", uri=True, isolation_level=None)) as found:
+            found.execute("VACUUM INTO ?", (name,))
+        with closing(sqlite3.connect(f"{Path(name).as_uri()}?mode=ro", uri=True)) as made:
+            (verdict,) = made.execute("PRAGMA integrity_check(1)").fetchone()
+            if verdict != "ok":
+                raise StoreError(f"{source} is damaged: {verdict}")
+            (games,) = made.execute("SELECT count(*) FROM games").fetchone()
+        os.fchmod(descriptor, source.stat().st_mode & 0o777)
+        os.fsync(descriptor)
+        size = os.fstat(descriptor).st_size
+        _require_free(target)
+        os.rename(name, target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(name)
+        raise
+    finally:
+        os.close(descriptor)
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)  # so that the name, too, outlives a crash of the machine
+    finally:
+        os.close(folder)
+    return games, size
+
+
+def _require_free(target: Path) -> None:
+    if os.path.lexists(target):
+        raise StoreError(f"{target} is there already; give the name of a new file")
 
 
 def identity(path: Path) -> Identity | None:

@@ -85,6 +85,16 @@ async def test_where_the_dialect_has_no_word_http_says_why() -> None:
         assert b"Content-Length: %d\r\n" % len(body) in head
 
 
+async def test_answer_by_http_keeps_browsers_with_tls_where_there_is_nothing_else() -> None:
+    client, server = trio.testing.memory_stream_pair()
+    wire = wired(server)
+    wire.only_tls = True
+    await client.send_eof()
+    await Admission(Doors(0), Counter()).guard("toy", b"", Wire.linger)(wire)
+    heard = await drained(client)
+    assert heard.startswith(b"HTTP/1.1 503 Service Unavailable\r\nstrict-transport-security: max-age=")
+
+
 @pytest.mark.parametrize(
     ("begin", "heard"),
     [

@@ -17,6 +17,7 @@ from wires import wired
 from adapters.boundary import serve_connection
 from adapters.entry import Entry
 from adapters.page import SHARES, Page
+from adapters.wire import Wire
 from gateway.server.certificates import Certificate
 from gateway.server.proxies import Network
 
@@ -125,14 +126,22 @@ async def test_client_that_does_not_read_makes_the_page_wait(files: certificates
         await trio.aclose_forcefully(client)
 
 
-async def test_page_that_takes_nobody_is_busy_and_that_is_counted() -> None:
+@pytest.mark.parametrize("only_tls", [True, False])
+async def test_page_that_takes_nobody_is_busy_and_that_is_counted(only_tls: bool) -> None:
     counts: Counter[tuple[str, str]] = Counter()
     page = Page(Process(fails=True), counts)
+
+    async def serve(wire: Wire) -> None:
+        wire.only_tls = only_tls
+        await page.serve(wire)
+
     async with sockets() as (server, client), trio.open_nursery() as nursery:
-        nursery.start_soon(serve_connection, "page", page.serve, wired, server)
+        nursery.start_soon(serve_connection, "page", serve, wired, server)
         await client.send_all(b"GET / HTTP/1.1\r\n")
         await client.send_eof()
-        assert (await drained(client)).startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+        heard = await drained(client)
+        assert heard.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
+        assert (b"\r\nstrict-transport-security: " in heard) == only_tls
     assert counts == {("page_refused", ""): 1}
 
 

@@ -3,6 +3,7 @@
 import gc
 import logging
 import weakref
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -23,6 +24,7 @@ from adapters.upgrade import (
     MESSAGE_LIMIT,
     Endpoint,
     Talk,
+    Websites,
     serve_websocket,
     wanted_place,
 )
@@ -90,6 +92,80 @@ async def answer(request: bytes, page: int | None = None) -> tuple[int, dict[str
     headers = dict(line.lower().split(": ", 1) for line in lines)
     assert status.startswith("HTTP/1.1 ")
     return int(status.split()[1]), headers, body
+
+
+# Pages of websites.
+
+
+def from_page(*origins: str) -> bytes:
+    lines = "".join(f"Origin: {origin}\r\n" for origin in origins)
+    return HANDSHAKE.removesuffix(b"\r\n") + f"{lines}\r\n".encode("latin-1")
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("origins", [(), ("",), ("http://localhost:3000",), ("http://[::1]",)])
+async def test_page_of_this_machine_and_what_is_no_page_get_a_websocket(origins: tuple[str, ...]) -> None:
+    async with at_the_door() as (client, _):
+        await client.send_all(from_page(*origins))
+        assert (await until(client, b"\r\n\r\n")).startswith(b"HTTP/1.1 101 ")
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize(
+    "origins", [("http://evil.example",), ("null",), ("http://localhost", "http://evil.example"), ("\xe4",)]
+)
+async def test_page_of_another_website_gets_none_and_hears_how_it_could(origins: tuple[str, ...]) -> None:
+    status, headers, body = await answer(from_page(*origins))
+    assert (status, headers["connection"]) == (403, "close")
+    assert "--allow-origin" in body
+    assert body.count("\n") == 1
+
+
+@pytest.mark.trio
+async def test_pages_that_are_refused_are_counted_and_logged_once_in_a_while(
+    caplog: pytest.LogCaptureFixture, autojump_clock: trio.testing.MockClock
+) -> None:
+    caplog.set_level(logging.INFO)
+    counts = Counter[tuple[str, str]]()
+    endpoint = Endpoint(echo, PAGE, websites=Websites(["https://c4.example", "*"], counts))
+    for pause in (0.0, 1.0, 60.0):
+        await trio.sleep(pause)
+        client, server = trio.testing.memory_stream_pair()
+        await client.send_all(from_page("http://evil.example/" + "x" * 200))
+        await client.send_eof()
+        await serve_websocket(wired(server), endpoint)
+    assert counts == {("entry_refused", "foreign_origin"): 3}
+    assert [record.levelname for record in caplog.records] == ["INFO"] * 2
+    assert "'http://evil.example/xxx" in caplog.text
+    assert "x" * 100 not in caplog.text
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("request_", [b"POST / HTTP/1.1\r\nHost: x\r\n\r\n", HANDSHAKE])
+async def test_request_with_two_lengths_is_refused_and_nothing_behind_it_read(request_: bytes) -> None:
+    lengths = b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+    status, headers, body = await answer(request_.removesuffix(b"\r\n") + lengths + HANDSHAKE)
+    assert (status, headers["connection"]) == (400, "close")
+    assert body == "a request has Content-Length or Transfer-Encoding, not both\n"
+
+
+@pytest.mark.trio
+@pytest.mark.parametrize("only_tls", [True, False])
+@pytest.mark.parametrize(
+    "begun", [b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", HANDSHAKE, from_page("null"), b"x\r\n\r\n"]
+)
+async def test_browser_is_told_to_stay_with_tls_where_there_is_nothing_else(
+    begun: bytes, only_tls: bool
+) -> None:
+    client, server = trio.testing.memory_stream_pair()
+    wire = wired(server)
+    wire.only_tls = only_tls
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(serve_websocket, wire, Endpoint(echo, PAGE))
+        await client.send_all(begun)
+        head = await until(client, b"\r\n\r\n")
+        await client.aclose()
+    assert (b"\r\nstrict-transport-security: max-age=" in head.lower()) == only_tls
 
 
 # Pages.

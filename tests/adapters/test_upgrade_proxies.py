@@ -84,3 +84,24 @@ async def test_request_that_is_passed_on_says_how_its_client_came(peer: str, is_
     await answer(endpoint, peer, "X-Forwarded-Proto: https\r\nX-Forwarded-For: 203.0.113.7\r\n")
     ((_, found, is_single),) = [(each.begun, each.is_secure, each.is_single) for each in requests]
     assert (found, is_single) == (is_secure, True)
+
+
+@pytest.mark.parametrize(
+    ("peer", "named", "opens"),
+    [
+        ("10.0.0.1", "bots.example", True),
+        ("10.0.0.1", "bots.example, inner.example", True),
+        ("10.0.0.1", "inner.example", False),
+        ("192.0.2.1", "bots.example", False),
+    ],
+)
+async def test_trusted_proxy_says_by_which_name_a_page_came(peer: str, named: str, opens: bool) -> None:
+    opened: list[str] = []
+
+    async def talk(transport: WebSocketTransport, target: str) -> None:
+        opened.append(target)
+        await transport.close(Farewell())
+
+    headers = f"Origin: https://bots.example\r\nX-Forwarded-Host: {named}\r\n"
+    heard = await answer(Endpoint(talk, "", trusted=TRUSTED), peer, headers + WEBSOCKET)
+    assert (opened, heard[9:12]) == ((["/"], b"101") if opens else ([], b"403"))

@@ -13,6 +13,16 @@ def test_duration_is_in_the_interval_whose_end_it_does_not_exceed(seconds: float
     assert durations.total == seconds
 
 
+def test_what_another_one_counted_is_added_interval_by_interval() -> None:
+    ours, theirs = Histogram(), Histogram()
+    for durations, seconds in ((ours, 0.0), (theirs, 0.0), (theirs, 9.0)):
+        durations.add(seconds)
+    ours.join(theirs.counts(), theirs.total)
+    assert (ours.counts()[0], ours.counts()[-1], ours.total) == (2, 1, 9.0)
+    with pytest.raises(ValueError, match="shorter"):
+        ours.join(theirs.counts()[1:], 0.0)
+
+
 def test_what_is_kept_does_not_grow() -> None:
     durations = Histogram()
     for _ in range(1000):

@@ -15,10 +15,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import Response
 
-from adapters.hosts import host_in, port_in
 from adapters.web.page.assets import assets
 from adapters.web.page.words import FILTERS
 from adapters.web.site import Front, Site
+from gateway.server.heads import host_in, port_in
 
 HEADERS = {
     "Cache-Control": "no-store",

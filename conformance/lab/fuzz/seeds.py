@@ -42,6 +42,7 @@ _MESSAGES: Mapping[str, Sequence[str]] = {
         dumps({"type": "state", "turn": 1, "moves": [3], "state": [0] * 42, "you": 1, "last-move": 3}),
         '{:msg {:a 1}, :type "ignored", :reason "x"}',
         '{"type":"end"}',
+        '{"type":"start","id":"t\tab"}',
     ),
     "droidcon": ("PUT 3\n", "Error INVALID_COMMAND\n", "YOUR_MOVE\n", "NAME a b\nJOIN x y\r\n"),
 }

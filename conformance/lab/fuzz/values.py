@@ -9,13 +9,13 @@ import zlib
 from contextlib import suppress
 from typing import Any
 
-from adapters.hosts import host_in, is_domain
 from adapters.web.link import LinkError, Told, decode
 from adapters.web.live.model import Model
 from adapters.web.live.rows import read
 from adapters.web.query import FILTERS, PAGING, BadRequestError, parameters, part, wanted
 from gateway.game.encoding import EncodingError, decode_command, decode_event
 from gateway.game.encoding import encode as encode_value
+from gateway.server.heads import host_in, is_domain, may_play
 from gateway.store import evidence
 from gateway.store.commands import FORMATS
 from gateway.store.formats import jsonl
@@ -73,7 +73,7 @@ def exchanges(data: bytes) -> None:
 
 
 def requests(data: bytes) -> None:
-    """Read what a browser asks for: a query, then a host."""
+    """Read what a browser asks for: a query, then a host, which may be that of a website, too."""
     query, _, host = data.partition(b"\n")
     with suppress(BadRequestError):
         given = parameters(query, (*FILTERS, *PAGING))
@@ -82,3 +82,4 @@ def requests(data: bytes) -> None:
     name = host_in(host.decode("latin-1"))
     if name is not None:
         is_domain(name)
+        assert may_play(f"http://{name}:1", [name], ()), "a page may not play where it is from"

@@ -6,7 +6,7 @@ let the event loop turn between two of them. docs/operation.md explains them to 
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
@@ -19,10 +19,13 @@ from prometheus_client.core import (
     Metric,
 )
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from gateway import __version__
 from gateway.histogram import BOUNDS, Histogram
+from gateway.hub.interfaces import Cluster, HubForMetrics
+from gateway.server.metrics.requests import Requests
 from gateway.server.metrics.tally import Tally
 from gateway.server.metrics.turns import TimedTurns
 
@@ -35,8 +38,11 @@ L = TypeVar("L", bound=tuple[str, ...])
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 LIMIT = "limit_"
 """What the counted things begin with that are limits."""
+HOUSE = "house"
+"""The dialect of the server's own players."""
 _OWN = ("connections", "connections_over", "refused", "dropped")
 """What is counted and has a family of its own."""
+_PROCESS = ProcessCollector(registry=None)
 _ENDS = (*map(str, BOUNDS), "+Inf")
 
 
@@ -44,15 +50,18 @@ _ENDS = (*map(str, BOUNDS), "+Inf")
 class Sources:
     """Where the figures are."""
 
-    counts: Counter[tuple[str, str]]
-    """What happened, as `gateway.hub.feed.Feed.counts`."""
+    hub: HubForMetrics
     tally: Tally
     turns: TimedTurns
-    players: Sized
-    """All players who are here."""
+    dialects: Sequence[str]
+    """The names of all dialects."""
     house: Callable[[], Mapping[str, int]]
     """Returns how many moves of each kind wait for a worker of the house's."""
+    restarts: Callable[[], Mapping[str, int]]
+    """Returns how often each child process had to be started again."""
     archive: "Archive | None"
+    requests: Requests | None
+    """Those that the page answered; None without a page."""
 
 
 class _Alone(Collector):
@@ -71,10 +80,16 @@ def texts(sources: Sources) -> Iterator[bytes]:
         yield generate_latest(_Alone(family))
 
 
+def process_text() -> bytes:
+    """Return what the system knows of this process. For a thread: it counts each open file."""
+    return generate_latest(_PROCESS)
+
+
 def _families(sources: Sources) -> Iterator[Metric]:
     yield InfoMetricFamily("c4gateway", "The version.", {"version": __version__})
+    yield _gauge("draining", "1 once no further game begins, until the end.", {(): sources.hub.is_closed})
     yield from _of_connections(sources)
-    yield from _of_games(sources.tally)
+    yield from _of_games(sources)
     yield _histogram("loop_delay", "How long the server did not listen, each time.", sources.turns.delays)
     yield _histogram(
         "answer_delay",
@@ -83,40 +98,50 @@ def _families(sources: Sources) -> Iterator[Metric]:
     )
     moves = _single(sources.house())
     yield _gauge("house_moves_waiting", "Moves of house players that wait for a worker.", moves, ["kind"])
+    restarts = _single(sources.restarts())
+    yield _counter("child_restarts", "Child processes that were started again.", restarts, ["process"])
     if sources.archive is not None:
         yield from _of_results(sources.archive)
+    if sources.requests is not None:
+        yield from _of_requests(sources.requests)
+    if sources.hub.cluster is not None:
+        yield from _of_cluster(sources.hub.cluster)
 
 
 def _of_connections(sources: Sources) -> Iterator[Metric]:
-    counts, dialect = sources.counts, ["dialect"]
-    came, gone = _counted(counts, "connections"), _counted(counts, "connections_over")
+    counts, dialect = sources.hub.feed.counts, ["dialect"]
+    none = dict.fromkeys(sources.dialects, 0)
+    came = none | _counted(counts, "connections")
+    gone = _counted(counts, "connections_over")
     open_now = Counter({kind: times - gone[kind] for kind, times in came.items()})
     refused = Counter[str]()
     for kinds, times in _counted(counts, "refused").items():
         for kind in kinds.split("|"):
             refused[kind] += times
-    dropped = _single(_counted(counts, "dropped"))
+    dropped = _single(none | _counted(counts, "dropped"))
     others = {key: times for key, times in counts.items() if key[0] not in _OWN}
     limits = {key: times for key, times in others.items() if key[0].startswith(LIMIT)}
     limits_hit = {(what.removeprefix(LIMIT), kind): times for (what, kind), times in limits.items()}
     others = {key: times for key, times in others.items() if key not in limits}
     yield _counter("connections", "Connections of players.", _single(came), dialect)
     yield _gauge("connections_open", "Connections of players that are open.", _single(open_now), dialect)
-    yield _gauge("players", "Players who are here, house players included.", {(): len(sources.players)})
+    yield _gauge("players", "Players who are here, house players included.", {(): len(sources.hub)})
     yield _counter("refused", "Messages refused, by each thing wrong with them.", _single(refused), ["kind"])
     yield _counter("dropped", "Clients hung up on because they stopped reading.", dropped, dialect)
     yield _counter("limits_hit", "How often a limit was hit.", limits_hit, ["limit", "dialect"])
     yield _counter("events", "Whatever else is counted.", others, ["what", "kind"])
 
 
-def _of_games(tally: Tally) -> Iterator[Metric]:
-    pair, dialect = ["first", "second"], ["dialect"]
+def _of_games(sources: Sources) -> Iterator[Metric]:
+    tally, pair, dialect = sources.tally, ["first", "second"], ["dialect"]
+    none = dict.fromkeys((*sources.dialects, HOUSE), 0)
+    moves, losses = _single(none | tally.moves), _single(none | tally.time_losses)
     yield _counter("games_started", "Games, by the dialects of first and second mover.", tally.started, pair)
     yield _counter("games", "Games that are over, by the dialects of both.", tally.ended, pair)
     yield _counter("games_ended", "Games that are over, by the reason.", _single(tally.reasons), ["reason"])
     yield _gauge("games_playing", "Games that are on.", {(): tally.playing})
-    yield _counter("moves", "Moves in games that are over, by the mover.", _single(tally.moves), dialect)
-    yield _counter("time_losses", "Games lost on time, by the loser.", _single(tally.time_losses), dialect)
+    yield _counter("moves", "Moves in games that are over, by the mover.", moves, dialect)
+    yield _counter("time_losses", "Games lost on time, by the loser.", losses, dialect)
 
 
 def _of_results(archive: "Archive") -> Iterator[Metric]:
@@ -126,6 +151,36 @@ def _of_results(archive: "Archive") -> Iterator[Metric]:
     yield _gauge(
         "results_late", "1 while players are told of results that are not stored.", {(): games.behind}
     )
+    errors = _single(archive.errors)
+    yield _counter("database_errors", "What the database did not take, by kind.", errors, ["kind"])
+
+
+def _of_requests(requests: Requests) -> Iterator[Metric]:
+    answered = {(kind, str(status)): sum(each.counts()) for (kind, status), each in requests.delays.items()}
+    yield _counter("http_answers", "Requests that the page answered.", answered, ["path", "code"])
+    family = HistogramMetricFamily(
+        "c4gateway_http_answer_seconds", "How long it took until the answer began.", labels=["path"]
+    )
+    for kind, delays in requests.by_kind().items():
+        family.add_metric([kind], _buckets(delays), delays.total)
+    yield family
+
+
+def _of_cluster(cluster: Cluster) -> Iterator[Metric]:
+    condition = cluster.condition()
+    links, pairs = condition["linked"], condition["pairs"]
+    assert isinstance(links, Sequence)
+    if condition["alone"]:
+        who = "alone"
+    elif pairs is None:
+        who = "nobody"
+    else:
+        who = "this" if pairs == condition["node"] else "other"
+    pairing = {(each,): each == who for each in ("this", "other", "alone", "nobody")}
+    yield _gauge("cluster_nodes", "Nodes that the registry named last, this one too.", {(): cluster.nodes})
+    yield _gauge("cluster_links", "Nodes that this one is linked with.", {(): len(links)})
+    yield _gauge("cluster_pairing", "1 for who pairs the players of this node.", pairing, ["who"])
+    yield _gauge("cluster_registry_up", "1 while the registry answers.", {(): bool(condition["registry"])})
 
 
 def _counted(counts: Counter[tuple[str, str]], what: str) -> Counter[str]:
@@ -153,5 +208,9 @@ def _gauge(name: str, text: str, figures: Mapping[L, float], labels: Sequence[st
 
 def _histogram(name: str, text: str, durations: Histogram) -> HistogramMetricFamily:
     family = HistogramMetricFamily(f"c4gateway_{name}_seconds", text)
-    family.add_metric([], list(zip(_ENDS, accumulate(durations.counts()), strict=True)), durations.total)
+    family.add_metric([], _buckets(durations), durations.total)
     return family
+
+
+def _buckets(durations: Histogram) -> list[tuple[str, float]]:
+    return list(zip(_ENDS, accumulate(durations.counts()), strict=True))

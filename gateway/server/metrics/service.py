@@ -9,13 +9,14 @@ keeps:
 """
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from http import HTTPStatus
 
 import h11
 import trio
 
 from gateway.server.accepting import accept
+from gateway.server.heads import NOT_KNOWN, TWO_LENGTHS, are_loopback, has_two_lengths, is_known
 
 PATH = b"/metrics"
 FRESH = 0.1
@@ -41,14 +42,21 @@ class MetricsService:
         listeners: Sequence[trio.SocketListener],
         texts: Callable[[], Iterator[bytes]],
         content_type: str,
+        in_thread: Callable[[], bytes] | None = None,
+        allowed: Collection[str] = (),
     ) -> None:
         """Listen with `listeners`, which are closed at the end, and answer with what `texts` returns.
 
-        One step of that MUST take less than a millisecond.
+        One step of that MUST take less than a millisecond. What takes longer is returned by `in_thread`,
+        which is called in a thread. On this machine's own addresses alone, a request names the server as
+        `is_known` says, with the origins that are `allowed`.
         """
+        self._is_local = are_loopback(each.socket.getsockname()[0] for each in listeners)
+        self._allowed = allowed
         self._listeners = listeners
         self._texts = texts
         self._content_type = content_type
+        self._in_thread = in_thread
         self._stopping = trio.Event()
         self._lives: dict[trio.CancelScope, None] = {}
         """The connections, the oldest first."""
@@ -100,6 +108,11 @@ class MetricsService:
             pass  # to close while something is unread would destroy the answer
 
     async def _response(self, http: h11.Connection, request: h11.Request) -> bytes:
+        if has_two_lengths(request.headers):
+            return _response(http, 400, f"{TWO_LENGTHS}\n".encode())
+        host = dict(request.headers).get(b"host", b"").decode("latin-1")
+        if self._is_local and not is_known(host, self._allowed):
+            return _response(http, 421, f"{NOT_KNOWN}\n".encode())
         if request.method not in (b"GET", b"HEAD"):
             return _response(http, 405, b"This port is read with GET.\n", [("Allow", "GET, HEAD")])
         bare = request.method == b"HEAD"
@@ -115,6 +128,8 @@ class MetricsService:
                 for part in self._texts():
                     parts.append(part)
                     await trio.lowlevel.checkpoint()
+                if self._in_thread is not None:
+                    parts.append(await trio.to_thread.run_sync(self._in_thread))
                 self._text, self._fresh_until = b"".join(parts), trio.current_time() + FRESH
             return self._text
 

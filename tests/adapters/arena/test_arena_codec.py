@@ -164,6 +164,20 @@ def test_any_other_map_is_other(text: str) -> None:
     assert isinstance(decode(text), Other)
 
 
+def test_a_control_character_in_a_string_of_json_need_not_be_escaped() -> None:
+    every = "".join(map(chr, range(0x20))) + "\x7f\x85"
+    message = decode(f'{{"type":"start","id":"t{every}ab"}}')
+    assert isinstance(message, Start)
+    assert message.id == f"t{every}ab"
+    assert copy_of(message) == {"type": "start", "id": f"t{every}ab"}
+    assert not any(char < " " for char in message.said.text)
+
+
+def test_a_control_character_in_json_outside_strings_is_unreadable_unless_it_is_blank() -> None:
+    for char in map(chr, range(0x20)):
+        assert unreadable(f'{{"type":{char}"move"}}') == (char not in " \t\r\n")
+
+
 @pytest.mark.parametrize(
     "text", ["", " \r\n", "; nothing", "5", '"move"', "null", "nil", "[]", '["type","move"]']
 )
@@ -179,6 +193,8 @@ def test_what_is_no_map_is_unreadable(text: str, encoding: Encoding) -> None:
         "hello",
         '{"type":"move","move":3',
         '{"type":"move","move":3}}',
+        '{"move":3} x',
+        '{"move":true} {}',
         "{:type :move :move}",
         "{:type :move]",
         '{"type": "move", "move": NaN}',
@@ -272,6 +288,32 @@ def test_what_is_in_a_string_of_json_is_not_counted() -> None:
 
 def test_before_anything_is_said_the_server_writes_edn() -> None:
     assert ArenaCodec().encode(End()) == '{:type "end"}'
+
+
+@pytest.mark.parametrize(
+    "text", ['{"type":', ' {\n"a":NaN}', '{"a":1} x', '{"type" :move', '{"a":"\\ud800"}', '{"', '{\t"\udc80']
+)
+def test_before_a_map_was_said_what_begins_like_json_is_answered_in_json(text: str) -> None:
+    codec = ArenaCodec()
+    assert unreadable(text)
+    assert loads_json(codec.encode(Ignored(text, "x")))["reason"] == "x"
+    assert codec.encode(End()) == '{:type "end"}'
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[1", '"x"', "{:type", '{:a "', "{]", "{'a", '#{"a', "nil", "{} {"]
+)
+def test_before_a_map_was_said_what_begins_otherwise_is_answered_in_edn(text: str) -> None:
+    assert loads(ArenaCodec().encode(Ignored(text, "x")))[Keyword("msg")] == text
+
+
+@pytest.mark.parametrize("text", ['{"type":', "{:type"])
+@pytest.mark.parametrize("encoding", [JSON, EDN])
+def test_once_a_map_was_said_all_that_is_unreadable_is_answered_in_its_encoding(
+    text: str, encoding: Encoding
+) -> None:
+    answer = codec_set_to(encoding).encode(Ignored(text, "x"))
+    assert answer.startswith('{"msg":' if encoding is JSON else "{:msg ")
 
 
 def test_the_first_map_that_says_something_sets_the_encoding_for_good() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.contract import WireError
+from adapters.contract import HangUp, WireError
 from adapters.droidcon.codec import BEFORE_TOKEN, DroidconClientCodec, DroidconCodec, _command
 from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
 from adapters.guard import without_tokens
@@ -61,6 +61,38 @@ def meaning(decode: Callable[[str], ClientMessage], line: str) -> ClientMessage 
 def test_line_heard_before_is_read_as_if_it_were_new(line: str) -> None:
     new = meaning(_command, line)
     assert [meaning(DroidconCodec().decode, line) for _ in range(2)] == [new, new]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            "GET / HTTP/1.0",
+            "GET / HTTP/1.1\r",
+            "POST /?x=y HTTP/1.1",
+            "PUT / HTTP/1.1",
+            "OPTIONS * HTTP/1.1",
+        ),
+        *("PRI * HTTP/2.0", "CONNECT c4.example:4242 HTTP/1.1", "GET http://localhost:4242/ HTTP/1.1"),
+        *("JOIN lobby HTTP/1.1", "name x HTTP/1.1", "PATCH /" + "x" * 4000 + " HTTP/1.1"),
+    ],
+)
+def test_request_by_http_is_hung_up_on(line: str) -> None:
+    for _ in range(2):
+        with pytest.raises(HangUp):
+            SERVER.decode(line)
+
+
+@pytest.mark.parametrize("line", ["GET / HTTP", "GET /", "GET", "HTTP/1.1 200 OK", "Host: HTTP/1.1"])
+def test_what_is_no_request_by_http_is_a_line_as_any_other(line: str) -> None:
+    with pytest.raises(WireError) as refused:
+        SERVER.decode(line)
+    assert not isinstance(refused.value, HangUp)
+
+
+@pytest.mark.parametrize("line", ["NAME HTTP/1.1", "JOIN HTTP/1.1", "JOIN / HTTP/1.1 x"])
+def test_names_and_channels_may_look_a_little_like_http(line: str) -> None:
+    assert isinstance(SERVER.decode(line), Name | Join)
 
 
 @given(lines)

@@ -240,7 +240,7 @@ async def test_thought_whose_workers_are_lost_again_and_again_is_a_glance(
     thinker = thinking()
     workers.dies = TRIES
     assert await thinker.column(thinker.begin("aima", OURS), FIRST_HAS_WON, 40.0) == 0
-    assert len(workers.thoughts) == TRIES
+    assert len(workers.thoughts) == thinker.lost == TRIES
     assert len(caplog.records) == 1
 
 

@@ -334,6 +334,16 @@ async def test_mistake_of_ours_is_500_without_a_word_on_it(
     assert refusal(response) == "internal error"
 
 
+# Figures.
+
+
+async def test_requests_are_counted_by_kind_of_path_and_status(site: Site) -> None:
+    for path, status in (("/standings", 200), ("/api/games", 200), ("/api/games/x?y", 400), ("/none", 404)):
+        await got(site, path, status)
+    counted = {key: sum(each.counts()) for key, each in site.application.requests.delays.items()}
+    assert counted == {("page", 200): 1, ("api", 200): 1, ("api", 400): 1, ("page", 404): 1}
+
+
 # Health.
 
 

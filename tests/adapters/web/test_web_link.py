@@ -15,6 +15,7 @@ from hub_world import World
 from adapters.web import serving
 from adapters.web.link import (
     Answer,
+    Answered,
     Ask,
     Link,
     LinkError,
@@ -31,12 +32,14 @@ from adapters.web.link import (
 from adapters.web.process import WebProcess
 from adapters.web.remote import Queue, Remote
 from adapters.web.serving import Endpoint
+from gateway.server.metrics.requests import Requests
 from gateway.store.errors import StoreError
 from gateway.store.records import Cleared
 
 ORDERS = Orders("games.db", (1, 2), "sesame", "info", True)
 EACH = [ORDERS, Orders("postgresql://x", None, None, "info", False), Stop(2.5), Ask(1, "clear"), Withdraw(1)]
 LIVE = [Watch(0), Watch(7), Told(()), Told((["l", 1], ["c", 2, "\udcff", "one"]))]
+COUNTED = [Reached("x", 2), Answered((["page", 200, [0, 1], 0.25],))]
 
 
 def links() -> tuple[Link, Link]:
@@ -44,7 +47,7 @@ def links() -> tuple[Link, Link]:
     return Link(one), Link(other)
 
 
-@pytest.mark.parametrize("message", [*EACH, *LIVE, Answer(1, (2, 3)), Answer(1, error="no"), Reached("x", 2)])
+@pytest.mark.parametrize("message", [*EACH, *LIVE, *COUNTED, Answer(1, (2, 3)), Answer(1, error="no")])
 async def test_message_arrives_as_it_was_sent_however_it_is_cut(message: Message) -> None:
     one, other = trio.testing.memory_stream_pair()
     link = Link(other)
@@ -246,6 +249,21 @@ async def test_server_counts_the_limits_that_the_process_tells_of_and_nothing_el
     assert world.hub.feed.counts == {("limit_max-per-address", "page"): 3}
 
 
+async def test_server_adds_up_the_requests_that_processes_answered() -> None:
+    counted, total = Requests(), Requests()
+    service = WebProcess(ORDERS, (), Store(), Store().clear, World().hub)  # type: ignore[arg-type]
+    for _ in range(2):
+        here, there = links()
+        counted.add("page", 404, 0.25)
+        total.add("page", 404, 0.25)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(service._serve, here)
+            await Remote(there).answered(counted.take())
+            await trio.testing.wait_all_tasks_blocked()
+            await there.aclose()
+    assert service.requests.take() == total.take()
+
+
 async def test_mistake_of_ours_costs_one_process_alone(caplog: pytest.LogCaptureFixture) -> None:
     store, (here, there) = Store(), links()
     store.clear = lambda: 1 // 0  # type: ignore[assignment]
@@ -290,6 +308,7 @@ async def test_process_that_cannot_be_started_is_tried_again_after_growing_pause
         service.stop()
     assert [after - before for before, after in pairwise(tries)] == pytest.approx([0, 0.5, 1, 2, 5, 10, 10])
     assert words in caplog.text
+    assert service.restarts == len(tries) - 1
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ import struct
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from itertools import count
+from typing import cast
 
 import pytest
 import trio
@@ -17,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 from web_world import Site, keep
 
 from adapters.web import server
-from adapters.web.server import Web
+from adapters.web.server import Stream, Web
 from gateway.store.errors import StoreError
 from gateway.store.games import Filter
 from gateway.store.reader import Reader
@@ -45,9 +46,9 @@ class Endpoint:
 
 
 @asynccontextmanager
-async def opened(site: Site) -> AsyncIterator[Endpoint]:
+async def opened(site: Site, *, hsts: bool = False) -> AsyncIterator[Endpoint]:
     """Serve while the context lasts; at its end everybody is cut off at once."""
-    endpoint = Endpoint(Web(site.application))
+    endpoint = Endpoint(Web(site.application, hsts=hsts))
     (listener,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
     endpoint.port = listener.socket.getsockname()[1]
     with trio.fail_after(PATIENCE):
@@ -124,6 +125,11 @@ async def test_offer_of_another_protocol_is_not_taken_up(site: Site, offer: byte
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", 505),
         (b"GET / HTTP/1.2\r\nHost: x\r\n\r\n", 505),
         (
+            b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+            + GET % (b"/healthz", b""),
+            400,
+        ),
+        (
             GET % (b"/healthz", b"Connection: upgrade\r\nUpgrade: WebSocket\r\n") + b"\x81\x85abcdhello" * 99,
             400,
         ),
@@ -143,6 +149,33 @@ async def test_other_protocol_is_refused_and_nothing_is_logged(
         await client.aclose()
         await endpoint.left.wait()
     assert caplog.records == []
+
+
+@pytest.mark.parametrize("hsts", [True, False])
+@pytest.mark.parametrize("begun", [GET % (b"/healthz", b""), GET % (b"/nowhere", b""), b"x\r\n\r\n"])
+async def test_browser_is_told_to_stay_with_tls_where_there_is_nothing_else(
+    site: Site, begun: bytes, hsts: bool
+) -> None:
+    async with opened(site, hsts=hsts) as endpoint, await endpoint.dial() as client:
+        await client.send_all(begun)
+        _, head, _ = await answer(client)
+    assert (b"\r\nstrict-transport-security: max-age=" in head.lower()) == hsts
+
+
+@pytest.mark.parametrize("hsts", [True, False])
+async def test_browser_that_is_not_served_is_told_that_too(
+    site: Site, hsts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "IDLE_LIMIT", 0.01)
+    async with opened(site, hsts=hsts) as endpoint, await endpoint.dial() as slow:
+        await slow.send_all(b"GET /hea")
+        late = await everything(slow)
+        client, stream = trio.testing.memory_stream_pair()
+        await client.send_eof()
+        await endpoint.web.refuse(cast("Stream", stream), "The server is full.")
+        refused = await client.receive_some()
+    assert [b" 408 " in late, b" 503 " in refused] == [True, True]
+    assert [b"\r\nstrict-transport-security: " in each for each in (late, refused)] == [hsts, hsts]
 
 
 @pytest.mark.parametrize("path", [b"/healthz", b"/api/clear"])

@@ -11,6 +11,7 @@ from adapters.front_ends import DIALECTS
 from gateway import __version__
 from gateway.server import options as given
 from gateway.server import reports as reading
+from gateway.store import VERSION
 
 PORTS = {"nac4": 8080, "arena": 8001, "tcp": 4242}
 
@@ -151,7 +152,7 @@ def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         parse(["--version"])
     assert stop.value.code == 0
-    assert capsys.readouterr().out == f"c4gateway {__version__}\n"
+    assert capsys.readouterr().out == f"c4gateway {__version__}, database version {VERSION}\n"
 
 
 def test_house_players_are_named_in_any_case() -> None:
@@ -257,7 +258,6 @@ def test_token_that_nobody_can_send_is_refused(
     [
         (["--admin-token", "x", "--no-web"], "--no-web"),
         (["--admin-token", "x", "--db", "none"], "--db none"),
-        (["--allow-origin", "*", "--no-web"], "--no-web"),
     ],
 )
 def test_option_of_the_page_that_is_of_no_use_is_refused(

@@ -438,6 +438,7 @@ async def test_store_that_fails_is_tried_again_until_it_is_back(
         await stored(batcher.open, "1")
         assert trio.current_time() - start == pytest.approx(1.5)
     first, last = caplog.records
+    assert batcher.errors == {"passing": 3, "refused": 0, "tidying": 0}
     assert store.batches == [([1, 2], [1])]
     assert (first.levelno, last.levelno) == (logging.ERROR, logging.WARNING)
     assert "2 results wait: database is locked" in first.getMessage()
@@ -461,6 +462,7 @@ async def test_game_at_fault_goes_to_the_log_and_everything_else_is_stored(
     assert store.stored == [0, 1, 2, 3, 5, 6, 7, 8]
     assert store.enclosed == [4, 8]  # the database drops that of a game that is not there
     assert unstored(caplog) == [4]
+    assert batcher.errors["refused"] == 1  # however many batches it was in
     assert "the database will never take a result: too large" in messages(caplog)
 
 
@@ -549,6 +551,7 @@ async def test_tidying_that_fails_stops_nothing(
         put(batcher, 1)
     assert store.stored == [1]
     assert messages(caplog) == ["the database could not be tidied up: database is locked"]
+    assert batcher.errors["tidying"] == 1
 
 
 # Requests.

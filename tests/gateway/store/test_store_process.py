@@ -124,8 +124,10 @@ async def test_a_process_that_died_has_a_successor_and_nothing_is_stored_twice(d
         os.kill(first, signal.SIGKILL)
         with pytest.raises(StoreError, match="has ended, with status -9"):
             await process.write(batch(1, 2))
+        assert process.restarts == 0
         await process.write(batch(1, 2))
         assert pid_of(process) != first
+        assert process.restarts == 1
     assert stored(database) == [1, 2]
 
 

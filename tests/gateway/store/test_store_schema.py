@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Connection, inspect, text
 
+from gateway.store import VERSION
 from gateway.store.database import Database
-from gateway.store.schema import MIGRATIONS, VERSION, Spelled, bring_up_to_date, metadata, version_of
+from gateway.store.schema import MIGRATIONS, Spelled, bring_up_to_date, metadata, version_of
 
 
 def add_column(connection: Connection) -> None:

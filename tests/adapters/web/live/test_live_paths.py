@@ -145,6 +145,7 @@ async def test_stream_tells_a_game_as_it_is_described(site: Site, monkeypatch: p
         for header in (b"text/event-stream", b"no-store", b"x-accel-buffering: no"):
             assert header in stream.head.lower()
         await stream.read_to("snapshot")
+        assert [*site.application.requests.delays] == [("live", 200)]  # a stream counts when it begins
         site.tell(written(Came(7, "eve", "one")), written(Waits(7, "x", 3.0)))
         site.tell(written(game(1, clock=42.0)), written(move(1, 0, left=41.0)), OVER)
         browser = await stream.read_to("gone")

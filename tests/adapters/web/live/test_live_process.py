@@ -118,10 +118,15 @@ def latest(browser: Browser) -> object:
 def test_player_has_a_page_from_when_it_waits(running: Served) -> None:
     address = f"http://127.0.0.1:{running.port('page')}/player/waiter"
     assert httpx.get(address, timeout=PATIENCE).status_code == 404
-    with socket.create_connection(("127.0.0.1", running.port("droidcon")), PATIENCE) as waiter:
+    browser = Browser()
+    with (
+        watching(running, browser) as read_to,
+        socket.create_connection(("127.0.0.1", running.port("droidcon")), PATIENCE) as waiter,
+    ):
+        read_to("snapshot")
         waiter.sendall(b"NAME waiter\nJOIN x\n")
-        with waiter.makefile("r") as lines:
-            assert [lines.readline() for _ in range(2)] == ["SUCCESS\n"] * 2
+        while not browser.counts["waiting"]:
+            read_to("counts")
         page = httpx.get(address, timeout=PATIENCE)
     assert page.status_code == 200
     assert "It has waited at table" in page.text

@@ -1,6 +1,7 @@
 """The port for metrics, on memory streams: whoever asks, and however slowly, costs nobody anything."""
 
 import logging
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -59,12 +60,42 @@ async def test_metrics_are_the_text_with_its_type_and_length() -> None:
         (b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", b"405"),
         (b"GET /metrics?a=b HTTP/1.0\r\n\r\n", b"200"),
         (b"\x16\x03\x01garbage\r\n\r\n", b"400"),
+        (
+            b"POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
+            b"400",
+        ),
+        (GET.replace(b"Host: x", b"Content-Length: 0\r\nHost: x\r\nTransfer-Encoding: chunked"), b"400"),
         (b"GET /metrics HTTP/1.1\r\nX: " + b"x" * 20_000, b"431"),
     ],
 )
 async def test_anything_else_gets_its_status(request_: bytes, status: bytes) -> None:
     head, _ = await answer(service(Figures()), request_)
     assert head.split(b" ")[1] == status
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [
+        (b"evil.example", b"421"),
+        (b"evil.example:9100", b"421"),
+        (b"a+b.evil.example", b"421"),
+        (b"c4.example:9100", b"200"),
+        (b"localhost:9100", b"200"),
+        (b"[::1]", b"200"),
+        (b"box", b"200"),
+        (b"", b"200"),
+    ],
+)
+async def test_metrics_of_this_machine_alone_are_read_under_no_foreign_name(
+    host: bytes, status: bytes
+) -> None:
+    request = GET.replace(b"Host: x", b"Host: " + host)
+    local = MetricsService([], Figures(), "text/plain", allowed=["https://c4.example", "*"])
+    assert (await answer(local, request))[0].split(b" ")[1] == status
+    listeners = await trio.open_tcp_listeners(0, host="0.0.0.0")
+    open_to_all = MetricsService(listeners, Figures(), "text/plain")
+    assert (await answer(open_to_all, request))[0].split(b" ")[1] == b"200"
+    await listeners[0].aclose()
 
 
 async def test_head_has_no_body() -> None:
@@ -98,6 +129,22 @@ async def test_loop_turns_between_the_parts_of_an_answer() -> None:
         await answer(service(Figures(parts=1000)), GET)
         nursery.cancel_scope.cancel()
     assert turns >= 1000
+
+
+async def test_what_a_thread_finds_out_comes_last_and_is_asked_for_as_seldom() -> None:
+    threads = list[int]()
+
+    def by_thread() -> bytes:
+        threads.append(threading.get_ident())
+        return b"open_files 7\n"
+
+    metrics = MetricsService([], Figures(), "text/plain", by_thread)
+    async with trio.open_nursery() as nursery:
+        for _ in range(2):
+            nursery.start_soon(answer, metrics, GET)
+    assert (await answer(metrics, GET))[1].endswith(b"figure_1 1\nopen_files 7\n")
+    assert len(threads) == 1
+    assert threading.get_ident() not in threads
 
 
 @pytest.mark.parametrize("said", [b"", GET[:10], GET])

@@ -1,0 +1,53 @@
+"""The HTTP requests that were answered: how many, and how long each waited for its answer to begin.
+
+The web's process counts them and tells the process that plays, which adds them up for as long as it runs.
+Knows paths by their beginning alone.
+"""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from gateway.histogram import Histogram
+
+KINDS = ("page", "api", "live", "static", "health")
+"""The kinds of paths."""
+_BEGINNINGS = (("/api/live", "live"), ("/api/", "api"), ("/static/", "static"), ("/healthz", "health"))
+
+Row: TypeAlias = tuple[str, int, Sequence[int], float]
+"""A kind of path, a status, and the counts and the total of a `Histogram`."""
+
+
+def kind_of(path: str) -> str:
+    """Return the kind of a path; whatever is no other is a page."""
+    return next((kind for beginning, kind in _BEGINNINGS if path.startswith(beginning)), "page")
+
+
+class Requests:
+    """Answered requests, by kind of path and status."""
+
+    def __init__(self) -> None:
+        self.delays: dict[tuple[str, int], Histogram] = {}
+        """For each kind and status, how long it took until answers began."""
+
+    def add(self, kind: str, status: int, seconds: float) -> None:
+        """Count one answer."""
+        self.delays.setdefault((kind, status), Histogram()).add(seconds)
+
+    def take(self) -> list[Row]:
+        """Return what was counted since the last time."""
+        counted, self.delays = self.delays, {}
+        return [(*key, delays.counts(), delays.total) for key, delays in counted.items()]
+
+    def join(self, rows: Sequence[Row]) -> None:
+        """Add what `take` returned elsewhere. Raises ValueError if that is none of it."""
+        for kind, status, counts, total in rows:
+            if kind not in KINDS or status not in range(100, 600):
+                raise ValueError("neither a kind of path nor a status")
+            self.delays.setdefault((kind, status), Histogram()).join(counts, total)
+
+    def by_kind(self) -> dict[str, Histogram]:
+        """Return how long it took until answers of each kind began."""
+        found = {kind: Histogram() for kind in KINDS}
+        for (kind, _), delays in self.delays.items():
+            found[kind].join(delays.counts(), delays.total)
+        return found
