@@ -135,7 +135,7 @@ def back_up(where: str, target: str) -> tuple[int, int]:
 
     Servers may write to the database meanwhile. Raises `StoreError`, and then leaves no file at `target`.
     """
-    if _is_url(where):
+    if is_url(where):
         raise StoreError(
             "PostgreSQL has its own command for that: pg_dump --format custom --file FILE --dbname URL,"
             " with the password in the environment variable PGPASSWORD"

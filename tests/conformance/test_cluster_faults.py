@@ -76,6 +76,12 @@ async def test_board_that_was_not_played_is_out_of_step(make: Make) -> None:
         hear_all(member, [f"endgame {nac4_board('3')} R WinR Disconnected"])
 
 
+async def test_next_game_says_that_the_last_one_is_over_where_there_is_no_word_for_it(make: Make) -> None:
+    member = make("droidcon")
+    hear_all(member, [*BEGUN["droidcon"], "NEW_GAME"])
+    assert (member.is_cut_off, member.winner) == (True, 0)
+
+
 def judged(
     make: Make,
     first: object,
