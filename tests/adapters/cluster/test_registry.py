@@ -1,6 +1,6 @@
 """The registry, on a Redis server of the test's own: names, the lease, and what is left when it forgets."""
 
-import random
+import os
 import shutil
 import ssl
 import sys
@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
-from subprocess import DEVNULL
+from subprocess import DEVNULL, PIPE, Popen, run
 from tempfile import TemporaryDirectory
 
 import certificates
@@ -20,10 +20,7 @@ from hub_world import World
 from adapters.cluster.greeting import MOST_STRANGERS
 from adapters.cluster.registry import NameTakenError, Registry, RegistryError, registry
 from adapters.cluster.service import MOST_DIALING, joined
-from gateway.cluster.matchmaker import ClusterMatchmaker
 from gateway.cluster.membership import Holder, Place
-from gateway.hub.hub import Hub
-from gateway.matchmaking.standard import LobbyAndTables
 from gateway.server.clustering import ClusterOptions, NodeAddress
 from gateway.server.own_registry import PROGRAMS, answering, command, url
 from gateway.server.workers import MOST
@@ -183,51 +180,64 @@ def test_as_many_nodes_as_there_may_be_workers_reach_the_one_that_all_dial() -> 
     assert MOST_DIALING >= MOST + MOST_STRANGERS
 
 
-class Lone(World):
-    """The hub of a node."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        matchmaker = ClusterMatchmaker("a", 1, lambda: LobbyAndTables(random.Random(0)))
-        self.hub = Hub(self.hub._runner._terms, matchmaker, self.hub.results)
+SERVER = [sys.executable, "-m", "gateway", "--node", "a", "--db", "none", "--no-web", "--nac4", "0"]
 
 
-def options_for(where: str, password: str | None = None) -> ClusterOptions:
-    return ClusterOptions(where, None, password, "c4", "a", NodeAddress("127.0.0.1", 0))
+def said(process: Popen[str], words: str) -> list[str]:
+    """Return what a process says up to a line with these words."""
+    lines = list[str]()
+    assert process.stderr is not None
+    for line in process.stderr:
+        lines.append(line)
+        if words in line:
+            return lines
+    raise AssertionError(lines)
 
 
-async def test_node_whose_registry_is_not_there_pairs_its_own_players_and_joins_once_it_is(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+@pytest.mark.operation
+def test_node_whose_registry_is_not_there_pairs_its_own_players_and_joins_once_it_is() -> None:
     with TemporaryDirectory(prefix="c4-", dir="/tmp") as folder:
-        async with (
-            joined(options_for(url(Path(folder))), {}, 1, Lone().hub, None) as node,
-            trio.open_nursery() as nursery,
-        ):
-            [said] = [each for each in caplog.records if each.event == "registry_away"]
-            assert "redis.sock" in said.getMessage()
-            with trio.fail_after(20):
-                while node.pairs != (None, 0):  # noqa: ASYNC110
-                    await trio.sleep(0.05)
-                start = partial(trio.run_process, command(Path(folder)), stdout=DEVNULL, check=False)
-                process = await nursery.start(start)
-                while node.pairs != ("a", 1):  # noqa: ASYNC110
-                    await trio.sleep(0.05)
-            assert [each.event for each in caplog.records].count("registry_away") == 1
-            process.kill()
-            nursery.cancel_scope.cancel()
+        words = [*SERVER, "--cluster", url(Path(folder))]
+        with Popen(words, stdout=DEVNULL, stderr=PIPE, text=True) as server:
+            lines = said(server, "this one pairs its own")
+            [away] = [line for line in lines if "the registry does not answer" in line]
+            assert "redis.sock" in away
+            with Popen(command(Path(folder)), stdout=DEVNULL) as redis:
+                lines = said(server, "node a pairs")
+                assert not any("does not answer" in line for line in lines)
+                server.terminate()
+                assert server.wait(10) == 0
+                redis.kill()
 
 
-async def test_registry_that_refuses_a_node_is_an_error_at_once(where: str) -> None:
+@pytest.mark.operation
+def test_node_whose_registry_is_not_there_stops_when_it_is_told() -> None:
+    words = [*SERVER, "--cluster", "unix:///tmp/c4-nobody.sock"]
+    with Popen(words, stdout=DEVNULL, stderr=PIPE, text=True) as server:
+        said(server, "the registry does not answer")
+        server.terminate()
+        assert server.wait(10) == 0
+
+
+@pytest.mark.operation
+@pytest.mark.parametrize("place", ["redis://:y@c4.invalid:6379/0", "redis://c4.invalid:6379/0"])
+def test_registry_on_a_host_that_does_not_exist_is_an_error_at_once(place: str) -> None:
+    words = [*SERVER, "--node-address", "127.0.0.1"]
+    about = {**os.environ, "C4GATEWAY_CLUSTER": place}
+    ended = run(words, env=about, capture_output=True, text=True, check=False, timeout=60)
+    assert ended.returncode == 1
+    [line] = ended.stderr.splitlines()
+    assert line.startswith("c4gateway: error: --cluster: redis://c4.invalid:6379/0: ")
+
+
+@pytest.mark.operation
+async def test_registry_that_takes_no_such_password_is_an_error_at_once(where: str) -> None:
     client = coredis.Redis.from_url(where)
     async with client:
         await client.config_set({"requirepass": "x"})
-    with pytest.raises(OSError, match="invalid username-password pair"):
-        async with joined(options_for(where, "y"), {}, 1, Lone().hub, None):
-            pass
-
-
-async def test_registry_on_a_host_that_does_not_exist_is_an_error_at_once() -> None:
-    with pytest.raises(OSError, match=r"--cluster: redis://c4\.invalid:6379/0: "):
-        async with joined(options_for("redis://c4.invalid:6379/0"), {}, 1, Lone().hub, None):
-            pass
+    about = {**os.environ, "C4GATEWAY_CLUSTER": where.replace("unix://", "unix://:y@")}
+    ended = await trio.run_process(SERVER, env=about, capture_stderr=True, check=False)
+    assert ended.returncode == 1
+    [line] = ended.stderr.decode().splitlines()
+    assert line.startswith("c4gateway: error: --cluster: unix://")
+    assert "invalid username-password pair" in line
