@@ -3,31 +3,29 @@
 Knows how the list of the dialects says that each is tried.
 """
 
-import sys
 from collections.abc import Sequence
 
 from adapters.front_ends import DIALECTS
 from gateway.server.logs import log_start
 from gateway.server.notifying import READY, notify
 from gateway.server.options import PAGE
+from gateway.server.streams import json_line, write
 
 METRICS = "metrics"
 """The name of the port for metrics."""
 
 
-def announce(opened: Sequence[tuple[str, Sequence[str]]], place: str, *, tls_only: bool) -> None:
-    """Print where to point a bot, one line for each address, and where results are kept.
-
-    Raises OSError where stdout is closed.
-    """
+def announce(
+    opened: Sequence[tuple[str, Sequence[str]]], place: str, *, tls_only: bool, as_json: bool = False
+) -> None:
+    """Print where to point a bot, one line for each address, and where results are kept."""
     addresses = [(name, address) for name, where in opened for address in where]
     shown = [_line(name, address, tls_only=tls_only) for name, address in addresses]
     lines = [*shown, f"{'results':9} {place}"]
-    try:
-        print("\n".join(lines), flush=True)
-    except OSError:
-        sys.stdout = None  # the interpreter would try once more at its end
-        raise
+    if as_json:
+        about = {"level": "info", "logger": __name__, "event": "announced"}
+        lines = [json_line(line, about) for line in lines]
+    write("".join(line if as_json else f"{line}\n" for line in lines))
     log_start(addresses, place)
     notify(READY)
 

@@ -74,6 +74,9 @@ def _refuse(word: str) -> NoReturn:
 
 def _serve(options: "Options", given: Sequence[str]) -> int:
     """Run the server, or several of them; return the exit status."""
+    from gateway.server import streams  # noqa: PLC0415
+
+    streams.prepare(as_json=options.log_json)
     if options.workers > 1:
         from adapters.front_ends import DIALECTS  # noqa: PLC0415
         from gateway.server import supervising  # noqa: PLC0415

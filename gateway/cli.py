@@ -50,7 +50,7 @@ from gateway.server.app import (
     run,
     stop_asked_for,
 )
-from gateway.server.arguments import Options, in_one_line, let_output_take_any_text
+from gateway.server.arguments import Options, in_one_line
 from gateway.server.arrivals import ArrivalTimes
 from gateway.server.clustering import cluster_options
 from gateway.server.logs import log_fault, log_games, set_up_logging
@@ -59,6 +59,7 @@ from gateway.server.metrics.turns import TimedTurns
 from gateway.server.notifying import keep_alive
 from gateway.server.options import NO_WEB, PAGE
 from gateway.server.reloading import Reloads, reload_on_hangup
+from gateway.server.streams import complain
 
 if TYPE_CHECKING:
     from adapters.web.process import Opened, WebProcess
@@ -73,7 +74,6 @@ def main(options: Options, writer: Child | None = None) -> int:
 
     `writer` is the process that writes, where it has been started already.
     """
-    let_output_take_any_text()
     set_up_logging(options.log_level, as_json=options.log_json, node=options.node or "")
     status = 0
     _allow_many_connections()
@@ -82,7 +82,7 @@ def main(options: Options, writer: Child | None = None) -> int:
     try:
         trio.run(_serve, options, writer)
     except* OSError as refusals:
-        print(f"c4gateway: error: {in_one_line(refusals)}", file=sys.stderr)
+        complain(in_one_line(refusals), as_json=options.log_json)
         status = 1
     except* KeyboardInterrupt:
         pass
@@ -177,7 +177,7 @@ async def _play(options: Options, core: _Core, stop: Stop) -> None:
         if options.metrics is not None:
             services.append(_metrics(options, core, metrics, thinker, web))
         place = "nowhere" if archive is None else archive.opened.label
-        started = partial(announce, opened, place, tls_only=options.tls_only)
+        started = partial(announce, opened, place, tls_only=options.tls_only, as_json=options.log_json)
         async with core.node:
             await run(hub, listening, started, stop, services)
         nursery.cancel_scope.cancel()
@@ -296,6 +296,7 @@ def _web(
         where=None if archive is None else archive.opened.where,
         file=None if archive is None else archive.opened.file,
         token=options.admin_token,
+        audit=options.audit,
         log_level=options.log_level,
         log_json=options.log_json,
         origins=options.allow_origin,

@@ -15,6 +15,10 @@ from typing import Any, NamedTuple
 
 _DEAF_TO = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 """Signals that a terminal or a supervisor sends to all processes of the server at once."""
+LOG_JSON = "C4GATEWAY_LOG_JSON"
+"""The option, in the environment of a server's processes: where it is set, they log as JSON, too."""
+_SPEAKING = ("gateway.server.streams",)
+"""What runs another module so that all that it writes is JSON."""
 
 
 class Child(NamedTuple):
@@ -31,12 +35,13 @@ def started(module: str, given: Iterable[int] = ()) -> Child:
     import path, writes to the server's stderr, and ignores SIGINT, SIGTERM and SIGHUP. Raises OSError if the
     system cannot start it.
     """
+    speaking = _SPEAKING if os.environ.get(LOG_JSON) == "true" else ()
     ours, theirs = socket.socketpair()
     numbers = [theirs.fileno(), *given]
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _DEAF_TO)  # a new process inherits the mask
     try:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", module, *map(str, numbers)],
+            [sys.executable, "-P", "-m", *speaking, module, *map(str, numbers)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=numbers,

@@ -1,5 +1,6 @@
 """The command as a process of its own, for tests that are about real sockets."""
 
+import json
 import re
 import select
 import signal
@@ -41,7 +42,7 @@ class Served:
             ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
             assert ready, "the gateway says nothing"
             line = self.process.stdout.readline().decode()
-            found = _ADDRESS.match(line)
+            found = _ADDRESS.match(json.loads(line)["message"] if line.startswith("{") else line)
             assert found is not None, line
             self.announced.append(line)
             self.addresses.append((found[1], found[2].strip("[]"), int(found[3])))

@@ -181,22 +181,6 @@ def test_command_behind_options_is_told_where_it_belongs(capsys: pytest.CaptureF
     assert "a command comes before its options: c4gateway standings ... " in line
 
 
-def test_stdout_that_takes_nothing_is_one_line_and_status_1() -> None:
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "gateway", "--tcp", "0", "--db", "none"],
-            cwd=ROOT,
-            stdin=subprocess.DEVNULL,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
-    assert "Traceback" not in done.stderr
-    assert done.returncode == 1
-
-
 def test_database_whose_name_is_no_utf_8_is_announced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

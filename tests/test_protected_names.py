@@ -20,7 +20,7 @@ from gateway.server.accounts import Account, digest_of, new_token
 
 pytestmark = pytest.mark.operation
 
-NAMES = ("ann", "bob", "cid", "dan", "eve")
+NAMES = ("ann", "bob", "cid", "dan", "eve", "tom")
 
 
 @dataclass(frozen=True)
@@ -139,6 +139,17 @@ def test_droidcon_player_is_let_in_with_its_token_behind_the_name(world: World) 
         assert heard == ["SUCCESS", "SUCCESS"]
     with lines(world, "NAME eve", "JOIN eves") as heard:
         assert heard == ["Error INVALID_COMMAND", "Error NO_NAME_SET"]
+
+
+def test_name_that_looks_like_a_protected_one_is_refused_in_every_dialect(world: World) -> None:
+    token = world.tokens["tom"]
+    with nac4(world) as client:
+        assert greeted(client, "torn", token) == "not-connected torn needs its token"
+    with arena(world, token=token) as other:
+        other.send(json.dumps({"type": "start", "id": "t\u043em"}))
+        assert json.loads(other.recv(PATIENCE))["reason"] == "The token for this id is missing or wrong"
+    with lines(world, f"NAME t\u043em {token}") as heard:
+        assert heard == ["Error INVALID_COMMAND"]
 
 
 @pytest.mark.parametrize("dialect", ["nac4", "arena", "droidcon"])

@@ -4,11 +4,10 @@ Knows starlette, and the threads that read the database. Does not know what is i
 keeps: the event loop never waits for the database, and never encodes what was read there.
 """
 
-import hmac
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from functools import partial
 from importlib.resources import files
 
@@ -19,6 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from adapters.web import answers, nac4
+from adapters.web.admin import Admin
 from adapters.web.health import Health
 from adapters.web.live import paths
 from adapters.web.perfect import BusyError, NotInstalledError, as_object
@@ -35,15 +35,7 @@ CLEAR_LIMIT = 10.0
 NO_GAME = "there is no such game"
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
-
-@dataclass(frozen=True, slots=True)
-class Admin:
-    """What the operator alone may do."""
-
-    token: str
-    """A client that sends it is the operator. Never empty."""
-    clear: Callable[[trio.Event], Awaitable[Cleared]]
-    """Removes all results, unless the event comes first. Raises StoreError if it did not."""
+logger = logging.getLogger(__name__)
 
 
 def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
@@ -130,18 +122,23 @@ class _Api:
 
     async def clear(self, admin: Admin, request: Request) -> Response:
         _given(request)
-        shown = request.headers.get("authorization", "").encode()
-        if not hmac.compare_digest(shown, f"Bearer {admin.token}".encode()):
-            raise HTTPException(403, "this needs the admin token")
+        origin = await admin.admit(request)
         given_up = trio.Event()
         removed: Cleared | None = None
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_give_up, request, given_up)
-            with suppress(StoreError):  # the server logs it
-                removed = await admin.clear(given_up)
+            fault = "the database cannot be used at the moment"
+            try:
+                removed = await admin.clear(given_up, origin)
+            except StoreError:
+                pass  # the server logs it
+            except OSError as error:
+                fault = "the audit log cannot be written"
+                about = {"event": "not_audited", "error": str(error)}
+                logger.error("the results are not cleared: %s: %s", fault, error, extra=about)
             nursery.cancel_scope.cancel()
         if removed is None:
-            return as_json({"error": "nothing was removed: the database cannot be used at the moment"}, 503)
+            return as_json({"error": f"nothing was removed: {fault}"}, 503)
         return as_json({"removed": asdict(removed)})
 
     async def _stream(self, media_type: str, pieces: Iterator[str]) -> Response:

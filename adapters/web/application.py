@@ -16,7 +16,8 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from adapters.web import api
-from adapters.web.api import Admin, as_json
+from adapters.web.admin import Admin
+from adapters.web.api import as_json
 from adapters.web.health import Health
 from adapters.web.live.live import UnavailableError
 from adapters.web.origins import Origins

@@ -17,6 +17,8 @@ from gateway.server.metrics.requests import Row
 
 LONGEST = 1 << 20
 """Bytes in a message."""
+WRONG_TOKEN = "admin_token_wrong"
+"""What a request to clear the results without the right token is counted as."""
 _LENGTH = 4
 
 
@@ -48,7 +50,9 @@ class Orders:
     idle: float = 300.0
     """As in `adapters.web.site.Site`."""
     trusted: Sequence[str] = ()
-    """Networks of proxies, which have no limits by address."""
+    """Networks of proxies, which have no limits by address, and say where their clients are."""
+    audit: str = ""
+    """The file where it is logged what that client does."""
     hsts: bool = False
     """As in `adapters.web.server.Web`."""
     hosts: Sequence[str] = ()
@@ -112,10 +116,10 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """Tells the server that clients of the page have reached a limit, since the last such message."""
+    """Tells the server what clients of the page came up against, since the last such message."""
 
-    limit: str
-    """One of `gateway.server.limits.LIMITS`."""
+    what: str
+    """``limit_`` and one of `gateway.server.limits.LIMITS`, or `WRONG_TOKEN`."""
     times: int
 
 

@@ -17,7 +17,19 @@ from typing import Protocol
 
 import trio
 
-from adapters.web.link import Answer, Answered, Ask, Link, LinkError, Orders, Reached, Stop, Watch, Withdraw
+from adapters.web.link import (
+    WRONG_TOKEN,
+    Answer,
+    Answered,
+    Ask,
+    Link,
+    LinkError,
+    Orders,
+    Reached,
+    Stop,
+    Watch,
+    Withdraw,
+)
 from adapters.web.live.sender import FactSender
 from gateway.hub.interfaces import HubForSubscribers
 from gateway.processes import Child, ended, started
@@ -34,6 +46,9 @@ PAUSES = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Seconds until a restart, after the first early death, the second, and so on."""
 SOON = 10.0
 """A death within so many seconds is an early one."""
+
+_COUNTED = frozenset((WRONG_TOKEN, *(f"limit_{limit}" for limit in LIMITS)))
+"""What the process may count."""
 
 logger = logging.getLogger(__name__)
 
@@ -160,8 +175,8 @@ class WebProcess:
                                 )
                         case Watch(number):
                             facts.want(number)
-                        case Reached(str(limit), int(times)) if limit in LIMITS and times > 0:
-                            self._hub.feed.counts[f"limit_{limit}", "page"] += times
+                        case Reached(str(what), int(times)) if what in _COUNTED and times > 0:
+                            self._hub.feed.counts[what, "page"] += times
                         case Answered(rows):
                             self.requests.join(rows)
                         case _:

@@ -81,9 +81,9 @@ class Remote:
         """Have the server tell what happens; see `Watch`."""
         await self._say(Watch(number))
 
-    async def reached(self, limit: str, times: int) -> None:
-        """Tell that clients have reached a limit so often."""
-        await self._say(Reached(limit, times))
+    async def reached(self, what: str, times: int) -> None:
+        """Tell that clients came up against something so often; see `Reached`."""
+        await self._say(Reached(what, times))
 
     async def answered(self, rows: Sequence[Row]) -> None:
         """Tell of requests that were answered."""

@@ -27,6 +27,7 @@ from starlette.types import ASGIApp, Message, Scope
 from adapters.boundary import guarded
 from adapters.by_http import HSTS, by_http, with_hsts
 from adapters.passing import PassedStream
+from adapters.sockets import address_of
 from gateway.server.heads import TWO_LENGTHS, has_two_lengths
 from gateway.store.errors import StoreError
 
@@ -130,7 +131,15 @@ class Connection:
         state = ConnectionState(LifespanState())
         is_secure = isinstance(stream, PassedStream) and stream.is_secure
         self._protocol = H11Protocol(
-            cast(Any, application), config, context, cast(Any, self), state, is_secure, None, None, self._send
+            cast(Any, application),
+            config,
+            context,
+            cast(Any, self),
+            state,
+            is_secure,
+            (host_of(stream), 0),
+            None,
+            self._send,
         )
         self._protocol.connection = OnlyHttp11(h11.SERVER, config.h11_max_incomplete_size)
 
@@ -248,6 +257,11 @@ class Connection:
         if late and self._is_idle and self._protocol.connection.trailing_data[0]:
             text = "The request did not come in time."
             await self._send_data(_by_http("408 Request Timeout", text, self._config))
+
+
+def host_of(stream: Stream) -> str:
+    """Return the address of a client, without its port; nothing where nobody knows it."""
+    return stream.address if isinstance(stream, PassedStream) else address_of(stream.socket)
 
 
 async def _part(stream: Stream) -> None:

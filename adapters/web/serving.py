@@ -17,17 +17,16 @@ from ipaddress import ip_network
 import trio
 
 from adapters.admission import Admission
-from adapters.passing import Passed, PassedStream
-from adapters.sockets import address_of
-from adapters.web.api import Admin
+from adapters.passing import Passed
+from adapters.web.admin import Admin
 from adapters.web.application import Application
 from adapters.web.health import Health
-from adapters.web.link import Answer, Link, LinkError, Orders, Stop, Told
+from adapters.web.link import WRONG_TOKEN, Answer, Link, LinkError, Orders, Stop, Told
 from adapters.web.live.live import Live
 from adapters.web.origins import Origins
 from adapters.web.perfect import Perfect, Solver
 from adapters.web.remote import Remote
-from adapters.web.server import Stream, Web
+from adapters.web.server import Stream, Web, host_of
 from adapters.web.site import Front, Site
 from adapters.web.streaming import Threads
 from gateway.processes import give_way
@@ -42,7 +41,7 @@ from gateway.store.reader import Reader
 NICENESS = 15
 """The niceness of this process: play and storing come first on a shared processor."""
 PERIOD = 1.0
-"""Seconds, at least, between two times when the server is told of limits or of requests."""
+"""Seconds, at least, between two times when the server is told of limits, wrong tokens or requests."""
 MOST = 1024
 """Connections at once. A further client waits for one to end, or replaces an idle one."""
 
@@ -87,7 +86,6 @@ class Serving:
         reader = Reader(database)
         probe = trio.lowlevel.checkpoint if database is None else partial(Threads(1).do, reader.probe)
         health = Health(self._remote.queue, probe)
-        admin = None if orders.token is None else Admin(orders.token, self._remote.clear)
         fronts = tuple(Front(*each) for each in orders.fronts)
         self._live = Live(secrets.token_hex(4), self._remote.watch)
         self._solver = Solver()
@@ -96,16 +94,16 @@ class Serving:
             reader, Threads(), self._live, fronts, tuple(orders.house), idle=orders.idle, perfect=perfect
         )
         origins = Origins(frozenset(orders.origins), is_local=is_local)
+        self._reached = trio.lowlevel.ParkingLot()
+        trusted = [ip_network(each) for each in orders.trusted]
+        self._admission = Admission(doors(0, *orders.limits), Counter(), trusted=trusted, noted=self._note)
+        admin = None
+        if orders.token is not None:
+            refused = partial(self._admission.count, WRONG_TOKEN, "page")
+            admin = Admin(orders.token, self._remote.clear, orders.audit, trusted, refused)
         application = Application(site, health, admin, origins)
         self._requests = application.requests if orders.counting else None
         self._web = Web(application, orders.request, hsts=orders.hsts)
-        self._reached = trio.lowlevel.ParkingLot()
-        self._admission = Admission(
-            doors(0, *orders.limits),
-            Counter(),
-            trusted=[ip_network(each) for each in orders.trusted],
-            noted=self._note,
-        )
         self._room = trio.Semaphore(places())
         self._accepting = trio.CancelScope()
 
@@ -148,13 +146,13 @@ class Serving:
         self._reached.unpark_all()
 
     async def _tell_of_limits(self) -> None:
-        """Tell the server how often limits were reached, once in a while."""
+        """Tell the server what clients came up against, once in a while."""
         counts = self._admission.counts
         while True:
             if not counts:
                 await self._reached.park()
             for (what, _), times in [(key, counts.pop(key)) for key in tuple(counts)]:
-                await self._remote.reached(what.removeprefix("limit_"), times)
+                await self._remote.reached(what, times)
             await trio.sleep(PERIOD)
 
     async def _tell_of_requests(self, requests: Requests) -> None:
@@ -166,7 +164,7 @@ class Serving:
 
     async def _serve_one(self, stream: Stream) -> None:
         try:
-            visit = self._admission.visit("page", _address_of(stream))
+            visit = self._admission.visit("page", host_of(stream))
             await self._admission.let_in(visit, stream, self._web.serve, self._web.refuse)
         finally:
             stream.socket.close()
@@ -251,10 +249,6 @@ def _is_local(orders: Orders, listeners: Sequence[socket.socket]) -> bool:
 def _passes_on(sock: socket.socket) -> bool:
     """Whether connections come by this socket that the server accepted."""
     return sock.family == socket.AF_UNIX
-
-
-def _address_of(stream: Stream) -> str:
-    return stream.address if isinstance(stream, PassedStream) else address_of(stream.socket)
 
 
 def _stream(sock: socket.socket) -> trio.SocketStream:

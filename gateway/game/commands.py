@@ -62,12 +62,24 @@ Place: TypeAlias = InLobby | AtTable
 LOBBY = InLobby()
 
 
-def folded(name: str) -> str:
-    """Return what `name`, which is not too long, has in common with the names that look like it.
+def plain(name: str) -> str:
+    """Return `name`, which is not too long, in ordinary width, and without what nobody sees.
 
-    Case, width, blanks around it and invisible characters make no difference.
+    That is invisible characters, blanks around it, and all but one of several blanks in it.
     """
-    return only_visible(unicodedata.normalize("NFKC", name).casefold()).strip()
+    return _seen(unicodedata.normalize("NFKC", name))
+
+
+def folded(name: str) -> str:
+    """Return what `name`, which is not too long, has in common with other spellings of it.
+
+    Case makes no difference, nor what makes none to `plain`.
+    """
+    return _seen(unicodedata.normalize("NFKC", name).casefold())
+
+
+def _seen(text: str) -> str:
+    return " ".join(filter(None, map(only_visible, text.split())))
 
 
 def is_house_name(name: str) -> bool:

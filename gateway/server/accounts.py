@@ -6,8 +6,9 @@ compared while others wait for their moves, so nothing of that is slow. The file
 start and by `reload`, which give way to the event loop after any line.
 
 The rules it keeps: a token is stored as its SHA-256 only, which is enough, since tokens are 128 random bits
-and nobody can guess one. A name is protected however it is written: letters of another case or width, blanks
-around it and invisible characters do not make it another name. What is remembered of clients is bounded.
+and nobody can guess one. A name is protected however it is written: letters of another case or width, more
+blanks and invisible characters do not make it another name. One that only looks like a protected name
+(`lookalikes`) is another, which nobody may bear. What is remembered of clients is bounded.
 """
 
 import argparse
@@ -29,6 +30,7 @@ from gateway.server.activation import hosts_of
 from gateway.server.arguments import Options, Parser
 from gateway.server.bans import OPTION, Bans, HubForBans, hang_up, read_bans, reread_bans
 from gateway.server.linefile import entries
+from gateway.server.lookalikes import Lookalikes
 from gateway.server.pauses import FIRST_PAUSE, Pauses
 from gateway.throttle import Throttle
 
@@ -79,6 +81,8 @@ class Denial:
     """`TOKEN_WRONG`, where it is missing as well, `NOT_REGISTERED` or `BANNED`."""
     pause: float
     """Seconds until the client is told."""
+    like: str | None = None
+    """The protected name that it looks like, where that is why; the objection is `TOKEN_WRONG` then."""
 
 
 class Accounts:
@@ -100,7 +104,7 @@ class Accounts:
         self._registered_only = registered_only
         self._pauses = Pauses()
         self._in_url = Throttle(LOG_PERIOD)
-        self._digests, self.bans = read_digests(file), read_bans(bans_beside(file))
+        (self._digests, self._lookalikes), self.bans = read_digests(file), read_bans(bans_beside(file))
 
     def __len__(self) -> int:
         """Return how many names are protected."""
@@ -112,9 +116,12 @@ class Accounts:
         Raises OSError or ValueError, with one line that says what is wrong with a file. Then all stays as it
         was; but where a file that had names has none, mostly by mistake, the bans are taken.
         """
-        old, old_bans = self._digests, self.bans
-        digests, bans = read_digests(self._file), reread_bans(bans_beside(self._file), old_bans)
-        in_loop(lambda: self._take(digests or old, bans))
+        old, old_lookalikes, old_bans = self._digests, self._lookalikes, self.bans
+        digests, lookalikes = read_digests(self._file)
+        bans = reread_bans(bans_beside(self._file), old_bans)
+        if not digests:
+            lookalikes = old_lookalikes
+        in_loop(lambda: self._take(digests or old, lookalikes, bans))
         old_bans.let_go()
         if old and not digests:
             raise ValueError(f"{self._file} has no names, and {len(old)} are protected; {_IF_MEANT}")
@@ -127,9 +134,11 @@ class Accounts:
         )
         while old:  # to free all of it at once would keep the event loop waiting
             old.popitem()
+        if old_lookalikes is not lookalikes:
+            old_lookalikes.let_go()
 
-    def _take(self, digests: dict[str, bytes], bans: Bans) -> None:
-        self._digests, self.bans = digests, bans
+    def _take(self, digests: dict[str, bytes], lookalikes: Lookalikes, bans: Bans) -> None:
+        self._digests, self._lookalikes, self.bans = digests, lookalikes, bans
 
     def denial(self, name: str, token: str | None, origin: str, now: float) -> Denial | None:
         """Return why a client at the address `origin` may not be called `name`; None if it may.
@@ -143,9 +152,11 @@ class Accounts:
             return Denial(Objection.BANNED, self._pauses.wrong(origin, "", now))
         digest = self._digests.get(key)
         if digest is None:
-            if not self._registered_only:
+            like = None if self._registered_only else self._lookalikes.like(name, key)
+            if like is None and not self._registered_only:
                 return None
-            return Denial(Objection.NOT_REGISTERED, self._pauses.wrong(origin, "", now))
+            objection = Objection.NOT_REGISTERED if like is None else Objection.TOKEN_WRONG
+            return Denial(objection, self._pauses.wrong(origin, "", now), like)
         if token is not None and is_right(token, digest):
             self._pauses.right(origin, key)
             return None
@@ -154,6 +165,8 @@ class Accounts:
     def note(self, denial: Denial, name: str, kind: str, origin: str) -> None:
         """Count a denial; log it if it is the first of its address and name in a while."""
         what, words = _WORDS[denial.objection]
+        if denial.like is not None:
+            what, words = "look_alike", f"the name looks like {quoted(denial.like)}, which is protected"
         self.counts[what, kind] += 1
         if denial.pause == FIRST_PAUSE:
             logger.info(
@@ -223,9 +236,18 @@ def read_accounts(file: str) -> dict[str, Account]:
     return _read(file, lambda account: account)
 
 
-def read_digests(file: str) -> dict[str, bytes]:
-    """Return what the server needs of a file: the digests by the folded names. Raises as `read_accounts`."""
-    return _read(file, lambda account: account.digest)
+def read_digests(file: str) -> tuple[dict[str, bytes], Lookalikes]:
+    """Return what the server needs of a file: the digests by the folded names, and what looks like these.
+
+    Raises as `read_accounts`.
+    """
+    lookalikes = Lookalikes()
+
+    def kept(account: Account) -> bytes:
+        lookalikes.add(account.name)
+        return account.digest
+
+    return _read(file, kept), lookalikes
 
 
 def _read(file: str, kept: Callable[[Account], T]) -> dict[str, T]:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
+from gateway.server.commands import masked
+
 if TYPE_CHECKING:
     from gateway.server.activation import Sockets
 
@@ -23,10 +25,19 @@ class Options(argparse.Namespace):
 class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, and exits with status 2."""
 
+    as_json = False
+    """Whether that line is a JSON object."""
+
     def error(self, message: str) -> NoReturn:
         """Exit with status 2 after a line on stderr."""
-        line = " ".join(message.splitlines())
-        self.exit(2, f"{self.prog}: error: {line} (see {self.prog} --help)\n")
+        line = masked(" ".join(message.splitlines()))
+        line = f"{line} (see {self.prog} --help)"
+        if self.as_json:
+            from gateway.server.streams import complain  # noqa: PLC0415  hardly ever needed
+
+            complain(line, as_json=True)
+            self.exit(2)
+        self.exit(2, f"{self.prog}: error: {line}\n")
 
 
 def no_options(_: argparse._ArgumentGroup) -> None:

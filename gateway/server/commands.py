@@ -10,8 +10,17 @@ DATABASE = "c4gateway.db"
 """Where results are kept, unless something else is asked for."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9.+_-]*")
 _POSTGRESQL = ("postgresql", "postgres")
+_USER = re.compile(r"(://[^:/@]*:).*@", re.DOTALL)
+_PASSWORD = re.compile(r"([?&][a-z]*password=)[^&]*", re.IGNORECASE)
+MASK = "***"
+"""What is shown in the place of a password or a token."""
 _OTHERS = ("sqlite", "file", "mysql", "mariadb", "oracle", "mssql")
 """Databases that a scheme alone names, even if no // follows."""
+TYPED_PASSWORD = (
+    "the URL of --db has a password, which the list of processes shows; give the URL in the environment, as"
+    " C4GATEWAY_DB (the server's own may also be in the file of --config), or the password in ~/.pgpass"
+)
+"""What is wrong with such a command line."""
 COMMANDS = ("standings", "games", "show", "export", "import", "backup", "recount", "void", "rename")
 """Commands on what was kept; the first argument names one of them."""
 ANALYSIS = "analyse"
@@ -28,6 +37,11 @@ HEALTH = "health"
 """The command that asks a running server how it is."""
 EVERY = (*COMMANDS, ANALYSIS, *PLAYERS, MATCH, CHECK, SHOWING, HEALTH)
 """All of them. No option comes before such a word, and no other word stands there."""
+
+
+def masked(text: str) -> str:
+    """Return a text without the passwords of the URLs in it."""
+    return _PASSWORD.sub(rf"\1{MASK}", _USER.sub(rf"\1{MASK}@", text))
 
 
 def database(text: str) -> str:

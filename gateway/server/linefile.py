@@ -84,14 +84,15 @@ def rewrite(file: str, header: str, change: Callable[[list[str]], list[str]]) ->
 
 
 @contextmanager
-def audited(file: str, *words: str) -> Iterator[None]:
+def audited(file: str, *words: str, user: str | None = None) -> Iterator[None]:
     """Log what the block does: a line with the time, the user and the words, unless it raises something.
 
+    The user is the one who runs this process, unless another is given.
     The line is written first, and taken back if need be: a log that takes no more stops the block. Raises
     OSError then, as where the log cannot be written at all.
     """
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    line = ("\t".join((now, _user(), *map(printable, words))) + "\n").encode()
+    line = ("\t".join((now, user or _user(), *map(printable, words))) + "\n").encode()
     with open(file, "ab", buffering=0) as log:
         fcntl.flock(log, fcntl.LOCK_EX)  # so that no line of another command is taken back
         end = os.fstat(log.fileno()).st_size

@@ -19,8 +19,9 @@ from gateway.server import (
 )
 from gateway.server.activation import handed_over
 from gateway.server.arguments import Description, Options, Parser, listed, number
-from gateway.server.commands import DATABASE, database
+from gateway.server.commands import DATABASE, TYPED_PASSWORD, database, masked
 from gateway.server.heads import ALL_ORIGINS
+from gateway.server.linefile import AUDIT
 from gateway.server.settings import Settings
 from gateway.store import VERSION
 
@@ -99,8 +100,12 @@ def in_force(arguments: Sequence[str], dialects: Sequence[Description]) -> Itera
 
 
 def _settled(parser: Parser, arguments: Sequence[str], dialects: Sequence[Description]) -> Settings:
+    # What is wrong before all options are read is said as the command line and the environment ask for.
+    asked = os.environ.get(settings.variable("log-json"), "").casefold() in settings.ON
+    parser.as_json = "--log-json" in arguments or asked
     settled = settings.settle(parser, arguments, os.environ)
     options = settled.options
+    parser.as_json = options.log_json
     _take_sockets(parser, options, dialects)
     if options.port is None and all(getattr(options, each.option) is None for each in dialects):
         for each in dialects:
@@ -108,6 +113,8 @@ def _settled(parser: Parser, arguments: Sequence[str], dialects: Sequence[Descri
     options.host = options.host or [HOST]
     workers.settle(parser, settled)
     clustering.settle(parser, settled)
+    if options.db is not None and settled.is_typed("db") and masked(options.db) != options.db:
+        parser.error(TYPED_PASSWORD)
     _settle_web(parser, settled)
     _refuse_one_port_for_two(parser, options, dialects)
     certificates.settle(parser, options)
@@ -191,7 +198,7 @@ def _parser(dialects: Sequence[Description]) -> Parser:
     )
     log = parser.add_argument_group("what to say on stderr")
     log.add_argument("--log-level", choices=LEVELS, default="info", help="least level to log (%(default)s)")
-    log.add_argument("--log-json", action="store_true", help="log one JSON object a line")
+    log.add_argument("--log-json", action="store_true", help="write one JSON object a line")
     metrics.add_options(parser.add_argument_group("what can be measured"))
     settings.add_options(parser)
     parser.add_argument(
@@ -259,6 +266,12 @@ def _add_web(group: argparse._ArgumentGroup) -> None:
         metavar="TOKEN",
         help="who sends it with POST /api/clear removes all results; better given in the environment, as"
         f" {settings.variable('admin-token')}: the list of processes does not show it",
+    )
+    group.add_argument(
+        "--audit",
+        default=AUDIT,
+        metavar="FILE",
+        help=f"where to log what is cleared with that token ({AUDIT})",
     )
 
 

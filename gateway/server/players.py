@@ -16,6 +16,7 @@ from gateway.server.accounts import Account, bans_beside, digest_of, fault_of, n
 from gateway.server.arguments import Parser, in_one_line, write_out
 from gateway.server.bans import read_bans, target
 from gateway.server.linefile import AUDIT, audited, locked, rewrite
+from gateway.server.lookalikes import Lookalikes
 from gateway.server.settings import variable
 
 FILE = "c4gateway.players"
@@ -81,12 +82,19 @@ def _add(options: argparse.Namespace) -> Iterator[str]:
         raise ValueError(f"{quoted(name)}: {fault}")
     token = new_token()
     account = Account(name, digest_of(token), options.notes)
+    lookalikes = Lookalikes()
     with locked(file) as path:
-        if folded(name) in _accounts(path):
+        known = _accounts(path)
+        for each in known.values():
+            lookalikes.add(each.name)
+        if folded(name) in known:
             raise ValueError(f"{quoted(name)} is protected already; remove it first for a new token")
         with audited(options.audit, "player add", name):
             rewrite(path, _PLAYERS, lambda lines: [*lines, f"{account.line}\n"])
     yield f"{token}\n"
+    like = lookalikes.like(name, folded(name))
+    if like is not None:
+        print(f"warning: {quoted(name)} looks like {quoted(like)}, which is protected too", file=sys.stderr)
     _hint(file)
 
 

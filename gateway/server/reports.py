@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from gateway.game.ids import GameId
 from gateway.server.arguments import Parser, in_one_line, number, write_out
-from gateway.server.commands import DATABASE, database
+from gateway.server.commands import DATABASE, TYPED_PASSWORD, database, masked
 from gateway.server.linefile import AUDIT, audited
 from gateway.server.settings import variable
 from gateway.store import commands, corrections, listing
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
 
     That is 0, 1 where the system refused something, and 130 after Ctrl-C.
     """
-    options = _parser().parse_args(arguments)
+    options = _options(arguments)
     try:
         write_out(options.text(options))
     except (StoreError, OSError) as error:
@@ -43,10 +43,23 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    """Return the options of a command, whose database may be named in the environment."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        if options.db is None:
+            options.db = database(os.environ.get(variable("db"), DATABASE))
+        elif masked(options.db) != options.db:
+            parser.error(TYPED_PASSWORD)
+    except argparse.ArgumentTypeError as error:
+        parser.error(f"{variable('db')}: {error}")
+    return options
+
+
 def _parser() -> Parser:
     parser = Parser(prog="c4gateway", allow_abbrev=False)
     words = parser.add_subparsers(required=True, metavar="COMMAND")
-    default = os.environ.get(variable("db"), DATABASE)
     for name, text, add in (
         ("standings", "who stands where", _add_standings),
         ("games", "the newest games, of all players or of one", _add_games),
@@ -59,9 +72,7 @@ def _parser() -> Parser:
         ("rename", "give a player another name in all stored games", _add_rename),
     ):
         command = words.add_parser(name, help=text, description=text, allow_abbrev=False)
-        command.add_argument(
-            "--db", type=database, default=default, metavar="FILE|URL", help=f"which database ({DATABASE})"
-        )
+        command.add_argument("--db", type=database, metavar="FILE|URL", help=f"which database ({DATABASE})")
         add(command)
     return parser
 

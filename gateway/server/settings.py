@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from gateway.game.text import visible
 from gateway.server.arguments import Options, Parser, in_one_line, listed
-from gateway.server.commands import EVERY
+from gateway.server.commands import EVERY, MASK, masked
 from gateway.server.files import read_file
 
 PREFIX = "C4GATEWAY_"
@@ -29,12 +29,10 @@ DEFAULT = "default"
 COMMAND_LINE = "command line"
 
 _LONGEST_FILE = 1024 * 1024
-_ON = ("true", "1", "yes", "on")
+ON = ("true", "1", "yes", "on")
+"""How a flag is given in the environment and in a file."""
 _OFF = ("false", "0", "no", "off")
 _SECRET = re.compile(r"(^|-)(token|secret|password)$")
-_USER = re.compile(r"(://[^:/@]*):.*@", re.DOTALL)
-_PASSWORD = re.compile(r"([?&][a-z]*password=)[^&]*", re.IGNORECASE)
-_MASK = "***"
 _UNSAID: list[object] = []
 """What an option has that is not on the command line: a list, because argparse appends to a copy of it."""
 
@@ -139,7 +137,7 @@ def _is_flag(action: argparse.Action) -> bool:
 def _line(key: str, value: object) -> str:
     if value is None:
         return f"# {key} = none"
-    shown = _MASK if _SECRET.search(key) else _masked(value)
+    shown = MASK if _SECRET.search(key) else _masked(value)
     return f"{key} = {visible(json.dumps(shown, ensure_ascii=False, default=str))}"
 
 
@@ -148,7 +146,7 @@ def _masked(value: object) -> object:
     if isinstance(value, list):
         return [_masked(each) for each in value]
     if isinstance(value, str):
-        return _PASSWORD.sub(rf"\1{_MASK}", _USER.sub(rf"\1:{_MASK}@", value))
+        return masked(value)
     return value
 
 
@@ -234,9 +232,9 @@ def _read(action: argparse.Action, raw: object, where: str) -> object:
 
 def _is_on(raw: object) -> bool:
     word = str(raw).casefold()
-    if word not in (*_ON, *_OFF):
+    if word not in (*ON, *_OFF):
         raise ValueError(f"{raw!r} is neither true nor false")
-    return word in _ON
+    return word in ON
 
 
 def _text(raw: object) -> str:

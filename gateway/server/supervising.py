@@ -28,6 +28,7 @@ from gateway.server.options import WEB_PORT, page_port
 from gateway.server.private_folder import private_folder
 from gateway.server.reloading import has_terminal
 from gateway.server.reserving import PortInUseError, reserved
+from gateway.server.streams import complain, write
 from gateway.server.workers import arguments, wanted
 
 _LONGEST_TEXT = 65_536
@@ -46,10 +47,10 @@ def main(options: Options, given: Sequence[str], dialects: Sequence[Description]
         with _prepared(options, given, dialects) as (folder, orders, registry):
             trio.run(_run, options, folder, orders, registry)
     except* OSError as refusals:
-        print(f"c4gateway: error: {in_one_line(refusals)}", file=sys.stderr)
+        complain(in_one_line(refusals), as_json=options.log_json)
         status = 1
     except* EndedError as ends:
-        status = _status(ends)
+        status = _status(ends, as_json=options.log_json)
     except* KeyboardInterrupt:
         pass
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -57,14 +58,14 @@ def main(options: Options, given: Sequence[str], dialects: Sequence[Description]
     return status
 
 
-def _status(ends: BaseExceptionGroup[EndedError]) -> int:
+def _status(ends: BaseExceptionGroup[EndedError], *, as_json: bool) -> int:
     """Return the exit status where programs ended before they were ready; say so if they did not."""
     end: BaseException = ends
     while isinstance(end, BaseExceptionGroup):
         end = end.exceptions[0]
     assert isinstance(end, EndedError)
     if end.name == REGISTRY or end.status < 0:
-        print(f"c4gateway: error: {end}", file=sys.stderr)
+        complain(str(end), as_json=as_json)
     return max(1, end.status)
 
 
@@ -143,14 +144,10 @@ async def _play(crew: Crew, pipe: tuple[int, int]) -> None:
 
 
 async def _announce(crew: Crew, announced: int) -> None:
-    """Print what the first worker has printed, once all are ready. Raises OSError where stdout is closed."""
+    """Print what the first worker has printed, once all are ready."""
     if await crew.all_ready():
-        text = os.read(announced, _LONGEST_TEXT).decode(errors="backslashreplace")
-        try:
-            print(text, end="", flush=True)
-        except OSError:
-            sys.stdout = None  # the interpreter would try once more at its end
-            raise
+        await trio.lowlevel.wait_readable(announced)
+        write(os.read(announced, _LONGEST_TEXT).decode(errors="backslashreplace"))
         notify(READY)
 
 

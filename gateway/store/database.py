@@ -122,9 +122,11 @@ def open_to_write(where: str, *, create: bool = True) -> Database:
 def open_to_read(where: str) -> Database:
     """Open the database, of this version exactly. Raises `StoreError`, as where there is none."""
     with _in_one_line(where):
+        access = sqlite.Access.WRITE
         if not is_url(where):
             sqlite.check(_path(where), VERSION)
-        database = _database(_place(where))
+            access = sqlite.access_for_reading(_path(where), PATIENCE)
+        database = _database(_place(where), access)
         with _closed_on_error(database), database.reading() as connection:
             _require(version_of(connection), where)
     return database
@@ -191,11 +193,11 @@ def _place(where: str) -> Place:
     return Place(str(path), sqlite.identity(path))
 
 
-def _database(place: Place) -> Database:
-    return _postgresql(place) if is_url(place.where) else _sqlite(place)
+def _database(place: Place, access: sqlite.Access = sqlite.Access.WRITE) -> Database:
+    return _postgresql(place) if is_url(place.where) else _sqlite(place, access)
 
 
-def _sqlite(place: Place) -> Database:
+def _sqlite(place: Place, access: sqlite.Access) -> Database:
     path = _path(place.where)
 
     def require_there() -> None:
@@ -203,8 +205,12 @@ def _sqlite(place: Place) -> Database:
         # left behind for that of the file that is here now.
         if sqlite.identity(path) != place.file:
             raise StoreError(f"{path} was moved, removed or replaced; put it back, or restart the server")
+        if access is sqlite.Access.STILL:
+            sqlite.require_still(path)
 
-    engine = create_engine("sqlite://", creator=lambda: sqlite.connect(path, PATIENCE), poolclass=QueuePool)
+    engine = create_engine(
+        "sqlite://", creator=lambda: sqlite.connect(path, PATIENCE, access), poolclass=QueuePool
+    )
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:

@@ -9,6 +9,7 @@ import os
 import sqlite3
 import tempfile
 from contextlib import closing, suppress
+from enum import Enum
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,9 +18,22 @@ from gateway.store.errors import StoreError
 APPLICATION_ID = 0x43344757
 """``C4GW``, in the header of each of our files."""
 
+
+class Access(Enum):
+    """How a database is opened."""
+
+    WRITE = "mode=rw"
+    READ = "mode=ro"
+    """By a user who may not write. Needs the files beside the database that a server makes."""
+    STILL = "mode=ro&immutable=1"
+    """As if nobody could write, where there are no such files, and the user may not make them."""
+
+
 Identity: TypeAlias = tuple[int, int]
 """Device and number of a file."""
 
+_NOT_ALLOWED = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM}
+"""What SQLite says where a user may not write to the file, or not make the files that it needs beside it."""
 _MAGIC = b"SQLite format 3\0"
 _USER_VERSION, _APPLICATION_ID = slice(60, 64), slice(68, 72)
 
@@ -56,18 +70,39 @@ def check(path: Path, version: int) -> None:
         raise StoreError(mismatch(str(path), found, version))
 
 
-def connect(path: Path, patience: float) -> sqlite3.Connection:
+def access_for_reading(path: Path, patience: float) -> Access:
+    """Return how this user can read a database that `check` has passed. Raises sqlite3.Error."""
+    for access in (Access.WRITE, Access.READ):
+        try:
+            with closing(connect(path, patience, access)) as connection:
+                connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in _NOT_ALLOWED:
+                raise
+        else:
+            return access
+    return Access.STILL
+
+
+def require_still(path: Path) -> None:
+    """Raise `StoreError` where somebody writes to a database that is read as if nobody did."""
+    if _has_log(path):
+        raise StoreError(f"a server writes to {path} now; try again")
+
+
+def connect(path: Path, patience: float, access: Access = Access.WRITE) -> sqlite3.Connection:
     """Connect to the database at `path`, which must be there; wait `patience` seconds for others' locks."""
     connection = sqlite3.connect(
-        f"{path.as_uri()}?mode=rw",
+        f"{path.as_uri()}?{access.value}",
         uri=True,
         timeout=patience,
         isolation_level=None,  # who wants a transaction says BEGIN
         check_same_thread=False,
     )
     try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
+        if access is Access.WRITE:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA foreign_keys = ON")
     except BaseException:
         connection.close()
@@ -137,13 +172,25 @@ def mismatch(label: str, version: int | None, ours: int) -> str:
     )
 
 
+def _has_log(path: Path) -> bool:
+    """Whether there is a log beside the file with what is not in the file yet."""
+    log = path.with_name(path.name + "-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
 def _version_in_wal(path: Path) -> int:
     """Return the version that a killed process may have left in the log beside the file, or 0."""
-    log = path.with_name(path.name + "-wal")
-    if not log.exists() or log.stat().st_size == 0:
+    if not _has_log(path):
         return 0
     connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)  # which writes neither file nor log
     try:
         return int(connection.execute("PRAGMA user_version").fetchone()[0])
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF not in _NOT_ALLOWED:
+            raise
+        raise StoreError(
+            f"{path} was not closed, and this user cannot read what its log has; start the server, or read it"
+            " as a user who may write there"
+        ) from error
     finally:
         connection.close()

@@ -1,7 +1,7 @@
 """The program of the store process: it writes what the server sends to the database.
 
 Knows the socket to the server, and which of the database's errors mean that it cannot be used now. Logs
-nothing: the server hears of every error, and logs it. Its first order
+nothing but its own crash: the server hears of every error, and logs it. Its first order
 is to open the database. The rules it keeps:
 
 - When its server has ended, even if killed, it finishes its work and ends.
@@ -78,7 +78,7 @@ class Worker:
 
 def main() -> None:
     """Serve the process that started this one."""
-    logging.disable()
+    logging.disable(logging.ERROR)
     gc.freeze()
     serve(socket.socket(fileno=int(sys.argv[1])), NICENESS)
 

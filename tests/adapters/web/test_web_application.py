@@ -16,7 +16,8 @@ from starlette.types import Message
 from web_world import NASTY, TOKEN, Site, keep, said
 
 from adapters.web import answers
-from adapters.web.api import CLEAR_LIMIT, Admin
+from adapters.web.admin import Admin
+from adapters.web.api import CLEAR_LIMIT
 from adapters.web.application import Application
 from adapters.web.health import Health
 from gateway.game.events import Reason
@@ -381,7 +382,9 @@ async def test_clear_with_the_token_removes_everything_and_says_so(site: Site) -
 @pytest.mark.parametrize(
     "shown", [None, "", "Bearer", "Bearer ", "Bearer sesam", "sesame", "Basic sesame", "Bearer é"]
 )
-async def test_clear_without_the_token_is_403_and_removes_nothing(site: Site, shown: str | None) -> None:
+async def test_clear_without_the_token_is_403_and_removes_nothing(
+    site: Site, autojump_clock: trio.abc.Clock, shown: str | None
+) -> None:
     keep(site.database, [game()])
     headers = {} if shown is None else {"Authorization": shown.encode()}
     async with site.client() as client:
@@ -411,7 +414,7 @@ async def test_clear_that_takes_too_long_is_given_up_and_what_came_of_it_told(
     tmp_path: Path, autojump_clock: trio.abc.Clock, too_late: bool
 ) -> None:
     site, slow = Site(tmp_path), Slow(too_late=too_late)
-    admin, begun = Admin(TOKEN, slow.clear), trio.current_time()
+    admin, begun = Admin(TOKEN, slow.clear, str(tmp_path / "audit")), trio.current_time()
     site.application = Application(site.shown, Health(site.queue.queue, site.probe), admin)
     async with site.client() as client:
         response = await client.post("/api/clear", headers={"Authorization": f"Bearer {TOKEN}"})
@@ -424,9 +427,9 @@ async def test_clear_that_takes_too_long_is_given_up_and_what_came_of_it_told(
     site.database.close()
 
 
-async def test_clear_is_given_up_when_its_client_has_gone(site: Site) -> None:
+async def test_clear_is_given_up_when_its_client_has_gone(site: Site, tmp_path: Path) -> None:
     slow = Slow(too_late=False)
-    admin = Admin(TOKEN, slow.clear)
+    admin = Admin(TOKEN, slow.clear, str(tmp_path / "audit"))
     application = Application(site.shown, Health(site.queue.queue, site.probe), admin)
     headers = [(b"authorization", f"Bearer {TOKEN}".encode())]
     scope = {"type": "http", "method": "POST", "path": "/api/clear", "raw_path": b"/api/clear"}

@@ -14,6 +14,7 @@ from hub_world import World
 
 from adapters.web import serving
 from adapters.web.link import (
+    WRONG_TOKEN,
     Answer,
     Answered,
     Ask,
@@ -244,9 +245,10 @@ async def test_server_counts_the_limits_that_the_process_tells_of_and_nothing_el
     async with trio.open_nursery() as nursery:
         nursery.start_soon(service._serve, here)
         remote = Remote(there)
-        for limit, times in [("max-per-address", 2), ("max-per-address", 1), ("name", 1)]:
-            await remote.reached(limit, times)
-    assert world.hub.feed.counts == {("limit_max-per-address", "page"): 3}
+        limit = "limit_max-per-address"
+        for what, times in [(limit, 2), (limit, 1), (WRONG_TOKEN, 4), ("limit_name", 1), ("name", 1)]:
+            await remote.reached(what, times)
+    assert world.hub.feed.counts == {(limit, "page"): 3, (WRONG_TOKEN, "page"): 4}
 
 
 async def test_server_adds_up_the_requests_that_processes_answered() -> None:

@@ -12,7 +12,7 @@ import trio
 from empty_database import open_empty
 from game_records import numbered
 
-from adapters.web.api import Admin
+from adapters.web.admin import Admin
 from adapters.web.application import Application
 from adapters.web.health import Health
 from adapters.web.live.live import Live
@@ -93,7 +93,10 @@ class Site:
         self.reader = Reader(self.database)
         self.queue = Idle()
         self.probes = 0
-        self.admin = None if token is None else Admin(token, self.clear)
+        self.refused = 0
+        self.admin = (
+            None if token is None else Admin(token, self.clear, str(directory / "audit"), refused=self.refuse)
+        )
         self.health = Health(self.queue.queue, self.probe)
         self.on: list[str] = []
         """What is on, as the server would tell it: rows of `adapters.web.live.rows`."""
@@ -110,6 +113,9 @@ class Site:
         """Let the server be another one, as `about` says."""
         self.shown = replace(self.shown, **about)
         self.application = Application(self.shown, self.health, self.admin)
+
+    def refuse(self) -> None:
+        self.refused += 1
 
     async def clear(self, given_up: trio.Event) -> Cleared:
         with self.database.writing() as connection:
@@ -134,9 +140,9 @@ class Site:
         self.reader.probe()
 
     @asynccontextmanager
-    async def client(self) -> AsyncIterator[httpx.AsyncClient]:
-        """Give a client of the application; what is on can be watched meanwhile."""
-        transport = httpx.ASGITransport(self.application)
+    async def client(self, host: str = "127.0.0.1") -> AsyncIterator[httpx.AsyncClient]:
+        """Give a client of the application, at the address `host`; what is on can be watched meanwhile."""
+        transport = httpx.ASGITransport(self.application, client=(host, 4242))
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self.live.run)
             async with httpx.AsyncClient(transport=transport, base_url="http://site") as client:

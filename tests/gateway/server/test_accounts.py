@@ -72,6 +72,46 @@ def test_name_that_looks_like_a_protected_one_needs_its_token(file: Path, name: 
     assert accounts.denial(name, TOKEN, HERE, 0.0) is None
 
 
+@pytest.mark.parametrize("name", ["bob  x", "bob \u3000 x", "bob\tx", "bob \u200b x", " BOB   X"])
+def test_several_blanks_in_a_name_count_as_one(file: Path, name: str) -> None:
+    accounts = Accounts(str(file))
+    assert accounts.denial(name, None, HERE, 0.0) == wrong()
+    assert accounts.denial(name, OTHER, HERE, 0.0) is None
+
+
+@pytest.mark.parametrize(
+    "name", ["\u0430nn", "\u0410NN", "A\u0578n", "\U0001d400\u057c\u0578", "b\u043eb  x"]
+)
+def test_name_of_other_letters_that_looks_like_a_protected_one_is_nobodys(file: Path, name: str) -> None:
+    for token in (None, TOKEN, OTHER):
+        denial = Accounts(str(file)).denial(name, token, HERE, 0.0)
+        assert denial is not None
+        assert (denial.objection, denial.pause) == (Objection.TOKEN_WRONG, FIRST_PAUSE)
+        assert denial.like in ("Ann", "bob x")
+
+
+def test_protected_name_that_looks_like_another_one_is_its_players(file: Path) -> None:
+    write(file, Account("bot1", digest_of(TOKEN)), Account("botl", digest_of(OTHER)))
+    accounts = Accounts(str(file))
+    assert accounts.denial("bot1", TOKEN, HERE, 0.0) is None
+    assert accounts.denial("botl", OTHER, HERE, 0.0) is None
+    assert accounts.denial("botl", TOKEN, HERE, 0.0) == wrong()
+    assert accounts.denial("botI", TOKEN, HERE, 0.0) is not None
+    assert accounts.denial("bot2", None, HERE, 0.0) is None
+
+
+def test_reload_takes_the_looks_of_the_names_too(file: Path) -> None:
+    accounts = Accounts(str(file))
+    write(file, Account("Eve", digest_of(TOKEN)))
+    accounts.reload(at_once)
+    assert accounts.denial("\u0430nn", None, HERE, 0.0) is None
+    assert accounts.denial("\u0415ve", None, HERE, 0.0) is not None
+    write(file)
+    with pytest.raises(ValueError, match="has no names"):
+        accounts.reload(at_once)
+    assert accounts.denial("\u0415ve", None, HERE, 0.0) is not None
+
+
 def test_name_that_is_not_protected_needs_no_token(file: Path) -> None:
     accounts = Accounts(str(file))
     for token in (None, TOKEN, "x"):
@@ -173,6 +213,21 @@ def test_first_denial_of_an_address_and_name_is_logged(file: Path, caplog: pytes
         accounts.note(denial, "A\u202eNN", "toy", HERE)
     (record,) = caplog.records
     assert record.getMessage() == "'A\\u202eNN' is not let in from 192.0.2.1: the token is missing or wrong"
+
+
+def test_look_alike_is_counted_by_itself_and_logged_with_what_it_looks_like(
+    file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    counts = Counter[tuple[str, str]]()
+    accounts = Accounts(str(file), counts=counts)
+    denial = accounts.denial("\u0430nn", None, HERE, 0.0)
+    assert denial is not None
+    accounts.note(denial, "\u0430nn", "toy", HERE)
+    assert counts == {("look_alike", "toy"): 1}
+    assert caplog.records[-1].getMessage() == (
+        "'\u0430nn' is not let in from 192.0.2.1: the name looks like 'Ann', which is protected"
+    )
 
 
 # The file.

@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -405,3 +406,54 @@ def test_socket_that_contradicts_an_option_is_refused(
 def test_games_are_finished_before_a_stop_only_where_that_is_asked_for() -> None:
     assert parse([]).drain == 0
     assert parse(["--drain", "1.5"]).drain == 1.5
+
+
+# Passwords.
+
+WITH_PASSWORD = [
+    "postgresql://ann:sesame@host/games",
+    "postgresql://:sesame@/games",
+    "postgres://ann@host/games?password=sesame",
+    "postgresql+psycopg://host/games?user=ann&sslpassword=sesame",
+]
+
+
+@pytest.mark.parametrize("where", WITH_PASSWORD)
+@pytest.mark.parametrize("command", [[], ["standings"], ["export"], ["recount"], ["rename", "a", "b"]])
+def test_password_of_a_database_on_the_command_line_is_refused(
+    command: list[str], where: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        (reading.main if command else parse)([*command, "--db", where])
+    assert stop.value.code == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert "the URL of --db has a password, which the list of processes shows" in line
+    assert "C4GATEWAY_DB" in line
+    assert "sesame" not in line
+
+
+@pytest.mark.parametrize("where", WITH_PASSWORD)
+def test_password_of_a_database_may_be_in_the_environment_or_in_a_file(
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "c4gateway.toml"
+    file.write_text(f'db = "{where}"')
+    assert parse(["--config", str(file)]).db == where
+    monkeypatch.setenv("C4GATEWAY_DB", where)
+    assert parse([]).db == where
+
+
+def test_wrong_option_is_told_without_passwords(capsys: pytest.CaptureFixture[str]) -> None:
+    for words in (["--bd", WITH_PASSWORD[0]], ["--web", WITH_PASSWORD[0]]):
+        with pytest.raises(SystemExit):
+            parse(words)
+    assert "sesame" not in capsys.readouterr().err
+
+
+def test_wrong_database_in_the_environment_is_told_with_the_name_of_the_variable(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("C4GATEWAY_DB", "mysql://ann:sesame@host/games")
+    with pytest.raises(SystemExit):
+        reading.main(["standings"])
+    assert "C4GATEWAY_DB: mysql: cannot be used" in capsys.readouterr().err

@@ -91,6 +91,14 @@ def test_name_that_is_there_in_any_case_is_refused(file: Path, capsys: pytest.Ca
     assert file.read_text() == before
 
 
+def test_operator_is_warned_of_a_name_that_looks_like_another(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    added(file, capsys, "bot1")
+    assert run(file, "add", "botl") == 0
+    assert "warning: 'botl' looks like 'bot1', which is protected too\n" in capsys.readouterr().err
+
+
 def test_removed_name_is_gone_and_all_else_stays(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text("# mine\n")
     added(file, capsys, "bob")

@@ -1,0 +1,99 @@
+"""What the operator alone may do by the API, and who may try to.
+
+Knows the admin token, and how long a wrong one waits for its answer. The rules it keeps: an address that
+guesses makes no other address wait, whatever it sends; and nothing is changed that is not in the audit log.
+"""
+
+import hmac
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+
+import trio
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from adapters.sockets import origin_at
+from gateway.server.linefile import audited
+from gateway.server.pauses import FIRST_PAUSE, Pauses
+from gateway.server.proxies import Network, client_behind
+from gateway.store.records import Cleared
+
+WAITING = 8
+"""Wrong tokens of one address that wait for their answers at once. Meanwhile no more are looked at."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Admin:
+    """The operator, and what it may have done."""
+
+    token: str
+    """A client that sends it is the operator. Never empty."""
+    clear_all: Callable[[trio.Event], Awaitable[Cleared]]
+    """Removes all results, unless the event comes first. Raises StoreError if it did not."""
+    audit: str
+    """The file where changes are logged."""
+    trusted: Sequence[Network] = ()
+    """Proxies that say where a client is."""
+    refused: Callable[[], None] = lambda: None
+    """Is called at each request without the right token."""
+    _pauses: Pauses = field(default_factory=Pauses)
+    _waiting: Counter[str] = field(default_factory=Counter)
+    """How many wrong tokens of each address wait for their answers."""
+
+    async def admit(self, request: Request) -> str:
+        """Return the address of a client with the token. Raises HTTPException for others, after a pause."""
+        origin = self._origin_of(request)
+        if self._waiting[origin] >= WAITING:  # else who asks thousands of times at once need not wait
+            self.refused()
+            raise HTTPException(429, "too many wrong tokens from your address; try again in some seconds")
+        shown = request.headers.get("authorization", "").encode()
+        if hmac.compare_digest(shown, f"Bearer {self.token}".encode()):
+            self._pauses.right(origin, "")
+            self._forget(origin)
+            return origin
+        self.refused()
+        pause = self._pauses.wrong(origin, "", trio.current_time())
+        if pause == FIRST_PAUSE:
+            logger.warning(
+                "a request to clear the results is refused: the admin token is missing or wrong, from %s",
+                origin or "an unknown address",
+                extra={"event": "admin_refused", "origin": origin},
+            )
+        self._waiting[origin] += 1
+        try:
+            await trio.sleep(pause)
+        finally:
+            self._waiting[origin] -= 1
+            self._forget(origin)
+        raise HTTPException(403, "this needs the admin token")
+
+    async def clear(self, given_up: trio.Event, origin: str) -> Cleared:
+        """Remove all results for a client at `origin`, unless `given_up` comes first.
+
+        Raises StoreError, or OSError where the audit log cannot be written, if it did not.
+        """
+
+        def recorded() -> Cleared:
+            with audited(self.audit, "clear", origin, user="admin"):
+                return trio.from_thread.run(self.clear_all, given_up)
+
+        removed = await trio.to_thread.run_sync(recorded)
+        logger.warning(
+            "all results were cleared for the admin, at %s",
+            origin or "an unknown address",
+            extra={"event": "admin_cleared", "origin": origin},
+        )
+        return removed
+
+    def _forget(self, origin: str) -> None:
+        if not self._waiting[origin]:
+            del self._waiting[origin]
+
+    def _origin_of(self, request: Request) -> str:
+        peer = "" if request.client is None else request.client.host
+        forwarded = ",".join(request.headers.getlist("x-forwarded-for"))
+        return origin_at(client_behind(peer, forwarded, self.trusted))

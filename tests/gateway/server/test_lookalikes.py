@@ -1,0 +1,54 @@
+"""Which names look alike."""
+
+import pytest
+
+from gateway.game.commands import LONGEST_NAME, folded
+from gateway.server.lookalikes import Lookalikes
+
+
+def like(added: str, name: str) -> bool:
+    lookalikes = Lookalikes()
+    lookalikes.add(added)
+    return lookalikes.like(name, folded(name)) == added
+
+
+@pytest.mark.parametrize(
+    ("added", "name"),
+    [
+        *(("alice", "\u0430lice"), ("Alice", "\u0410LICE"), ("alice", "al\u0456ce"), ("alice", "aIice")),
+        *(
+            ("alice", "ALlCE"),
+            ("alice", "\U0001d41alice"),
+            ("bot1", "botl"),
+            ("bot1", "BOTI"),
+            ("tom", "torn"),
+        ),
+        *(("\u0430lice", "alice"), ("rene\u0301", "r\u0435n\u00e9"), ("a b", "\u0430  b"), ("bot0", "botO")),
+        ("\u05d5", "l"),  # from right to left
+    ],
+)
+def test_names_look_alike(added: str, name: str) -> None:
+    assert like(added, name)
+
+
+@pytest.mark.parametrize(
+    ("added", "name"),
+    [
+        *(("alice", "bob"), ("alice", "al\u00edce"), ("bot1", "bot2"), ("bot1", "boti"), ("TIM", "tlm")),
+        *(("a b", "ab"), ("alice", "alice2"), ("alice", "")),
+    ],
+)
+def test_names_look_different(added: str, name: str) -> None:
+    assert not like(added, name)
+
+
+def test_name_that_becomes_too_long_when_its_signs_are_written_out_looks_like_none() -> None:
+    name = "\ufdfa" * LONGEST_NAME
+    assert not like(name, name)
+
+
+def test_names_can_be_let_go() -> None:
+    lookalikes = Lookalikes()
+    lookalikes.add("alice")
+    lookalikes.let_go()
+    assert lookalikes.like("\u0430lice", "\u0430lice") is None
