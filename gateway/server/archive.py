@@ -78,15 +78,22 @@ class StoredResults:
 
 @asynccontextmanager
 async def keeping(
-    where: str, keep_wire: float, begun: Child | None = None, journal: str | None = None
+    where: str,
+    keep_wire: float,
+    begun: Child | None = None,
+    journal: str | None = None,
+    *,
+    shared: bool = False,
 ) -> AsyncIterator[Archive]:
     """Have a database opened and written to, by `begun` if given; evidence stays there for `keep_wire` days.
 
-    `journal` is the folder of journals, None for the usual one. At the end wait a moment for the games that
-    are not stored yet, and close it. Raises OSError, with one line, where the database cannot be opened or
-    written to.
+    `journal` is the folder of journals, None for the usual one. `shared`: the server is a node of a cluster.
+    Others than its nodes are kept out of the database.
+
+    At the end wait a moment for the games that are not stored yet, and close it. Raises OSError, with one
+    line, where the database cannot be opened or written to.
     """
-    process = StoreProcess(where, keep_wire, journal)
+    process = StoreProcess(where, keep_wire, journal, shared=shared)
     try:
         opened = await process.open(begun)
         if opened.trouble is not None:

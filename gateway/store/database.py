@@ -123,7 +123,7 @@ def open_to_write(where: str, *, create: bool = True) -> Database:
     there as it was.
     """
     with _in_one_line(where):
-        if not _is_url(where):
+        if not is_url(where):
             (sqlite.prepare if create else sqlite.check)(_path(where), VERSION)
         database = _database(_place(where))
         with _closed_on_error(database):
@@ -135,7 +135,7 @@ def open_to_read(where: str) -> Database:
     """Open the database, of this version exactly. Raises `StoreError`, as where there is none."""
     with _in_one_line(where):
         access = sqlite.Access.WRITE
-        if not _is_url(where):
+        if not is_url(where):
             sqlite.check(_path(where), VERSION)
             access = sqlite.access_for_reading(_path(where), PATIENCE)
         database = _database(_place(where), access)
@@ -149,7 +149,7 @@ def back_up(where: str, target: str) -> tuple[int, int]:
 
     Servers may write to the database meanwhile. Raises `StoreError`, and then leaves no file at `target`.
     """
-    if _is_url(where):
+    if is_url(where):
         raise StoreError(
             "PostgreSQL has its own command for that: pg_dump --format custom --file FILE --dbname URL,"
             " with the password in the environment variable PGPASSWORD"
@@ -181,13 +181,14 @@ def is_passing(error: Exception) -> bool:
 
 def label_of(where: str) -> str:
     """Return what to call a database to people: no password is in it. Raises `StoreError` for no URL."""
-    return _label(_url(where)) if _is_url(where) else str(_path(where))
+    return _label(_url(where)) if is_url(where) else str(_path(where))
 
 
 # Inside.
 
 
-def _is_url(where: str) -> bool:
+def is_url(where: str) -> bool:
+    """Whether a database is no file."""
     return where.startswith(("postgresql:", "postgresql+", "postgres:"))
 
 
@@ -208,14 +209,14 @@ def _path(where: str) -> Path:
 
 
 def _place(where: str) -> Place:
-    if _is_url(where):
+    if is_url(where):
         return Place(where)
     path = _path(where)
     return Place(str(path), sqlite.identity(path))
 
 
 def _database(place: Place, access: sqlite.Access = sqlite.Access.WRITE) -> Database:
-    return _postgresql(place) if _is_url(place.where) else _sqlite(place, access)
+    return _postgresql(place) if is_url(place.where) else _sqlite(place, access)
 
 
 def _sqlite(place: Place, access: sqlite.Access) -> Database:

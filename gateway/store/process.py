@@ -142,15 +142,17 @@ class StoreProcess(_Process):
         keep_wire: float | None = None,
         journal: str | None = None,
         *,
+        shared: bool = False,
         patience: float = 60.0,
     ) -> None:
-        """Write to the database at `where`, a path or a URL.
+        """Write to the database at `where`, a path or a URL; `shared` as in `gateway.store.claim`.
 
         Evidence is kept for `keep_wire` days, None for ever. `journal` is the folder of journals, None for
         the usual one. A process that does not answer for `patience` seconds hangs; one that removes all
         results has ten times as long.
         """
-        super().__init__(PROGRAM, "the process that writes", ("open", keep_wire, where, journal))
+        super().__init__(PROGRAM, "the process that writes", ("open", keep_wire, where, journal, shared))
+        self._shared = shared
         self._keep_wire = keep_wire
         self._patience = patience
 
@@ -161,7 +163,14 @@ class StoreProcess(_Process):
         system cannot start it, or it cannot open the database.
         """
         opened = Opened(*await self._start(begun, math.inf))
-        self._orders = ("open again", self._keep_wire, opened.where, opened.file, opened.journal)
+        self._orders = (
+            "open again",
+            self._keep_wire,
+            opened.where,
+            opened.file,
+            opened.journal,
+            self._shared,
+        )
         return opened
 
     async def write(self, batch: Batch) -> Sequence[GameRecord]:

@@ -29,6 +29,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from gateway.game.ids import RUNS, run_sign
 from gateway.processes import framed, give_way, received
 from gateway.store import storing, totals
+from gateway.store.claim import Claim
 from gateway.store.database import Database, Place, is_passing, open_again, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.journal import Left, draw_run, next_left
@@ -49,13 +50,19 @@ class Worker:
     """Stores games in a database."""
 
     def __init__(
-        self, database: Database, keep_wire: float | None = None, journal: tuple[str, str] | None = None
+        self,
+        database: Database,
+        keep_wire: float | None = None,
+        journal: tuple[str, str] | None = None,
+        claim: Claim | None = None,
     ) -> None:
         """Keep evidence for `keep_wire` days; None for ever.
 
         `journal` is the folder with journals, and what the names of those of this database begin with.
+        `claim` is the server's on the database.
         """
         self.database = database
+        self._claim = claim
         self._keep_wire = keep_wire
         self._journal = journal
         self._left: Left | None = None
@@ -71,6 +78,8 @@ class Worker:
         with _understood(), self.database.writing() as connection:
             stored = storing.store(connection, games)
             storing.enclose(connection, packed)
+        if self._claim is not None:
+            self._claim.keep()
         return stored.otherwise
 
     def tidy(self) -> bool:
@@ -133,27 +142,31 @@ def serve(server: socket.socket, niceness: int = 0) -> None:
         if orders is None:
             return
         try:
-            database, opened, journal = _opened(orders)
+            claim = Claim(orders[2], shared=orders[-1])
+            database, opened, journal = _opened(orders, claim)
         except (StoreError, OSError) as error:
             server.sendall(framed(("again", str(error))))
             return
         give_way(0 if database.is_shared else niceness)
         server.sendall(framed(("done", opened)))
         totals.prepare()
-        worker = Worker(database, orders[1], journal)
+        worker = Worker(database, orders[1], journal, claim)
         while (question := received(messages)) is not None:
             server.sendall(framed(answer_to(question, worker)))
         database.close()
+        claim.close()
 
 
-def _opened(orders: Sequence[Any]) -> tuple[Database, object, tuple[str, str]]:
+def _opened(orders: Sequence[Any], claim: Claim) -> tuple[Database, object, tuple[str, str]]:
     """Open a database; return it, the answer, and where its journals are.
 
     Where the database was not open before, the answer has the fields of `process.Opened`.
     """
     match orders:
-        case ["open", _, where, folder]:
+        case ["open", _, where, folder, _]:
+            claim.take()
             database = open_to_write(where)
+            claim.take()  # the file may be new
             place = database.place
             name = run_sign(database.lineage())
             folder = os.path.abspath(folder or (ELSEWHERE if place.file is None else place.where + BESIDE))
@@ -161,7 +174,8 @@ def _opened(orders: Sequence[Any]) -> tuple[Database, object, tuple[str, str]]:
             opened = (database.label, place.where, place.file, run % RUNS, (folder, name), trouble)
             return database, opened, (folder, name)
         case _:
-            _, _, where, file, (folder, name) = orders
+            _, _, where, file, (folder, name), _ = orders
+            claim.keep()
             return open_again(Place(where, file)), None, (folder, name)
 
 

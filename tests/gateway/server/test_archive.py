@@ -87,7 +87,7 @@ async def test_servers_that_share_a_database_leave_each_other_time(
     file: tuple[int, int] | None, pace: Pace | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Process:
-        def __init__(self, where: str, keep_wire: float, journal: str | None) -> None: ...
+        def __init__(self, where: str, keep_wire: float, journal: str | None, *, shared: bool) -> None: ...
 
         async def open(self, begun: object) -> Opened:
             return Opened("here", "here", file, 1)

@@ -299,7 +299,8 @@ def test_a_process_ends_when_its_server_was_killed(tmp_path: Path) -> None:
 
 
 def messages(database: Database, *questions: object) -> bytes:
-    orders = ("open again", None, database.place.where, database.place.file, ("/nowhere", "00000"))
+    place = database.place
+    orders = ("open again", None, place.where, place.file, ("/nowhere", "00000"), False)
     return b"".join(map(framed, (orders, *questions)))
 
 
@@ -332,7 +333,7 @@ def test_process_gives_way_unless_servers_of_other_machines_may_wait_for_it(
     monkeypatch.setattr(Database, "is_shared", is_shared)
     ours, theirs = socket.socketpair()
     with ours:
-        ours.sendall(framed(("open", None, where, str(tmp_path))))
+        ours.sendall(framed(("open", None, where, str(tmp_path), False)))
         ours.shutdown(socket.SHUT_WR)
         worker.serve(theirs, 7)
     assert given == [niceness]
