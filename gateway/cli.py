@@ -202,7 +202,8 @@ async def _kept(options: Options, writer: Child | None) -> AsyncIterator["Archiv
         return
     from gateway.server.archive import keeping  # noqa: PLC0415  takes time, and not all keep results
 
-    async with keeping(options.db, options.keep_wire, writer) as kept:
+    shared = options.cluster is not None
+    async with keeping(options.db, options.keep_wire, writer, options.journal, shared=shared) as kept:
         yield kept
 
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 _DEAF_TO = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 """Signals that a terminal or a supervisor sends to all processes of the server at once."""
@@ -78,6 +78,13 @@ def framed(message: Any) -> bytes:
     """
     data = marshal.dumps(message)
     return len(data).to_bytes(4) + data
+
+
+def received(messages: BinaryIO) -> Any:
+    """Return the next message that `framed` made; None if the other end is gone, perhaps within one."""
+    length = messages.read(4)
+    data = messages.read(int.from_bytes(length))
+    return marshal.loads(data) if len(length) == 4 and len(data) == int.from_bytes(length) else None
 
 
 def give_way(by: int) -> None:

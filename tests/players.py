@@ -288,8 +288,12 @@ class Told:
                 return [self._result(winner)]
 
     def left(self, moves: Sequence[int]) -> list[str]:
-        """Return what the player is told when the other one has left."""
+        """Return what the player is told when the other one has left; if one has not moved, nobody won."""
+        is_aborted = len(moves) < 2
         match self.dialect:
+            case "nac4" if is_aborted:
+                status = ("PlayR", "PlayY")[len(moves)]
+                return [f"endgame {_nac4_board(moves)} {'RY'[self.side]} {status} Disconnected\r\n"]
             case "nac4":
                 return [self._endgame(moves, self.side, "Disconnected")]
             case "arena":

@@ -220,6 +220,6 @@ def test_log_tells_of_refusals_and_of_tokens_in_urls_and_shows_none(world: World
 
 
 def test_tokens_are_in_no_file_of_the_server(world: World) -> None:
-    for path in world.file.parent.iterdir():
+    for path in filter(Path.is_file, world.file.parent.rglob("*")):
         data = path.read_bytes()
         assert not [name for name in NAMES if world.tokens[name].encode() in data]

@@ -103,7 +103,7 @@ def test_three_client_libraries_play_each_other(gateway: Served) -> None:
             assert str(ann.recv(PATIENCE)).startswith("genmove ")
             cid.send("{:type :state_request}")
             assert json.loads(cid.recv()) == state
-        assert str(ann.recv(PATIENCE)).endswith(" R WinR Disconnected\r\n")
+        assert str(ann.recv(PATIENCE)).endswith(" R PlayR Disconnected\r\n")
 
 
 def test_plain_get_on_a_websocket_port_says_what_to_connect_with(gateway: Served) -> None:

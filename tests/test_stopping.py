@@ -197,7 +197,7 @@ def test_one_port_serves_the_page_while_the_last_games_are_finished_and_lets_no_
         gateway.process.send_signal(signal.SIGTERM)
         hear_log(gateway, "draining")
         for _ in range(2):
-            assert got(gateway, "/healthz")[0] == 200
+            assert got(gateway, "/healthz")[0] == 503
             with pytest.raises(websocket.WebSocketBadStatusException, match="503") as refused:
                 asked(gateway, "/nac4")
             assert refused.value.resp_body == b"The server is stopping. Try again later.\n"

@@ -112,7 +112,7 @@ class ArenaTalk(Talk[ClientMessage, ServerMessage]):
                 self._asked = False
                 if self._playing:
                     self._playing = False
-                    yield Over(Result.WON, self._board, self._side, "disconnected")
+                    yield Over(Result.LEFT, self._board, self._side, "disconnected")
                 if self._out_of_turn:
                     yield Spent()
             case End():

@@ -154,7 +154,7 @@ class ArenaTranslator:
         return place_for(table, None if against is None else Wish(against))
 
     def _ending(self, ended: Ended) -> Iterable[ServerMessage]:
-        if ended.leaver is not None:
+        if ended.leaver is not None or not ended.has_result:
             yield Disconnected()  # PROTOCOL.md 4.8: alone, with no state before and no end after it
             return
         winner = 0 if ended.winner is None else ended.winner + 1

@@ -53,6 +53,8 @@ class Result(Enum):
     WON = "won"
     LOST = "lost"
     DRAWN = "drawn"
+    LEFT = "left by the opponent"
+    """The server names no winner."""
     CUT_OFF = "cut off"
     """It has no result: the server did not say how it ended."""
 

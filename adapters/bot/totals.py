@@ -9,7 +9,7 @@ from adapters.bot.talk import Over, Result
 from gateway.game.board import FIRST, SECOND, Side
 
 _SIDES = (FIRST, SECOND)
-_RESULTS = (Result.WON, Result.LOST, Result.DRAWN)
+_RESULTS = (Result.WON, Result.LOST, Result.DRAWN, Result.LEFT)
 
 
 class Totals:
@@ -20,7 +20,6 @@ class Totals:
         self._games: Counter[tuple[Side | None, Result]] = Counter()
         self._moves = 0
         self._seconds = 0.0
-        self._early = 0
         self.cut_off = 0
         """Games without a result."""
 
@@ -45,7 +44,6 @@ class Totals:
             self.cut_off += 1
         else:
             self._games[over.side, over.result] += 1
-            self._early += over.result is Result.WON and len(over.board.moves) < len(_SIDES)
 
     def moved(self, seconds: float) -> None:
         """Count a move that took so long."""
@@ -60,16 +58,16 @@ class Totals:
                 lines.append(f"moving {order}, {_games(played)}: {self._results(side)}")
         if self.cut_off:
             lines.append(f"cut off before their end: {self.cut_off}")
-        if self._early:
-            note = "c4gateway counts none of these that the opponent left"
-            lines.append(f"won before both had moved: {self._early} ({note})")
         if self._moves:
             lines.append(f"mean time a move: {self._seconds / self._moves:.3f} s")
         return "\n".join(lines)
 
     def _results(self, *sides: Side | None) -> str:
+        counts = {result: sum(self._games[side, result] for side in sides) for result in _RESULTS}
         return ", ".join(
-            f"{sum(self._games[side, result] for side in sides)} {result.value}" for result in _RESULTS
+            f"{count} {result.value}"
+            for result, count in counts.items()
+            if count or result is not Result.LEFT
         )
 
 

@@ -120,6 +120,19 @@ class ClusterNode:
             while self.games.end_lost(trio.current_time()):
                 await trio.lowlevel.checkpoint()
 
+    def drain(self) -> None:
+        """Let no player of this node be paired any more, and no series of theirs elsewhere go on.
+
+        If this node pairs, it ceases at once.
+        """
+        self._matchmaker.drain()
+        self.games.drain()
+        self.follow(trio.current_time())
+
+    def is_reserved(self, seat: int) -> bool:
+        """Whether another node may have begun a game with a seat, which this one has not heard yet."""
+        return self._matchmaker.is_reserved(seat)
+
     @property
     def nodes(self) -> int:
         """How many nodes the registry named when it last answered, this one included."""

@@ -9,12 +9,14 @@ import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from secrets import token_hex
+from socket import EAI_NONAME, gaierror
 from ssl import SSLCertVerificationError
 from typing import Any
 
 import coredis
 import trio
 from coredis.exceptions import AuthenticationRequiredError, RedisError
+from coredis.exceptions import ConnectionError as RedisConnectionError
 
 from gateway.cluster.membership import LEASE, Holder, Place, View
 from gateway.server.clustering import ClusterOptions
@@ -82,6 +84,10 @@ class RegistryError(Exception):
     """The registry did not answer, or not as it should."""
 
 
+class RegistryAwayError(RegistryError):
+    """The registry is not there, or not yet."""
+
+
 class NameTakenError(RegistryError):
     """Another node of that name is there."""
 
@@ -146,7 +152,17 @@ def _asking() -> Iterator[None]:
     except AuthenticationRequiredError as error:
         raise RegistryError(_NO_PASSWORD) from error
     except (RedisError, OSError, trio.TooSlowError) as error:
-        raise RegistryError(_told(error) or "it does not answer") from error
+        kind = RegistryAwayError if _is_away(error) else RegistryError
+        raise kind(_told(error) or "it does not answer") from error
+
+
+def _is_away(error: BaseException) -> bool:
+    """Whether the registry may answer later to what it is asked now."""
+    cause = error.__cause__
+    is_wrong = isinstance(cause, SSLCertVerificationError) or (
+        isinstance(cause, gaierror) and cause.errno == EAI_NONAME
+    )
+    return isinstance(error, RedisConnectionError | OSError | trio.TooSlowError) and not is_wrong
 
 
 def _told(error: BaseException) -> str:

@@ -1,7 +1,7 @@
 """How a server joins a cluster, and stays in it: the registry is asked, and other nodes are let in.
 
-Knows the registry, the links and the node; decides nothing. An error of the registry ends the start of a
-server, in words. Later it ends nothing, and is logged.
+Knows the registry, the links and the node; decides nothing. A registry that refuses this node ends the start
+of a server, in words. One that is away ends nothing, at the start or later: it is asked again and again.
 """
 
 import logging
@@ -14,7 +14,13 @@ import trio
 
 from adapters.cluster.links import Links
 from adapters.cluster.node import ClusterNode
-from adapters.cluster.registry import NameTakenError, Registry, RegistryError, registry
+from adapters.cluster.registry import (
+    NameTakenError,
+    Registry,
+    RegistryAwayError,
+    RegistryError,
+    registry,
+)
 from adapters.epoll import EpollReader
 from adapters.sockets import DirectSocket
 from adapters.wire import Wire
@@ -32,6 +38,8 @@ PATIENCE = 4.0
 """Seconds for a name that another node has had, and has not given back, to be free."""
 LAST_WORDS = 1.0
 """Seconds for what a node says last to leave."""
+UNTOLD = 0.02
+"""Seconds between two looks at results that are not stored yet, for players of other nodes."""
 MOST_DIALING = 512
 """Connections of other nodes at once: more than there may be workers, and those that do not greet."""
 LOG_PERIOD = 60.0
@@ -59,25 +67,30 @@ async def joined(
     try:
         async with registry(options, place) as asked, trio.open_nursery() as nursery:
             identity = Identity(options.node, run, rules)
-            at = trio.current_time()
-            view = await _first_view(asked)
+            at, troubles = trio.current_time(), Throttle(LOG_PERIOD)
+            view = await _first_view(asked, node, troubles)
             node.links = Links(identity, asked.secret.encode(), node, epoll)
             await nursery.start(node.links.run)
             room = trio.Semaphore(MOST_DIALING)
             serve = partial(_serve, node.links, epoll)
             for listener in listeners:
                 nursery.start_soon(accept, listener, serve, nursery, room)
-            node.seen(view, at)
-            nursery.start_soon(_beat, asked, node)
+            if view is not None:
+                node.seen(view, at)
+            nursery.start_soon(_beat, asked, node, troubles)
             nursery.start_soon(_watch, node)
             nursery.start_soon(node.run)
             nursery.start_soon(node.following.run)
             yield node
             with trio.move_on_after(LAST_WORDS, shield=True), suppress(RegistryError):
+                while node.games.has_untold:  # noqa: ASYNC110  the store says when
+                    await trio.sleep(UNTOLD)
                 await node.links.flush()
                 await asked.go()
             nursery.cancel_scope.cancel()
     except* RegistryError as errors:
+        for each in listeners:
+            each.socket.close()
         _refuse(options, errors)
 
 
@@ -92,8 +105,8 @@ async def _serve(links: Links, epoll: EpollReader | None, stream: trio.SocketStr
     await links.serve(Wire(DirectSocket(stream, epoll)))
 
 
-async def _first_view(asked: Registry) -> View:
-    """Return what the registry says, once the name is free. Raises RegistryError."""
+async def _first_view(asked: Registry, node: ClusterNode, troubles: Throttle) -> View | None:
+    """Return what the registry says, once the name is free; None if it is away. Raises RegistryError."""
     until = trio.current_time() + PATIENCE
     while True:
         try:
@@ -102,21 +115,27 @@ async def _first_view(asked: Registry) -> View:
             if trio.current_time() > until:
                 raise
             await trio.sleep(BEAT)
+        except RegistryAwayError as error:
+            _say_away(node, error, troubles)
+            return None
 
 
-async def _beat(asked: Registry, node: ClusterNode) -> None:
+def _say_away(node: ClusterNode, error: RegistryError, troubles: Throttle) -> None:
+    node.is_registry_away = True
+    if troubles.passes(trio.current_time(), str(error)):
+        about = {"event": "registry_away", "error": str(error)}
+        logger.warning("the registry does not answer: %s", error, extra=about)
+
+
+async def _beat(asked: Registry, node: ClusterNode, troubles: Throttle) -> None:
     """Ask the registry again and again, until cancelled."""
-    troubles = Throttle(LOG_PERIOD)
     while True:
         await trio.sleep(BEAT)
         now = trio.current_time()
         try:
             view = await asked.ask(node.membership.epoch, may_pair=node.may_pair)
         except RegistryError as error:
-            node.is_registry_away = True
-            if troubles.passes(now, str(error)):
-                about = {"event": "registry_away", "error": str(error)}
-                logger.warning("the registry does not answer: %s", error, extra=about)
+            _say_away(node, error, troubles)
         else:
             if node.is_registry_away:
                 node.is_registry_away = False

@@ -10,7 +10,7 @@ from typing import assert_never
 
 from adapters.contract import Farewell
 from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
-from gateway.game.board import COLUMNS, FIRST, Side
+from gateway.game.board import COLUMNS, FIRST, Side, other
 from gateway.game.commands import Command, Enter, InLobby, Introduce, Place, Play, Unfit, Wish, place_for
 from gateway.game.events import (
     Dismissed,
@@ -21,6 +21,7 @@ from gateway.game.events import (
     Moved,
     Objection,
     Overlooked,
+    Reason,
     Refused,
     Shown,
     Started,
@@ -109,11 +110,15 @@ class DroidconTranslator:
     def _ending(self, ended: Ended) -> Iterable[ServerMessage]:
         if ended.column is not None and ended.board.turn == self._side:
             yield Put(ended.column)
-        victor = ended.victor
-        if victor is None:
+        winner = ended.winner
+        if ended.reason is Reason.ABORTED and ended.leaver is not None:
+            winner = other(ended.leaver)  # PROTOCOL.md 4.13
+        elif not ended.has_result:
+            return  # there is no word for that
+        if winner is None:
             yield Word.DRAW
         else:
-            yield Word.YOU_WON if victor == self._side else Word.YOU_LOST
+            yield Word.YOU_WON if winner == self._side else Word.YOU_LOST
 
 
 @cache

@@ -103,6 +103,8 @@ class Nac4Talk(Talk[ClientMessage, ServerMessage]):
         self._playing = False
         if end.status == "Tie":
             result = Result.DRAWN
+        elif end.status.startswith("Play"):
+            result = Result.LEFT
         else:
             result = Result.WON if end.status == f"Win{end.color}" else Result.LOST
         with suppress(WireError):  # even where the board is strange, the result holds

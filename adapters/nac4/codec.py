@@ -33,7 +33,7 @@ _COLORS = ("R", "Y")
 _SHORT = 16
 """Characters of a text that is worth remembering."""
 _TURNS = (("R", "PlayR"), ("Y", "PlayY"))
-_RESULTS = ("WinR", "WinY", "Tie")
+_RESULTS = ("WinR", "WinY", "Tie", "PlayR", "PlayY")
 _BATTLES = ("Ok", "Timeout", "Disconnected")
 
 

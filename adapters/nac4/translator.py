@@ -104,8 +104,7 @@ class Nac4Translator:
                 self._side = you
                 told = (NewGame(_user(red), _user(yellow)),)
             case Ended(_, board, _, reason):
-                status = "Tie" if event.victor is None else f"Win{_COLORS[event.victor]}"
-                told = (EndGame(_cells(board), _COLORS[self._side], status, self._battle(reason)),)
+                told = (EndGame(_cells(board), _COLORS[self._side], _status(event), self._battle(reason)),)
             case Entered(name):
                 self._entered = True
                 told = (Connected(f"hello {name}"),)
@@ -136,6 +135,12 @@ class Nac4Translator:
         if self._original and battle == "Disconnected":
             return "Ok"  # PROTOCOL.md 5.11
         return battle
+
+
+def _status(ended: Ended) -> str:
+    if not ended.has_result:
+        return _PLAY[ended.board.turn]  # PROTOCOL.md 5.14
+    return "Tie" if ended.winner is None else f"Win{_COLORS[ended.winner]}"
 
 
 def _cells(board: Board) -> str:

@@ -1,4 +1,4 @@
-"""Whether the server can store results, for whatever supervises it.
+"""Whether the server lets players in and can store results, for whatever supervises it.
 
 Knows how to ask the server what waits, and how to try the database. The rule it keeps: however many clients
 ask, the server answers once in `FRESH` seconds, and the database is tried once in `LASTING`.
@@ -25,18 +25,20 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """How the store is."""
+    """How the server and its store are."""
 
     waiting: int | None
     """Games that wait; None if the server does not answer."""
     error: str | None = None
-    """Why it takes no results; None if it does."""
+    """Why it takes no players, or no results; None if it does."""
     cluster: Mapping[str, Any] | None = None
     """As in `adapters.web.link.Answer`."""
+    draining: bool | None = None
+    """True while the server only finishes the games that are on."""
 
 
 class Health:
-    """How the store is, for the event loop's thread."""
+    """How the server and its store are, for the event loop's thread."""
 
     def __init__(self, queue: Callable[[], Awaitable[Queue]], probe: Callable[[], Awaitable[None]]) -> None:
         """`queue` asks the server; `probe` raises StoreError if the database cannot be written to."""
@@ -44,12 +46,16 @@ class Health:
         self._error = Known(LASTING, lambda: _tried(probe))
 
     async def condition(self) -> Condition:
-        """Return how the store is."""
+        """Return how they are."""
         try:
             with trio.fail_after(PATIENCE):
                 queue = await self._queue.value()
         except trio.TooSlowError:
             return Condition(None, "the server does not answer")
+        if queue.draining:
+            return Condition(
+                queue.waiting, "the server drains and lets nobody in", queue.cluster, draining=True
+            )
         if queue.behind:
             return Condition(queue.waiting, "results wait for the database", queue.cluster)
         return Condition(queue.waiting, await self._error.value(), queue.cluster)

@@ -93,6 +93,8 @@ class Answer:
     error: str | None = None
     cluster: Mapping[str, Any] | None = None
     """How the server is connected with the other nodes of its cluster, if it is in one."""
+    draining: bool = False
+    """Whether the server only finishes the games that are on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ does. The rules it keeps:
 
 import logging
 import socket
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import trio
 
@@ -163,7 +163,7 @@ class WebProcess:
                 while (message := await link.receive()) is not None:
                     match message:
                         case Ask(number, "queue"):
-                            await link.send(Answer(number, self._figures(), cluster=self._cluster()))
+                            await link.send(self._condition(number))
                         case Ask(number, "clear"):
                             await self._begin_to_clear(link, number, nursery)
                         case Withdraw(number):
@@ -185,12 +185,11 @@ class WebProcess:
         except* LinkError:
             pass  # a new process follows
 
-    def _figures(self) -> tuple[int, int]:
-        return (0, 0) if self._queue is None else (self._queue.waiting, int(self._queue.behind))
-
-    def _cluster(self) -> Mapping[str, Any] | None:
-        cluster = self._hub.cluster
-        return None if cluster is None else cluster.condition()
+    def _condition(self, number: int) -> Answer:
+        """Return how the server is, as the answer to a question."""
+        figures = (0, 0) if self._queue is None else (self._queue.waiting, int(self._queue.behind))
+        cluster = None if self._hub.cluster is None else self._hub.cluster.condition()
+        return Answer(number, figures, cluster=cluster, draining=self._hub.is_draining)
 
     async def _tell_of_stop(self, link: Link) -> None:
         await self._stopping.wait()

@@ -20,13 +20,14 @@ from gateway.store.records import Cleared
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Games that wait to be stored, and the cluster of the server."""
+    """Games that wait to be stored, and how the server is."""
 
     waiting: int
     behind: bool
     """Whether a game has waited so long that players were told its result unstored."""
     cluster: Mapping[str, Any] | None = None
-    """As in `adapters.web.link.Answer`."""
+    draining: bool = False
+    """Both as in `adapters.web.link.Answer`."""
 
 
 @dataclass(eq=False, slots=True)
@@ -52,13 +53,13 @@ class Remote:
             question.answered.set()
 
     async def queue(self) -> Queue:
-        """Return what waits to be stored, and how the cluster is."""
+        """Return what waits to be stored, how the cluster is, and whether the server drains."""
         number = next(self._numbers)
         with self._asked(number) as question:
             await self._say(Ask(number, "queue"))
             answer = await _answer_to(question)
         waiting, behind = answer.figures
-        return Queue(waiting, bool(behind), answer.cluster)
+        return Queue(waiting, bool(behind), answer.cluster, answer.draining)
 
     async def clear(self, given_up: trio.Event) -> Cleared:
         """Remove all results, unless `given_up` comes in time. Return what was removed.

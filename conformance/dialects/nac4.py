@@ -60,9 +60,10 @@ class Nac4(Script):
                 own = "R" if place.opens else "Y"
                 if [board, color, playing] == [_board(self.game.moves[: now.discs]), own, f"Play{own}"]:
                     return self.answer(now, told)
-            case Phase.PLAYING, ["endgame", board, color, status, battle] if status in _STATUS:
-                if color == ("R" if place.opens else "Y"):
-                    return self._over(place, board, _STATUS[status], battle)
+            case Phase.PLAYING, ["endgame", board, color, status, battle]:
+                winner = _winner(board, status, battle)
+                if winner is not None and color == ("R" if place.opens else "Y"):
+                    return self._over(place, board, winner, battle)
         return None
 
     def _over(self, place: Place, board: str, winner: int, battle: str) -> Step | None:
@@ -76,6 +77,14 @@ class Nac4(Script):
         if step is None or board != _board(self.game.moves):
             return None
         return Step(step.place, told=told, outcome=step.outcome)
+
+
+def _winner(board: str, status: str, battle: str) -> int | None:
+    """Return whom an `endgame` names, as in `Game`; None where it contradicts itself."""
+    if status.startswith("Play"):  # 5.14: nobody, and whose move it was
+        to_move = "RY"[sum(cell != "." for cell in board) % 2]
+        return 0 if (status, battle) == (f"Play{to_move}", "Disconnected") else None
+    return None if (status, battle) == ("Tie", "Disconnected") else _STATUS.get(status)
 
 
 DIALECT = Dialect("nac4", "ws", {"": Manner.TEXT, "raw": Manner.RAW}, {"nac4": Nac4})

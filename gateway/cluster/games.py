@@ -119,6 +119,10 @@ class _Visited:
         self.send(b"c %s 0 0.0 %s" % (self.name, encode(Leave())))
         self.forget()
 
+    def end_series(self) -> None:
+        """Ask for no further game."""
+        self.send(b"d %s " % self.name)
+
     def event(self, kind: bytes, said: bytes) -> Event:
         """Return what a frame tells. Raises ValueError."""
         match kind:
@@ -151,11 +155,17 @@ class Games:
         self._visited: dict[tuple[str, bytes], _Visited] = {}
         self._lost: dict[_Hosted | _Visited, None] = {}
         """Series with nodes that are lost."""
+        self._is_draining = False
 
     @property
     def is_empty(self) -> bool:
         """Whether there is none."""
         return not self._hosted and not self._visited and not self._lost
+
+    @property
+    def has_untold(self) -> bool:
+        """Whether a player of another node is still to be told something."""
+        return bool(self._hosted)
 
     def open_seat(self, match: Hosting, now: float) -> Seat:
         """Open a seat in the hub for a player of another node, who comes for a series, and return it."""
@@ -171,7 +181,15 @@ class Games:
         node, name = key = match.node, _name(match.turn)
         visited = _Visited(node, name, self._way_to(node), lambda: self._visited.pop(key, None), seat)
         self._visited[key] = visited
+        if self._is_draining:
+            visited.end_series()
         return visited
+
+    def drain(self) -> None:
+        """Let all series of this node's players on others be over with the games that are on."""
+        self._is_draining = True
+        for visited in self._visited.values():
+            visited.end_series()
 
     def receive(self, node: str, frame: bytes, now: float) -> None:
         """Carry out what another node says. Of a series that is over it is void. Raises EncodingError.
@@ -182,7 +200,7 @@ class Games:
             kind, name, said = frame.split(b" ", 2)
             if (visited := self._visited.get((node, name))) is not None and kind in b"mte":
                 self._hear(visited, visited.event(kind, said), now)
-            elif (hosted := self._hosted.get((node, name))) is not None and kind in b"pcf":
+            elif (hosted := self._hosted.get((node, name))) is not None and kind in b"pcfd":
                 self._obey(hosted, kind, said, now)
         except ValueError as error:
             raise EncodingError(str(error)) from error
@@ -213,6 +231,9 @@ class Games:
 
     def _obey(self, hosted: _Hosted, kind: bytes, said: bytes, now: float) -> None:
         command: Command
+        if kind == b"d":
+            self._hub.end_series(hosted.seat, now)
+            return
         if kind == b"f":
             number, used = said.split(b" ")
             request = hosted.asked(int(number))

@@ -45,6 +45,17 @@ class ClusterMatchmaker:
         if pairs != self._to.pairs:
             self._to.attach(pairs, others)
 
+    def drain(self) -> None:
+        """Let no player of this node be paired any more, by any node.
+
+        A seat that `is_reserved` may be in a series nevertheless: its host began before it could know.
+        """
+        self._to.drain()
+
+    def is_reserved(self, seat: int) -> bool:
+        """Whether another node may have begun a series with a seat, which this one has not heard yet."""
+        return self._proposals.is_reserved(seat)
+
     def lost(self, node: str, now: float) -> None:
         """Forget all that passed between this node and another, as their session is over.
 

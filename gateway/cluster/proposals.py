@@ -106,6 +106,10 @@ class Proposals:
         if reservation is not None:
             self._to.report_unmatched(reservation.turn, reservation.pairs)
 
+    def is_reserved(self, seat: int) -> bool:
+        """Whether a seat is kept for a series that another node is to hold."""
+        return seat in self._reserved
+
     # What becomes of it.
 
     def expired(self, now: float) -> Iterator[ClusterAnswer]:
@@ -151,7 +155,7 @@ class Proposals:
             case Begun():
                 yield from self._go(node, turn, message.player)
             case Void():
-                if self._is_reserved(turn, node):
+                if self._is_reserved_for(turn, node):
                     yield from self._release(turn.seat)
             case Gone():
                 match = self._guests.get(At(node, *turn))
@@ -215,7 +219,7 @@ class Proposals:
         told = Invited(*guest, who, origin, host.seat, host.turn, deed.rounds, deed.table)
         self._to.post(host.node, told)
 
-    def _is_reserved(self, turn: Turn, host: str) -> bool:
+    def _is_reserved_for(self, turn: Turn, host: str) -> bool:
         reservation = self._reserved.get(turn.seat)
         return reservation is not None and (reservation.turn, reservation.host) == (turn, host)
 
@@ -238,7 +242,7 @@ class Proposals:
     def _go(self, node: str, turn: Turn, player: Player) -> Iterator[ClusterAnswer]:
         """Let a seat of this node play as a guest of another."""
         match = Hosted(turn, node, player)
-        if self._is_reserved(turn, node):
+        if self._is_reserved_for(turn, node):
             match = replace(match, table=self._reserved.pop(turn.seat).table)
             yield match
         if self._away.get(turn.seat) != match:

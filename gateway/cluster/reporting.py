@@ -40,12 +40,23 @@ class Reporting:
         self._standard = standard
         self._untold: dict[Part, None] = {}
         self._is_announcing = False
+        self._is_draining = False
+
+    def drain(self) -> None:
+        """Let whoever pairs, now or later, know of no player here."""
+        self.attach(None, ())
+        self._is_draining = True
 
     def attach(self, pairs: Pairs, others: Collection[str]) -> None:
         """Report to another one from now on."""
         if self.server is None:
             self.report(Parted())
         self.pairs, self.server = pairs, None
+        if self._is_draining:
+            if pairs is not None and pairs[0] != self.node:
+                self.report(Parted())  # it would wait for what this node announces
+            self.pairs = None
+            return
         if pairs is not None and pairs[0] == self.node:
             self.server = PairingServer(self._standard(), {self.node, *others}, self.now)
             self.engage(self.visitors)

@@ -102,6 +102,8 @@ class PairingServer:
         if isinstance(fact, Joined):
             self._forget(node)
             self._nodes[node] = _Node(fact.run)
+        elif isinstance(fact, Parted):
+            self.lost(node)
         elif reporting is not None:
             self._note(node, reporting, fact)
 
@@ -125,9 +127,7 @@ class PairingServer:
                 self._learn(node.run, fact)
             case Announced():
                 self._awaited.discard(name)
-            case Parted():
-                self.lost(name)
-            case Joined():
+            case Joined() | Parted():
                 pass  # was dealt with
             case _:
                 assert_never(fact)

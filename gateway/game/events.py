@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import Enum, Flag, auto
 from typing import Literal, TypeAlias
 
-from gateway.game.board import Board, Side, other
+from gateway.game.board import Board, Side
 from gateway.game.ids import GameId
 from gateway.game.values import value
 
@@ -182,12 +182,9 @@ class Ended:
     """The side that left, where that ended the game."""
 
     @property
-    def victor(self) -> Side | None:
-        """The side that clients are told has won; the one that stayed, in a game without a result."""
-        # No dialect has a word for such a game.
-        if self.winner is None and self.leaver is not None:
-            return other(self.leaver)
-        return self.winner
+    def has_result(self) -> bool:
+        """Whether it was won, lost or drawn. Otherwise no client is told so, if its dialect has a word."""
+        return self.winner is not None or self.reason is Reason.FULL
 
 
 @dataclass(frozen=True, slots=True)

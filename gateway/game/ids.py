@@ -29,10 +29,18 @@ def game_ids(run: int) -> Iterator[GameId]:
 
     Raises ValueError unless `run` is 0 to `RUNS` - 1.
     """
+    prefix = run_sign(run)
+    return (f"{prefix}-{''.join(digits)}" for digits in product(_DIGITS, repeat=_NUMBER))
+
+
+def run_sign(run: int) -> str:
+    """Return the five signs with which the ids of a run begin.
+
+    Raises ValueError unless `run` is 0 to `RUNS` - 1.
+    """
     if not 0 <= run < RUNS:
         raise ValueError(f"{run} is not the number of a run")
-    prefix = "".join(_DIGITS[run >> shift & 31] for shift in range(5 * (_RUN - 1), -1, -5))
-    return (f"{prefix}-{''.join(digits)}" for digits in product(_DIGITS, repeat=_NUMBER))
+    return "".join(_DIGITS[run >> shift & 31] for shift in range(5 * (_RUN - 1), -1, -5))
 
 
 def parse(text: str) -> GameId:

@@ -175,6 +175,11 @@ class Hub:
         self._lose(seat, None, now)
         self._pass_on(now)
 
+    def end_series(self, seat: Seat, now: float) -> None:
+        """Let a series be over with the game that is on: the node of one player drains."""
+        self._end_series(seat, None, now)
+        self._pass_on(now)
+
     def settle(self, now: float) -> None:
         """Carry out what follows from all that came from other nodes, and pass on what players were told."""
         self._actions.settle(now)
@@ -205,11 +210,22 @@ class Hub:
     def drain(self) -> None:
         """Begin no further game, and let nobody in any more. Games that are on go on."""
         self.is_closed = self._runner.is_closed = True
+        if self.cluster is not None:
+            self.cluster.drain()
+
+    @property
+    def is_draining(self) -> bool:
+        """Whether the games that are on are finished, and no other begins: the server stops."""
+        return self._runner.is_closed
 
     def let_go(self, seat: Seat, now: float) -> bool:
-        """Say good-bye to a seat, unless it plays or is gone; return whether that was done."""
-        situation = seat.situation
-        if isinstance(situation, Gone) or seat.plays:
+        """Say good-bye to a seat, unless it plays, or may on another node; return whether that was done.
+
+        A series on another node is over once that one says so: it may have begun the next game.
+        """
+        if isinstance(seat.situation, Gone | Away) or seat.plays:
+            return False
+        if self.cluster is not None and self.cluster.is_reserved(seat.number):
             return False
         self._send_off(seat, None, now)
         self._pass_on(now)
@@ -238,6 +254,10 @@ class Hub:
         else:
             self._actions.part(self._runner.leave(seat, now, is_lost=True), now)
         self._actions.settle(now)
+
+    @contained
+    def _end_series(self, seat: Seat, _: None, now: float) -> None:
+        self._actions.part(self._runner.end_series(seat, now), now)
 
     @contained
     def _flag(self, seat: Seat, _: None, now: float) -> None:

@@ -84,7 +84,7 @@ class HubForTime(Protocol):
         """Begin no further game, and let nobody in any more. Games that are on go on."""
 
     def let_go(self, seat: Seat, now: float) -> bool:
-        """Say good-bye to a seat, unless it plays or is gone; return whether that was done."""
+        """Say good-bye to a seat, unless it plays, or may on another node; return whether that was done."""
 
     def close(self, now: float) -> None:
         """Say good-bye to everybody, those who come later too. A game that is on ends without a winner."""
@@ -128,12 +128,22 @@ class Cluster(Protocol):
     def condition(self) -> Mapping[str, object]:
         """Return how this node is connected, as JSON."""
 
+    def drain(self) -> None:
+        """Let no player of this node be paired any more, and no series of theirs elsewhere go on."""
+
+    def is_reserved(self, seat: int) -> bool:
+        """Whether another node may have begun a game with a seat, which this one has not heard yet."""
+
 
 class HubForSubscribers(Protocol):
     """What those need who follow all that is on."""
 
     cluster: Cluster | None
     """The cluster that this server is a node of, if it is of one."""
+
+    @property
+    def is_draining(self) -> bool:
+        """Whether the games that are on are finished, and no other begins: the server stops."""
 
     @property
     def feed(self) -> Feed:
@@ -186,6 +196,9 @@ class HubForNodes(HubForSubscribers, Protocol):
 
     def told(self, seat: Seat, event: Event, now: float) -> None:
         """Tell a seat what happened in its series on another node."""
+
+    def end_series(self, seat: Seat, now: float) -> None:
+        """Let a series be over with the game that is on: the node of one player drains."""
 
     def lose(self, seat: Seat, now: float) -> None:
         """Let a series be over, and a game in it have no result: the way to the other node is gone."""

@@ -105,6 +105,8 @@ class Pairing:
 
     def _meet(self, match: AnyMatch, now: float) -> None:
         """Start the series of a match, if its players can play."""
+        if self._runner.is_closed and not isinstance(match, Hosted):  # that one is on already
+            return
         turns = (match.first, match.second) if isinstance(match, Pair) else (_turn(match),)
         seats = self._ready(turns, now)
         if seats is None:
@@ -122,12 +124,7 @@ class Pairing:
                 assert_never(match)
 
     def _ready(self, turns: Sequence[Turn], now: float) -> list[Seat] | None:
-        """Return the seats of a match; None if one of them cannot play. Then the others wait on.
-
-        Where no further game begins it is None, and nobody waits on.
-        """
-        if self._runner.is_closed:
-            return None
+        """Return the seats of a match; None if one of them cannot play. Then the others wait on."""
         seats, present = list[Seat](), list[Seat]()
         for turn in turns:
             seat = self._waiting(turn)

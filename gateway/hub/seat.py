@@ -267,6 +267,8 @@ class Series:
     seats: tuple[Seat, Seat]
     session: Session = field(init=False)
     """Set when the series starts, at once after both seats have joined it."""
+    leaves_next: Seat | None = None
+    """Who leaves it after the game that is on."""
     watched: float = NEVER
     """When the timers look at its clock; no later than its flag falls."""
 

@@ -114,6 +114,13 @@ class SeriesRunner:
         outcome = series.session.leave(seat.situation.number, now, is_lost=is_lost)
         return self._follow(series, outcome, now)
 
+    def end_series(self, seat: Seat, now: float) -> Sequence[Parting]:
+        """Let a seat leave its series once no game is on."""
+        if isinstance(seat.situation, Seated) and seat.situation.series.is_playing:
+            seat.situation.series.leaves_next = seat
+            return ()
+        return self.leave(seat, now)
+
     def flag(self, seat: Seat, now: float) -> Sequence[Parting]:
         """Let a seat's time be over, if it is."""
         if not isinstance(seat.situation, Seated):
@@ -138,6 +145,8 @@ class SeriesRunner:
             self._game_over(series, ending.finished, ending.owed, now)
         if series.session.phase is Phase.OVER:
             return self._part(series, ending.broken)
+        if series.leaves_next is not None:
+            return self.leave(series.leaves_next, now)
         self.go_on(series, now)
         return ()
 

@@ -3,6 +3,7 @@
 Knows both, and the wall clock. Does not know options, nor what else is done with a game that is over.
 """
 
+import logging
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -13,7 +14,7 @@ import trio
 
 from gateway.game.board import Side
 from gateway.game.events import Ended, Spoken
-from gateway.game.ids import GameId
+from gateway.game.ids import GameId, run_sign
 from gateway.game.results import Finished, Results
 from gateway.histogram import Histogram
 from gateway.processes import Child
@@ -21,8 +22,10 @@ from gateway.store.batcher import SHARED, Batcher
 from gateway.store.clearing import Request
 from gateway.store.evidence import recorded
 from gateway.store.open_games import OpenGames
-from gateway.store.process import Opened, StoreProcess
+from gateway.store.process import JournalProcess, Opened, StoreProcess
 from gateway.store.records import Enclosure, ended_as, record_of
+
+logger = logging.getLogger("gateway.store")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +77,33 @@ class StoredResults:
 
 
 @asynccontextmanager
-async def keeping(where: str, keep_wire: float, begun: Child | None = None) -> AsyncIterator[Archive]:
+async def keeping(
+    where: str,
+    keep_wire: float,
+    begun: Child | None = None,
+    journal: str | None = None,
+    *,
+    shared: bool = False,
+) -> AsyncIterator[Archive]:
     """Have a database opened and written to, by `begun` if given; evidence stays there for `keep_wire` days.
+
+    `journal` is the folder of journals, None for the usual one. `shared`: the server is a node of a cluster.
+    Others than its nodes are kept out of the database.
 
     At the end wait a moment for the games that are not stored yet, and close it. Raises OSError, with one
     line, where the database cannot be opened or written to.
     """
-    process = StoreProcess(where, keep_wire)
+    process = StoreProcess(where, keep_wire, journal, shared=shared)
     try:
         opened = await process.open(begun)
-        batcher = Batcher(process, pace=SHARED if opened.file is None else None)
+        if opened.trouble is not None:
+            about = {"event": "journal_unavailable", "error": opened.trouble}
+            text = "while the database fails results cannot be told: the folder for them cannot be used: %s"
+            logger.warning(text, opened.trouble, extra=about)
+        folder, name = opened.journal
+        beside = None if opened.file is None else opened.where
+        spare = JournalProcess(folder, f"{name}-{run_sign(opened.run)}", beside)
+        batcher = Batcher(process, spare, pace=SHARED if opened.file is None else None)
         results = StoredResults(batcher, takes_evidence=keep_wire > 0)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(batcher.run)

@@ -233,6 +233,12 @@ def _add_results(group: argparse._ArgumentGroup) -> None:
         help=f"a file of SQLite's, postgresql://..., or {NOWHERE} ({DATABASE})",
     )
     group.add_argument(
+        "--journal",
+        metavar="DIR",
+        help="where results are kept on disk while the database does not take them (beside a FILE:"
+        " FILE-unstored; else c4gateway-unstored)",
+    )
+    group.add_argument(
         "--keep-wire",
         type=number(float, 0, 1e6),
         default=30.0,

@@ -34,6 +34,10 @@ def main(arguments: Sequence[str]) -> int:
     options = _options(arguments)
     try:
         write_out(options.text(options))
+    except commands.RefusedError as error:
+        for line in str(error).splitlines():
+            print(f"c4gateway: error: {line}", file=sys.stderr)
+        return 1
     except (StoreError, OSError) as error:
         hint = "; --db says which database" if isinstance(error.__cause__, FileNotFoundError) else ""
         print(f"c4gateway: error: {in_one_line(error)}{hint}", file=sys.stderr)
@@ -153,7 +157,7 @@ def _add_filter(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_import(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="what export --format jsonl wrote")
+    parser.add_argument("file", metavar="FILE", help="what export --format jsonl wrote, or a journal")
     parser.set_defaults(text=_import)
 
 

@@ -15,7 +15,6 @@ import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import trio
 
@@ -26,6 +25,7 @@ from gateway.server.crew import Crew, EndedError, Member, Order
 from gateway.server.logs import set_up_logging
 from gateway.server.notifying import READY, keep_alive, notify, reloading, stopping, watchdog
 from gateway.server.options import WEB_PORT, page_port
+from gateway.server.private_folder import private_folder
 from gateway.server.reloading import has_terminal
 from gateway.server.reserving import PortInUseError, reserved
 from gateway.server.streams import complain, write
@@ -78,7 +78,7 @@ def _prepared(
     Raises OSError.
     """
     with ExitStack() as opened:
-        folder = Path(opened.enter_context(TemporaryDirectory(prefix="c4gateway-")))
+        folder = opened.enter_context(private_folder())
         url, registry = None, None
         if options.cluster is None:
             url = own_registry.url(folder)

@@ -4,13 +4,13 @@ Knows trio and a `Store`; does not know databases or processes. The rules it kee
 
 - `put` and `add` never block and never fail.
 - While a batch is being stored the next one gathers, so a batch is the larger the more there is to do.
-- A player waits for a result for at most `Bounds.patience`. A game that is not stored by then goes on waiting
-  for the database.
+- A game that is not stored within `Bounds.patience` goes to the journal (`open_games`), and no more to the
+  store from here: what is in a journal is stored by `Store.take_up`, also what another run has left.
 - A store that fails is tried again, for ever, and the operator hears of it. A mistake in this module is
   treated likewise: only the end of the server ends the task.
-- A game that the store will never take does not keep the others. It goes to the log, whole, as an error
-  (``not stored: `` and an array of games as in ``export --format jsonl``). So do the games that do not fit
-  into `Bounds.waiting`, and those that are left at the end.
+- A game that the store will never take does not keep the others. It stays in a file of the journal, and goes
+  to the log, whole, as an error (``not stored: `` and an array of games as in ``export --format jsonl``).
+  So do the games that neither store nor journal has taken at the end; their players are not told of them.
 - Games come before evidence, because players wait for them. Evidence that is left out or given up is counted
   in the log.
 """
@@ -27,15 +27,15 @@ from gateway.histogram import Histogram
 from gateway.portion import Portions
 from gateway.store.clearing import Request
 from gateway.store.errors import StoreError
-from gateway.store.open_games import OpenGames
+from gateway.store.open_games import PASSING, Journal, OpenGames
 from gateway.store.outage import Count, Outage, log_unstored
 from gateway.store.records import Cleared, Enclosure, GameRecord
 from gateway.throttle import Throttle
 
 logger = logging.getLogger("gateway.store")
 
-_PASSING = (StoreError, OSError, MemoryError)
-"""Errors that are no game's fault and may be over at the next attempt."""
+MOST_REFUSED = 20
+"""So many lines of a journal that could not be stored are logged at once; all of them stay in its file."""
 TOLD_AT_ONCE = 2
 """Results that players are told in a short turn of the event loop, in about 1 ms, next games included."""
 
@@ -47,6 +47,24 @@ class Batch(NamedTuple):
     evidence: Sequence[Enclosure] = ()
 
 
+class TakenUp(NamedTuple):
+    """What came of some games of a journal whose writer is gone."""
+
+    more: bool
+    """Whether there may be more."""
+    seen: int = 0
+    """How many are stored, those among them that were stored before, too."""
+    new: int = 0
+    replaced: int = 0
+    """How many were stored in place of a game that had no result, because this server was lost."""
+    differing: Sequence[str] = ()
+    """About games that have a result in the database, and none here."""
+    refused: Sequence[tuple[int, str]] = ()
+    """Lines that were not stored, and why."""
+    said: str | None = None
+    """Where these are; where none were refused, why the journal cannot be read."""
+
+
 class Store(Protocol):
     """Stores games. One call at a time."""
 
@@ -56,6 +74,9 @@ class Store(Protocol):
         Return shared games that are stored otherwise, as they are stored. Raises StoreError if it should be
         tried again later, another exception if a game is at fault.
         """
+
+    async def take_up(self) -> TakenUp:
+        """Store some games of a journal that nobody writes any more. Raises as `write`."""
 
     async def tidy(self) -> bool:
         """Delete some of what is too old; return whether there is more. Raises as `write`."""
@@ -69,9 +90,7 @@ class Bounds:
     """How long, and how much, may wait."""
 
     patience: float = 2.0
-    """Seconds that players wait for a result to be stored."""
-    waiting: int = 100_000
-    """Games that wait to be stored, about 1 KB each."""
+    """Seconds that players wait for a result to be stored before the journal is to have it."""
     evidence: int = 64 << 20
     """Bytes of evidence that wait behind them."""
 
@@ -92,6 +111,8 @@ class Pace:
     """At most from the end of a batch to the next one, for that: players wait for their results."""
     tidy: float = 3600.0
     """Between two looks for evidence that is too old."""
+    look: float = 10.0
+    """Between two looks for journals of servers that are gone."""
     linger: float = 0.25
     """How long evidence may wait for a game to be stored with it: nobody waits for evidence."""
     games: int = 500
@@ -106,7 +127,9 @@ SHARED = Pace(share=1 / 3)  # each server waits for the transactions of all
 class Batcher:
     """Games that wait to be stored. For the event loop, which must `run` it in a task of its own."""
 
-    def __init__(self, store: Store, bounds: Bounds | None = None, pace: Pace | None = None) -> None:
+    def __init__(
+        self, store: Store, journal: Journal, bounds: Bounds | None = None, pace: Pace | None = None
+    ) -> None:
         self._store = store
         self._bounds = bounds or Bounds()
         self._pace = pace = pace or Pace()
@@ -116,13 +139,17 @@ class Batcher:
         self._linger_until = 0.0
         self._batches: deque[Batch] = deque()
         """What is being stored; it stays here until it is stored or given up."""
-        self.open = OpenGames(self._bounds.patience, pace.remind)
+        self.open = OpenGames(journal, self._bounds.patience, pace.retry, pace.remind)
         self.commits = Histogram()
         """How long batches took to be stored, those that failed left out."""
         self.errors = Counter(passing=0, refused=0, tidying=0)
         """How often a write failed and was tried again, something was refused for good, tidying up failed."""
         self._came, self._ended = trio.Event(), trio.Event()
-        self._tidy_at = trio.current_time()
+        self._tidy_at = self._look_at = trio.current_time()
+        self._looked_for: Request | None = None
+        """A request before which all of the journal was let go of, to be stored."""
+        self._taken_up = TakenUp(more=False)
+        """What came of journals since the last look that found none."""
         self._outage = Outage(pace.remind)
         self._mistakes = Throttle(pace.remind)
         self._left_out = Count(pace.remind, _say_left_out)
@@ -131,11 +158,16 @@ class Batcher:
 
     def put(self, record: GameRecord) -> None:
         """Take in a game; never blocks."""
-        if self._closed or self.open.waiting >= self._bounds.waiting:
+        self.open.add(record)
+        if self._closed:
             log_unstored([record])
             return
-        self.open.add(record)
-        self._games.append(record)
+        games = self._games
+        while games and not (
+            games[0].is_open if isinstance(games[0], Request) else self.open.is_open(games[0].game)
+        ):
+            games.popleft()  # while the database is away, what the journal has would gather here
+        games.append(record)
         self._came.set()
 
     def add(self, enclosure: Enclosure) -> None:
@@ -180,24 +212,32 @@ class Batcher:
         self._ended.set()
 
     async def close(self, limit: float = 1.5) -> None:
-        """Let what waits be stored, for at most `limit` seconds, and end `run`; log what is left.
+        """Let what waits be stored, for at most `limit` seconds, and end `run`; journal what is left.
 
-        A batch that is still being written is logged, and may be stored all the same. To be called once.
+        What the journal does not take for as long either is logged. To be called once.
         """
         self._closed = True
         self._came.set()
         with trio.move_on_after(limit, shield=True):
             await self._ended.wait()
         self._running.cancel()
-        self._give_up_all()
-        self._left_out.close()
-        self.open.close()
+        with trio.CancelScope(shield=True):
+            with trio.move_on_after(limit):
+                await self.open.journal_all()
+            self._give_up_all()
+            self._left_out.over()
+            if self.open.journaled:
+                about = {"event": "results_left_in_journal", "waiting": self.open.journaled}
+                text = "%d results are in the journal; the next start of the server stores them"
+                logger.warning(text, self.open.journaled, extra=about)
+            await self.open.close()
 
     # Inside the task.
 
     @property
     def _is_idle(self) -> bool:
-        return not (self._batches or self._games or self._evidence)
+        is_to_look = self.open.journaled or trio.current_time() >= self._look_at
+        return not (self._batches or self._games or self._evidence or is_to_look)
 
     async def _take_turn(self) -> None:
         now = trio.current_time()
@@ -206,26 +246,43 @@ class Batcher:
         if self._batches:
             await self._write(self._batches[0])
         elif self._games and isinstance(request := self._games[0], Request):
-            self._games.popleft()
-            await request.carry_out(self._store.clear)
+            if self._looked_for is not request:  # games of before are removed, wherever they are
+                self._looked_for = request
+                await self._look_again()
+            elif now >= self._look_at:
+                await self._take_up()
+            else:
+                self._games.popleft()
+                await request.carry_out(self._store.clear)
+        elif self.open.may_be_taken_up and not self._outage.is_on:
+            await self._look_again()
+        elif now >= self._look_at:
+            await self._take_up()
         elif now >= self._tidy_at and not self._closed:
             self._tidy_at = now + (0.0 if await self._tidy() else self._pace.tidy)
         else:
             self._came = trio.Event()
-            with trio.move_on_at(min(self._tidy_at, self._linger_until) if self._evidence else self._tidy_at):
+            until = min(self._look_at, self._tidy_at)
+            if self.open.journaled:
+                until = now + self._pace.retry
+            elif self._evidence:
+                until = min(until, self._linger_until)
+            with trio.move_on_at(until):
                 await self._came.wait()
 
     def _next_batch(self, now: float) -> Batch | None:
         """Return the next batch, if it is time for one."""
-        if not (self._games or (self._evidence and (self._closed or now >= self._linger_until))):
+        ripe = self._evidence and not self.open.journaled and (self._closed or now >= self._linger_until)
+        if not (self._games or ripe):
             return None
         games, evidence, size = list[GameRecord](), list[Enclosure](), 0
         while self._games and len(games) < self._pace.games:
             if isinstance(game := self._games[0], Request):
                 break
-            games.append(game)
             self._games.popleft()
-        while self._evidence and not self._games and size < self._pace.evidence:
+            if self.open.is_open(game.game):  # or the journal has it
+                games.append(game)
+        while self._evidence and not (self._games or self.open.journaled) and size < self._pace.evidence:
             size += len(self._evidence[0].exchange)
             evidence.append(self._evidence.popleft())
         return Batch(games, evidence) if games or evidence else None
@@ -234,7 +291,7 @@ class Batcher:
         begun = trio.current_time()
         try:
             otherwise = await self._store.write(batch)
-        except _PASSING as error:
+        except PASSING as error:
             self.errors["passing"] += 1
             self._outage.failed(error, self.open.waiting, trio.current_time())
             await trio.sleep(self._pace.retry)
@@ -244,7 +301,7 @@ class Batcher:
                 self.errors["refused"] += 1
                 _say_not_storable("a result" if batch.games else "evidence", error)
                 self._give_up(batch.games, len(batch.evidence))
-                await self._settle(batch)
+                self._evidence_size -= sum(len(each.exchange) for each in batch.evidence)
             self._batches.popleft()
             self._batches.extendleft(reversed(parts))
         else:
@@ -254,8 +311,47 @@ class Batcher:
             self._outage.over(len(batch.games), self.open.waiting, now)
             await self._settle(batch)
             self._batches.popleft()
+            if not self._evidence:
+                self._left_out.over()
+            if self.open.may_be_taken_up:
+                await self._look_again()
+            elif now >= self._look_at:  # however many games come
+                await self._take_up()
             if self._games and not self._closed:
                 await trio.sleep_until(max(begun + self._pace.between, now + self._rest_after(now - begun)))
+
+    async def _look_again(self) -> None:
+        """Let go of the journal, and look for what is in there."""
+        await self.open.let_go()
+        self._look_at = trio.current_time()
+
+    async def _take_up(self) -> None:
+        """Have some games of journals stored that nobody writes any more."""
+        try:
+            found = await self._store.take_up()
+        except PASSING as error:
+            self.errors["passing"] += 1
+            self._outage.failed(error, self.open.waiting, trio.current_time())
+            await trio.sleep(self._pace.retry)
+            return
+        except Exception:  # a mistake of ours, which is not to hold up what waits
+            self._look_at = trio.current_time() + self._pace.look
+            raise
+        now = trio.current_time()
+        if found.seen:
+            self._outage.over(found.seen, self.open.waiting, now)
+        self.open.taken_up(found.seen, more=found.more)
+        log_taken_up(found)
+        before = self._taken_up
+        sums = (before.seen + found.seen, before.new + found.new, before.replaced + found.replaced)
+        self._taken_up = TakenUp(found.more, *sums)
+        if not found.more:
+            self._look_at = now + self._pace.look
+            if self._taken_up.seen:
+                about = {"event": "journal_taken_up", "games": sums[0], "new": sums[1], "replaced": sums[2]}
+                text = "%d results of a journal are in the database, %d of them only now, %d replaced"
+                logger.warning(text, *sums, extra=about)
+                self._taken_up = TakenUp(more=False)
 
     def _rest_after(self, spent: float) -> float:
         return min(spent / self._pace.share - spent, self._pace.rest)
@@ -285,7 +381,7 @@ class Batcher:
         requests = [each for each in self._games if isinstance(each, Request)]
         for queue in (self._evidence, self._batches, self._games):
             queue.clear()
-        self._give_up(self.open.settle_all(), evidence)
+        self._give_up(self.open.forget_all(), evidence)
         for request in requests:
             request.withdraw()
 
@@ -299,6 +395,22 @@ class Batcher:
 def _say_left_out(times: int) -> None:
     about = {"event": "evidence_left_out", "players_games": times}
     logger.error("too much waits: evidence is left out, of %d players' games so far", times, extra=about)
+
+
+def log_taken_up(found: TakenUp) -> None:
+    """Log what could not be stored of a journal."""
+    for text in found.differing:
+        logger.error("the journal: %s", text, extra={"event": "journal_differs", "error": text})
+    about: dict[str, object]
+    if not found.refused and found.said:
+        about = {"event": "journal_unreadable", "error": found.said}
+        logger.error("the journal cannot be read, which is tried again: %s", found.said, extra=about)
+    for number, why in found.refused[:MOST_REFUSED]:
+        about = {"event": "journal_refused", "file": found.said, "line": number, "error": why}
+        logger.error("%s, line %d, could not be stored: %s", found.said, number, why, extra=about)
+    if (more := len(found.refused) - MOST_REFUSED) > 0:
+        about = {"event": "journal_refused", "file": found.said, "lines": more}
+        logger.error("%s: %d lines more could not be stored", found.said, more, extra=about)
 
 
 def _say_not_storable(kind: str, error: Exception) -> None:

@@ -23,6 +23,11 @@ class Request:
         self._settled = trio.Event()
         self._outcome: Cleared | Exception = StoreError("it was withdrawn")
 
+    @property
+    def is_open(self) -> bool:
+        """Whether it is neither begun nor withdrawn."""
+        return self._state == "open"
+
     def withdraw(self) -> bool:
         """Make sure that it is not carried out, and return True; False if it has begun."""
         if self._state == "open":

@@ -17,10 +17,10 @@ from gateway.store.errors import StoreError
 from gateway.store.evidence import Exchange
 from gateway.store.formats import jsonl, pgn, sheet
 from gateway.store.games import Filter
+from gateway.store.merging import Came, store_lines
 from gateway.store.outcomes import outcome
 from gateway.store.records import GameRecord, Participant, moment
 from gateway.store.statistics import Score, Standing
-from gateway.store.storing import OtherGameError
 from gateway.store.totals import Totals
 
 
@@ -40,10 +40,21 @@ _HEAD = ("", "player", "kind", "rating", "+-", "games", "won", "drawn", "lost", 
 _DISCS = ("X", "O")
 _ARROWS = {"in": "->", "out": "<-"}
 _AT_ONCE = 500
-"""Games that are imported by the same statements."""
+"""Lines that are imported by the same statements."""
+_SHOWN = 20
+"""So many lines that could not be imported are named."""
 NO_GAMES = "No games yet. Players appear here after their first game."
 NEW = 2000
 """Milliseconds after the end of a game in which its evidence is still to be expected."""
+
+
+class RefusedError(StoreError):
+    """Some lines could not be imported. Its text has a line for each of the first."""
+
+    def __init__(self, refused: Sequence[tuple[int, str]]) -> None:
+        shown = [f"line {number}: {why}" for number, why in sorted(refused)[:_SHOWN]]
+        more = len(refused) - len(shown)
+        super().__init__("\n".join(shown + ([f"and {_plural(more, 'line')} more"] if more else [])))
 
 
 def standings(database: Database, *, as_json: bool = False) -> Iterator[str]:
@@ -115,35 +126,20 @@ def recount(database: Database) -> Iterator[str]:
 
 
 def add(database: Database, lines: Iterable[bytes]) -> Iterator[str]:
-    """Store the games of an export in their order, with their totals and ratings; say how many are new.
+    """Store the games of an export or a journal in their order, with their totals; say how many are new.
 
-    A game that is stored already is passed over. Raises StoreError, which names the line, where a line cannot
-    be stored: then none is. Keeps all writers waiting meanwhile, as `recount` does.
+    A game that is stored already is passed over. Raises RefusedError, at the end, where some lines could not
+    be stored. Keeps all writers waiting meanwhile, as `recount` does.
     """
-    numbered = _numbered(lines)
-    seen = new = 0
+    numbered, came = enumerate(lines, 1), Came()
     with database.writing() as connection:
         while batch := list(islice(numbered, _AT_ONCE)):
-            try:
-                stored = storing.store(connection, [record for _, record in batch]).fresh
-            except OtherGameError as error:
-                number = max(number for number, record in batch if record.game == error.game)
-                why = f"{error}, or this one was corrected since by void or rename"
-                raise StoreError(f"line {number}: {why}") from error
-            seen += len(batch)
-            new += len(stored)
-    yield f"{_plural(new, 'game')} imported, {seen - new} stored already\n"
-
-
-def _numbered(lines: Iterable[bytes]) -> Iterator[tuple[int, GameRecord]]:
-    """Yield the games of an export, each with the number of its line. Raises StoreError."""
-    for number, line in enumerate(lines, 1):
-        try:
-            records = jsonl.read(line)
-        except ValueError as error:
-            raise StoreError(f"line {number}: {error}") from error
-        for record in records:
-            yield number, record
+            store_lines(connection, batch, came)
+    replaced = f", {came.replaced} of them in place of one without a result" if came.replaced else ""
+    new = came.new + came.replaced
+    yield f"{_plural(new, 'game')} imported{replaced}, {came.seen - new} stored already\n"
+    if came.refused:
+        raise RefusedError(came.refused)
 
 
 def _row(rank: int, standing: Standing) -> tuple[str, ...]:

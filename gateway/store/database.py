@@ -13,12 +13,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, select, text
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import (
+    ArgumentError,
+    DataError,
+    DBAPIError,
+    IntegrityError,
+    SQLAlchemyError,
+    StatementError,
+)
 from sqlalchemy.pool import QueuePool
 
 from gateway.store import VERSION, sqlite
 from gateway.store.errors import StoreError
-from gateway.store.schema import bring_up_to_date, next_run, schema_version, version_of
+from gateway.store.schema import bring_up_to_date, lineage_of, next_run, schema_version, version_of
 
 PATIENCE = 1.0
 """Seconds that a statement waits for another process's lock."""
@@ -90,10 +97,15 @@ class Database:
             with connection.begin():
                 yield connection
 
-    def next_run(self) -> int:
-        """Return the number of one more run of a server on this database. Raises `StoreError`."""
+    def next_run(self, past: int = -1) -> int:
+        """Return the number of one more run of a server here, above `past`. Raises `StoreError`."""
         with _in_one_line(self.place.where), self.writing() as connection:
-            return next_run(connection)
+            return next_run(connection, past)
+
+    def lineage(self) -> int:
+        """Return a number that this database shares with its backups alone. Raises `StoreError`."""
+        with _in_one_line(self.place.where), self.engine.connect() as connection:
+            return lineage_of(connection)
 
     def reconnect(self) -> None:
         """Forget the connections there are; what comes next makes new ones."""
@@ -111,7 +123,7 @@ def open_to_write(where: str, *, create: bool = True) -> Database:
     there as it was.
     """
     with _in_one_line(where):
-        if not _is_url(where):
+        if not is_url(where):
             (sqlite.prepare if create else sqlite.check)(_path(where), VERSION)
         database = _database(_place(where))
         with _closed_on_error(database):
@@ -123,7 +135,7 @@ def open_to_read(where: str) -> Database:
     """Open the database, of this version exactly. Raises `StoreError`, as where there is none."""
     with _in_one_line(where):
         access = sqlite.Access.WRITE
-        if not _is_url(where):
+        if not is_url(where):
             sqlite.check(_path(where), VERSION)
             access = sqlite.access_for_reading(_path(where), PATIENCE)
         database = _database(_place(where), access)
@@ -137,7 +149,7 @@ def back_up(where: str, target: str) -> tuple[int, int]:
 
     Servers may write to the database meanwhile. Raises `StoreError`, and then leaves no file at `target`.
     """
-    if _is_url(where):
+    if is_url(where):
         raise StoreError(
             "PostgreSQL has its own command for that: pg_dump --format custom --file FILE --dbname URL,"
             " with the password in the environment variable PGPASSWORD"
@@ -157,15 +169,26 @@ def open_again(place: Place) -> Database:
     return _database(place)
 
 
+def is_passing(error: Exception) -> bool:
+    """Whether the database cannot be used now; otherwise what was to be stored is at fault."""
+    if isinstance(error, DBAPIError):
+        is_too_large = str(getattr(error.orig, "sqlstate", "")).startswith("54")  # PostgreSQL: an index entry
+        return not (is_too_large or isinstance(error, DataError | IntegrityError))
+    if isinstance(error, SQLAlchemyError):
+        return not isinstance(error, StatementError)
+    return isinstance(error, StoreError | OSError | MemoryError)
+
+
 def label_of(where: str) -> str:
     """Return what to call a database to people: no password is in it. Raises `StoreError` for no URL."""
-    return _label(_url(where)) if _is_url(where) else str(_path(where))
+    return _label(_url(where)) if is_url(where) else str(_path(where))
 
 
 # Inside.
 
 
-def _is_url(where: str) -> bool:
+def is_url(where: str) -> bool:
+    """Whether a database is no file."""
     return where.startswith(("postgresql:", "postgresql+", "postgres:"))
 
 
@@ -186,14 +209,14 @@ def _path(where: str) -> Path:
 
 
 def _place(where: str) -> Place:
-    if _is_url(where):
+    if is_url(where):
         return Place(where)
     path = _path(where)
     return Place(str(path), sqlite.identity(path))
 
 
 def _database(place: Place, access: sqlite.Access = sqlite.Access.WRITE) -> Database:
-    return _postgresql(place) if _is_url(place.where) else _sqlite(place, access)
+    return _postgresql(place) if is_url(place.where) else _sqlite(place, access)
 
 
 def _sqlite(place: Place, access: sqlite.Access) -> Database:

@@ -78,5 +78,11 @@ def keep_ratings_with_games(connection: Connection) -> None:
         connection.execute(text(f"ALTER TABLE games ADD COLUMN {column} {kind}"))
 
 
-MIGRATIONS: tuple[Migration, ...] = (give_games_an_id, keep_ratings_with_games)
+def number_runs_by_time(connection: Connection) -> None:
+    """Version 4: the numbers of runs grow with time, from the latest one on."""
+    connection.execute(text("ALTER TABLE runs ADD COLUMN base INTEGER NOT NULL DEFAULT 0"))
+    connection.execute(text("UPDATE runs SET base = latest"))
+
+
+MIGRATIONS: tuple[Migration, ...] = (give_games_an_id, keep_ratings_with_games, number_runs_by_time)
 """The migrations from version 1 to 2, from 2 to 3, and so on."""

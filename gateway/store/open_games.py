@@ -1,56 +1,104 @@
 """Games that are over but not stored, and the players that wait for their results.
 
-Knows trio; does not know where games are stored. The rules it keeps:
+Knows trio and a `Journal`; does not know where games are stored, or how the journal is written. The rules it
+keeps:
 
-- Nobody waits for longer than `patience`. A game that is not stored by then is late: players hear the result
-  all the same, and the game goes on waiting. Time in which the server stood still does not count: it tells
-  nothing about the database, and another server may have stored another end meanwhile.
+- A game that is not stored when its players have waited for `patience` goes to the journal. It is late then:
+  players hear the result, and the game is not open any more. Time in which the server stood still does not
+  count: it tells nothing about the database, and another server may have stored another end meanwhile.
+- While neither the database nor the journal takes a game, its players wait, and the journal is tried again.
 - A mistake of one that waits is logged, and costs no other game its result.
 """
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from math import inf
+from typing import Protocol
 
 import trio
 
 from gateway.game.ids import GameId
 from gateway.portion import Portions
-from gateway.store.outage import Count
+from gateway.store.errors import StoreError
+from gateway.store.outage import JOURNAL, Count, Outage, log_unstored
 from gateway.store.records import GameRecord
 
 STOOD_STILL = 0.25
 """Seconds by which the event loop is late only if the whole server stood still."""
 MOST_OTHERWISE = 5_000
-"""Games with another end that are kept, about 1 KB each: a player that has gone, or is late, never asks."""
+"""Games with another end that are kept, about 1 KB each: a player that has gone never asks."""
+AT_ONCE = 200
+"""Games that are handed to the journal at once: a millisecond's work."""
+PASSING = (StoreError, OSError, MemoryError)
+"""Errors that are no game's fault and may be over at the next attempt."""
 
 logger = logging.getLogger("gateway.store")
+
+
+class Journal(Protocol):
+    """Keeps games on disk for as long as the database does not take them. One `append` at a time."""
+
+    async def append(self, records: Sequence[GameRecord]) -> None:
+        """Have games on disk for good; of none, get ready for others.
+
+        Raises StoreError if it should be tried again later, another exception if a game is at fault.
+        """
+
+    async def close(self) -> None:
+        """Let go of what was written, so that it can be stored. More may be appended all the same."""
 
 
 class OpenGames:
     """Games that are not stored yet, by their ids, the oldest first. For the event loop."""
 
-    def __init__(self, patience: float, remind: float) -> None:
-        """Let players wait for `patience` seconds; tell the operator every `remind` seconds that they did."""
+    def __init__(self, journal: Journal, patience: float, retry: float, remind: float) -> None:
+        """Let players wait for `patience` seconds, then use the journal, and try that every `retry` seconds.
+
+        Tell the operator every `remind` seconds.
+        """
+        self._journal = journal
         self._patience = patience
+        self._retry = retry
         self._games: dict[GameId, _Game] = {}
         self._timely: deque[_Game] = deque()
-        """Games that are not late, the oldest first; among them may be some that are settled."""
+        """The same games, the oldest first; among them may be some that are settled or late."""
+        self._written = self._left = 0
+        """Games in the file that the journal writes, and in those that it has let go of."""
+        self._is_ready = self._is_appending = False
+        self._busy_until = -inf
         self._otherwise: dict[GameId, GameRecord] = {}
         self._came = trio.Event()
         self._told_late = Count(remind, _say_late)
+        self._outage = Outage(remind, JOURNAL)
 
     @property
     def waiting(self) -> int:
-        """How many there are."""
-        return len(self._games)
+        """How many are not in the database, as far as this run of the server knows."""
+        return len(self._games) + self.journaled
+
+    @property
+    def journaled(self) -> int:
+        """How many of these are in the journal."""
+        return self._written + self._left
 
     @property
     def behind(self) -> bool:
-        """Whether one of them is late."""
-        oldest = next(iter(self._games.values()), None)
-        return oldest is not None and oldest.is_late
+        """Whether one of them has waited for too long."""
+        return self.journaled > 0 or self.held
+
+    @property
+    def held(self) -> bool:
+        """Whether players wait because the journal does not take results either."""
+        return self._outage.is_on
+
+    @property
+    def may_be_taken_up(self) -> bool:
+        """Whether some are in the file that the journal writes, and no other will soon be."""
+        oldest = next((game for game in self._games.values() if not game.is_over), None)
+        is_calm = oldest is None or trio.current_time() < oldest.until - self._patience / 2
+        return self._written > 0 and is_calm and not self._is_appending
 
     def add(self, record: GameRecord) -> None:
         """Note that a game is over."""
@@ -59,33 +107,43 @@ class OpenGames:
         self._came.set()
 
     def settle(self, game: GameId) -> None:
-        """Note that a game is stored, or in the log: it is not open any more."""
-        self._games.pop(game).settle()
+        """Note that a game is stored: it is not open any more."""
+        found = self._games.get(game)
+        if found is not None and found.otherwise is None:
+            del self._games[game]
+            found.settle()
 
-    def settle_all(self) -> list[GameRecord]:
-        """Settle all games and return them, the oldest first."""
-        games = [*self._games.values()]
-        self._games.clear()
+    def forget_all(self) -> list[GameRecord]:
+        """Return all games that are open, once, the oldest first. Their players are not told of them."""
+        games = [game for game in self._games.values() if not game.is_over]
+        self._timely.clear()
         for game in games:
-            game.settle()
+            game.is_over = True
+            game.waiting.clear()
         return [game.record for game in games]
 
     def is_open(self, game: GameId) -> bool:
         """Whether the game is neither stored nor late."""
-        found = self._games.get(game)
-        return found is not None and not found.is_late
+        return game in self._games
 
     def when_stored(self, game: GameId, then: Callable[[], object]) -> None:
         """Call `then` once the game is stored or late, or at once if it is. It MUST NOT block or raise."""
         found = self._games.get(game)
-        if found is None or found.is_late:
+        if found is None:
             then()
         else:
             found.waiting.append(then)
 
     def note_otherwise(self, records: Iterable[GameRecord]) -> None:
         """Note shared games that were stored with another end; call it before they are settled."""
-        self._otherwise |= {record.game: record for record in records}
+        for record in records:
+            found = self._games.get(record.game)
+            if found is None:
+                continue  # it was told as the journal has it, which takes the place of a game without result
+            if found.is_handed_over:
+                found.otherwise = record
+            else:
+                self._otherwise[record.game] = record
         for game in [*self._otherwise][:-MOST_OTHERWISE]:
             del self._otherwise[game]
 
@@ -94,65 +152,150 @@ class OpenGames:
         return self._otherwise.pop(game, None)
 
     async def watch(self) -> None:
-        """Let games become late in time, until cancelled; of many at the same time a few in each turn."""
-        portions, told_at = Portions(1), -inf
+        """Have games journaled that have waited for long, and let them be late, until cancelled."""
         while True:
-            while self._timely and self._timely[0].is_settled:
+            while self._timely and self._timely[0].is_over:
                 self._timely.popleft()
-            if self._timely:
-                until = max(self._timely[0].until, told_at)  # those before it are no standstill
-                await trio.sleep_until(until)
-                now = trio.current_time()
-                if now - until > STOOD_STILL:
-                    self._wait_anew()
-                    continue
-                portions.begin(until)
-                told_at = now
-                self._let_be_late(portions.next(now), now)
-            else:
+            if not self._timely or self._timely[0].until > trio.current_time():
+                self._outage.over(0, len(self._games), trio.current_time())
+            if not self._timely:
                 self._came = trio.Event()
                 await self._came.wait()
+                continue
+            oldest = self._timely[0]
+            if not self._is_ready:  # a process has to be started, which takes a while
+                if await self._reached(oldest.until - self._patience / 2) and not oldest.is_over:
+                    self._is_ready = await self._append([])
+            elif await self._reached(oldest.until):
+                now = trio.current_time()
+                due = [
+                    game for game in islice(self._timely, AT_ONCE) if game.until <= now and not game.is_over
+                ]
+                if due:
+                    await self._have_journaled(due)
 
-    def _let_be_late(self, most: int, now: float) -> None:
-        """Let those games become late whose time is over, the oldest `most` of them."""
-        for _ in range(most):
-            if self._timely and self._timely[0].until <= now:
-                for _ in range(self._timely.popleft().become_late()):
-                    self._told_late.one_more(now)
-
-    def _wait_anew(self) -> None:
-        """Let players wait as long as if all games had ended just now."""
+    async def _reached(self, moment: float) -> bool:
+        """Wait until a moment; return False if the server stood still: then all have to wait anew."""
+        moment = max(moment, self._busy_until)
+        await trio.sleep_until(moment)
+        if trio.current_time() - moment <= STOOD_STILL:
+            return True
         until = trio.current_time() + self._patience
         for game in self._timely:
             game.until = until
+        return False
 
-    def close(self) -> None:
-        """Tell the operator of late games that were not logged yet."""
-        self._told_late.close()
+    async def _append(self, games: Sequence["_Game"]) -> bool:
+        """Append to the journal; return whether it took the games. If not, wait a while."""
+        self._is_appending = True
+        try:
+            await self._journal.append([game.record for game in games])
+        except PASSING as error:
+            self._is_appending = False
+            if games:
+                self._outage.failed(error, len(self._games), trio.current_time())
+            await trio.sleep(self._retry)
+            self._busy_until = trio.current_time()
+            return False
+        except Exception:
+            self._is_appending = False
+            raise
+        self._is_appending = False
+        self._busy_until = trio.current_time()
+        self._written += len(games)
+        return True
+
+    async def _have_journaled(self, games: Sequence["_Game"]) -> bool:
+        """Let games be late, a few in each turn, and return whether the journal has taken them."""
+        for game in games:
+            game.is_handed_over = True
+        try:
+            is_taken = await self._append(games)
+        except Exception as error:
+            if len(games) > 1:
+                half = len(games) // 2
+                return await self._have_journaled(games[:half]) and await self._have_journaled(games[half:])
+            about = {"event": "not_storable", "what": "a result", "error": str(error)}
+            logger.error("the journal will never take a result: %s", error, extra=about)
+            log_unstored([games[0].record])
+            games[0].is_over = True  # nobody is told of it, unless the database takes it
+            return True
+        if not is_taken:
+            self._take_back(games)
+            return False
+        self._outage.over(len(games), len(self._games), trio.current_time())
+        portions, end = Portions(1), 0
+        portions.begin(trio.current_time())
+        for number, game in enumerate(games):
+            if number == end:
+                if number:
+                    await trio.lowlevel.checkpoint()
+                end += portions.next(trio.current_time())
+            self._games.pop(game.record.game, None)
+            for _ in range(game.become_late()):
+                self._told_late.one_more(trio.current_time())
+        self._busy_until = trio.current_time()
+        return True
+
+    def _take_back(self, games: Iterable["_Game"]) -> None:
+        """Settle games that were stored with another end, now that the journal has not taken them."""
+        for game in games:
+            game.is_handed_over = False
+            if game.otherwise is not None:
+                record, game.otherwise = game.otherwise, None
+                self.note_otherwise([record])
+                self.settle(record.game)
+
+    async def let_go(self) -> None:
+        """Let what was journaled be taken up: the database takes games again."""
+        self._told_late.over()
+        self._left, self._written, self._is_ready = self.journaled, 0, False
+        await self._journal.close()
+
+    def taken_up(self, games: int, *, more: bool) -> None:
+        """Note that so many of those that were let go of are stored, and whether there may be more."""
+        self._left = max(0, self._left - games) if more else 0
+
+    async def journal_all(self) -> None:
+        """Have all that are open journaled, when nobody runs `watch` any more."""
+        if self._is_appending:  # it was cancelled, and its answer is still to come
+            await self._journal.close()
+        games = [game for game in self._games.values() if not game.is_over]
+        for start in range(0, len(games), AT_ONCE):
+            while not await self._have_journaled(games[start : start + AT_ONCE]):
+                pass
+
+    async def close(self) -> None:
+        """Let go of the journal, and tell the operator of late games that were not logged yet."""
+        self._told_late.over()
+        await self._journal.close()
 
 
 class _Game:
     """A game that is not stored yet."""
 
-    __slots__ = ("is_late", "is_settled", "record", "until", "waiting")
+    __slots__ = ("is_handed_over", "is_over", "otherwise", "record", "until", "waiting")
 
     def __init__(self, record: GameRecord, until: float) -> None:
         self.record = record
         self.until = until
-        """When it becomes late."""
-        self.is_late = self.is_settled = False
+        """When it is to be journaled."""
+        self.is_over = self.is_handed_over = False
+        """Whether it is settled or late, and whether it may be in the journal."""
+        self.otherwise: GameRecord | None = None
+        """How it is stored, where it may also be in the journal, with another end."""
         self.waiting: list[Callable[[], object]] = []
         """Called once the game is settled or late."""
 
     def settle(self) -> None:
-        self.is_settled = True
+        self.is_over = True
         self._tell()
 
     def become_late(self) -> int:
         """Tell those that wait, and return their number, 0 if the game is settled."""
-        if self.is_settled:
+        if self.is_over:
             return 0
-        self.is_late = True
+        self.is_over = True
         return self._tell()
 
     def _tell(self) -> int:
@@ -168,4 +311,5 @@ class _Game:
 
 def _say_late(times: int) -> None:
     about = {"event": "results_told_unstored", "times": times}
-    logger.error("players hear of results that are not stored yet, %d times so far", times, extra=about)
+    text = "players hear of results that only the journal has, not the database yet, %d times so far"
+    logger.warning(text, times, extra=about)

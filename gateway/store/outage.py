@@ -1,11 +1,12 @@
-"""What the operator is told while the database fails, and of games that only the log has.
+"""What the operator is told while the database or the journal fails, and of games that only the log has.
 
 Knows time as an argument, and logging. An outage is told of at once, again every `remind` seconds while it
 lasts, and when it is over.
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from gateway.game.text import json_text
 from gateway.store.formats.jsonl import as_object
@@ -18,7 +19,7 @@ _CAUSES = 10
 
 
 class Count:
-    """Counts what should not happen, and says how often it did: at once, now and then, and at the end."""
+    """Counts what should not happen, and says how often: at once, now and then, and once it is over."""
 
     def __init__(self, interval: float, say: Callable[[int], object]) -> None:
         """Call `say` with the count, at most once in `interval` seconds."""
@@ -30,23 +31,55 @@ class Count:
         """Count one that happened at `now`, in seconds of any clock."""
         self._count += 1
         if self._throttle.passes(now):
-            self.close()
+            self.over()
 
-    def close(self) -> None:
-        """Say what was not said yet."""
+    def over(self) -> None:
+        """Say what was not said yet: it happens no more for now."""
         if self._count > self._said:
             self._said = self._count
             self._say(self._count)
 
 
-class Outage:
-    """An outage of the database, or none."""
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What is said of an outage while it lasts, and when it is over: the event, and its text."""
 
-    def __init__(self, remind: float) -> None:
+    failed: Mapping[str, str]
+    failing: str
+    """With seconds, how many results wait, and the error."""
+    back: Mapping[str, str]
+    over: str
+    """With seconds, how many results are dealt with now, and how many are next."""
+
+
+DATABASE = Words(
+    {"event": "database_failed"},
+    "the database has failed for %.1f s; play goes on, %d results wait: %s",
+    {"event": "database_back"},
+    "the database is back after %.1f s: %d results that waited are stored, %d are next",
+)
+JOURNAL = Words(
+    {"event": "results_held"},
+    "neither the database nor the journal has taken results for %.1f s; %d wait, and their players, too: %s",
+    {"event": "results_held_no_more"},
+    "results can be told again after %.1f s: %d that waited are on disk, %d are next",
+)
+
+
+class Outage:
+    """An outage of the database, or of database and journal, or none."""
+
+    def __init__(self, remind: float, words: Words = DATABASE) -> None:
         self._remind = remind
+        self._words = words
         self._began: float | None = None
         self._throttle = Throttle(remind)
         self._causes: set[str] = set()
+
+    @property
+    def is_on(self) -> bool:
+        """Whether there is one."""
+        return self._began is not None
 
     def failed(self, error: Exception, waiting: int, now: float) -> None:
         """Note that an attempt failed at `now`, in seconds of any clock, while `waiting` games wait."""
@@ -59,30 +92,22 @@ class Outage:
         if is_new:
             self._causes.add(str(error))
         if self._throttle.passes(now) or is_new:
-            logger.error(
-                "the database has failed for %.1f s; play goes on, %d results wait: %s",
-                *(now - self._began, waiting, error),
-                extra={
-                    "event": "database_failed",
-                    "seconds": round(now - self._began, 3),
-                    "waiting": waiting,
-                    "error": str(error),
-                },
-            )
+            seconds = now - self._began
+            about = {
+                **self._words.failed,
+                "seconds": round(seconds, 3),
+                "waiting": waiting,
+                "error": str(error),
+            }
+            logger.error(self._words.failing, seconds, waiting, error, extra=about)
 
     def over(self, stored: int, waiting: int, now: float) -> None:
         """Note that an attempt succeeded, by which `stored` games of the `waiting` ones were stored."""
         if self._began is not None:
-            logger.warning(
-                "the database is back after %.1f s: %d results that waited are stored, %d are next",
-                *(now - self._began, stored, waiting - stored),
-                extra={
-                    "event": "database_back",
-                    "seconds": round(now - self._began, 3),
-                    "stored": stored,
-                    "waiting": waiting - stored,
-                },
-            )
+            seconds = now - self._began
+            left = waiting - stored
+            about = {**self._words.back, "seconds": round(seconds, 3), "stored": stored, "waiting": left}
+            logger.warning(self._words.over, seconds, stored, left, extra=about)
             self._began = None
 
 

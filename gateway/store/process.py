@@ -1,10 +1,12 @@
-"""The store process, as the server sees it. It is a process, not a thread: Python's threads would slow play.
+"""The processes that keep games, as the server sees them. They are processes, not threads: those slow play.
 
-This is the server's end of the socket to that process; `worker` is its program. The rules it keeps:
+This is the server's end of the sockets to the store process, whose program is `worker`, and to the journal's,
+whose program is `journalist`. The second one is for when the first one fails, or waits for the database. The
+rules:
 
-- A process that dies, hangs, or cannot be understood is one more way in which a database fails: the next
-  attempt is made with another process.
-- At the end the process has a moment to finish its work; then it is killed.
+- A process that dies, hangs, or cannot be understood is one more way in which a database or a disk fails: the
+  next attempt is made with another process.
+- At the end a process has a moment to finish its work; then it is killed.
 """
 
 import marshal
@@ -17,11 +19,12 @@ from typing import Any
 import trio
 
 from gateway.processes import Child, ended, framed, started
-from gateway.store.batcher import Batch
+from gateway.store.batcher import Batch, TakenUp
 from gateway.store.errors import StoreError
 from gateway.store.records import Cleared, GameRecord
 
 PROGRAM = "gateway.store.worker"
+JOURNALIST = "gateway.store.journalist"
 STARTING = 60.0
 """Seconds that a successor has to become ready."""
 PARTING = 0.25
@@ -43,20 +46,20 @@ class Opened:
     """What another process needs to open it, as in `gateway.store.database.Place`."""
     run: int
     """The number that it gave to this run of the server."""
+    journal: tuple[str, str] = ("", "")
+    """The folder for journals, and what the names of those of this database begin with."""
+    trouble: str | None = None
+    """Why that folder cannot be used, if it cannot."""
 
 
-class StoreProcess:
-    """A `Store` in a process of its own. One call at a time."""
+class _Process:
+    """A process that answers questions, one at a time. It is started when something is asked."""
 
-    def __init__(self, where: str, keep_wire: float | None = None, *, patience: float = 60.0) -> None:
-        """Write to the database at `where`, a path or a URL.
-
-        Evidence is kept for `keep_wire` days, None for ever. A process that does not answer for `patience`
-        seconds hangs; one that removes all results has ten times as long.
-        """
-        self._orders: tuple[object, ...] = ("open", keep_wire, where)
-        self._keep_wire = keep_wire
-        self._patience = patience
+    def __init__(self, program: str, name: str, orders: tuple[object, ...]) -> None:
+        """`name` is what an error calls it; `orders` come before all questions."""
+        self._program = program
+        self._name = name
+        self._orders = orders
         self._process: subprocess.Popen[bytes] | None = None
         self._stream: trio.SocketStream | None = None
         self.restarts = 0
@@ -64,41 +67,8 @@ class StoreProcess:
 
     @property
     def pid(self) -> int | None:
-        """The process that writes, if there is one."""
+        """The process, if there is one."""
         return None if self._process is None else self._process.pid
-
-    async def open(self, begun: Child | None = None) -> Opened:
-        """Have the process open the database, creating or migrating it; that may take minutes.
-
-        `begun` is the process, where it has been started already. Raises OSError, with one line, if the
-        system cannot start it, or it cannot open the database.
-        """
-        opened = Opened(*await self._start(begun, math.inf))
-        self._orders = ("open again", self._keep_wire, opened.where, opened.file)
-        return opened
-
-    async def write(self, batch: Batch) -> Sequence[GameRecord]:
-        """Store games and evidence for good, all or none; what is stored already stays as it is.
-
-        Return shared games that are stored otherwise, as they are stored. Raises StoreError if it should be
-        tried again later, UnstorableError if a game is at fault.
-        """
-        games = [each.plain() for each in batch.games]
-        evidence = [(each.game, each.side, each.exchange) for each in batch.evidence]
-        try:
-            question = framed(("write", games, evidence))
-        except ValueError as error:
-            raise UnstorableError(str(error)) from error
-        return [GameRecord.from_plain(each) for each in await self._ask(question, self._patience)]
-
-    async def tidy(self) -> bool:
-        """Delete some of the evidence that is too old; return whether there is more. Raises as `write`."""
-        return bool(await self._ask(framed(("tidy",)), self._patience))
-
-    async def clear(self) -> Cleared:
-        """Remove all games and players. Raises as `write`."""
-        games, players = await self._ask(framed(("clear",)), 10 * self._patience)
-        return Cleared(games, players)
 
     async def close(self, limit: float = PARTING) -> None:
         """End the process. It has `limit` seconds to finish its work; then it is killed."""
@@ -112,10 +82,10 @@ class StoreProcess:
                 kind, value = await self._answer(question)
         except trio.TooSlowError as error:
             await self._end(0.0)
-            raise StoreError(f"the process that writes has not answered for {patience:.0f} s") from error
+            raise StoreError(f"{self._name} has not answered for {patience:.0f} s") from error
         except Exception as error:  # the next answer would belong to another question
             status = await self._end(PARTING)
-            raise StoreError(f"the process that writes has ended, with status {status}") from error
+            raise StoreError(f"{self._name} has ended, with status {status}") from error
         if kind == "done":
             return value
         raise StoreError(value) if kind == "again" else UnstorableError(value)
@@ -136,12 +106,12 @@ class StoreProcess:
         try:
             await self._start(None, STARTING)
         except OSError as error:
-            raise StoreError(f"the process that writes cannot be started: {error}") from error
+            raise StoreError(f"{self._name} cannot be started: {error}") from error
 
     async def _start(self, begun: Child | None, limit: float) -> Any:
         """Start the process, and return its answer to its orders. Raises OSError."""
         if begun is None:
-            begun = await trio.to_thread.run_sync(started, PROGRAM)
+            begun = await trio.to_thread.run_sync(started, self._program)
         self._process, end = begun
         self._stream = trio.SocketStream(trio.socket.from_stdlib_socket(end))
         try:
@@ -161,3 +131,97 @@ class StoreProcess:
         with trio.CancelScope(shield=True):
             status = await trio.to_thread.run_sync(ended, process, limit)
         return status  # noqa: RET504  mypy holds that the scope may swallow an exception
+
+
+class StoreProcess(_Process):
+    """A `Store` in a process of its own. One call at a time."""
+
+    def __init__(
+        self,
+        where: str,
+        keep_wire: float | None = None,
+        journal: str | None = None,
+        *,
+        shared: bool = False,
+        patience: float = 60.0,
+    ) -> None:
+        """Write to the database at `where`, a path or a URL; `shared` as in `gateway.store.claim`.
+
+        Evidence is kept for `keep_wire` days, None for ever. `journal` is the folder of journals, None for
+        the usual one. A process that does not answer for `patience` seconds hangs; one that removes all
+        results has ten times as long.
+        """
+        super().__init__(PROGRAM, "the process that writes", ("open", keep_wire, where, journal, shared))
+        self._shared = shared
+        self._keep_wire = keep_wire
+        self._patience = patience
+
+    async def open(self, begun: Child | None = None) -> Opened:
+        """Have the process open the database, creating or migrating it; that may take minutes.
+
+        `begun` is the process, where it has been started already. Raises OSError, with one line, if the
+        system cannot start it, or it cannot open the database.
+        """
+        opened = Opened(*await self._start(begun, math.inf))
+        self._orders = (
+            "open again",
+            self._keep_wire,
+            opened.where,
+            opened.file,
+            opened.journal,
+            self._shared,
+        )
+        return opened
+
+    async def write(self, batch: Batch) -> Sequence[GameRecord]:
+        """Store games and evidence for good, all or none; what is stored already stays as it is.
+
+        Return shared games that are stored otherwise, as they are stored. Raises StoreError if it should be
+        tried again later, UnstorableError if a game is at fault.
+        """
+        games = [each.plain() for each in batch.games]
+        evidence = [(each.game, each.side, each.exchange) for each in batch.evidence]
+        question = _framed(("write", games, evidence))
+        return [GameRecord.from_plain(each) for each in await self._ask(question, self._patience)]
+
+    async def take_up(self) -> TakenUp:
+        """Store some games of a journal that no process writes any more. Raises as `write`."""
+        more, came, said = await self._ask(framed(("take up",)), self._patience)
+        seen, new, replaced, differing, refused = came
+        return TakenUp(more, seen, new, replaced, differing, refused, said)
+
+    async def tidy(self) -> bool:
+        """Delete some of the evidence that is too old; return whether there is more. Raises as `write`."""
+        return bool(await self._ask(framed(("tidy",)), self._patience))
+
+    async def clear(self) -> Cleared:
+        """Remove all games and players. Raises as `write`."""
+        games, players = await self._ask(framed(("clear",)), 10 * self._patience)
+        return Cleared(games, players)
+
+
+class JournalProcess(_Process):
+    """A `Journal` in a process of its own, which runs only while it is needed. One `append` at a time."""
+
+    def __init__(self, folder: str, name: str, beside: str | None, *, patience: float = 10.0) -> None:
+        """Write files that begin with `name`, and have the mode of the file `beside`.
+
+        A process that does not answer for `patience` seconds hangs.
+        """
+        super().__init__(JOURNALIST, "the process that writes the journal", (folder, name, beside))
+        self._patience = patience
+
+    async def append(self, records: Sequence[GameRecord]) -> None:
+        """Have games on disk for good; of none, have the process ready. Raises StoreError.
+
+        It raises UnstorableError if a game is at fault.
+        """
+        await self._ask(_framed([each.plain() for each in records]), self._patience)
+
+
+def _framed(question: object) -> bytes:
+    """Return a question about games. Raises UnstorableError."""
+    try:
+        return framed(question)
+    except ValueError as error:
+        raise UnstorableError(str(error)) from error

@@ -10,6 +10,7 @@ that spelling and no other, and sorts alike in both databases.
 """
 
 import secrets
+import time
 from typing import Any
 
 from sqlalchemy import (
@@ -36,6 +37,11 @@ from sqlalchemy.engine import Dialect
 
 from gateway.game.ids import RUNS
 from gateway.store.migrations import MIGRATIONS, Migration
+
+EPOCH = 1_767_225_600
+"""The beginning of 2026, in Unix time: the numbers of runs grow with the time since."""
+TICK = 30
+"""Seconds in which the number of the next run grows by one. There are numbers for 31 years."""
 
 _ESCAPE = "\N{SYMBOL FOR NULL}"
 
@@ -76,9 +82,15 @@ _ID = BigInteger().with_variant(Integer, "sqlite")  # only so it is SQLite's own
 
 schema_version = Table("schema_version", metadata, Column("version", Integer, nullable=False))
 
-# The number of the latest run of a server. The first is drawn by lot, so that games of two databases, brought
-# together, hardly ever have the same id.
-runs = Table("runs", metadata, Column("latest", Integer, nullable=False))
+# The number of the latest run of a server, and the one that a run at `EPOCH` would have had. That is drawn by
+# lot when the database is made, so that games of two databases, brought together, hardly ever have the same
+# id; a backup has it, too.
+runs = Table(
+    "runs",
+    metadata,
+    Column("latest", Integer, nullable=False),
+    Column("base", Integer, nullable=False),
+)
 
 players = Table(
     "players",
@@ -170,14 +182,27 @@ def version_of(connection: Connection) -> int | None:
     return version
 
 
-def next_run(connection: Connection) -> int:
-    """Return the number of one more run of a server: no other run has it, before `RUNS` of them.
+def next_run(connection: Connection, past: int = -1) -> int:
+    """Return the number of one more run of a server, above `past` and all that it returned before.
 
-    The connection's transaction must exclude other writers.
+    It also grows with time: a database that was restored from a backup does not know the latest runs. Modulo
+    `RUNS` it is what ids begin with. The connection's transaction must exclude other writers.
     """
-    connection.execute(update(runs).values(latest=(runs.c.latest + 1) % RUNS))
-    run: int = connection.execute(select(runs.c.latest)).scalar_one()
-    return run
+    latest, base = connection.execute(select(runs.c.latest, runs.c.base)).one()
+    number: int = max(latest + 1, base + _ticks(), past + 1)
+    connection.execute(update(runs).values(latest=number))
+    return number
+
+
+def lineage_of(connection: Connection) -> int:
+    """Return a number below `RUNS` that a database shares with its backups, and hardly with any other."""
+    base: int = connection.execute(select(runs.c.base)).scalar_one()
+    return base % RUNS
+
+
+def _ticks() -> int:
+    """Return how often the number of the next run has grown by now; a clock that is wrong costs no number."""
+    return min(max(0, int(time.time() - EPOCH) // TICK), RUNS)
 
 
 def bring_up_to_date(connection: Connection, migrations: tuple[Migration, ...] = MIGRATIONS) -> int:
@@ -187,7 +212,8 @@ def bring_up_to_date(connection: Connection, migrations: tuple[Migration, ...] =
     if version is None:
         metadata.create_all(connection, checkfirst=False)
         connection.execute(insert(schema_version).values(version=newest))
-        connection.execute(insert(runs).values(latest=secrets.randbelow(RUNS)))
+        base = secrets.randbelow(RUNS // 2)  # so that ids do not begin at 00000 again for 15 years
+        connection.execute(insert(runs).values(latest=base - 1, base=base))
     elif version < newest:
         for migration in migrations[version - 1 :]:
             migration(connection)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from sqlalchemy import Connection, delete, func, select
 
 from gateway.game.board import Side
+from gateway.game.events import Reason
 from gateway.game.ids import GameId
 from gateway.store import evidence
 from gateway.store.games import named
@@ -54,15 +55,62 @@ class Stored(NamedTuple):
     """Shared ones that another server had stored with another end, as they are stored."""
 
 
+class Merged(NamedTuple):
+    """What came of games that were to be stored, and that may have been told already."""
+
+    fresh: Sequence[GameRecord]
+    """Those that were not stored before."""
+    replaced: Sequence[GameRecord]
+    """Those that another server had stored without a result, having lost this one: now as they ended here."""
+    lost: Sequence[GameRecord]
+    """Those that this server had without a result, having lost the other one, which had stored their end."""
+    other: Sequence[GameRecord]
+    """Those whose id another game has."""
+
+
 def store(connection: Connection, records: Sequence[GameRecord]) -> Stored:
     """Store the games that are not stored yet, in this order.
 
     Raises `OtherGameError`, and other errors for a game that the database will never take.
     """
-    stored = _fresh(connection, records)
-    fresh = stored.fresh
+    fresh, differing = _compared(connection, records)
+    otherwise = []
+    for there, record in differing:
+        if record.remote is None:
+            raise OtherGameError(record.game)
+        otherwise.append(replace(there, remote=record.remote))
+    _insert_games(connection, fresh)
+    return Stored(fresh, otherwise)
+
+
+def merge(connection: Connection, records: Sequence[GameRecord]) -> Merged:
+    """Store games of a journal or an export; pass over those whose id is taken, mostly by themselves.
+
+    Raises errors for a game that the database will never take.
+    """
+    fresh, differing = _compared(connection, records)
+    new, replaced = {record.game: record for record in fresh}, dict[GameId, GameRecord]()
+    lost, other = list[GameRecord](), list[GameRecord]()
+    for there, record in differing:
+        one, two = sorted((there.moves, record.moves), key=len)
+        if there.players != record.players or not two.startswith(one):
+            other.append(record)
+        elif record.reason is Reason.STOPPED:
+            lost.append(record)
+        elif there.reason is Reason.STOPPED:
+            (new if record.game in new else replaced)[record.game] = record
+        else:
+            other.append(record)
+    kept = _withdraw(connection, [*replaced])
+    _insert_games(connection, [*new.values(), *replaced.values()])
+    enclose(connection, kept)
+    return Merged([*new.values()], [*replaced.values()], lost, other)
+
+
+def _insert_games(connection: Connection, fresh: Sequence[GameRecord]) -> None:
+    """Store games that are not stored, with their players and totals."""
     if not fresh:
-        return stored
+        return
     roll = _Roll(connection, fresh)
     totals = Totals(accounts=roll.accounts)
     rows = []
@@ -73,7 +121,18 @@ def store(connection: Connection, records: Sequence[GameRecord]) -> Stored:
     roll.write(connection)
     _execute(connection, "insert_games", rows)
     _add(connection, totals.tallies)
-    return stored
+
+
+def _withdraw(connection: Connection, ids: Sequence[GameId]) -> list[Packed]:
+    """Remove games that do not count, and so are in no total; return their evidence."""
+    if not ids:
+        return []
+    query = select(exchanges.c.side, exchanges.c.body, games.c.game).join(games).where(games.c.game.in_(ids))
+    kept = [(row.side, row.body, row.game) for row in connection.execute(query)]
+    numbers = connection.scalars(select(games.c.id).where(games.c.game.in_(ids))).all()
+    connection.execute(delete(exchanges).where(exchanges.c.game.in_(numbers)))
+    connection.execute(delete(games).where(games.c.id.in_(numbers)))
+    return kept
 
 
 def packed(enclosures: Iterable[Enclosure]) -> list[Packed]:
@@ -197,10 +256,12 @@ class _Roll:
         return (spelled(player.kind), player.house, *_totals_of(self.accounts[number]), number)
 
 
-def _fresh(connection: Connection, records: Sequence[GameRecord]) -> Stored:
-    """Return the games that are not stored yet, without repetitions, and those that are otherwise.
+def _compared(
+    connection: Connection, records: Sequence[GameRecord]
+) -> tuple[list[GameRecord], list[tuple[GameRecord, GameRecord]]]:
+    """Return the games that are not stored yet, without repetitions, and those that are stored otherwise.
 
-    Raises `OtherGameError`.
+    Each of these comes behind the game that is there.
     """
     known: dict[GameId, GameRecord] = {}
     mark = _mark(connection.dialect.name)
@@ -208,14 +269,12 @@ def _fresh(connection: Connection, records: Sequence[GameRecord]) -> Stored:
         query = f"SELECT 1 FROM games WHERE game IN ({_marks(mark, ids)}) LIMIT 1"
         if connection.exec_driver_sql(query, tuple(ids)).first() is not None:
             known |= {record.game: record for record in named(connection, ids)}
-    fresh, otherwise = dict[GameId, GameRecord](), list[GameRecord]()
+    fresh, differing = dict[GameId, GameRecord](), list[tuple[GameRecord, GameRecord]]()
     for record in records:
         there = known.get(record.game) or fresh.setdefault(record.game, record)
         if there != record:
-            if record.remote is None:
-                raise OtherGameError(record.game)
-            otherwise.append(replace(there, remote=record.remote))
-    return Stored(list(fresh.values()), otherwise)
+            differing.append((there, record))
+    return list(fresh.values()), differing
 
 
 def _last(connection: Connection, table: str) -> int:

@@ -14,24 +14,34 @@ is to open the database. The rules it keeps:
 
 import gc
 import logging
-import marshal
+import os
 import socket
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, BinaryIO
+from dataclasses import astuple
+from pathlib import Path
+from typing import Any
 
-from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, SQLAlchemyError, StatementError
+from sqlalchemy.exc import SQLAlchemyError
 
-from gateway.processes import framed, give_way
+from gateway.game.ids import RUNS, run_sign
+from gateway.processes import framed, give_way, received
 from gateway.store import storing, totals
-from gateway.store.database import Database, Place, open_again, open_to_write
+from gateway.store.claim import Claim
+from gateway.store.database import Database, Place, is_passing, open_again, open_to_write
 from gateway.store.errors import StoreError
+from gateway.store.journal import Left, draw_run, next_left
+from gateway.store.merging import Came, store_lines
 from gateway.store.records import Cleared, Enclosure, GameRecord
 
 NICENESS = 10
 """The niceness of this process. On a processor shared with play it still gets about 10 %."""
+BESIDE = "-unstored"
+"""What comes behind the name of a file with a database, for the folder of its journals."""
+ELSEWHERE = "c4gateway-unstored"
+"""The folder of the journals of a database that is no file, where the server was started."""
 DAY = 86_400_000
 """Milliseconds."""
 
@@ -39,10 +49,24 @@ DAY = 86_400_000
 class Worker:
     """Stores games in a database."""
 
-    def __init__(self, database: Database, keep_wire: float | None = None) -> None:
-        """Keep evidence for `keep_wire` days; None for ever."""
+    def __init__(
+        self,
+        database: Database,
+        keep_wire: float | None = None,
+        journal: tuple[str, str] | None = None,
+        claim: Claim | None = None,
+    ) -> None:
+        """Keep evidence for `keep_wire` days; None for ever.
+
+        `journal` is the folder with journals, and what the names of those of this database begin with.
+        `claim` is the server's on the database.
+        """
         self.database = database
+        self._claim = claim
         self._keep_wire = keep_wire
+        self._journal = journal
+        self._left: Left | None = None
+        """The file of a journal that is being stored."""
 
     def write(self, games: Sequence[GameRecord], evidence: Sequence[Enclosure] = ()) -> Sequence[GameRecord]:
         """Store games, and the evidence of these and earlier ones; what is stored already stays as it is.
@@ -54,6 +78,8 @@ class Worker:
         with _understood(), self.database.writing() as connection:
             stored = storing.store(connection, games)
             storing.enclose(connection, packed)
+        if self._claim is not None:
+            self._claim.keep()
         return stored.otherwise
 
     def tidy(self) -> bool:
@@ -63,6 +89,38 @@ class Worker:
         before = round(time.time() * 1000 - self._keep_wire * DAY)
         with _understood(), self.database.writing() as connection:
             return storing.prune(connection, before) > 0
+
+    def take_up(self) -> tuple[bool, Came, str | None]:
+        """Store some games of a journal whose writer is gone.
+
+        Return whether there may be more, what came of them, and what is to be said of the file. Raises
+        StoreError if it should be tried again later.
+        """
+        came = Came()
+        if self._journal is None:
+            return False, came, None
+        folder, name = self._journal
+        try:
+            self._left = left = self._left or next_left(Path(folder), name)
+            if left is None:
+                return False, came, None
+            lines = left.portion()
+            if not lines:
+                left.remove()
+                self._let_go()
+                return True, came, None
+        except OSError as error:  # no fault of the database's
+            self._let_go()
+            return False, came, f"{error.filename or folder}: {error.strerror}"
+        with _understood(), self.database.writing() as connection:
+            store_lines(connection, lines, came)
+        left.done(refused=bool(came.refused))
+        return True, came, str(left.kept_as) if came.refused else None
+
+    def _let_go(self) -> None:
+        if self._left is not None:
+            self._left.close()
+            self._left = None
 
     def clear(self) -> Cleared:
         """Remove all games and players. Raises as `write`."""
@@ -80,33 +138,45 @@ def main() -> None:
 def serve(server: socket.socket, niceness: int = 0) -> None:
     """Answer the messages on the socket, until the server is gone; give way by `niceness` meanwhile."""
     with server, server.makefile("rb") as messages, suppress(OSError):  # which says that the server is gone
-        orders = _next(messages)
+        orders = received(messages)
         if orders is None:
             return
         try:
-            database, opened = _opened(orders)
+            claim = Claim(orders[2], shared=orders[-1])
+            database, opened, journal = _opened(orders, claim)
         except (StoreError, OSError) as error:
             server.sendall(framed(("again", str(error))))
             return
         give_way(0 if database.is_shared else niceness)
         server.sendall(framed(("done", opened)))
         totals.prepare()
-        worker = Worker(database, orders[1])
-        while (question := _next(messages)) is not None:
+        worker = Worker(database, orders[1], journal, claim)
+        while (question := received(messages)) is not None:
             server.sendall(framed(answer_to(question, worker)))
         database.close()
+        claim.close()
 
 
-def _opened(orders: Sequence[Any]) -> tuple[Database, object]:
-    """Open a database; return it, and where it was not open before, the fields of `process.Opened`."""
+def _opened(orders: Sequence[Any], claim: Claim) -> tuple[Database, object, tuple[str, str]]:
+    """Open a database; return it, the answer, and where its journals are.
+
+    Where the database was not open before, the answer has the fields of `process.Opened`.
+    """
     match orders:
-        case ["open", _, where]:
+        case ["open", _, where, folder, _]:
+            claim.take()
             database = open_to_write(where)
+            claim.take()  # the file may be new
             place = database.place
-            return database, (database.label, place.where, place.file, database.next_run())
+            name = run_sign(database.lineage())
+            folder = os.path.abspath(folder or (ELSEWHERE if place.file is None else place.where + BESIDE))
+            run, trouble = draw_run(Path(folder), name, database.next_run)
+            opened = (database.label, place.where, place.file, run % RUNS, (folder, name), trouble)
+            return database, opened, (folder, name)
         case _:
-            _, _, where, file = orders
-            return open_again(Place(where, file)), None
+            _, _, where, file, (folder, name), _ = orders
+            claim.keep()
+            return open_again(Place(where, file)), None, (folder, name)
 
 
 def answer_to(question: Sequence[Any], worker: Worker) -> tuple[str, object]:
@@ -119,6 +189,9 @@ def answer_to(question: Sequence[Any], worker: Worker) -> tuple[str, object]:
                 return "done", [each.plain() for each in otherwise]
             case ["tidy"]:
                 return "done", worker.tidy()
+            case ["take up"]:
+                more, came, said = worker.take_up()
+                return "done", (more, astuple(came), said)
             case ["clear"]:
                 removed = worker.clear()
                 return "done", (removed.games, removed.players)
@@ -131,27 +204,14 @@ def answer_to(question: Sequence[Any], worker: Worker) -> tuple[str, object]:
         return "refused", str(getattr(error, "orig", None) or error) or repr(error)
 
 
-def _next(messages: BinaryIO) -> Any:
-    """Return the next message; None if the server is gone, perhaps within one."""
-    length = messages.read(4)
-    data = messages.read(int.from_bytes(length))
-    return marshal.loads(data) if len(length) == 4 and len(data) == int.from_bytes(length) else None
-
-
 @contextmanager
 def _understood() -> Iterator[None]:
     try:
         yield
     except SQLAlchemyError as error:
-        if _is_the_games_own_fault(error):
+        if not is_passing(error):
             raise
         raise StoreError(" ".join(str(getattr(error, "orig", None) or error).split())) from error
-
-
-def _is_the_games_own_fault(error: SQLAlchemyError) -> bool:
-    if isinstance(error, DBAPIError):
-        return isinstance(error, DataError | IntegrityError)
-    return isinstance(error, StatementError)
 
 
 if __name__ == "__main__":

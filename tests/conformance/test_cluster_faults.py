@@ -76,11 +76,27 @@ async def test_board_that_was_not_played_is_out_of_step(make: Make) -> None:
         hear_all(member, [f"endgame {nac4_board('3')} R WinR Disconnected"])
 
 
-def judged(make: Make, first: object, second: object, *stored: Game, kind: str = "arena") -> Verdict:
-    """Judge a course; of each side what it was told: "won", "left" or nothing of the first game."""
+async def test_next_game_says_that_the_last_one_is_over_where_there_is_no_word_for_it(make: Make) -> None:
+    member = make("droidcon")
+    hear_all(member, [*BEGUN["droidcon"], "NEW_GAME"])
+    assert (member.is_cut_off, member.winner) == (True, 0)
+
+
+def judged(
+    make: Make,
+    first: object,
+    second: object,
+    *stored: Game,
+    kind: str = "arena",
+    winner: int | None = None,
+) -> Verdict:
+    """Judge a course; of each side what it was told: "won", "left" or nothing of the first game.
+
+    `winner` is whom a side that was told "left" was told to have won.
+    """
     members = make(kind, "ta", "tb"), make(kind, "tb", "ta")
     for member, told in zip(members, (first, second), strict=True):
-        member.is_cut_off = told == "left"
+        member.is_cut_off, member.winner = told == "left", winner
         if told == "won":
             member.results.append(Result("ta", "tb", WON))
     return judge([Course("t", GAMES, members)], [Result("ta", "tb", game) for game in stored])
@@ -110,8 +126,15 @@ async def test_loss_on_time_is_found(make: Make) -> None:
 
 
 async def test_dialect_without_a_word_for_leaving_may_have_meant_it(make: Make) -> None:
-    assert not judged(make, "won", None, STOPPED, kind="droidcon").missing
-    assert judged(make, "won", None, Game("0", 0, "stopped"), kind="droidcon").missing
+    left = Game(WON.moves[:-1], WON.winner, "left")
+    assert not judged(make, "won", None, left, kind="droidcon").missing
+    assert judged(make, "won", None, STOPPED, kind="droidcon").missing
+
+
+async def test_winner_that_is_stored_as_none_is_found(make: Make) -> None:
+    for winner, wrong in ((0, 0), (1, 1)):
+        verdict = judged(make, "left", None, STOPPED, winner=winner)
+        assert len(verdict.different) == wrong
 
 
 @pytest.mark.thorough

@@ -28,14 +28,17 @@ from conformance.targets import Address
 IN_ONE_PROCESS = """
 import os, trio
 from gateway.store import open_games, process
+from gateway.store.batcher import TakenUp
 from gateway.store.database import open_to_write
 from gateway.store.worker import Worker
 class Local:
-    def __init__(self, where, *more):
+    def __init__(self, where, keep_wire, journal):
         self.database = open_to_write(where)
-        self.worker = Worker(self.database, *more)
+        self.worker = Worker(self.database, keep_wire)
     async def write(self, batch):
         return self.worker.write(*batch)
+    async def take_up(self):
+        return TakenUp(more=False)
     async def tidy(self):
         return False
     async def open(self, begun):
@@ -73,7 +76,7 @@ def sabotaged(words: str) -> tuple[str, ...]:
 
 
 def options(within: float, results: int = 6) -> Namespace:
-    return Namespace(kills=1, pairs=6, results=results, within=within, seed="22")
+    return Namespace(kills=1, pairs=6, results=results, within=within, seed="22", away=False)
 
 
 @pytest.mark.lab
@@ -94,6 +97,22 @@ def test_short_run_finds_all_that_was_told_and_kills_no_server_before_enough_was
     assert sum(found["tellings"].values()) >= 60
     assert len(found["moments"]) == out.count("\nkill ") == 2
     assert database.exists()
+
+
+@pytest.mark.lab
+def test_what_is_told_while_the_database_is_away_is_found_after_the_kill(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    words = ["--kills", "2", "--pairs", "6", "--results", "12", "--within", "0.001", "--seed", "9", "--away"]
+    status = main(["kills", *words, "--db", str(tmp_path / "kept.db")])
+    out, err = capsys.readouterr()
+    assert status == 0, err
+    assert out.endswith("good\n")
+
+
+def test_only_a_file_can_be_taken_away(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["kills", "--away", "--db", "postgresql://localhost/c4"]) == 2
+    assert "only a file can be taken away" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("books", "status", "left"), [("as kept", 0, []), ("not as kept", 1, ["kills.db"])])

@@ -61,13 +61,16 @@ class Scene:
     measured: Measured
 
     async def others_go_on(self, node: Node) -> None:
-        """Wait until all have heard who lost an opponent on this node, and the other nodes pair. From now."""
+        """Wait until all have heard who lost an opponent on this node, and the other nodes pair. From now.
+
+        Those are left out whose dialect has no word for it.
+        """
         since, nodes = trio.current_time(), [each for each in self.ground.nodes if each is not node]
         bereaved = [
             member
             for one in self.load.live
             for member, other in (one.members, one.members[::-1])
-            if other.node is node and member.node is not node and member.plays
+            if other.node is node and member.node is not node and member.plays and member.hears_of_leaving
         ]
         self.measured.lost += len(bereaved)
         async with trio.open_nursery() as nursery:

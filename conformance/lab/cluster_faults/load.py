@@ -13,6 +13,7 @@ from itertools import product
 import trio
 
 from conformance.dialects.script import LEFT, Closed, Game, OutOfStep, Wish
+from conformance.lab.bots import PLAIN, script_of
 from conformance.lab.client import Client, HungUp, connected
 from conformance.lab.cluster_faults.ground import Node
 from conformance.lab.kills.games import course
@@ -23,6 +24,8 @@ STUCK = 20.0
 """Seconds without any progress after which a player is stuck."""
 GRACE = 1.0
 """Seconds that a player waits for its game after its partner has gone, before it begins anew."""
+VAGUE = {dialect for dialect, kind in PLAIN.items() if script_of(kind).may_hang_up}
+"""Dialects without a word for an opponent's leaving, and none for a game without a result."""
 _LOOK = 0.25
 """Seconds between two looks at a pair."""
 _RECENT = 1000
@@ -39,6 +42,8 @@ class Member(Player):
         self.node = node
         self.is_cut_off = False
         """Whether it was told that its opponent has left the game that was on."""
+        self.winner: int | None = None
+        """Whom it was told then to have won, as in `Game`; None where its dialect does not say."""
         self.is_done = False
         self.is_in = False
         """Whether it has heard anything yet."""
@@ -60,6 +65,11 @@ class Member(Player):
         return self.is_playing and not self.is_done and not self.is_cut_off
 
     @property
+    def hears_of_leaving(self) -> bool:
+        """Whether it is told of it when its opponent's node is lost."""
+        return self.dialect not in VAGUE
+
+    @property
     def is_host(self) -> bool:
         """Whether its node holds the game that is on: that of whoever had the first move at first."""
         return self.plays and bool(self._place.opens) == (len(self.results) % 2 == 0)
@@ -72,20 +82,23 @@ class Member(Player):
         try:
             answer = super().hear(message)
         except OutOfStep:
-            if not self._tells_of_leaving(message):
+            winners = self._leaving_told_by(message)
+            if not winners:
                 raise
             self.is_cut_off, answer = True, b""
+            self.winner = winners.pop() if len(winners) == 1 else None
         if self.is_cut_off or len(self.results) > before:
             self.free_at = trio.current_time()
         return answer
 
-    def _tells_of_leaving(self, message: bytes) -> bool:
-        """Whether it says that somebody has left this game, at a board that can be."""
+    def _leaving_told_by(self, message: bytes) -> set[int]:
+        """Return who may have won, where it says that somebody has left this game, at a board that can be."""
+        if self.is_playing and not self.hears_of_leaving and message == b"NEW_GAME":
+            return {0}  # droidcon 4.13: nothing was heard of the end
         discs = self._place.discs
         boards = range(max(0, discs - 2), discs + 2)  # its node may not know the latest two
-        return self.is_playing and any(
-            self._fits(message, count, winner) for count, winner in product(boards, (1, 2))
-        )
+        found = product(boards, (0, 1, 2)) if self.is_playing else ()
+        return {winner for count, winner in found if self._fits(message, count, winner)}
 
     def _fits(self, message: bytes, discs: int, winner: int) -> bool:
         script = copy(self._script)
@@ -234,7 +247,7 @@ class Load:
                 if not member.node.is_up:
                     member.heard_at = now
             is_alone = any(member.is_done for member in one.members) or self.is_over
-            if not is_alone or any(member.plays for member in one.members):
+            if not is_alone or any(member.plays and member.hears_of_leaving for member in one.members):
                 alone_since = None
             else:
                 alone_since = alone_since or now

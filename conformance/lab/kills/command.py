@@ -2,9 +2,9 @@
 
 Knows a gateway as a subprocess, started again and again on one database, and when to kill it: in turns it
 alone, so that processes of its own outlive it by a moment, and all of them at once. It is not killed before
-results flow, however slow the machine is: a run that told of too few shows nothing. What the clients were
-told is compared with what is stored at the end, when the server has started once more and has stopped in
-good order.
+results flow, however slow the machine is: a run that told of too few shows nothing. With `--away` the
+database is taken away before, until more results are told. What the clients were told is compared with what
+is stored at the end, when the server has started once more and has stopped in good order.
 """
 
 import os
@@ -20,12 +20,16 @@ from time import time_ns
 import trio
 
 from conformance.arguments import Parser
+from conformance.lab.jobs import LoadError
 from conformance.lab.kills.database import integrity, recounted, stored_in
 from conformance.lab.kills.games import Verdict, judge
 from conformance.lab.kills.load import Load
 from conformance.lab.kills.notes import OPTIONS, PATIENCE, Notes, in_words, new_database, told
 from conformance.lab.meters import children_of
 from conformance.launch import COMMAND, Server, ServerError, running, start
+
+AWAY = ".away"
+"""What comes behind the name of a file that was taken away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +58,11 @@ def main(argv: Sequence[str]) -> int:
     parser.seconds("--within", 1.0, "when to kill after that, at the latest")
     parser.report()
     parser.seed()
+    parser.add_argument("--away", action="store_true", help="take the database's file away before each kill")
     parser.add_argument("--db", metavar="FILE|URL", help="the database (a new file, removed at the end)")
     options = parser.parse_args(argv)
+    if options.away and "://" in (options.db or ""):
+        parser.error("--away: only a file can be taken away")
     where = options.db or new_database("kills")
     findings = trio.run(kill_all, options, where)
     return told(readable(findings), as_data(findings, options.seed), options, where)
@@ -74,7 +81,9 @@ async def kill_all(options: Namespace, where: str, command: Sequence[str] = COMM
         notes.moments.append(moment)
         whole = number % 2 == 0
         name, seed = f"{notes.token}k{number}", f"{options.seed} {number}"
-        run = Run(name, seed, options.pairs, options.results, moment, with_helpers=whole)
+        run = Run(
+            name, seed, options.pairs, options.results, moment, with_helpers=whole, is_away=options.away
+        )
         load = await _killed(run, where, command)
         notes.idle += load.results < options.results
         what = "all processes" if whole else "the server"
@@ -97,6 +106,8 @@ class Run:
     moment: float
     """Seconds."""
     with_helpers: bool
+    is_away: bool = False
+    """Whether the database is away when the server is killed."""
 
 
 async def _killed(run: Run, where: str, command: Sequence[str]) -> Load:
@@ -109,15 +120,30 @@ async def _killed(run: Run, where: str, command: Sequence[str]) -> Load:
                 nursery.start_soon(load.run, run.pairs)
                 with trio.move_on_after(PATIENCE):
                     await load.told.wait()
+                if run.is_away:
+                    await _take_away(where, load, run.pairs)
                 await trio.sleep(run.moment)
             finally:
                 load.is_over = True
                 with trio.CancelScope(shield=True):
-                    if words := await killed(server, with_helpers=run.with_helpers):
+                    words = await killed(server, with_helpers=run.with_helpers)
+                    if words and not run.is_away:  # otherwise it says that the database is away
                         print(f"the server said:\n{words}", file=sys.stderr)
+                if run.is_away:
+                    os.replace(where + AWAY, where)
     except BaseExceptionGroup as errors:
         raise (errors.subgroup(ServerError) or errors) from None  # a server that died is why others complain
     return load
+
+
+async def _take_away(where: str, load: Load, more: int) -> None:
+    """Take the database away, and wait until so many more results are told. Raises LoadError if none are."""
+    os.replace(where, where + AWAY)
+    before = load.results
+    with trio.move_on_after(PATIENCE):
+        await load.tells(more)
+    if load.results == before:
+        raise LoadError("without the database nothing is told")
 
 
 async def killed(server: Server, *, with_helpers: bool) -> str:

@@ -128,6 +128,11 @@ class Load:
                 for side in (0, 1):
                     nursery.start_soon(self._sit, number, side)
 
+    async def tells(self, more: int) -> None:
+        """Wait until so many more results are told."""
+        self._enough, self.told = self.results + more, trio.Event()
+        await self.told.wait()
+
     async def _sit(self, pair: int, side: int) -> None:
         """Play as one side of a pair, under other names and at another table for each course of games."""
         dialects, number = COUPLES[pair % len(COUPLES)], 0

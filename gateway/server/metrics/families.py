@@ -149,7 +149,13 @@ def _of_results(archive: "Archive") -> Iterator[Metric]:
     yield _histogram("commit", "How long it took to store some results.", archive.commits)
     yield _gauge("results_waiting", "Games that wait to be stored.", {(): games.waiting})
     yield _gauge(
-        "results_late", "1 while players are told of results that are not stored.", {(): games.behind}
+        "results_late",
+        "1 while results wait for the database for longer than players do.",
+        {(): games.behind},
+    )
+    yield _gauge("results_journaled", "Those of them that the journal has.", {(): games.journaled})
+    yield _gauge(
+        "results_held", "1 while players wait, as the journal takes no results either.", {(): games.held}
     )
     errors = _single(archive.errors)
     yield _counter("database_errors", "What the database did not take, by kind.", errors, ["kind"])

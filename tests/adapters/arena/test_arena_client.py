@@ -106,9 +106,9 @@ def test_every_game_is_asked_for_and_the_sides_do_not_ask_at_the_same_moment() -
     assert 0 < pauses[0] < pauses[1] < 1
 
 
-def test_opponent_that_left_has_lost() -> None:
+def test_opponent_that_left_is_said_to_have_lost_by_nobody() -> None:
     talk = talking(state(1), moved(1, 3))
-    assert heard(talk, Disconnected()) == [Over(Result.WON, played(3), FIRST, "disconnected")]
+    assert heard(talk, Disconnected()) == [Over(Result.LEFT, played(3), FIRST, "disconnected")]
     assert talk.again()[1] == [START]
     assert heard(talk, state(2)) == [Began(SECOND)]
 
@@ -118,7 +118,7 @@ def test_connection_that_the_originals_disconnected_has_spoilt_is_given_up(moves
     """The original says how the game stands, then that it is over, and then takes every second message."""
     talk = talking(state(1), *([moved(1, *moves)] if moves else []))
     assert heard(talk, state(1, *moves), Disconnected())[-2:] == [
-        Over(Result.WON, played(*moves), FIRST, "disconnected"),
+        Over(Result.LEFT, played(*moves), FIRST, "disconnected"),
         Spent(),
     ]
 
@@ -167,7 +167,7 @@ def test_move_that_crosses_the_end_of_its_game_asks_for_no_second_game(is_lost: 
 def test_answer_to_a_doubt_does_not_spoil_the_connection() -> None:
     talk = talking()
     talk.doubt()
-    assert heard(talk, state(1), Disconnected())[-1] == Over(Result.WON, Board(), FIRST, "disconnected")
+    assert heard(talk, state(1), Disconnected())[-1] == Over(Result.LEFT, Board(), FIRST, "disconnected")
 
 
 @pytest.mark.parametrize(

@@ -200,7 +200,7 @@ def test_person_whose_input_ends_leaves(gateway: Served, other: Other) -> None:
     other.begin(*arguments, "manual")
     status, out, _ = ran(*arguments, "random")
     assert status == 0
-    assert "1 game: 1 won" in out
+    assert "1 left by the opponent" in out
     status, out, err = other.ended()
     assert status == 0
     assert err in ("", EARLY)  # the game may not have begun yet

@@ -244,4 +244,4 @@ async def test_arena_bot_outlives_a_lost_start_and_a_spoilt_connection(
         ending, summary = await played(dialled("arena", port), 2)
     assert ending == Ending(Kind.PLAYED)
     assert heard == [["start", "state_request", "start", "move"], ["start", "move"]]
-    assert summary.startswith("2 games: 1 won, 1 lost, 0 drawn")
+    assert summary.startswith("2 games: 0 won, 1 lost, 0 drawn, 1 left by the opponent")

@@ -94,14 +94,11 @@ def test_summary_tells_results_sides_and_time() -> None:
     ]
 
 
-def test_win_before_both_had_moved_may_not_count_at_the_server() -> None:
-    counted = Totals(0)
-    for board in (Board(), Board().drop(3), Board().drop(3).drop(3)):
-        counted.add(Over(Result.WON, board, FIRST))
-    counted.add(Over(Result.LOST, Board(), FIRST))
-    assert counted.summary().splitlines()[2:] == [
-        "won before both had moved: 2 (c4gateway counts none of these that the opponent left)",
-    ]
+def test_game_that_the_opponent_left_is_played_and_not_won() -> None:
+    counted = Totals(1)
+    counted.add(Over(Result.LEFT, Board(), FIRST))
+    assert counted.is_complete
+    assert counted.summary().splitlines()[0] == "1 game: 0 won, 0 lost, 0 drawn, 1 left by the opponent"
 
 
 def test_game_of_an_unknown_side_counts_without_one() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 import trio
 import trio.testing
-from hub_world import STANDING_BY, Client, World
+from hub_world import FIRST_WINS, HANGING_UP, STANDING_BY, STEPPING_OUT, TABLE, Client, World
 from trio.testing import MockClock
 
 from adapters.cluster.node import ALONE, ClusterNode
@@ -14,8 +14,10 @@ from gateway.cluster.games import AT_ONCE
 from gateway.cluster.matchmaker import ClusterMatchmaker
 from gateway.cluster.membership import LEASE, Holder, Place, View
 from gateway.game.commands import LOBBY
-from gateway.game.events import Ended, Started
+from gateway.game.commands import Place as Where
+from gateway.game.events import Ended, Reason, Started
 from gateway.game.facts import Came
+from gateway.game.manners import Manners
 from gateway.hub.hub import Hub
 from gateway.hub.series import CROSSING
 from gateway.matchmaking.standard import LobbyAndTables
@@ -51,9 +53,9 @@ class Server(World):
         self.node = ClusterNode(self.hub, name)
         self.node.links = self.links  # type: ignore[assignment]
 
-    def come(self, name: str) -> Client:
-        client = self.client(STANDING_BY)
-        client.enter(LOBBY, name)
+    def come(self, name: str, manners: Manners = STANDING_BY, place: Where = LOBBY) -> Client:
+        client = self.client(manners)
+        client.enter(place, name)
         return client
 
 
@@ -75,13 +77,17 @@ class Net:
             server.node.seen(View(None if name is None else Holder(name, epoch), places), trio.current_time())
         self.carry()
 
-    def carry(self) -> None:
-        """Do what is due, and let all that is on its way arrive: what goes from one to another together."""
+    def carry(self, most: int = 10_000) -> None:
+        """Do what is due, and let all that is on its way arrive: what goes from one to another together.
+
+        With `most`, let no more than so many frames arrive.
+        """
         for server in self.servers.values():
             server.hub.tick(trio.current_time())
-        while any(server.links.sent for server in self.servers.values()):
+        while any(server.links.sent for server in self.servers.values()) and most > 0:
             for name, server in self.servers.items():
-                sent, server.links.sent = server.links.sent, []
+                sent, server.links.sent = server.links.sent[:most], server.links.sent[most:]
+                most -= len(sent)
                 for to in dict.fromkeys(to for to, _ in sent):
                     there, now = self[to].node, trio.current_time()
                     for frame in [frame for node, frame in sent if node == to]:
@@ -188,6 +194,89 @@ async def test_node_that_stops_does_not_say_that_it_pairs_its_own(
     net["a"].node.follow(trio.current_time())
     assert net["a"].node.pairs == (None, 0)
     assert caplog.records == []
+
+
+def finish(net: Net, *players: Client) -> None:
+    """Let the players finish the games that they are in, and all that follows."""
+    for column in FIRST_WINS * 4:
+        mover = next((player for player in players if player.request is not None), None)
+        if mover is not None:
+            mover.play(int(column))
+            net.carry()
+
+
+@pytest.mark.parametrize("manners", [STANDING_BY, STEPPING_OUT, HANGING_UP])
+@pytest.mark.parametrize("pairing", "abc")
+@pytest.mark.parametrize("draining", "ab")
+@pytest.mark.parametrize("place", [LOBBY, TABLE])
+async def test_drain_cuts_no_game_off_whatever_is_under_way(
+    draining: str, pairing: str, manners: Manners, place: Where, autojump_clock: MockClock
+) -> None:
+    """It may begin before or after each message between the nodes."""
+    for frames in range(20):
+        net = Net("a", "b", "c")
+        net.hold(pairing, 1)
+        ann, bob = (net[name[0]].come(name[1:], manners, place) for name in ("aann", "bbob"))
+        net.carry(frames)
+        hub = net[draining].hub
+        hub.drain()
+        for _ in range(40):
+            for seat in hub.seats():
+                hub.let_go(seat, trio.current_time())
+            net.carry()
+            finish(net, ann, bob)
+            await trio.sleep(0.1)
+        assert len(hub) == 0
+        assert {result.reason for server in net.servers.values() for result in server.results} <= {
+            Reason.FOUR
+        }
+        assert ann.games == bob.games <= 1
+        gone, other = (ann, bob) if draining == "a" else (bob, ann)
+        assert (gone.gone, other.gone) == (True, False)
+
+
+@pytest.mark.parametrize("manners", [STEPPING_OUT, HANGING_UP])
+@pytest.mark.parametrize("draining", "ab")
+async def test_series_with_a_node_that_drains_has_no_further_game(
+    net: Net, draining: str, manners: Manners, autojump_clock: MockClock
+) -> None:
+    net.hold("a", 1)
+    ann, bob = net["a"].come("ann", HANGING_UP), net["b"].come("bob", manners)
+    net.carry()
+    assert (ann.games, bob.games) == (1, 1)
+    net[draining].hub.drain()
+    finish(net, ann, bob)
+    assert (ann.games, bob.games) == (1, 1)
+    assert not any(player.plays for player in (ann, bob))
+
+
+@pytest.mark.parametrize("pairing", "ab")
+@pytest.mark.parametrize("place", [LOBBY, TABLE])
+async def test_nobody_is_paired_with_players_of_a_node_that_drains(
+    pairing: str, place: Where, autojump_clock: MockClock
+) -> None:
+    net = Net("a", "b", "c")
+    net.hold(pairing, 1)
+    ann = net["a"].come("ann", place=place)
+    net.carry()
+    net["a"].hub.drain()
+    net.hold("b", 2)
+    bob, cid = net["b"].come("bob", place=place), net["c"].come("cid", place=place)
+    net.carry()
+    assert ann.games == 0
+    assert bob.last(Started).names == cid.last(Started).names == ("bob", "cid")
+    assert not net["a"].results
+
+
+async def test_next_node_that_pairs_waits_for_none_that_drains(net: Net) -> None:
+    net.hold("a", 1)
+    net["a"].hub.drain()
+    net.carry()
+    net.hold("b", 2)
+    bob, eve = net["b"].come("bob"), net["b"].come("eve")
+    net.carry()
+    assert bob.plays
+    assert eve.plays
 
 
 async def test_when_a_node_is_lost_its_games_end_and_its_players_opponents_wait(

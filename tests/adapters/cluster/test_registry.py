@@ -1,5 +1,6 @@
 """The registry, on a Redis server of the test's own: names, the lease, and what is left when it forgets."""
 
+import os
 import shutil
 import ssl
 import sys
@@ -7,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
-from subprocess import DEVNULL, run
+from subprocess import DEVNULL, PIPE, Popen, run
 from tempfile import TemporaryDirectory
 
 import certificates
@@ -179,9 +180,64 @@ def test_as_many_nodes_as_there_may_be_workers_reach_the_one_that_all_dial() -> 
     assert MOST_DIALING >= MOST + MOST_STRANGERS
 
 
-def test_server_whose_registry_is_not_there_says_so_in_one_line() -> None:
-    options = ["--cluster", "unix:///tmp/c4-nobody.sock", "--nac4", "0", "--no-web"]
-    ended = run([sys.executable, "-m", "gateway", *options], capture_output=True, check=False, timeout=60)
+SERVER = [sys.executable, "-m", "gateway", "--node", "a", "--db", "none", "--no-web", "--nac4", "0"]
+
+
+def said(process: Popen[str], words: str) -> list[str]:
+    """Return what a process says up to a line with these words."""
+    lines = list[str]()
+    assert process.stderr is not None
+    for line in process.stderr:
+        lines.append(line)
+        if words in line:
+            return lines
+    raise AssertionError(lines)
+
+
+@pytest.mark.operation
+def test_node_whose_registry_is_not_there_pairs_its_own_players_and_joins_once_it_is() -> None:
+    with TemporaryDirectory(prefix="c4-", dir="/tmp") as folder:
+        words = [*SERVER, "--cluster", url(Path(folder))]
+        with Popen(words, stdout=DEVNULL, stderr=PIPE, text=True) as server:
+            lines = said(server, "this one pairs its own")
+            [away] = [line for line in lines if "the registry does not answer" in line]
+            assert "redis.sock" in away
+            with Popen(command(Path(folder)), stdout=DEVNULL) as redis:
+                lines = said(server, "node a pairs")
+                assert not any("does not answer" in line for line in lines)
+                server.terminate()
+                assert server.wait(10) == 0
+                redis.kill()
+
+
+@pytest.mark.operation
+def test_node_whose_registry_is_not_there_stops_when_it_is_told() -> None:
+    words = [*SERVER, "--cluster", "unix:///tmp/c4-nobody.sock"]
+    with Popen(words, stdout=DEVNULL, stderr=PIPE, text=True) as server:
+        said(server, "the registry does not answer")
+        server.terminate()
+        assert server.wait(10) == 0
+
+
+@pytest.mark.operation
+@pytest.mark.parametrize("place", ["redis://:y@c4.invalid:6379/0", "redis://c4.invalid:6379/0"])
+def test_registry_on_a_host_that_does_not_exist_is_an_error_at_once(place: str) -> None:
+    words = [*SERVER, "--node-address", "127.0.0.1"]
+    about = {**os.environ, "C4GATEWAY_CLUSTER": place}
+    ended = run(words, env=about, capture_output=True, text=True, check=False, timeout=60)
+    assert ended.returncode == 1
+    [line] = ended.stderr.splitlines()
+    assert line.startswith("c4gateway: error: --cluster: redis://c4.invalid:6379/0: ")
+
+
+@pytest.mark.operation
+async def test_registry_that_takes_no_such_password_is_an_error_at_once(where: str) -> None:
+    client = coredis.Redis.from_url(where)
+    async with client:
+        await client.config_set({"requirepass": "x"})
+    about = {**os.environ, "C4GATEWAY_CLUSTER": where.replace("unix://", "unix://:y@")}
+    ended = await trio.run_process(SERVER, env=about, capture_stderr=True, check=False)
     assert ended.returncode == 1
     [line] = ended.stderr.decode().splitlines()
-    assert line.startswith("c4gateway: error: --cluster: unix:///tmp/c4-nobody.sock: ")
+    assert line.startswith("c4gateway: error: --cluster: unix://")
+    assert "invalid username-password pair" in line

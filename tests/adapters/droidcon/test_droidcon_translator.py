@@ -240,6 +240,11 @@ def test_aborted_game_is_told_as_won_by_who_stayed(leaver: Side) -> None:
     assert told(ended, side=leaver) == [Word.YOU_LOST]
 
 
+@given(sides, st.one_of(st.none(), sides))
+def test_nobody_is_told_the_end_of_a_game_that_its_server_has_lost(side: Side, leaver: Side | None) -> None:
+    assert told(Ended(GAME, Board(), None, Reason.STOPPED, leaver=leaver), side=side) == []
+
+
 # Refusals.
 
 PLAYING = Objection.PLAYING

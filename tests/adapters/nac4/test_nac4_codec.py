@@ -243,7 +243,7 @@ def test_client_reads_a_time_of_any_number_of_decimals(text: str, seconds: float
         f"genmove {EMPTY}. R PlayR 1.0",
         f"genmove {EMPTY[1:]}x R PlayR 1.0",
         f"genmove {EMPTY} R PlayR 1.0 x",
-        f"endgame {EMPTY} R PlayR Ok",
+        f"endgame {EMPTY} R PlayB Ok",
         f"endgame {EMPTY} R WinR",
         f"endgame {EMPTY} R WinR Forfeit",
         f"endgame {EMPTY} x WinR Ok",

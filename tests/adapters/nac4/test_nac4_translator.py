@@ -28,6 +28,7 @@ from gateway.game.events import (
     Why,
 )
 from gateway.game.manners import Afterwards, Illegal, Manners
+from gateway.game.results import WITHOUT_RESULT
 
 GAME = "00007-00000a"
 
@@ -249,10 +250,17 @@ def test_ending_is_worded_by_winner_and_reason(winner: Side | None, reason: Reas
     assert told(playing(SECOND), Ended(GAME, Board(), winner, reason)) == [f"endgame {EMPTY} Y {words}"]
 
 
-@pytest.mark.parametrize(("leaver", "status"), [(FIRST, "WinY"), (SECOND, "WinR")])
-def test_aborted_game_is_told_as_won_by_who_stayed(leaver: Side, status: str) -> None:
-    ended = Ended(GAME, Board(), None, Reason.ABORTED, leaver=leaver)
-    assert told(playing(SECOND), ended) == [f"endgame {EMPTY} Y {status} Disconnected"]
+@pytest.mark.parametrize("leaver", [FIRST, SECOND, None])
+@pytest.mark.parametrize("reason", WITHOUT_RESULT)
+@pytest.mark.parametrize("columns", [(), (3,)])
+def test_game_without_a_result_is_told_as_won_by_nobody(
+    leaver: Side | None, reason: Reason, columns: tuple[int, ...]
+) -> None:
+    board = Board()
+    for column in columns:
+        board = board.drop(column)
+    [text] = told(playing(SECOND), Ended(GAME, board, None, reason, leaver=leaver))
+    assert text.split()[2:] == ["Y", ("PlayR", "PlayY")[len(columns)], "Disconnected"]
 
 
 @pytest.mark.parametrize(

@@ -51,6 +51,14 @@ async def test_many_who_ask_cost_the_server_one_answer(autojump_clock: trio.abc.
     assert await health.condition() == Condition(2)
 
 
+async def test_server_that_drains_is_not_well(autojump_clock: trio.abc.Clock) -> None:
+    async def queue() -> Queue:
+        return Queue(3, False, draining=True)
+
+    condition = await Health(queue, Database().probe).condition()
+    assert (condition.waiting, condition.draining, condition.error is None) == (3, True, False)
+
+
 async def test_server_that_does_not_answer_is_told_of_in_time(autojump_clock: trio.abc.Clock) -> None:
     async def queue() -> Queue:
         await trio.sleep_forever()

@@ -115,6 +115,9 @@ class Node:
         self.series: dict[Match, int] = {}
         """The series that are held here, and how many games of each have begun."""
         self.absent: dict[int, float] = {}
+        self.deserted = 0
+        """How many series ended because their guest was not there."""
+        self.is_draining = False
         self._seats = count(1)
         self._turns = count(1)
         self._decisions: deque[Decision] = deque()
@@ -148,6 +151,18 @@ class Node:
         client.plays = None
         self.matchmaker.leave(client.seat)
         self.settle()
+
+    def drain(self) -> None:
+        """Begin no further series, and let those go who wait, as soon as they may."""
+        self.is_draining = True
+        self.matchmaker.drain()
+        self.let_go()
+
+    def let_go(self) -> None:
+        """Let those go who neither play nor may be playing."""
+        for client in [*self.clients.values()]:
+            if client.plays is None and not self.matchmaker.is_reserved(client.seat):
+                client.leave()
 
     def end(self, match: Match) -> None:
         """End a series that is held here. Those who stand by wait again."""
@@ -211,6 +226,7 @@ class Node:
                 case Visit(turn) | Hosting(turn) | Hosted(turn):
                     self._start(answer, turn)
                 case Deserted(match):
+                    self.deserted += 1
                     self.end(match)
                 case Again(turn):
                     for client in self._waiting(turn):
@@ -233,6 +249,8 @@ class Node:
         return [client for client in self.clients.values() if client.turn in turns]
 
     def _start(self, match: Match | Hosted, *turns: Turn) -> None:
+        if self.is_draining and not isinstance(match, Hosted):
+            return
         waiting = self._waiting(*turns)
         present = [client for client in waiting if not client.is_absent]
         if len(present) < len(turns):
@@ -262,6 +280,8 @@ class Node:
             if client is not None and client.turn is not None:
                 self.wait_on(client)
         self.settle()
+        if self.is_draining:
+            self.let_go()
 
     def hear(self, node: str, message: "Message | Ended | Quit") -> None:
         """Take in a message of another node."""

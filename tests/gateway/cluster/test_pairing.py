@@ -240,6 +240,30 @@ def deed_of(message: object) -> object:
     return message.deed if isinstance(message, Order) else None
 
 
+@pytest.mark.parametrize("pairing", "abc")
+@pytest.mark.parametrize("place", [LOBBY, TABLE, InLobby(Wish("c1"))])
+@pytest.mark.parametrize("draining", "bc")
+def test_node_that_drains_deserts_no_series_and_its_players_get_no_other(
+    draining: str, place: InLobby | AtTable, pairing: str
+) -> None:
+    """Whichever message is the last one before the drain."""
+    for messages in range(20):
+        net = Net("a", "b", "c")
+        net.pair_at(pairing)
+        clients = net["b"].come("b1", place), net["c"].come("c1", LOBBY if place != TABLE else TABLE)
+        for _ in range(messages):
+            busy = [link for link, waiting in net.links.items() if waiting]
+            if busy:
+                net.pass_on(*busy[0])
+        net[draining].drain()
+        net.wait(4)
+        assert [node.deserted for node in net.nodes.values()] == [0, 0, 0]
+        gone, other = clients if draining == "b" else clients[::-1]
+        assert gone.gone == (gone.plays is None)
+        assert (other.plays is None) == gone.gone
+        assert not other.gone
+
+
 def test_reservation_runs_out_when_the_host_says_nothing(net: Net) -> None:
     one, two = net["b"].come("b1"), net["c"].come("c1")
     link = until(net, "Invited")

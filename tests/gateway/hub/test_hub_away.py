@@ -186,7 +186,7 @@ def test_guests_flag_falls_by_the_time_of_its_own_node(manners: Manners) -> None
     assert story.guest.plays
     story.wait(0.2)
     assert [player.last(Ended).reason for player in story.players] == [Reason.TIME, Reason.TIME]
-    assert story.host.last(Ended).victor == 0
+    assert story.host.last(Ended).winner == 0
 
 
 def test_move_that_is_late_at_the_host_alone_is_in_time() -> None:
@@ -216,7 +216,7 @@ def test_game_that_is_cut_in_two_has_no_result_and_both_hear_that_the_other_left
     for number, player in enumerate(story.players):
         ended = player.last(Ended)
         assert (ended.reason, ended.winner) == (Reason.STOPPED, None)
-        assert (ended.victor, ended.leaver) == (number, 1 - number)
+        assert (ended.has_result, ended.leaver) == (False, 1 - number)
         assert ended.board.moves == (3, 4)
     kept = [node.results for node in (story.way.host, story.way.guest)]
     assert [len(results) for results in kept] == [1, 1]

@@ -43,7 +43,9 @@ def test_whoever_plays_none_is_told_good_bye_and_whoever_plays_is_not(world: Wor
     waiting, out = world.droidcon("dan", TABLE), world.client(STEPPING_OUT)
     for client in (ann, bob, waiting, out):
         client.news()
+    assert not world.hub.is_draining
     world.hub.drain()
+    assert world.hub.is_draining
     assert let_go(world) == 2
     assert [client.news() for client in (waiting, out)] == [[Dismissed(Why.STOPPED)]] * 2
     assert [client.news() for client in (ann, bob)] == [[], []]

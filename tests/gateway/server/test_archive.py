@@ -13,9 +13,10 @@ from gateway.game.ids import RUNS
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, Player
 from gateway.server import archive
-from gateway.store.batcher import SHARED, Batcher, Pace, Store
+from gateway.store.batcher import SHARED, Batcher, Pace, Store, TakenUp
 from gateway.store.database import open_to_read
 from gateway.store.games import Filter
+from gateway.store.open_games import Journal
 from gateway.store.process import Opened
 from gateway.store.reader import Reader
 
@@ -86,12 +87,15 @@ async def test_servers_that_share_a_database_leave_each_other_time(
     file: tuple[int, int] | None, pace: Pace | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Process:
-        def __init__(self, where: str, keep_wire: float) -> None: ...
+        def __init__(self, where: str, keep_wire: float, journal: str | None, *, shared: bool) -> None: ...
 
         async def open(self, begun: object) -> Opened:
             return Opened("here", "here", file, 1)
 
         async def close(self) -> None: ...
+
+        async def take_up(self) -> TakenUp:
+            return TakenUp(more=False)
 
         async def tidy(self) -> bool:
             return False
@@ -99,9 +103,9 @@ async def test_servers_that_share_a_database_leave_each_other_time(
     given = list[Pace | None]()
 
     class Paced(Batcher):
-        def __init__(self, store: Store, *, pace: Pace | None) -> None:
+        def __init__(self, store: Store, journal: Journal, *, pace: Pace | None) -> None:
             given.append(pace)
-            super().__init__(store, pace=pace)
+            super().__init__(store, journal, pace=pace)
 
     monkeypatch.setattr(archive, "StoreProcess", Process)
     monkeypatch.setattr(archive, "Batcher", Paced)

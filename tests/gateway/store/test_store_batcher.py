@@ -17,7 +17,7 @@ from trio.testing import MockClock
 
 from gateway.portion import EACH
 from gateway.store import open_games
-from gateway.store.batcher import SHARED, Batch, Batcher, Bounds, Pace
+from gateway.store.batcher import SHARED, Batch, Batcher, Bounds, Pace, TakenUp
 from gateway.store.clearing import Request
 from gateway.store.errors import StoreError
 from gateway.store.formats.jsonl import from_object
@@ -36,6 +36,11 @@ class FakeStore:
         self.is_otherwise = False
         """Whether all games were stored before, with another end."""
         self.cleared: list[int] = []
+        self.left: list[TakenUp] = []
+        """What comes of journals, look by look."""
+        self.looks = 0
+        self.away: Exception | None = None
+        """Why no journal can be taken up."""
 
     def hold(self) -> None:
         self.reached, self.let_go = trio.Event(), trio.Event()
@@ -48,6 +53,13 @@ class FakeStore:
         games, evidence = ([int(each.game) for each in part] for part in batch)
         self.batches.append((games, evidence))
         return batch.games if self.is_otherwise else ()
+
+    async def take_up(self) -> TakenUp:
+        await trio.lowlevel.checkpoint()
+        self.looks += 1
+        if self.away is not None:
+            raise self.away
+        return self.left.pop(0) if self.left else TakenUp(more=False)
 
     async def tidy(self) -> bool:
         await trio.lowlevel.checkpoint()
@@ -69,6 +81,33 @@ class FakeStore:
         return [number for _, evidence in self.batches for number in evidence]
 
 
+class FakeJournal:
+    """Keeps numbers in a list; `trouble` may raise, and where it is held it waits before each answer."""
+
+    def __init__(self, trouble: Callable[[Sequence[GameRecord]], None] = lambda games: None) -> None:
+        self.trouble = trouble
+        self.has: list[int] = []
+        self.times_ready = self.times_closed = 0
+        self.reached, self.let_go = trio.Event(), trio.Event()
+        self.let_go.set()
+
+    def hold(self) -> None:
+        self.reached, self.let_go = trio.Event(), trio.Event()
+
+    async def append(self, records: Sequence[GameRecord]) -> None:
+        await trio.lowlevel.checkpoint()
+        self.times_ready += not records
+        if records:
+            self.reached.set()
+            await self.let_go.wait()
+            self.trouble(records)
+        self.has += [int(each.game) for each in records]
+
+    async def close(self) -> None:
+        await trio.lowlevel.checkpoint()
+        self.times_closed += 1
+
+
 def failing(times: float, error: Exception) -> Callable[[Batch], None]:
     """Return what fails `times` times."""
     left = times
@@ -84,15 +123,29 @@ def failing(times: float, error: Exception) -> Callable[[Batch], None]:
 
 @asynccontextmanager
 async def batcher_to(
-    store: FakeStore, bounds: Bounds | None = None, pace: Pace | None = None, limit: float = 30.0
+    store: FakeStore,
+    bounds: Bounds | None = None,
+    pace: Pace | None = None,
+    limit: float = 30.0,
+    journal: FakeJournal | None = None,
 ) -> AsyncIterator[Batcher]:
-    batcher = Batcher(store, bounds, pace)
+    batcher = Batcher(store, journal or FakeJournal(), bounds, pace)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(batcher.run)
         try:
             yield batcher
         finally:
             await batcher.close(limit)
+
+
+def refusing(error: Exception | None) -> Callable[[Sequence[GameRecord]], None]:
+    """Return what always raises an error, or nothing."""
+
+    def refuse(games: Sequence[GameRecord]) -> None:
+        if error is not None:
+            raise error
+
+    return refuse
 
 
 def put(batcher: Batcher, *numbers: int) -> None:
@@ -298,7 +351,8 @@ async def test_game_that_is_not_stored_in_time_is_told_of_and_goes_on_waiting(
         assert trio.current_time() - start == pytest.approx(2.0)
         assert not batcher.open.is_open("1")
         assert batcher.open.behind
-        assert "players hear of results that are not stored yet, 1 times so far" in messages(caplog)
+        text = "players hear of results that only the journal has, not the database yet, 1 times so far"
+        assert text in messages(caplog)
         with trio.testing.assert_no_checkpoints():
             await stored(batcher.open, "1")
         assert batcher.open.waiting == 1
@@ -308,9 +362,9 @@ async def test_game_that_is_not_stored_in_time_is_told_of_and_goes_on_waiting(
 
 
 async def test_patience_is_counted_from_the_end_of_each_game(autojump_clock: trio.abc.Clock) -> None:
-    store = FakeStore()
+    store, journal = FakeStore(), FakeJournal()
     store.hold()
-    async with batcher_to(store, Bounds(patience=2.0)) as batcher:
+    async with batcher_to(store, Bounds(patience=2.0), journal=journal) as batcher:
         put(batcher, 1)
         await trio.sleep(1.5)
         put(batcher, 2)
@@ -323,7 +377,7 @@ async def test_patience_is_counted_from_the_end_of_each_game(autojump_clock: tri
         put(batcher, 3)
         assert batcher.open.is_open("3")
         await stored(batcher.open, "3")
-    assert store.stored == [1, 2, 3]
+    assert (store.stored, journal.has) == ([1, 3], [1, 2])
 
 
 async def test_time_in_which_the_server_stood_still_is_nobodys_patience(mock_clock: MockClock) -> None:
@@ -335,13 +389,14 @@ async def test_time_in_which_the_server_stood_still_is_nobodys_patience(mock_clo
         mock_clock.jump(10.0)
         await trio.testing.wait_all_tasks_blocked()
         assert batcher.open.is_open("1")
-        mock_clock.jump(2.1)
-        await trio.testing.wait_all_tasks_blocked()
+        for _ in range(2):
+            mock_clock.jump(1.1)
+            await trio.testing.wait_all_tasks_blocked()
         assert not batcher.open.is_open("1")
         store.let_go.set()
 
 
-@pytest.mark.parametrize(("turn", "late"), [(2.5 * EACH, [1, 2, 2, 2, 2, 1]), (0.1, [10, 1])])
+@pytest.mark.parametrize(("turn", "late"), [(2.5 * EACH, [1, 2, 2, 2, 2, 1]), (0.1, [1, 9, 1])])
 async def test_games_that_are_late_at_the_same_time_are_told_a_few_in_each_turn(
     autojump_clock: MockClock, turn: float, late: Sequence[int]
 ) -> None:
@@ -392,19 +447,23 @@ async def test_of_games_with_another_end_that_nobody_asks_for_the_latest_are_kep
     assert [each is not None for each in taken] == [False, False, False, True, True]
 
 
-async def test_at_the_bound_older_games_are_kept_and_new_ones_logged_whole(
-    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+async def test_games_that_the_journal_has_wait_there_and_not_in_memory(
+    autojump_clock: trio.abc.Clock,
 ) -> None:
-    store = FakeStore()
+    store, journal = FakeStore(), FakeJournal()
     store.hold()
-    async with batcher_to(store, Bounds(waiting=3)) as batcher:
-        put(batcher, 0, 1, 2, 3, 4)
-        assert unstored(caplog) == [3, 4]
-        assert [batcher.open.is_open(str(number)) for number in range(5)] == [True] * 3 + [False] * 2
+    async with batcher_to(store, journal=journal) as batcher:
+        put(batcher, 0)
+        await store.reached.wait()
+        put(batcher, 1, 2)
+        await trio.sleep(3)
+        put(batcher, 3)
+        assert (batcher.open.waiting, batcher.open.journaled) == (4, 3)
         store.let_go.set()
-        await stored(batcher.open, "2")
-        put(batcher, 5)
-    assert store.stored == [0, 1, 2, 5]
+        await stored(batcher.open, "3")
+        await trio.sleep(1)
+        assert batcher.open.waiting == 0
+    assert (store.stored, journal.has) == ([0, 3], [0, 1, 2])
 
 
 async def test_when_too_much_evidence_waits_more_is_left_out_and_counted(
@@ -420,6 +479,233 @@ async def test_when_too_much_evidence_waits_more_is_left_out_and_counted(
         batcher.add(enclosure(3))
     assert messages(caplog)[1:] == ["too much waits: evidence is left out, of 2 players' games so far"]
     assert store.enclosed == [1, 2, 3]
+
+
+# The journal.
+
+
+async def test_nobody_is_told_while_neither_takes_a_result_and_all_once_the_journal_does(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    store, told = FakeStore(failing(math.inf, StoreError("no database"))), list[str]()
+    journal = FakeJournal(refusing(OSError("disk is full")))
+    async with batcher_to(store, pace=Pace(remind=10.0), limit=1.0, journal=journal) as batcher:
+        put(batcher, 1)
+        batcher.open.when_stored("1", lambda: told.append("1"))
+        await trio.sleep(15.1)
+        assert (told, batcher.open.is_open("1"), batcher.open.held, batcher.open.behind) == (
+            [],
+            True,
+            True,
+            True,
+        )
+        held = [line for line in messages(caplog) if line.startswith("neither")]
+        text = (
+            "neither the database nor the journal has taken results for %s s; 1 wait, and their players, too"
+        )
+        assert held == [f"{text % seconds}: disk is full" for seconds in ("0.0", "10.0")]
+        journal.trouble = refusing(None)
+        await trio.sleep(0.5)
+        assert (told, batcher.open.is_open("1"), batcher.open.held, batcher.open.behind) == (
+            ["1"],
+            False,
+            False,
+            True,
+        )
+        assert "results can be told again after" in caplog.text
+
+
+async def test_who_waits_for_database_and_journal_is_told_once_the_database_takes_the_result(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    store, told = FakeStore(), list[str]()
+    store.hold()
+    async with batcher_to(store, journal=FakeJournal(refusing(OSError("disk is full")))) as batcher:
+        put(batcher, 1)
+        batcher.open.when_stored("1", lambda: told.append("1"))
+        await trio.sleep(5.1)
+        assert (told, batcher.open.held) == ([], True)
+        store.let_go.set()
+        await trio.sleep(0.6)
+        assert (told, batcher.open.held) == (["1"], False)
+    assert store.stored == [1]
+
+
+async def test_journal_that_is_not_needed_is_not_started(autojump_clock: trio.abc.Clock) -> None:
+    journal = FakeJournal()
+    async with batcher_to(store := FakeStore(), journal=journal) as batcher:
+        for number in range(5):
+            put(batcher, number)
+            await trio.sleep(1)
+        store.hold()
+        put(batcher, 5)
+        await trio.sleep(0.9)
+        assert journal.times_ready == 0
+        await trio.sleep(0.2)
+        assert journal.times_ready == 1
+        store.let_go.set()
+    assert journal.has == []
+
+
+async def test_late_results_are_counted_in_the_log_to_the_end_of_the_outage_and_not_long_after(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = FakeStore()
+    store.hold()
+    async with batcher_to(store) as batcher:
+        for number in (1, 2, 3):
+            put(batcher, number)
+            batcher.open.when_stored(str(number), int)
+            await trio.sleep(0.1)
+        await trio.sleep(3)
+        store.let_go.set()
+        await trio.sleep(1)
+        told = [line for line in messages(caplog) if line.startswith("players hear")]
+        assert [line.partition("yet, ")[2] for line in told] == ["1 times so far", "3 times so far"]
+        caplog.clear()
+        await trio.sleep(100)
+        put(batcher, 4)
+        await stored(batcher.open, "4")
+    assert messages(caplog) == []
+
+
+async def test_count_of_evidence_that_was_left_out_is_said_when_no_more_is(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with batcher_to(FakeStore(), Bounds(evidence=1)) as batcher:
+        put(batcher, 1)
+        for _ in range(3):
+            batcher.add(enclosure(1))
+        await trio.sleep(1)
+        counts = [line.partition("of ")[2] for line in messages(caplog)]
+        assert counts == ["1 players' games so far", "3 players' games so far"]
+
+
+async def test_what_other_runs_have_left_is_stored_at_the_start_and_looked_for_now_and_then(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = FakeStore()
+    store.left = [TakenUp(True, 200, 5, 1), TakenUp(True, 3, 3), TakenUp(False)]
+    async with batcher_to(store, pace=Pace(look=10.0)):
+        await trio.sleep(1)
+        assert messages(caplog) == [
+            "203 results of a journal are in the database, 8 of them only now, 1 replaced"
+        ]
+        caplog.clear()
+        looks = store.looks
+        await trio.sleep(30)
+        assert store.looks == looks + 3
+    assert messages(caplog) == []
+
+
+async def test_lines_of_a_journal_that_are_refused_are_logged_and_so_is_one_that_cannot_be_read(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = FakeStore()
+    refused = [(number, "no game") for number in range(1, 23)]
+    store.left = [
+        TakenUp(True, 1, 1, 0, ["game 7 differs"], refused, "x.jsonl.refused"),
+        TakenUp(False, said="x: Input/output error"),
+    ]
+    async with batcher_to(store):
+        await trio.sleep(1)
+    said = messages(caplog)
+    assert said[:2] == [
+        "the journal: game 7 differs",
+        "x.jsonl.refused, line 1, could not be stored: no game",
+    ]
+    assert said[20:23] == [
+        "x.jsonl.refused, line 20, could not be stored: no game",
+        "x.jsonl.refused: 2 lines more could not be stored",
+        "the journal cannot be read, which is tried again: x: Input/output error",
+    ]
+
+
+async def test_evidence_of_games_in_the_journal_waits_until_these_are_stored(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    store = FakeStore()
+    store.hold()
+    async with batcher_to(store) as batcher:
+        put(batcher, 1, 2)
+        await trio.sleep(3)
+        batcher.add(enclosure(2))
+        store.left = [TakenUp(False), TakenUp(True, 1, 1), TakenUp(True, 1), TakenUp(False)]
+        store.let_go.set()
+        await trio.sleep(2)
+        assert batcher.open.journaled == 0
+    assert store.enclosed == [2]
+
+
+async def test_journal_is_taken_up_although_no_more_games_come(autojump_clock: trio.abc.Clock) -> None:
+    store, journal = FakeStore(), FakeJournal()
+    store.hold()
+    async with batcher_to(store, pace=Pace(look=1000.0), journal=journal) as batcher:
+        put(batcher, 1)
+        await trio.sleep(1.5)
+        put(batcher, 2)
+        await trio.sleep(1.2)
+        batcher.add(enclosure(1))
+        assert batcher.open.journaled == 1
+        journal.hold()
+        await trio.sleep(1.0)  # now the other one is on its way to the journal
+        store.let_go.set()
+        await trio.sleep(0.1)
+        journal.let_go.set()
+        await trio.sleep(2.0)
+        assert (journal.has, batcher.open.waiting, store.enclosed) == ([1, 2], 0, [1])
+
+
+async def test_results_are_cleared_with_those_that_the_journal_has(autojump_clock: trio.abc.Clock) -> None:
+    store, journal = FakeStore(), FakeJournal()
+    store.hold()
+    async with batcher_to(store, journal=journal) as batcher:
+        put(batcher, 1)
+        await trio.sleep(3)
+        request = batcher.clear()
+        looks = store.looks
+        store.left = [TakenUp(True, 1, 1)]
+        store.let_go.set()
+        await request.result()
+        assert (store.left, store.looks > looks + 1, batcher.open.journaled) == ([], True, 0)
+
+
+@pytest.mark.parametrize("is_taken", [True, False])
+async def test_shared_game_ends_as_the_journal_has_it_where_it_is_on_its_way_there(
+    autojump_clock: trio.abc.Clock, is_taken: bool
+) -> None:
+    store, journal = FakeStore(), FakeJournal()
+    store.is_otherwise = True
+    store.hold()
+    journal.hold()
+    async with batcher_to(store, journal=journal) as batcher:
+        put(batcher, 1)
+        await journal.reached.wait()
+        store.let_go.set()
+        await trio.sleep(0.1)
+        assert batcher.open.is_open("1")
+        if not is_taken:
+            journal.trouble = refusing(OSError("disk is full"))
+        journal.let_go.set()
+        await stored(batcher.open, "1")
+        assert (batcher.open.take_otherwise("1") is None) is is_taken
+        journal.trouble = refusing(None)
+
+
+async def test_game_that_the_journal_will_never_take_keeps_no_other_and_is_not_told(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(games: Sequence[GameRecord]) -> None:
+        if any(each.game == "2" for each in games):
+            raise ValueError("unmarshallable")
+
+    store, journal = FakeStore(failing(math.inf, StoreError("no database"))), FakeJournal(refuse)
+    async with batcher_to(store, limit=1.0, journal=journal) as batcher:
+        put(batcher, 1, 2, 3)
+        await trio.sleep(3)
+        assert [batcher.open.is_open(str(number)) for number in (1, 2, 3)] == [False, True, False]
+    assert journal.has == [1, 3]
+    assert {*unstored(caplog)} == {2}
 
 
 # Failures.
@@ -445,20 +731,22 @@ async def test_store_that_fails_is_tried_again_until_it_is_back(
     assert "2 results that waited are stored, 0 are next" in last.getMessage()
 
 
-async def test_game_at_fault_goes_to_the_log_and_everything_else_is_stored(
+async def test_game_at_fault_stays_in_the_journal_and_everything_else_is_stored(
     autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     def refuse(batch: Batch) -> None:
         if any(each.game == "4" for each in batch.games):
             raise OverflowError("too large")
 
-    store = FakeStore(refuse)
-    async with batcher_to(store) as batcher:
+    store, journal = FakeStore(refuse), FakeJournal()
+    async with batcher_to(store, journal=journal) as batcher:
         put(batcher, *range(9))
         batcher.add(enclosure(4))
         batcher.add(enclosure(8))
         await stored(batcher.open, "8")
-        assert not batcher.open.is_open("4")
+        assert batcher.open.is_open("4")
+        await stored(batcher.open, "4")
+        assert journal.has == [4]
     assert store.stored == [0, 1, 2, 3, 5, 6, 7, 8]
     assert store.enclosed == [4, 8]  # the database drops that of a game that is not there
     assert unstored(caplog) == [4]
@@ -635,7 +923,7 @@ async def test_cancelled_server_stores_what_waits(autojump_clock: trio.abc.Clock
     store = FakeStore()
     with trio.CancelScope() as scope:
         async with trio.open_nursery() as nursery:
-            batcher = Batcher(store)
+            batcher = Batcher(store, FakeJournal())
             nursery.start_soon(batcher.run)
             put(batcher, 1)
             scope.cancel()
@@ -644,26 +932,46 @@ async def test_cancelled_server_stores_what_waits(autojump_clock: trio.abc.Clock
 
 
 @pytest.mark.parametrize("trouble", ["fails", "hangs"])
-async def test_what_is_not_stored_in_time_at_the_end_is_logged_once(
-    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture, trouble: str
+@pytest.mark.parametrize("is_journaled", [True, False])
+async def test_what_is_not_stored_in_time_at_the_end_is_journaled_or_else_logged_and_not_told(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture, trouble: str, is_journaled: bool
 ) -> None:
-    store = FakeStore(failing(math.inf, StoreError("no database")))
+    store, told = FakeStore(failing(math.inf, StoreError("no database"))), list[str]()
     if trouble == "hangs":
         store.hold()
-    async with batcher_to(store, Bounds(patience=60.0), limit=1.5) as batcher, trio.open_nursery() as nursery:
+    journal = FakeJournal(refusing(StoreError("disk is full")) if not is_journaled else refusing(None))
+    async with batcher_to(store, Bounds(patience=60.0), journal=journal) as batcher:
         start = trio.current_time()
-        put(batcher, *range(1, 121))
+        put(batcher, *range(1, 421))
+        batcher.open.when_stored("2", lambda: told.append("2"))
         batcher.add(enclosure(1))
         batcher.add(enclosure(1, 1))
         await store.reached.wait()
-        nursery.start_soon(stored, batcher.open, "1")
         await batcher.close(1.5)
-        assert trio.current_time() - start == pytest.approx(1.5)
-        await stored(batcher.open, "2")
-    assert unstored(caplog) == [*range(1, 121)]
-    assert messages(caplog)[-1] == "evidence of 2 players' games is not stored"
+        assert trio.current_time() - start == pytest.approx(1.5 if is_journaled else 3.0)
+        assert batcher.open.is_open("2") is not is_journaled
+    numbers = [*range(1, 421)]
+    assert (journal.has, unstored(caplog)) == ((numbers, []) if is_journaled else ([], numbers))
+    assert told == (["2"] if is_journaled else [])
+    assert "evidence of 2 players' games is not stored" in messages(caplog)
+    left = "420 results are in the journal; the next start of the server stores them"
+    assert (left in messages(caplog)) is is_journaled
     assert store.stored == []
-    assert batcher.open.waiting == 0
+
+
+async def test_journal_that_was_cut_off_at_the_end_is_asked_anew(autojump_clock: trio.abc.Clock) -> None:
+    store, journal = FakeStore(failing(math.inf, StoreError("no database"))), FakeJournal()
+    journal.hold()
+    async with batcher_to(store, journal=journal) as batcher:
+        put(batcher, 1)
+        await journal.reached.wait()
+        closed = journal.times_closed
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            journal.let_go = trio.Event()
+            await batcher.close(1.0)
+        assert journal.times_closed == closed + 2
+    assert journal.has == []
 
 
 async def test_close_leaves_nobody_waiting_for_a_request(
@@ -693,7 +1001,7 @@ async def test_closed_batcher_logs_games_counts_evidence_and_refuses_requests(
         pass
     put(batcher, 9)
     assert unstored(caplog) == [9]
-    assert not batcher.open.is_open("9")
+    assert batcher.open.is_open("9")
     batcher.add(enclosure(9))
     assert "evidence is left out" in messages(caplog)[-1]
     with pytest.raises(StoreError, match="closed"):

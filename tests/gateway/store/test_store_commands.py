@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from game_records import DRAW, drawn, game, numbered
 from sqlalchemy import Connection
-from store_world import keep
+from store_world import enclosure, keep
 
 from gateway.game.events import Objection, Reason, Spoken
 from gateway.game.text import is_visible
@@ -226,12 +226,62 @@ def test_games_that_only_the_log_has_are_imported(
         (jsonl_line(game(game="2", series=5)), "line 3: another game has the id 2"),
     ],
 )
-def test_line_that_cannot_be_imported_is_named_and_none_is(database: Database, faulty: str, why: str) -> None:
+def test_line_that_cannot_be_imported_is_named_and_all_others_are(
+    database: Database, faulty: str, why: str
+) -> None:
     keep(database, [game()])
-    lines = [jsonl_line(each) for each in numbered([game(), game("bob", "alice")])]
-    with pytest.raises(StoreError, match=why):
-        imported(database, [*lines, faulty])
-    assert len(list(commands.export(database, "arena", Filter()))) == 1
+    lines = [jsonl_line(each) for each in numbered([game(), game("bob", "alice"), drawn()])]
+    said = list[str]()
+    with pytest.raises(commands.RefusedError, match=why) as refused:
+        said.extend(commands.add(database, [line.encode() for line in (*lines[:2], faulty, lines[2], "[")]))
+    assert said == ["2 games imported, 1 stored already\n"]
+    assert [line.partition(":")[0] for line in str(refused.value).splitlines()] == ["line 3", "line 5"]
+    assert len(list(commands.export(database, "arena", Filter()))) == 3
+    with database.reading() as connection:
+        _, kept, counted = games_and_totals(connection)
+    assert kept == counted
+
+
+def test_of_many_lines_that_cannot_be_imported_the_first_are_named(database: Database) -> None:
+    with pytest.raises(commands.RefusedError) as refused:
+        list(commands.add(database, [b"?"] * 30))
+    assert str(refused.value).splitlines()[19:] == [
+        "line 20: Expecting value: line 1 column 1 (char 0)",
+        "and 10 lines more",
+    ]
+
+
+def test_game_that_the_database_will_never_take_keeps_no_other_from_being_imported(
+    database: Database,
+) -> None:
+    longest = 2**63 - 1
+    lines = [jsonl_line(game(game=str(number), thought=(longest, longest))) for number in (1, 2)]
+    lines.append(jsonl_line(game(game="3")))
+    with pytest.raises(commands.RefusedError, match=r"^line 2: the database will never take it") as refused:
+        list(commands.add(database, [line.encode() for line in lines]))
+    assert len(str(refused.value).splitlines()) >= 1
+
+
+def test_result_that_was_told_takes_the_place_of_none_because_the_node_was_lost(database: Database) -> None:
+    lost = game(game="2", moves="010", winner=None, reason=Reason.STOPPED, counted=False)
+    with database.writing() as connection:
+        storing.store(connection, [game(game="1"), lost, game(game="3")])
+        storing.enclose(connection, storing.packed([enclosure(2), enclosure(2, 1)]))
+    told = game(game="2")
+    line = jsonl_line(told).encode()
+    assert list(commands.add(database, [line])) == [
+        "1 game imported, 1 of them in place of one without a result, 0 stored already\n"
+    ]
+    assert list(commands.add(database, [line])) == ["0 games imported, 1 stored already\n"]
+    assert list(commands.add(database, [jsonl_line(lost).encode()])) == [
+        "0 games imported, 1 stored already\n"
+    ]
+    with database.reading() as connection:
+        stored, kept, counted = games_and_totals(connection)
+        evidence = games.evidence_of(connection, "2")
+    assert {each.game: each for each in stored}["2"] == told
+    assert kept == counted
+    assert None not in evidence
 
 
 def test_exchange_as_json_says_all_that_is_kept() -> None:

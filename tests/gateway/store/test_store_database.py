@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -81,7 +82,33 @@ def test_runs_of_several_servers_on_one_database_are_counted_together(where: str
 def test_last_number_of_a_run_is_followed_by_the_first(database: Database) -> None:
     with database.writing() as connection:
         connection.execute(update(runs).values(latest=RUNS - 2))
-    assert [database.next_run() for _ in range(2)] == [RUNS - 1, 0]
+    assert [database.next_run() % RUNS for _ in range(2)] == [RUNS - 1, 0]
+
+
+def test_number_of_a_run_grows_with_time_and_beyond_what_is_known_elsewhere(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = database.next_run()
+    with database.writing() as connection:
+        before = connection.execute(runs.select()).one()
+    lost = [database.next_run() for _ in range(3)]
+    with database.writing() as connection:  # what a backup of before had
+        connection.execute(update(runs).values(latest=before.latest, base=before.base))
+    assert database.next_run(lost[-1]) == lost[-1] + 1 == first + 4
+    with database.writing() as connection:
+        connection.execute(update(runs).values(latest=before.latest))
+    later = time.time() + 30 * 100
+    monkeypatch.setattr(time, "time", lambda: later)
+    assert lost[-1] < database.next_run() <= first + 101
+    monkeypatch.setattr(time, "time", lambda: 0.0)
+    assert database.next_run() > first + 99
+
+
+def test_database_and_its_backup_are_of_one_lineage_and_two_others_hardly_ever(where: str) -> None:
+    first, second = open_to_write(where), open_to_write(where)
+    assert first.lineage() == second.lineage() < RUNS
+    first.close()
+    second.close()
 
 
 @pytest.mark.usefixtures("impatient")

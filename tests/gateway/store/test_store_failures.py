@@ -15,7 +15,7 @@ from store_world import KINDS, child_environment
 
 from gateway.game.ids import game_ids
 from gateway.store import storing
-from gateway.store.batcher import Batch, Batcher, Bounds, Pace
+from gateway.store.batcher import Batch, Batcher, Bounds, Pace, TakenUp
 from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.evidence import Line, recorded
@@ -41,6 +41,10 @@ class Local:
             self._worker.database.reconnect()
             raise
 
+    async def take_up(self) -> TakenUp:
+        await trio.lowlevel.checkpoint()
+        return TakenUp(more=False)
+
     async def tidy(self) -> bool:
         await trio.lowlevel.checkpoint()
         return False
@@ -49,11 +53,22 @@ class Local:
         raise NotImplementedError
 
 
+class NoJournal:
+    """A journal on a disk that is full."""
+
+    async def append(self, records: Sequence[GameRecord]) -> None:
+        await trio.lowlevel.checkpoint()
+        raise OSError("no space left")
+
+    async def close(self) -> None:
+        await trio.lowlevel.checkpoint()
+
+
 @asynccontextmanager
 async def batcher_to(
     database: Database, patience: float = LIMIT, limit: float = LIMIT
 ) -> AsyncIterator[Batcher]:
-    batcher = Batcher(Local(database), Bounds(patience=patience), Pace(retry=0.01))
+    batcher = Batcher(Local(database), NoJournal(), Bounds(patience=patience), Pace(retry=0.01))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(batcher.run)
         try:
@@ -206,7 +221,7 @@ FULL_DISK = """
 import resource, signal, sys
 from game_records import game
 from gateway.store import storing
-from gateway.store.batcher import Batch, Batcher, Bounds, Pace
+from gateway.store.batcher import Batch, Batcher, Bounds, Pace, TakenUp
 from gateway.store.database import open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.worker import Worker

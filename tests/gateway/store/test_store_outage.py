@@ -59,12 +59,12 @@ def test_second_cause_of_an_outage_is_told_at_once(caplog: pytest.LogCaptureFixt
 def test_what_was_counted_is_said_at_once_now_and_then_and_at_the_end() -> None:
     said: list[int] = []
     count = Count(10, said.append)
-    count.close()
+    count.over()
     for now in (5, 6, 15, 16, 17):
         count.one_more(now)
     assert said == [1, 3]
     for _ in range(2):
-        count.close()
+        count.over()
     assert said == [1, 3, 5]
 
 

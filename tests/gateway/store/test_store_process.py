@@ -28,7 +28,7 @@ from gateway.store import worker
 from gateway.store.batcher import Batch, Batcher, Pace
 from gateway.store.database import Database, open_again, open_to_write
 from gateway.store.errors import StoreError
-from gateway.store.process import PROGRAM, StoreProcess, UnstorableError
+from gateway.store.process import PROGRAM, JournalProcess, StoreProcess, UnstorableError
 from gateway.store.records import Cleared
 from gateway.store.schema import exchanges, games
 from gateway.store.worker import DAY, NICENESS, serve
@@ -228,7 +228,7 @@ async def test_a_process_that_dies_while_it_opens_the_database_is_an_error(datab
 async def test_games_that_a_process_was_given_that_died_are_stored_by_the_next(database: Database) -> None:
     begun = begun_in_thread()
     async with process_for(database, begun) as process, trio.open_nursery() as nursery:
-        batcher = Batcher(process, pace=Pace(retry=0.01))
+        batcher = Batcher(process, JournalProcess("/nowhere", "", None), pace=Pace(retry=0.01))
         nursery.start_soon(batcher.run)
         begun.process.kill()
         batcher.put(batch(1).games[0])
@@ -299,7 +299,8 @@ def test_a_process_ends_when_its_server_was_killed(tmp_path: Path) -> None:
 
 
 def messages(database: Database, *questions: object) -> bytes:
-    orders = ("open again", None, database.place.where, database.place.file)
+    place = database.place
+    orders = ("open again", None, place.where, place.file, ("/nowhere", "00000"), False)
     return b"".join(map(framed, (orders, *questions)))
 
 
@@ -325,14 +326,14 @@ def answers_to(said: bytes) -> list[object]:
 
 @pytest.mark.parametrize(("is_shared", "niceness"), [(False, 7), (True, 0)])
 def test_process_gives_way_unless_servers_of_other_machines_may_wait_for_it(
-    where: str, monkeypatch: pytest.MonkeyPatch, is_shared: bool, niceness: int
+    where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_shared: bool, niceness: int
 ) -> None:
     given = list[int]()
     monkeypatch.setattr(worker, "give_way", given.append)
     monkeypatch.setattr(Database, "is_shared", is_shared)
     ours, theirs = socket.socketpair()
     with ours:
-        ours.sendall(framed(("open", None, where)))
+        ours.sendall(framed(("open", None, where, str(tmp_path), False)))
         ours.shutdown(socket.SHUT_WR)
         worker.serve(theirs, 7)
     assert given == [niceness]

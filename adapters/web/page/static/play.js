@@ -24,6 +24,7 @@ const WHY = {
   time: "your opponent’s time was up",
   illegal: "your opponent made an illegal move",
   left: "your opponent left",
+  gone: "your opponent left",
   aborted: "your opponent left before both had moved",
   stopped: "the server stopped the game",
 };
@@ -116,8 +117,8 @@ const HEARD = {
   },
   disconnected() {
     if (!game || game.isOver) return;
-    game.winner = game.moves.length < 2 ? null : game.side;
-    game.why = game.moves.length < 2 ? "aborted" : "left";
+    game.winner = null; // not said: it has none if a node of the cluster was lost
+    game.why = game.moves.length < 2 ? "aborted" : "gone";
     finish();
   },
   ignored({ reason }) {
@@ -207,7 +208,11 @@ function outcome() {
   say(game.lost || `${result()}${words ? `: ${words}` : ""}.`);
 }
 
-const result = () => (game.winner === null ? (why() === "full" ? "Draw" : "Nobody won") : game.winner === game.side ? "You won" : "You lost");
+function result() {
+  if (why() === "gone") return "Game over";
+  if (game.winner === null) return why() === "full" ? "Draw" : "Nobody won";
+  return game.winner === game.side ? "You won" : "You lost";
+}
 
 // Why the game ended, as far as it is known. Only the live stream tells of time and illegal moves.
 function why() {
@@ -227,8 +232,9 @@ async function link(ended, isFirst = true) {
     if (!found) return;
     look.href = `/game/${encodeURIComponent(found.id)}`;
     look.hidden = false;
-    if (game.live) return;
-    game.live = { ...found, left: null };
+    if (game.why === "gone") Object.assign(game, { why: found.reason, winner: found.winner ? found.winner - 1 : null });
+    else if (game.live) return;
+    game.live ??= { ...found, left: null };
     players();
     outcome();
   } catch { /* no link then */ }

@@ -58,6 +58,8 @@ class Kept:
 
     waiting: int = 0
     behind: bool = False
+    held: bool = False
+    journaled: int = 0
     commits: Histogram = field(default_factory=Histogram)
     errors: Counter[str] = field(default_factory=lambda: Counter(passing=0, refused=0, tidying=0))
 

@@ -95,11 +95,12 @@ async def test_no_label_is_a_name_of_a_player_or_a_table() -> None:
 
 
 async def test_durations_are_told_as_a_histogram_and_waiting_results_as_they_are() -> None:
-    kept = Kept(7, behind=True)
+    kept = Kept(7, behind=True, held=True, journaled=6)
     for seconds in (0.0004, 0.003, 0.003, 70.0):
         kept.commits.add(seconds)
     found = read(Told(), archive=kept)
     assert (found["results_waiting",], found["results_late",]) == (7, 1)
+    assert (found["results_journaled",], found["results_held",]) == (6, 1)
     buckets = [found["commit_seconds_bucket", end] for end in ("0.0005", "0.002", "0.005", "5.0", "+Inf")]
     assert buckets == [1, 1, 3, 3, 4]
     assert found["commit_seconds_count",] == 4

@@ -1,0 +1,214 @@
+"""The journal: games that are over and that the database does not have yet, in files on the local disk.
+
+Knows files, and lines as `export --format jsonl` has them. Does not know databases, or who is told of a game.
+The rules it keeps:
+
+- What `Journal.append` has returned from survives the end of the process and of the machine.
+- A file has one writer, which holds its lock while it lives. One that nobody holds is for whoever stores it.
+- A file goes only when all of its games are stored; what is refused stays in a file of another name.
+"""
+
+import fcntl
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import TypeAlias
+
+from gateway.store.formats import jsonl
+from gateway.store.records import GameRecord
+
+SUFFIX = ".jsonl"
+REFUSED = ".refused"
+"""What comes behind the name of a file with games that the database did not take."""
+PORTION = 200
+"""Games that are stored at once, so that others who wait for the database wait for some 50 ms."""
+PRIVATE = 0o600
+"""The mode of a file beside which there is no database whose mode it could have."""
+
+Line: TypeAlias = tuple[int, bytes]
+"""A line of a file, behind its number."""
+
+
+class Journal:
+    """Files to which one process appends games, one after the other. Used by one thread."""
+
+    def __init__(self, folder: Path, name: str, beside: Path | None = None) -> None:
+        """Files begin with `name`, and have the mode of the file `beside` if there is one."""
+        self._folder = folder
+        self._name = name
+        self._beside = beside
+        self._file: int | None = None
+        self._path = folder
+        self._end = 0
+        """How many bytes of the file are on disk."""
+
+    def append(self, records: Iterable[GameRecord]) -> None:
+        """Have games on disk. Raises OSError; then perhaps some of them are, and the next file follows."""
+        data = memoryview("".join(jsonl.write(records)).encode())
+        if not data:
+            return
+        if self._file is None:
+            self._file = self._created()
+        try:
+            left = data
+            while left:
+                left = left[os.write(self._file, left) :]
+            os.fsync(self._file)
+        except OSError:
+            self._abandon(self._file)
+            raise
+        self._end += len(data)
+
+    def close(self) -> None:
+        """Let go of the file that is open."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def _created(self) -> int:
+        """Create a file that is locked, and whose name is on disk; return its descriptor."""
+        mode = PRIVATE
+        if self._beside is not None:
+            with suppress(OSError):
+                mode = self._beside.stat().st_mode & 0o777
+        make_folder(self._folder)
+        for number in count(1):
+            path = self._folder / f"{self._name}-{number}{SUFFIX}"
+            try:
+                file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, PRIVATE)
+            except FileExistsError:
+                continue
+            self._path, self._end = path, 0
+            try:
+                if _is_locked(file):
+                    os.fchmod(file, mode)
+                    _sync(self._folder)
+                    return file
+            except OSError:
+                self._abandon(file)
+                raise
+            os.close(file)  # who looks for files that are left was faster, and has removed the empty one
+        raise AssertionError
+
+    def _abandon(self, file: int) -> None:
+        """Leave a file that took no more as it was on disk: after an error of fsync nobody knows what is."""
+        with suppress(OSError):
+            if self._end:
+                os.ftruncate(file, self._end)
+            else:
+                os.unlink(self._path)
+        os.close(file)
+        self._file = None
+
+
+class Left:
+    """A file whose writer is gone, locked, and what of it is still to be stored."""
+
+    def __init__(self, path: Path, file: int) -> None:
+        self.path = path
+        self._lines = os.fdopen(file, "rb")
+        self._number = 0
+        self._portion: list[Line] = []
+        self._is_refused = False
+
+    def portion(self) -> Sequence[Line]:
+        """Return the next lines, the same until they are `done`; none at the end. Raises OSError.
+
+        A last line without an end was being written when its writer was killed: nobody was told of it.
+        """
+        while len(self._portion) < PORTION and (line := self._lines.readline()).endswith(b"\n"):
+            self._number += 1
+            self._portion.append((self._number, line))
+        return self._portion
+
+    def done(self, *, refused: bool) -> None:
+        """Note that these lines are stored, or some `refused` for good."""
+        self._portion = []
+        self._is_refused |= refused
+
+    def remove(self) -> None:
+        """Remove the file, all of which is done, or give it another name if it has what was refused."""
+        if self._is_refused:
+            self.path.rename(self.kept_as)
+        else:
+            self.path.unlink()
+        _sync(self.path.parent)
+
+    @property
+    def kept_as(self) -> Path:
+        """Where the file is afterwards if it has games that were refused."""
+        return self.path.with_name(self.path.name + REFUSED)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._lines.close()
+
+
+def next_left(folder: Path, name: str) -> Left | None:
+    """Return one of the files that begin with `name` and nobody holds, the oldest. Raises OSError."""
+    try:
+        paths = sorted(folder.glob(f"{name}*{SUFFIX}"))
+    except FileNotFoundError:
+        return None
+    for path in paths:
+        try:
+            file = os.open(path, os.O_RDONLY)
+        except FileNotFoundError:  # another server has just stored it
+            continue
+        if _is_locked(file):
+            return Left(path, file)
+        os.close(file)
+    return None
+
+
+def draw_run(folder: Path, name: str, draw: Callable[[int], int]) -> tuple[int, str | None]:
+    """Return what `draw` makes of the highest number that was drawn here, and note it.
+
+    A database that was restored from a backup has forgotten it. If the folder cannot be used, it is
+    drawn without that, and the error is returned, too.
+    """
+    try:
+        make_folder(folder)
+        file = os.open(folder / f"{name}.run", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
+    except OSError as error:
+        return draw(-1), f"{folder}: {error.strerror}"
+    try:
+        with suppress(OSError):  # two servers that start at once may note the lower number of two
+            fcntl.flock(file, fcntl.LOCK_EX)
+        noted = os.pread(file, 20, 0)
+        run = draw(int(noted) if noted.isdigit() else -1)
+        try:
+            os.pwrite(file, b"%020d" % run, 0)
+            os.fsync(file)
+            _sync(folder)
+        except OSError as error:
+            return run, f"{folder}: {error.strerror}"
+        return run, None
+    finally:
+        os.close(file)
+
+
+def make_folder(folder: Path) -> None:
+    """Make sure that the folder is there, for good. Raises OSError."""
+    if not folder.is_dir():
+        folder.mkdir(mode=0o777, exist_ok=True)
+        _sync(folder.parent)
+
+
+def _is_locked(file: int) -> bool:
+    """Lock a file, if nobody else has; return whether it is locked, and has not been removed."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return os.fstat(file).st_nlink > 0
+
+
+def _sync(folder: Path) -> None:
+    file = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)

@@ -1,0 +1,292 @@
+"""The journal: what is on disk, what becomes of it when its writer or the disk fails, and who stores it."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from game_records import game
+from sqlalchemy import select
+from store_world import child_environment
+
+from gateway.game.ids import run_sign
+from gateway.store.database import Database, open_to_write
+from gateway.store.errors import StoreError
+from gateway.store.formats import jsonl
+from gateway.store.journal import PORTION, Journal, draw_run, next_left
+from gateway.store.process import JournalProcess, UnstorableError
+from gateway.store.records import GameRecord
+from gateway.store.schema import games
+from gateway.store.worker import Worker
+
+
+def records(*numbers: int) -> list[GameRecord]:
+    return [game(series=number, game=str(number)) for number in numbers]
+
+
+def series(database: Database) -> list[int]:
+    with database.reading() as connection:
+        return list(connection.scalars(select(games.c.series).order_by(games.c.id)))
+
+
+def lines(path: Path) -> list[int]:
+    return [record.series for line in path.read_bytes().splitlines() for record in jsonl.read(line)]
+
+
+def left(folder: Path, name: str, *numbers: int) -> Path:
+    """Leave a file as a killed server does; return its path."""
+    journal = Journal(folder, name)
+    journal.append(records(*numbers))
+    journal.close()
+    return folder / f"{name}-1.jsonl"
+
+
+# Files.
+
+
+def test_games_are_lines_of_an_export_in_a_file_of_the_mode_of_the_database(tmp_path: Path) -> None:
+    beside = tmp_path / "games.db"
+    beside.touch()
+    beside.chmod(0o640)
+    journal, folder = Journal(tmp_path / "j", "run", beside), tmp_path / "j"
+    journal.append([])
+    assert not folder.exists()
+    journal.append(records(1, 2))
+    journal.append(records(3))
+    (path,) = folder.iterdir()
+    assert (path.name, lines(path), path.stat().st_mode & 0o777) == ("run-1.jsonl", [1, 2, 3], 0o640)
+    other = Journal(folder, "run")
+    other.append(records(4))
+    assert (folder / "run-2.jsonl").stat().st_mode & 0o777 == 0o600
+    journal.close()
+    other.close()
+
+
+def test_file_is_nobody_elses_while_its_writer_lives(tmp_path: Path) -> None:
+    journal = Journal(tmp_path, "run")
+    journal.append(records(1))
+    assert next_left(tmp_path, "run") is None
+    journal.close()
+    found = next_left(tmp_path, "run")
+    assert found is not None
+    assert next_left(tmp_path, "run") is None
+    found.close()
+    assert next_left(tmp_path, "other") is None
+    assert next_left(tmp_path / "none", "run") is None
+
+
+FULL_DISK = """
+import resource, sys
+from pathlib import Path
+from game_records import game
+from gateway.store.journal import Journal
+
+def limit(size):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+def refused(numbers):
+    try:
+        journal.append([game(series=number, game=str(number)) for number in numbers])
+    except OSError as error:
+        print(error.strerror, flush=True)
+
+journal = Journal(Path(sys.argv[1]), "run")
+limit(100)
+for _ in range(3):
+    refused([1])
+limit(2000)
+refused([1, 2])
+refused(range(3, 100))
+limit(resource.RLIM_INFINITY)
+refused([3, 4])
+"""
+
+
+def test_full_disk_leaves_no_file_behind_and_nothing_half_written(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, tmp_path],
+        capture_output=True,
+        text=True,
+        env=child_environment(),
+        check=True,
+    )
+    assert done.stdout.splitlines() == ["File too large"] * 4
+    assert {path.name: lines(path) for path in tmp_path.iterdir()} == {
+        "run-1.jsonl": [1, 2],
+        "run-2.jsonl": [3, 4],
+    }
+
+
+def test_highest_run_is_remembered_beside_a_database_that_forgets_it(tmp_path: Path) -> None:
+    folder = tmp_path / "j"
+    assert draw_run(folder, "base", lambda past: past + 8) == (7, None)
+    assert draw_run(folder, "base", lambda past: past + 1) == (8, None)
+    assert draw_run(folder, "other", lambda past: past) == (-1, None)
+    (folder / "base.run").write_text("torn")
+    assert draw_run(folder, "base", lambda past: past) == (-1, None)
+    file = tmp_path / "file"
+    file.touch()
+    run, trouble = draw_run(file, "base", lambda past: past)
+    assert (run, trouble) == (-1, f"{file}: File exists")
+
+
+# Storing what was left.
+
+
+def test_what_a_killed_server_has_left_is_stored_once_and_the_file_goes(
+    database: Database, tmp_path: Path
+) -> None:
+    numbers = [*range(1, 2 * PORTION + 50)]
+    path = left(tmp_path, "base-run", *numbers)
+    with path.open("ab") as file:
+        file.write(b'{"id": "9999", "beg')  # nobody was told of that one
+    worker = Worker(database, journal=(str(tmp_path), "base"))
+    worker.write(records(2, 7))
+    sums = []
+    while path.exists():
+        _, found, _ = worker.take_up()
+        sums.append((found.seen, found.new))
+    assert sums == [(PORTION, PORTION - 2), (PORTION, PORTION), (49, 49), (0, 0)]
+    assert not worker.take_up()[0]
+    assert sorted(series(database)) == numbers
+    assert list(tmp_path.glob("base-*")) == []
+
+
+def test_take_up_that_fails_is_gone_on_with(database: Database, tmp_path: Path, impatient: None) -> None:
+    left(tmp_path, "base-run", 1, 2)
+    worker = Worker(database, journal=(str(tmp_path), "base"))
+    other = open_to_write(database.place.where)
+    with other.writing(), pytest.raises(StoreError, match="lock"):
+        worker.take_up()
+    other.close()
+    worker.database.reconnect()
+    assert worker.take_up()[1].new == 2
+    assert worker.take_up()[0]
+    assert not worker.take_up()[0]
+    assert series(database) == [1, 2]
+
+
+def test_line_that_is_refused_stays_in_a_file_that_is_not_tried_again(
+    database: Database, tmp_path: Path
+) -> None:
+    path = left(tmp_path / "j", "base-run", 1)
+    with path.open("ab") as file:
+        file.write(b"alice beats bob\n" + "".join(jsonl.write(records(3))).encode())
+    worker = Worker(database, journal=(str(tmp_path / "j"), "base"))
+    more, came, said = worker.take_up()
+    kept = tmp_path / "j" / "base-run-1.jsonl.refused"
+    assert (more, came.new, said) == (True, 2, str(kept))
+    assert [number for number, _ in came.refused] == [2]
+    while worker.take_up()[0]:
+        pass
+    assert (series(database), list(kept.parent.iterdir())) == ([1, 3], [kept])
+
+
+def test_file_that_cannot_be_read_is_said_and_is_no_fault_of_the_database(
+    database: Database, tmp_path: Path
+) -> None:
+    (tmp_path / "base-run-1.jsonl").mkdir()
+    more, _, said = Worker(database, journal=(str(tmp_path), "base")).take_up()
+    assert not more
+    assert said is not None
+    assert "Is a directory" in said
+
+
+# The process.
+
+
+@asynccontextmanager
+async def process_in(folder: Path, patience: float = 30.0) -> AsyncIterator[JournalProcess]:
+    process = JournalProcess(str(folder), "run", None, patience=patience)
+    try:
+        yield process
+    finally:
+        await process.close(30.0)
+
+
+async def test_process_that_dies_has_a_successor_which_writes_the_next_file(tmp_path: Path) -> None:
+    async with process_in(tmp_path) as process:
+        assert process.pid is None
+        await process.append([])
+        await process.append(records(1))
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGKILL)
+        with pytest.raises(StoreError, match="the process that writes the journal has ended, with status -9"):
+            await process.append(records(2))
+        await process.append(records(2))
+    assert [lines(tmp_path / f"run-{number}.jsonl") for number in (1, 2)] == [[1], [2]]
+
+
+async def test_process_that_hangs_has_a_successor(tmp_path: Path) -> None:
+    async with process_in(tmp_path, patience=0.3) as process:
+        while True:
+            try:
+                await process.append([])
+                break
+            except StoreError:  # a machine that is busy
+                continue
+        assert process.pid is not None
+        os.kill(process.pid, signal.SIGSTOP)
+        with pytest.raises(StoreError, match="has not answered"):
+            await process.append(records(1))
+
+
+async def test_process_says_why_it_cannot_write_and_which_game_is_at_fault(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    async with process_in(file) as process:
+        with pytest.raises(StoreError, match="File exists"):
+            await process.append(records(1))
+        with pytest.raises(UnstorableError):
+            await process.append([game(moves="x")])
+        with pytest.raises(UnstorableError):
+            await process.append([game(table=object())])
+        file.unlink()
+        await process.append(records(1))
+    assert lines(file / "run-1.jsonl") == [1]
+
+
+def test_process_lets_go_when_its_server_is_killed(tmp_path: Path) -> None:
+    program = (
+        "import sys, trio\n"
+        "from game_records import game\n"
+        "from gateway.store.process import JournalProcess\n"
+        "async def main():\n"
+        "    process = JournalProcess(sys.argv[1], 'run', None)\n"
+        "    await process.append([game(series=1)])\n"
+        "    print('on disk', flush=True)\n"
+        "    await trio.sleep_forever()\n"
+        "trio.run(main)\n"
+    )
+    server = subprocess.Popen(
+        [sys.executable, "-c", program, tmp_path],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=child_environment(),
+    )
+    with server:
+        assert server.stdout is not None
+        assert server.stderr is not None
+        assert server.stdout.readline() == b"on disk\n"
+        assert next_left(tmp_path, "run") is None
+        server.kill()
+        assert server.stderr.read() == b""  # which is the process's, too, and so over when that has ended
+    found = next_left(tmp_path, "run")
+    assert found is not None
+    found.close()
+
+
+def test_journals_of_other_databases_are_left_alone(where: str, tmp_path: Path) -> None:
+    database = open_to_write(where)
+    name = run_sign(database.lineage())
+    left(tmp_path, f"{name}-00000", 1)
+    other = left(tmp_path, "zzzzz-00000", 2)
+    worker = Worker(database, journal=(str(tmp_path), name))
+    while worker.take_up()[0]:
+        pass
+    assert (series(database), other.exists()) == ([1], True)
+    database.close()

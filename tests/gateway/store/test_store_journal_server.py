@@ -1,0 +1,191 @@
+"""A server whose database is away, from outside: what players hear, and what is stored after `kill -9`."""
+
+import os
+import shutil
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
+
+import pytest
+from served import EVERY_PORT, PATIENCE, Served, ran, served
+from test_stopping import Clients, Line, hear_log
+
+from conformance.lab.meters import children_of
+from gateway.store.database import open_to_read, open_to_write
+from gateway.store.games import Filter
+from gateway.store.reader import Reader
+from gateway.store.records import GameRecord
+
+pytestmark = pytest.mark.operation
+
+
+@pytest.fixture
+def clients() -> Iterator[Clients]:
+    with ExitStack() as stack:
+        yield Clients(stack)
+
+
+def games_in(where: str) -> list[GameRecord]:
+    with closing(open_to_read(where)) as database:
+        return [game for game in Reader(database).every(Filter()) if game.moves]
+
+
+def finished(gateway: Served, clients: Clients) -> tuple[Line, Line]:
+    """Let two clients play a game to its end, of which they have still to hear; return the winner first."""
+    ann, bob = clients.game(gateway)
+    for _ in range(3):
+        ann.say("PUT 0")
+        bob.hears("PUT 0", "YOUR_MOVE")
+        bob.say("PUT 1")
+        ann.hears("PUT 1", "YOUR_MOVE")
+    ann.say("PUT 0")
+    return ann, bob
+
+
+def hear_the_end(ann: Line, bob: Line) -> None:
+    ann.hears("YOU_WON")
+    bob.hears("PUT 0", "YOU_LOST")
+
+
+def kill(gateway: Served) -> None:
+    """Kill the server and all of its processes."""
+    for child in children_of(gateway.process.pid):
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+    gateway.process.kill()
+    gateway.end()
+
+
+def options(where: str, folder: Path) -> Sequence[str]:
+    return (*EVERY_PORT, "--db", where, "--journal", str(folder), "--log-json")
+
+
+def is_silent(line: Line) -> bool:
+    line.sock.setblocking(False)
+    try:
+        return line.sock.recv(1) == b"never"
+    except BlockingIOError:
+        return True
+    finally:
+        line.sock.settimeout(PATIENCE)
+
+
+def restarted(where: str, folder: Path) -> list[GameRecord]:
+    """Start the server once more, let it store what was left, and return all games."""
+    with served(*options(where, folder)) as gateway:
+        hear_log(gateway, "journal_taken_up")
+        gateway.stop()
+    assert [*folder.glob("*.jsonl*")] == []
+    return games_in(where)
+
+
+def test_result_that_was_told_while_the_database_was_away_is_stored_after_a_kill(
+    where: str, tmp_path: Path, clients: Clients
+) -> None:
+    database, folder = open_to_write(where), tmp_path / "j"
+    with served(*options(where, folder)) as gateway, database.writing():
+        ann, bob = finished(gateway, clients)
+        hear_the_end(ann, bob)
+        (path,) = folder.glob("*.jsonl")
+        kill(gateway)
+    copied = shutil.copy(path, tmp_path / "copy.jsonl")
+    database.close()
+    (game,) = restarted(where, folder)
+    assert (game.moves, game.result, game.counted) == ("0101010", 1, True)
+    assert ran("import", copied, "--db", where)[:2] == (0, "0 games imported, 1 stored already\n")
+    elsewhere = str(tmp_path / "elsewhere.db")
+    assert ran("import", copied, "--db", elsewhere)[:2] == (0, "1 game imported, 0 stored already\n")
+
+
+@pytest.mark.parametrize("back", ["journal", "database"])
+def test_nobody_is_told_while_neither_database_nor_journal_takes_the_result(
+    where: str, back: str, tmp_path: Path, clients: Clients
+) -> None:
+    database, folder = open_to_write(where), tmp_path / "j"
+    folder.touch()  # where there should be a folder: that stops root, too
+    with served(*options(where, folder)) as gateway:
+        assert "File exists" in str(hear_log(gateway, "journal_unavailable")["error"])
+        with database.writing():
+            ann, bob = finished(gateway, clients)
+            assert hear_log(gateway, "results_held")["waiting"] == 1
+            assert is_silent(ann)
+            assert is_silent(bob)
+            if back == "journal":
+                folder.unlink()
+                hear_the_end(ann, bob)
+                kill(gateway)
+        if back == "database":
+            hear_the_end(ann, bob)
+            kill(gateway)
+    database.close()
+    (game,) = games_in(where) if back == "database" else restarted(where, folder)
+    assert (game.moves, game.result) == ("0101010", 1)
+
+
+def test_result_that_nobody_took_is_not_told_when_the_server_stops(
+    where: str, tmp_path: Path, clients: Clients
+) -> None:
+    database, folder = open_to_write(where), tmp_path / "j"
+    folder.touch()
+    with served(*options(where, folder)) as gateway, database.writing():
+        ann, bob = finished(gateway, clients)
+        hear_log(gateway, "results_held")
+        gateway.process.send_signal(signal.SIGTERM)
+        for line in (ann, bob):
+            line.hears_the_end()
+        _, err = gateway.end()
+    assert '"event": "games_not_stored"' in err or '"event":"games_not_stored"' in err
+    database.close()
+    assert games_in(where) == []
+
+
+def test_result_that_the_journal_has_at_the_stop_is_stored_at_the_next_start(
+    where: str, tmp_path: Path, clients: Clients
+) -> None:
+    database, folder = open_to_write(where), tmp_path / "j"
+    with served(*options(where, folder)) as gateway, database.writing():
+        finished(gateway, clients)
+        status, err = gateway.stop()
+    assert status == 0
+    assert "games_not_stored" not in err
+    database.close()
+    assert [game.moves for game in restarted(where, folder)] == ["0101010"]
+
+
+def test_outage_that_ends_leaves_nothing_in_the_journal(where: str, tmp_path: Path, clients: Clients) -> None:
+    database, folder = open_to_write(where), tmp_path / "j"
+    with served(*options(where, folder)) as gateway:
+        with database.writing():
+            ann, bob = finished(gateway, clients)
+            hear_the_end(ann, bob)
+        assert hear_log(gateway, "journal_taken_up")["games"] == 1
+        assert [*folder.glob("*.jsonl*")] == []
+        gateway.stop()
+    database.close()
+    assert len(games_in(where)) == 1
+
+
+def test_restored_backup_gives_out_no_id_twice(tmp_path: Path, clients: Clients) -> None:
+    where, backup = str(tmp_path / "games.db"), tmp_path / "backup.db"
+    open_to_write(where).close()
+    shutil.copy(where, backup)
+    ids = list[str]()
+    for _ in range(2):
+        with served(*EVERY_PORT, "--db", where) as gateway:
+            ann, bob = finished(gateway, clients)
+            hear_the_end(ann, bob)
+            gateway.stop()
+        ids += [game.game for game in games_in(where)]
+        status, lines, _ = ran("export", "--db", where)
+        assert status == 0
+        (tmp_path / f"{len(ids)}.jsonl").write_text(lines)
+        for path in tmp_path.glob("games.db*"):
+            if path.is_file():
+                path.unlink()
+        shutil.copy(backup, where)
+    assert len({game[:5] for game in ids}) == 2
+    for number in range(1, len(ids) + 1):
+        with suppress(FileNotFoundError):
+            assert ran("import", str(tmp_path / f"{number}.jsonl"), "--db", where)[0] == 0
+    assert {game.game for game in games_in(where)} == {*ids}
