@@ -25,9 +25,12 @@ CHOICE = 100
 """Partners at most among which the one met least is looked for. The others get their turn later."""
 LONGEST_HOLD = 1.0
 """Seconds for which a guest is held back at most, whatever its games take."""
-MUCH_LESS = 2 / 3
-"""For whom a guest is held back has met it less than so many times as often. Nearer to 1 the lobby idles for
-longer. Below that, of players who are not equally fast, some meet more than twice as often as others."""
+MUCH_LESS = 0.7
+"""A guest is held back for one who has met it less than so many times as often. Nearer to 1 the lobby idles
+for longer; below, of those who are about equally fast some meet more than twice as often as others."""
+ABOUT = 1.25
+"""A guest is held back for so many times as long as its own games usually take, at most: the game of the one
+that it is held back for may take a little longer than that."""
 LATEST = 1 / 4
 """The weight of the latest time in what is usual."""
 
@@ -303,7 +306,7 @@ class Lobby:
         if guest.hold is None:
             least = None
             own = self._pace.usual(guest.name) or 0.0  # a newcomer is not held
-            longest = min(self._longest_hold, own)
+            longest = min(self._longest_hold, ABOUT * own)
             for partner in self._suiting(guest, self._playing) if longest else ():
                 if self._is_soon_free(partner, now, longest, own):
                     met = self.meetings.between(guest.name, partner.name)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.game.commands import Wish
-from gateway.matchmaking.lobby import CHOICE, LONGEST_HOLD, LONGEST_KEY, Lobby, Meetings, Pace, key
+from gateway.matchmaking.lobby import ABOUT, CHOICE, LONGEST_HOLD, LONGEST_KEY, Lobby, Meetings, Pace, key
 from gateway.matchmaking.pool import Guest
 
 Names = tuple[str, str]
@@ -343,14 +343,16 @@ def test_nobody_is_held_back_for_more_than_a_second(pool: Pool) -> None:
     assert pool.names(6) == [{"ann", "bob"}]
 
 
-def test_nobody_is_held_back_for_longer_than_its_games_take(pool: Pool) -> None:
-    meet(pool, until=1.25)  # 0.25 seconds after the others began
-    pool.pairs(1.25)
-    pool.pairs(2.25)
-    ann, bob = playing(pool, "ann"), playing(pool, "bob")
-    pool.over(ann, bob, 2.5)  # so a series takes 1.0 by now
-    assert pool.names(2.5) == []
-    assert pool.lobby.next_retry() == 3.5
+def test_nobody_is_held_back_for_much_longer_than_its_games_take(pool: Pool) -> None:
+    ann, bob = pool.come("ann"), pool.come("bob")
+    pool.pairs()
+    pool.come("cid", 0.25)
+    pool.come("dan", 0.25)
+    pool.pairs(0.25)
+    pool.over(ann, bob, 0.5)
+    assert pool.names(0.5) == []
+    assert pool.lobby.next_retry() == 0.5 + ABOUT * 0.5
+    assert pool.names(1.125) == [{"ann", "bob"}]
 
 
 def test_the_second_counts_from_when_there_was_somebody_to_meet(pool: Pool) -> None:
@@ -385,8 +387,8 @@ def test_nobody_is_held_back_for_one_who_would_not_meet_it(pool: Pool) -> None:
     assert pool.names(5) == [{"ann", "bob"}]
 
 
-@pytest.mark.parametrize(("often", "seldom", "is_held"), [(3, 2, False), (4, 2, True), (2, 1, True)])
-def test_much_less_is_less_than_two_thirds(pool: Pool, often: int, seldom: int, is_held: bool) -> None:
+@pytest.mark.parametrize(("often", "seldom", "is_held"), [(4, 3, False), (3, 2, True), (2, 1, True)])
+def test_much_less_is_less_than_seven_tenths(pool: Pool, often: int, seldom: int, is_held: bool) -> None:
     pool.met("ann", "bob", often - 1)
     for name in ("ann", "bob"):
         for other in ("cid", "dan"):
