@@ -1,8 +1,8 @@
 """The lobby: guests that wait for any opponent or for a certain one, and how they are paired.
 
-Knows names, wishes, how often two have met, and since when a guest has been waiting. Does not know
-seats, games or dialects. Pairing is by name: *a player is its name*, so all rules about who may meet
-whom are questions about two names, and guests of one name are a queue.
+Knows names, wishes, how often two have met, since when a guest has been waiting, and how long its games
+take. Does not know seats, games or dialects. Pairing is by name: *a player is its name*, so all rules about
+who may meet whom are questions about two names, and guests of one name are a queue.
 
 Nothing looks through all guests. Guests that would meet anyone leave the pool as soon as two of them may
 meet, so they are few. Of the guests that wish for the same one, the first are looked at.
@@ -14,17 +14,25 @@ from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import TypeAlias
 
-from gateway.matchmaking.pool import Guest, Pool
+from gateway.game.deadlines import Deadlines
+from gateway.matchmaking.pool import Guest, Hold, Pool
 
 MEETINGS_LIMIT = 100_000
-"""Ordered pairs of names whose games are remembered, and names whose latest opponent is."""
+"""Ordered pairs of names whose games are remembered, and names whose pace is."""
 LONGEST_KEY = 32
 """Characters of the longest name that is remembered as it is."""
 CHOICE = 100
 """Partners at most among which the one met least is looked for. The others get their turn later."""
-REMATCH_HOLD = 1.0
-"""Seconds for which two who have just met wait for somebody they met less often."""
-
+LONGEST_HOLD = 1.0
+"""Seconds for which a guest is held back at most, whatever its games take."""
+MUCH_LESS = 0.7
+"""A guest is held back for one who has met it less than so many times as often. Nearer to 1 the lobby idles
+for longer; below, of those who are about equally fast some meet more than twice as often as others."""
+ABOUT = 1.25
+"""A guest is held back for so many times as long as its own games usually take, at most: the game of the one
+that it is held back for may take a little longer than that."""
+LATEST = 1 / 4
+"""The weight of the latest time in what is usual."""
 
 Key: TypeAlias = str
 """What stands for a name, on every server: itself, or a digest that is longer than any name that is kept."""
@@ -40,18 +48,13 @@ class Meetings:
     def __init__(self, limit: int = MEETINGS_LIMIT) -> None:
         self._limit = limit
         self._counts: OrderedDict[tuple[Key, Key], int] = OrderedDict()
-        self._last: OrderedDict[Key, Key] = OrderedDict()
 
     def add(self, first: str, second: str) -> None:
         """Count a game that `first` opens."""
         pair = (key(first), key(second))
         self._counts[pair] = self._counts.pop(pair, 0) + 1
-        for one, two in (pair, pair[::-1]):
-            self._last.pop(one, None)
-            self._last[one] = two
-        for memory in (self._counts, self._last):
-            while len(memory) > self._limit:
-                memory.popitem(last=False)
+        if len(self._counts) > self._limit:
+            self._counts.popitem(last=False)
 
     def learn(self, first: Key, second: Key, times: int) -> None:
         """Add games, longer ago than all that is known: so the latest are to come first."""
@@ -61,10 +64,6 @@ class Meetings:
         elif len(self._counts) < self._limit:
             self._counts[pair] = times
             self._counts.move_to_end(pair, last=False)
-        for one, two in (pair, pair[::-1]):
-            if one not in self._last and len(self._last) < self._limit:
-                self._last[one] = two
-                self._last.move_to_end(one, last=False)
 
     def latest(self) -> list[tuple[Key, Key]]:
         """Return the pairs that have met, first movers first; the latest come first."""
@@ -82,22 +81,47 @@ class Meetings:
         """Return how many games the two have had."""
         return self.ordered(one, two) + self.ordered(two, one)
 
-    def were_last(self, one: str, two: str) -> bool:
-        """Whether each was the other's latest opponent."""
-        first, second = key(one), key(two)
-        return self._last.get(first) == second and self._last.get(second) == first
+
+class Pace:
+    """How long it usually takes each name from a pairing until it waits again: its series, and its way back.
+
+    If there are more than `limit` names, the one that came back longest ago is forgotten first.
+    """
+
+    def __init__(self, limit: int = MEETINGS_LIMIT) -> None:
+        self._limit = limit
+        self._usual: OrderedDict[Key, float] = OrderedDict()
+
+    def add(self, name: str, seconds: float) -> None:
+        """Note how long it took a name this time."""
+        usual = self._usual.pop(key(name), seconds)
+        self._usual[key(name)] = usual + (seconds - usual) * LATEST
+        if len(self._usual) > self._limit:
+            self._usual.popitem(last=False)
+
+    def usual(self, name: str) -> float | None:
+        """Return how long it takes a name; None for one that has not come back yet."""
+        return self._usual.get(key(name))
 
 
 class Lobby:
     """The open pool."""
 
-    def __init__(self, lot: random.Random, games_per_pair: int) -> None:
+    def __init__(self, lot: random.Random, games_per_pair: int, longest_hold: float = LONGEST_HOLD) -> None:
         self.meetings = Meetings()
+        self._pace = Pace()
         self._lot = lot
         self._cap = games_per_pair
+        self._longest_hold = longest_hold
         self._waiting = Pool()
         self._playing = Pool()
-        """The others who are here."""
+        """The others who are here, and those of `_gone`."""
+        self._gone: dict[str, Guest] = {}
+        """Who left after a pairing, by name, while they may be back: some players leave after each series."""
+        self._returns: Deadlines[str] = Deadlines()
+        """When they are expected no more."""
+        self._leavers: list[str] = []
+        """Those of them for whom that is not known yet."""
         self._busy: Counter[tuple[str, str]] = Counter()
         self._unsettled: deque[Guest] = deque()
         self._freed: deque[tuple[str, str]] = deque()
@@ -110,9 +134,13 @@ class Lobby:
 
     def admit(self, guest: Guest, now: float) -> None:
         """Let a guest wait from `now` on, be it new in the lobby or back from a game."""
-        self._playing.discard(guest)
-        guest.waiting = True
-        guest.since = now
+        before = self._gone.pop(guest.name, guest) if guest.paired is None else guest
+        if before.paired is not None:
+            self._pace.add(guest.name, now - before.paired)
+        for one in (before, guest):
+            self._playing.discard(one)
+        guest.waiting, guest.since = True, now
+        guest.paired = guest.hold = None
         self._waiting.add(guest)
         self._unsettled.append(guest)
 
@@ -121,7 +149,7 @@ class Lobby:
         if guest.waiting:
             return
         self._playing.discard(guest)
-        guest.waiting = True
+        guest.waiting, guest.paired = True, None
         self._waiting.add(guest, ahead=True)
         self._unsettled.append(guest)
 
@@ -130,6 +158,11 @@ class Lobby:
         self._pool_of(guest).discard(guest)
         self._held.pop(guest, None)
         guest.waiting = False
+        if guest.paired is not None:
+            self._forget(guest.name)
+            self._gone[guest.name] = guest
+            self._playing.add(guest)
+            self._leavers.append(guest.name)
 
     def rename(self, guest: Guest, name: str, *, counted: bool) -> None:
         """Let a guest go on under another name, without losing its place in the queue."""
@@ -154,19 +187,24 @@ class Lobby:
 
     def pair(self, now: float) -> Iterator[tuple[Guest, Guest]]:
         """Yield the pairs that are to play now, the first mover first, and let them wait no longer."""
-        self._unsettled.extend(self._held)
-        self._held.clear()
+        for guest in [guest for guest, until in self._held.items() if until <= now]:
+            del self._held[guest]
+            self._unsettled.append(guest)
+        while self._leavers:
+            self._returns.set(self._leavers.pop(), now + LONGEST_HOLD)
+        for name in self._returns.due(now):
+            self._forget(name)
         while self._unsettled and (pair := self._least_met((*self._unsettled,), now)):
-            yield self._unseated(*pair)
+            yield self._unseated(*pair, now)
         self._unsettled.clear()
         while self._freed:
             # Only these two names can have become a pair, and a pair that is started makes them busy again.
             names = self._freed.popleft()
             while pair := next(self._matched(self._waiting.bearers(*names), now), None):
-                yield self._unseated(*pair)
+                yield self._unseated(*pair, now)
         self.considered = None
 
-    def entertained(self, guest: Guest, name: str) -> bool | None:
+    def entertained(self, guest: Guest, name: str, now: float) -> bool | None:
         """Let a guest that waits play somebody called `name`, who has come to it from outside.
 
         Return whether the guest moves first; None where the two have had their games.
@@ -174,11 +212,11 @@ class Lobby:
         if self._is_capped(guest, guest.name, name):
             return None
         opens = self._opens(guest.name, name)
-        self._unseat(guest)
+        self._unseat(guest, now)
         return opens
 
     def next_retry(self) -> float | None:
-        """Return when to try again for those who wait only because they have just met."""
+        """Return when to try again for those who are held back."""
         return min(self._held.values(), default=None)
 
     def _matched(self, guests: Iterable[Guest], now: float) -> Iterator[tuple[Guest, Guest]]:
@@ -199,17 +237,17 @@ class Lobby:
             default=None,
         )
 
-    def _unseated(self, one: Guest, two: Guest) -> tuple[Guest, Guest]:
+    def _unseated(self, one: Guest, two: Guest, now: float) -> tuple[Guest, Guest]:
         self.considered = one
         ordered = self._in_order(one, two)
-        self._unseat(one)
-        self._unseat(two)
+        self._unseat(one, now)
+        self._unseat(two, now)
         return ordered
 
-    def _unseat(self, guest: Guest) -> None:
+    def _unseat(self, guest: Guest, now: float) -> None:
         self._waiting.discard(guest)
         self._held.pop(guest, None)
-        guest.waiting = False
+        guest.waiting, guest.paired = False, now
         self._playing.add(guest)
 
     def _pool_of(self, guest: Guest) -> Pool:
@@ -254,20 +292,44 @@ class Lobby:
 
     def _held_until(self, one: Guest, two: Guest, now: float) -> float:
         """Return until when two wait for others; a time that is over, if they may meet."""
-        apart = self.apart.get(_pair(one.home, two.home), now) if self.apart else now
-        rematch = max(one.since, two.since) + REMATCH_HOLD
-        if apart >= rematch or now >= rematch or not self.meetings.were_last(one.name, two.name):
+        apart: float = self.apart.get(_pair(one.home, two.home), now) if self.apart else now
+        met = self.meetings.between(one.name, two.name)
+        if apart > now or not met:
             return apart
-        return rematch if self._meets_others(one, two) or self._meets_others(two, one) else apart
+        holds = self._hold(one, now), self._hold(two, now)
+        if any(hold.least is not None and hold.least < MUCH_LESS * met for hold in holds):
+            return min(hold.until for hold in holds)  # neither is held for longer than its own games take
+        return now
 
-    def _meets_others(self, guest: Guest, latest: Guest) -> bool:
-        """Whether `guest` has a partner in the lobby that it met less often than `latest`."""
-        met = self.meetings.between(guest.name, latest.name)
-        for pool in (self._waiting, self._playing):
-            for partner in self._suiting(guest, pool):
-                if partner.name != latest.name and self.meetings.between(guest.name, partner.name) < met:
-                    return True
-        return False
+    def _hold(self, guest: Guest, now: float) -> Hold:
+        """Return how long a guest is held back, and for whom, which is decided once in each wait."""
+        if guest.hold is None:
+            least = None
+            own = self._pace.usual(guest.name) or 0.0  # a newcomer is not held
+            longest = min(self._longest_hold, ABOUT * own)
+            for partner in self._suiting(guest, self._playing) if longest else ():
+                if self._is_soon_free(partner, now, longest, own):
+                    met = self.meetings.between(guest.name, partner.name)
+                    least = met if least is None else min(least, met)
+                    if not least:
+                        break
+            guest.hold = Hold(now + longest, least)
+        return guest.hold
+
+    def _is_soon_free(self, guest: Guest, now: float, within: float, otherwise: float) -> bool:
+        """Whether one who plays, usually for as long as `otherwise` if that is not known, soon waits again.
+
+        One who should have done so `within` seconds ago is slow this time, or has gone for good.
+        """
+        assert guest.paired is not None
+        usual = self._pace.usual(guest.name)
+        return abs(guest.paired + (otherwise if usual is None else usual) - now) <= within
+
+    def _forget(self, name: str) -> None:
+        """Expect a guest who has gone no more, if there is one of the name."""
+        guest = self._gone.pop(name, None)
+        if guest is not None:
+            self._playing.discard(guest)
 
     def _in_order(self, one: Guest, two: Guest) -> tuple[Guest, Guest]:
         return (one, two) if self._opens(one.name, two.name) else (two, one)

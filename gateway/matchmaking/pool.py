@@ -28,6 +28,14 @@ class Kind(NamedTuple):
     counted: bool
 
 
+class Hold(NamedTuple):
+    """How long a guest that waits is held back from those whom it has met too often."""
+
+    until: float
+    least: int | None
+    """How often it has met whom it has met least of those who are soon free; None if nobody is."""
+
+
 @dataclass(eq=False, slots=True)
 class Guest:
     """Somebody in the lobby, waiting or playing."""
@@ -45,6 +53,10 @@ class Guest:
     """The number of its seat."""
     home: str = ""
     """Which node of a cluster it is on. Among equals two of one node meet."""
+    paired: float | None = None
+    """When it was paired, if it has not waited again since."""
+    hold: Hold | None = None
+    """None before it could have met somebody, in this wait, whom it has met before."""
     kind: Kind = field(init=False, repr=False)
     answers: tuple[Wanted, Wanted] = field(init=False, repr=False)
     """All that can be wanted by which the guest is found."""

@@ -186,7 +186,7 @@ class LobbyAndTables:
         return found if found in self._players else None
 
     def next_due(self) -> float | None:
-        """Return when two who have just met may meet again, or a house player comes."""
+        """Return when somebody is held back no more, or a house player comes."""
         times = self._lobby.next_retry(), self._lonely.next_due()
         return min((when for when in times if when is not None), default=None)
 
@@ -260,21 +260,21 @@ class LobbyAndTables:
             player = self._visited = self._calling.popleft()
             wish = house_wish(player.entry)
             if wish is not None:
-                yield from self._visit(player, wish.name.casefold())
+                yield from self._visit(player, wish.name.casefold(), now)
         for player in self._lonely.due(now):
             assert self._visitors is not None
             self._visited = player
             self._lonely.set(player, now + self._house_after)
             name = self._visitors.lobby_player(player.as_opponent())
             if name is not None:
-                yield from self._visit(player, name)
+                yield from self._visit(player, name, now)
         self._visited = None
 
-    def _visit(self, player: Member, name: str) -> Iterator[Visit]:
+    def _visit(self, player: Member, name: str, now: float) -> Iterator[Visit]:
         """Let a house player come, unless the player has gone or the two have had their games."""
         if player.guest is None or player.turn is None:
             return
-        opens = self._lobby.entertained(player.guest, name)
+        opens = self._lobby.entertained(player.guest, name, now)
         if opens is not None:
             yield Visit(self._taken(player.entry.seat), name, opens)
 

@@ -1,6 +1,7 @@
 """Players of several nodes are paired as those of one, whoever pairs."""
 
 from collections import deque
+from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import cast
 
@@ -84,6 +85,25 @@ def test_those_who_met_least_meet_whatever_their_nodes(net: Net) -> None:
     one.finish()
     net.run()
     assert three.opponent in ("b1", "b2")
+
+
+def test_players_are_held_back_for_who_is_soon_free_on_any_node(net: Net) -> None:
+    early = come(net, "b1", "c1")
+    net.wait(0.25)
+    late = come(net, "b2", "c2")
+    net.wait(0.5)
+    finish(early)
+    net.run()
+    assert [each.plays for each in early] == [None, None]
+    net.wait(0.25)
+    finish(late)
+    net.run()
+    assert {each.opponent for each in early} == {"b2", "c2"}
+
+
+def finish(pair: Sequence[Client]) -> None:
+    """End the series of two, on the node that holds it."""
+    next(each for each in pair if isinstance(each.plays, Hosting)).finish()
 
 
 def test_two_names_play_one_game_at_a_time(net: Net) -> None:

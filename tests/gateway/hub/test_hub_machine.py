@@ -194,6 +194,9 @@ class AnythingGoes(RuleBasedStateMachine):
         assert len(self.asked) * 2 == sum(client.plays for client in self.clients)
 
     def nobody_waits_for_long(self) -> None:
+        # A second counts from when there was somebody to meet, who may have played a namesake before.
+        lobby = self.world.hub.matchmaker._lobby
+        held = {guest.seat for guest, until in lobby._held.items() if self.world.now < until}
         waiting = [
             client.seat
             for client in self.here
@@ -201,6 +204,7 @@ class AnythingGoes(RuleBasedStateMachine):
             and client.is_reachable
             and isinstance(client.seat.place, InLobby)
             and client.seat.situation.since < self.world.now - 1.001
+            and client.seat.number not in held
         ]
         for number, one in enumerate(waiting):
             for two in waiting[number + 1 :]:
@@ -266,6 +270,8 @@ class AnythingGoes(RuleBasedStateMachine):
             assert not leftover
         assert not lobby._held
         assert not lobby._unsettled
+        for later in (0, 2):  # who left its game is expected back for a second
+            assert not [*lobby.pair(self.world.now + later)]
         for pool in (lobby._waiting, lobby._playing):
             assert not pool._queues
             assert not pool._shelves

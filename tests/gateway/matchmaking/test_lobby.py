@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gateway.game.commands import Wish
-from gateway.matchmaking.lobby import CHOICE, LONGEST_KEY, REMATCH_HOLD, Lobby, Meetings, key
+from gateway.matchmaking.lobby import ABOUT, CHOICE, LONGEST_HOLD, LONGEST_KEY, Lobby, Meetings, Pace, key
 from gateway.matchmaking.pool import Guest
 
 Names = tuple[str, str]
@@ -19,6 +19,7 @@ class Pool:
 
     def __init__(self, cap: int = 10, seed: int = 0) -> None:
         self.lobby = Lobby(random.Random(seed), cap)
+        self.paired: list[Guest] = []
 
     def come(self, name: str, now: float = 0.0, *, wish: Wish | None = None, asked: bool = True) -> Guest:
         guest = Guest(name, wish, asked)
@@ -41,6 +42,7 @@ class Pool:
             self.lobby.meetings.add(first.name, second.name)
             self.lobby.playing(first.name, second.name)
             pairs.append((first, second))
+            self.paired += first, second
         return pairs
 
     def names(self, now: float = 0.0) -> list[set[str]]:
@@ -191,13 +193,13 @@ def test_a_wish_for_a_house_player_is_never_satisfied_by_another_of_its_name(poo
 def test_guest_who_plays_a_visitor_waits_no_longer_and_moves_first_in_turn(pool: Pool) -> None:
     ann = pool.come("ann")
     pool.lobby.meetings.add("ann", "random")
-    assert pool.lobby.entertained(ann, "random") is False
+    assert pool.lobby.entertained(ann, "random", 0) is False
     pool.come("bob")
     assert pool.names() == []
     pool.lobby.meetings.add("random", "ann")
     pool.lobby.meetings.add("random", "ann")
     pool.lobby.admit(ann, 0)
-    assert pool.lobby.entertained(ann, "random") is True
+    assert pool.lobby.entertained(ann, "random", 0) is True
 
 
 def test_who_bears_a_house_players_name_meets_those_without_a_wish(pool: Pool) -> None:
@@ -296,124 +298,161 @@ def test_a_guest_with_a_wish_may_take_a_new_name(pool: Pool) -> None:
     assert pool.names() == [{"bob", "cid"}]
 
 
-# Those who have just met.
+# Those who are held back.
 
 
-def meet(pool: Pool) -> tuple[Guest, Guest]:
-    """Let ann and bob meet for the first time."""
+def meet(pool: Pool, until: float = 5.0) -> tuple[Guest, Guest]:
+    """Let ann and bob play for the first time, so long, while cid and dan have begun a second later."""
     pool.come("ann")
     pool.come("bob")
     ((one, two),) = pool.pairs()
-    return (one, two) if one.name == "ann" else (two, one)
+    pool.come("cid", 1)
+    pool.come("dan", 1)
+    pool.pairs(1)
+    ann, bob = (one, two) if one.name == "ann" else (two, one)
+    pool.over(ann, bob, until)
+    return ann, bob
+
+
+def playing(pool: Pool, name: str) -> Guest:
+    return next(guest for guest in pool.paired if guest.name == name and not guest.waiting)
 
 
 def test_two_alone_meet_again_at_once(pool: Pool) -> None:
-    ann, bob = meet(pool)
+    ann, bob = pool.come("ann"), pool.come("bob")
+    pool.pairs()
     pool.over(ann, bob, 5)
     assert pool.names(5) == [{"ann", "bob"}]
 
 
-def test_those_who_have_just_met_wait_for_a_less_met_partner_who_plays(pool: Pool) -> None:
-    ann, bob = meet(pool)
-    pool.come("cid", 1)
-    pool.come("dan", 1)
-    ((one, two),) = pool.pairs(1)
-    pool.over(ann, bob, 5)
+def test_two_are_held_back_for_somebody_less_met_who_is_soon_free(pool: Pool) -> None:
+    meet(pool)
     assert pool.names(5) == []
-    assert pool.lobby.next_retry() == 5 + REMATCH_HOLD
+    assert pool.lobby.next_retry() == 5 + LONGEST_HOLD
     assert pool.names(5.9) == []
-    pool.over(one, two, 5.95)
+    pool.over(playing(pool, "cid"), playing(pool, "dan"), 5.95)
     mixed = pool.names(5.95)
     assert len(mixed) == 2
     assert {"ann", "bob"} not in mixed
     assert pool.lobby.next_retry() is None
 
 
-def test_those_who_have_just_met_wait_a_second_at_most(pool: Pool) -> None:
-    ann, bob = meet(pool)
-    pool.come("cid", 1)
-    pool.come("dan", 1)
-    pool.pairs(1)
-    pool.over(ann, bob, 5)
-    assert pool.names(5.99) == []
+def test_nobody_is_held_back_for_more_than_a_second(pool: Pool) -> None:
+    meet(pool)
+    assert pool.names(5) == pool.names(5.99) == []
     assert pool.names(6) == [{"ann", "bob"}]
 
 
-@pytest.mark.parametrize("stranger_to", ["ann", "bob"])
-def test_those_who_have_just_met_wait_while_either_has_a_less_met_partner(
-    pool: Pool, stranger_to: str
-) -> None:
-    for name in {"ann", "bob"} - {stranger_to}:
-        pool.met(name, "cid")
-        pool.met(name, "dan")
-    ann, bob = meet(pool)
-    pool.come("cid", 1)
-    pool.come("dan", 1)
-    pool.pairs(1)
-    pool.over(ann, bob, 2)
-    assert pool.names(2.9) == []
-    assert pool.names(3) == [{"ann", "bob"}]
+def test_nobody_is_held_back_for_much_longer_than_its_games_take(pool: Pool) -> None:
+    ann, bob = pool.come("ann"), pool.come("bob")
+    pool.pairs()
+    pool.come("cid", 0.25)
+    pool.come("dan", 0.25)
+    pool.pairs(0.25)
+    pool.over(ann, bob, 0.5)
+    assert pool.names(0.5) == []
+    assert pool.lobby.next_retry() == 0.5 + ABOUT * 0.5
+    assert pool.names(1.125) == [{"ann", "bob"}]
 
 
-def test_those_who_have_just_met_do_not_wait_for_one_who_would_not_meet_them(pool: Pool) -> None:
-    ann, bob = meet(pool)
-    pool.come("cid", 1, wish=Wish("dan"))
-    pool.pairs(1)
-    pool.over(ann, bob, 2)
-    assert pool.names(2) == [{"ann", "bob"}]
-
-
-def test_those_who_have_just_met_do_not_wait_for_one_met_as_often(pool: Pool) -> None:
-    pool.met("ann", "cid")
-    pool.met("cid", "bob")
-    ann, bob = meet(pool)
-    pool.come("cid", 1)
-    pool.come("dan", 1, wish=Wish("cid"))
-    assert pool.names(1) == [{"cid", "dan"}]
-    pool.over(ann, bob, 2)
-    assert pool.names(2) == [{"ann", "bob"}]
-
-
-def test_the_wait_is_over_once_the_less_met_partner_has_gone(pool: Pool) -> None:
-    ann, bob = meet(pool)
-    pool.come("cid", 1)
-    pool.come("dan", 1)
-    ((one, two),) = pool.pairs(1)
-    pool.over(ann, bob, 5)
+def test_the_second_counts_from_when_there_was_somebody_to_meet(pool: Pool) -> None:
+    _, bob = meet(pool)
+    pool.lobby.remove(bob)
     assert pool.names(5) == []
-    pool.lobby.remove(one)
-    assert pool.names(5.1) == []
-    pool.lobby.remove(two)
-    assert pool.names(5.2) == [{"ann", "bob"}]
-
-
-def test_the_second_counts_from_when_both_wait(pool: Pool) -> None:
-    ann, bob = meet(pool)
-    pool.come("cid", 1)
-    pool.come("dan", 1)
-    pool.pairs(1)
-    pool.lobby.played("ann", "bob")
-    pool.lobby.admit(ann, 5)
-    assert pool.names(5) == []
-    pool.lobby.admit(bob, 5.75)
-    assert pool.names(6.5) == []
-    assert pool.lobby.next_retry() == 5.75 + REMATCH_HOLD
+    pool.come("bob", 5.75)
+    assert pool.names(5.75) == pool.names(6.5) == []
+    assert pool.lobby.next_retry() == 5.75 + LONGEST_HOLD
     assert pool.names(6.75) == [{"ann", "bob"}]
 
 
-def test_who_met_another_since_has_not_just_met(pool: Pool) -> None:
+@pytest.mark.parametrize("stranger_to", ["ann", "bob"])
+def test_two_are_held_back_while_either_has_met_somebody_much_less(pool: Pool, stranger_to: str) -> None:
+    for name in {"ann", "bob"} - {stranger_to}:
+        pool.met(name, "cid")
+        pool.met(name, "dan")
+    meet(pool)
+    assert pool.names(5) == pool.names(5.9) == []
+    assert pool.names(6) == [{"ann", "bob"}]
+
+
+def test_nobody_is_held_back_for_one_who_would_not_meet_it(pool: Pool) -> None:
+    ann, bob = pool.come("ann"), pool.come("bob")
+    pool.pairs()
+    pool.come("dan", 1)
+    pool.come("cid", 1, wish=Wish("dan"))
+    pool.met("ann", "dan")
+    pool.met("dan", "bob")
+    assert pool.names(1) == [{"cid", "dan"}]
+    pool.over(ann, bob, 5)
+    assert pool.names(5) == [{"ann", "bob"}]
+
+
+@pytest.mark.parametrize(("often", "seldom", "is_held"), [(4, 3, False), (3, 2, True), (2, 1, True)])
+def test_much_less_is_less_than_seven_tenths(pool: Pool, often: int, seldom: int, is_held: bool) -> None:
+    pool.met("ann", "bob", often - 1)
+    for name in ("ann", "bob"):
+        for other in ("cid", "dan"):
+            pool.met(name, other, seldom)
+    pool.lobby.playing("ann", "dan")
+    meet(pool)
+    assert pool.names(5) == ([] if is_held else [{"ann", "bob"}])
+
+
+@pytest.mark.parametrize(("usual", "is_held"), [(6.5, False), (7.5, True), (9.5, True), (10.5, False)])
+def test_who_is_soon_free_shows_in_how_long_it_has_taken_before(
+    pool: Pool, usual: float, is_held: bool
+) -> None:
+    cid, dan = pool.come("cid", -usual), pool.come("dan", -usual)
+    pool.pairs(-usual)
+    pool.over(cid, dan, 0)
+    pool.pairs(0)
+    ann, bob = pool.come("ann", 1), pool.come("bob", 1)
+    pool.pairs(1)
+    pool.over(ann, bob, 8.5)
+    assert pool.names(8.5) == ([] if is_held else [{"ann", "bob"}])
+
+
+def test_who_leaves_after_each_series_is_waited_for_while_it_may_be_back(pool: Pool) -> None:
+    meet(pool)
+    cid, dan = playing(pool, "cid"), playing(pool, "dan")
+    for guest in (cid, dan):
+        pool.lobby.remove(guest)
+    pool.lobby.played("cid", "dan")
+    assert pool.names(5) == []
+    pool.come("cid", 5.25)
+    assert len(pool.names(5.25)) == 1
+    pool.come("dan", 5.5)
+    assert len(pool.names(5.5)) == 1
+
+
+def test_who_has_gone_for_good_is_waited_for_no_more(pool: Pool) -> None:
+    meet(pool)
+    for name in ("cid", "dan"):
+        pool.lobby.remove(playing(pool, name))
+    assert pool.names(5) == []
+    assert pool.names(6) == [{"ann", "bob"}]
+    pool.over(playing(pool, "ann"), playing(pool, "bob"), 6.5)
+    assert pool.names(6.5) == [{"ann", "bob"}]
+
+
+def test_who_comes_back_under_another_name_is_no_longer_taken_to_play(pool: Pool) -> None:
     ann, bob = meet(pool)
-    pool.lobby.played("ann", "bob")
-    pool.lobby.admit(ann, 1)
-    pool.come("cid", 1)
-    assert pool.names(1) == [{"ann", "cid"}]
-    pool.come("dan", 2)
-    pool.come("eve", 2)
-    pool.pairs(2)
-    pool.lobby.played("ann", "cid")
-    pool.lobby.admit(ann, 3)
-    pool.lobby.admit(bob, 3)
-    assert pool.names(3) == [{"ann", "bob"}]
+    pool.lobby.remove(playing(pool, "cid"))
+    guest = Guest("eve")
+    pool.lobby.rename(guest, "cid", counted=True)
+    pool.lobby.admit(guest, 5)
+    assert {"ann", "bob"} not in pool.names(5)
+    assert [one.waiting for one in (ann, bob, guest)].count(True) == 1
+
+
+def test_a_newcomer_is_not_held_back(pool: Pool) -> None:
+    pool.met("ann", "bob")
+    pool.come("cid")
+    pool.come("dan")
+    pool.pairs()
+    pool.come("ann", 1)
+    pool.come("bob", 1)
+    assert pool.names(1) == [{"ann", "bob"}]
 
 
 # How often.
@@ -518,16 +557,6 @@ def test_meetings_are_counted_by_order_and_between_two(pool: Pool) -> None:
     assert meetings.between("ann", "bob") == meetings.between("bob", "ann") == 3
 
 
-def test_two_were_last_until_either_meets_another(pool: Pool) -> None:
-    meetings = pool.lobby.meetings
-    assert not meetings.were_last("ann", "bob")
-    meetings.add("ann", "bob")
-    assert meetings.were_last("bob", "ann")
-    meetings.add("ann", "cid")
-    assert not meetings.were_last("ann", "bob")
-    assert meetings.were_last("cid", "ann")
-
-
 # Everything at once, against the rules read naively.
 
 
@@ -538,7 +567,6 @@ class Naive:
     cap: int
     present: list[Guest] = field(default_factory=list)
     games: Counter[Names] = field(default_factory=Counter)
-    last: dict[str, str] = field(default_factory=dict)
     playing: list[Names] = field(default_factory=list)
 
     def met(self, one: Guest, two: Guest) -> int:
@@ -547,7 +575,6 @@ class Naive:
 
     def start(self, names: Names) -> None:
         self.games[names] += 1
-        self.last |= {names[0]: names[1], names[1]: names[0]}
         self.playing.append(names)
 
     def may_meet(self, one: Guest, two: Guest) -> bool:
@@ -560,26 +587,13 @@ class Naive:
             return False
         return one.asked or two.asked or min(self.games[names], self.games[names[::-1]]) < self.cap
 
-    def must_wait(self, one: Guest, two: Guest, now: float) -> bool:
-        if self.last.get(one.name) != two.name or self.last.get(two.name) != one.name:
-            return False
-        if now >= max(one.since, two.since) + 1:
-            return False
-        return any(
-            other.name != partner.name
-            and self.met(guest, other) < self.met(one, two)
-            and self.may_meet(guest, other)
-            for guest, partner in ((one, two), (two, one))
-            for other in self.present
-        )
-
-    def pairs(self, now: float) -> list[tuple[Guest, Guest]]:
+    def pairs(self) -> list[tuple[Guest, Guest]]:
         waiting = [guest for guest in self.present if guest.waiting]
         return [
             (one, two)
             for number, one in enumerate(waiting)
             for two in waiting[number + 1 :]
-            if self.may_meet(one, two) and not self.must_wait(one, two, now)
+            if self.may_meet(one, two)
         ]
 
     def is_best(self, first: Guest, second: Guest, pairs: list[tuple[Guest, Guest]]) -> bool:
@@ -602,10 +616,11 @@ STEPS = st.lists(
 )
 
 
-@given(st.integers(1, 3), st.integers(0, 3), STEPS)
-def test_pairing_follows_the_rules_read_naively(cap: int, seed: int, steps: list) -> None:
-    lobby = Lobby(random.Random(seed), cap)
+@given(st.integers(1, 3), st.integers(0, 3), STEPS, st.sampled_from([0.0, LONGEST_HOLD]))
+def test_pairing_follows_the_rules_read_naively(cap: int, seed: int, steps: list, hold: float) -> None:
+    lobby = Lobby(random.Random(seed), cap, hold)
     naive = Naive(cap)
+    held: dict[tuple[Guest, float, Guest, float], float] = {}
     on: list[tuple[Guest, Guest, Names]] = []
     now = 0.0
     for kind, name, wish, asked, number in steps:
@@ -633,13 +648,13 @@ def test_pairing_follows_the_rules_read_naively(cap: int, seed: int, steps: list
                     lobby.remove(guest)
                     naive.present.remove(guest)
         waiting = {guest for guest in naive.present if guest.waiting}
-        candidates = naive.pairs(now)
+        candidates = naive.pairs()
         for first, second in lobby.pair(now):
             assert {first, second} <= waiting
             assert (first, second) in candidates or (second, first) in candidates
             # Two who waited while namesakes of theirs played each other come after those who come back.
             fresh = [pair for pair in candidates if {guest.name for guest in pair} != freed]
-            assert not fresh or naive.is_best(first, second, fresh)
+            assert hold or not fresh or naive.is_best(first, second, fresh)
             assert naive.games[first.name, second.name] <= naive.games[second.name, first.name]
             waiting -= {first, second}
             names = (first.name, second.name)
@@ -647,18 +662,13 @@ def test_pairing_follows_the_rules_read_naively(cap: int, seed: int, steps: list
             lobby.meetings.add(*names)
             lobby.playing(*names)
             on.append((first, second, names))
-            candidates = naive.pairs(now)
+            candidates = naive.pairs()
         assert waiting == {guest for guest in naive.present if guest.waiting}
-        assert naive.pairs(now) == []
-        held = [
-            max(one.since, two.since) + 1
-            for number, one in enumerate(naive.present)
-            for two in naive.present[number + 1 :]
-            if one.waiting and two.waiting and naive.may_meet(one, two)
-        ]
+        waits = [(one, one.since, two, two.since) for one, two in naive.pairs()]
+        held = {wait: held.get(wait, now) for wait in waits}
         retry = lobby.next_retry()
         assert retry is None or retry > now
-        assert not held or (retry is not None and retry <= min(held))
+        assert not held or (retry is not None and retry <= min(held.values()) + hold)
 
 
 # What it costs.
@@ -692,7 +702,7 @@ def looks(crowd: str, size: int) -> int:
         guest = CROWDS[crowd](number)
         lobby.admit(guest, 0.0)
         if crowd == "who play":
-            lobby._unseat(guest)
+            lobby._unseat(guest, 0.0)
     for _ in lobby.pair(0.0):
         pass
     lobby.asked = 0
@@ -741,18 +751,23 @@ def test_meetings_of_long_ago_are_forgotten_first() -> None:
     assert meetings.ordered("ann", "cid") == 0
     assert meetings.ordered("ann", "bob") == 2
     assert meetings.ordered("ann", "eve") == 1
-    assert meetings.were_last("ann", "eve")
-    assert not meetings.were_last("ann", "cid")
 
 
-def test_no_more_latest_opponents_are_remembered_than_pairs() -> None:
-    meetings = Meetings(limit=4)
-    for number in range(0, 40, 2):
-        meetings.add(f"w{number}", f"w{number + 1}")
-    assert len(meetings._counts) == len(meetings._last) == 4
-    assert not meetings.were_last("w34", "w35")
-    assert meetings.were_last("w36", "w37")
-    assert meetings.were_last("w38", "w39")
+def test_the_pace_of_long_ago_is_forgotten_first() -> None:
+    pace = Pace(limit=2)
+    for name in ("ann", "bob", "ann", "cid"):
+        pace.add(name, 4.0)
+    assert [pace.usual(name) for name in ("ann", "bob", "cid")] == [4.0, None, 4.0]
+
+
+def test_what_is_usual_follows_what_comes() -> None:
+    pace = Pace()
+    pace.add("ann", 4.0)
+    pace.add("ann", 8.0)
+    assert pace.usual("ann") == 5.0
+    for _ in range(30):
+        pace.add("ann", 1.0)
+    assert pace.usual("ann") == pytest.approx(1.0, rel=0.01)
 
 
 def test_long_names_are_told_apart_and_not_kept() -> None:
@@ -763,10 +778,7 @@ def test_long_names_are_told_apart_and_not_kept() -> None:
     meetings.add("ann", two)
     assert (meetings.ordered(one, two), meetings.ordered(two, one)) == (1, 0)
     assert meetings.between(two, three) == 0
-    assert meetings.were_last("ann", two)
-    assert not meetings.were_last(one, two)
-    kept = [*meetings._last, *meetings._last.values(), *(name for pair in meetings._counts for name in pair)]
-    assert max(map(sys.getsizeof, kept)) < 100
+    assert max(sys.getsizeof(name) for pair in meetings.latest() for name in pair) < 100
 
 
 # Several nodes.
@@ -804,7 +816,6 @@ def test_meetings_that_are_learnt_count_as_others_and_are_the_first_to_be_forgot
     meetings.learn("bob", "cid", 5)
     assert meetings.ordered("ann", "bob") == 3
     assert meetings.between("cid", "bob") == 5
-    assert meetings.were_last("ann", "bob")
     assert meetings.latest() == [("ann", "bob"), ("bob", "cid")]
     meetings.add("dan", "eve")
     meetings.add("eve", "dan")
