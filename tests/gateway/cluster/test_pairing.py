@@ -1,7 +1,6 @@
 """Players of several nodes are paired as those of one, whoever pairs."""
 
 from collections import deque
-from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import cast
 
@@ -92,18 +91,13 @@ def test_players_are_held_back_for_who_is_soon_free_on_any_node(net: Net) -> Non
     net.wait(0.25)
     late = come(net, "b2", "c2")
     net.wait(0.5)
-    finish(early)
+    finish(*early)
     net.run()
     assert [each.plays for each in early] == [None, None]
     net.wait(0.25)
-    finish(late)
+    finish(*late)
     net.run()
     assert {each.opponent for each in early} == {"b2", "c2"}
-
-
-def finish(pair: Sequence[Client]) -> None:
-    """End the series of two, on the node that holds it."""
-    next(each for each in pair if isinstance(each.plays, Hosting)).finish()
 
 
 def test_two_names_play_one_game_at_a_time(net: Net) -> None:
