@@ -1,7 +1,8 @@
 """How a server joins a cluster, and stays in it: the registry is asked, and other nodes are let in.
 
 Knows the registry, the links and the node; decides nothing. A registry that refuses this node ends the start
-of a server, in words. One that is away ends nothing, at the start or later: it is asked again and again.
+of a server, in words. What is wrong with it later ends nothing, nor does one that is away at the start: it is
+asked again and again.
 """
 
 import logging
@@ -38,8 +39,10 @@ PATIENCE = 4.0
 """Seconds for a name that another node has had, and has not given back, to be free."""
 LAST_WORDS = 1.0
 """Seconds for what a node says last to leave."""
-UNTOLD = 0.02
-"""Seconds between two looks at results that are not stored yet, for players of other nodes."""
+RESULTS = 3.0
+"""Seconds before that in which players of other nodes are told results: time for the journal to take them."""
+LOOK = 0.02
+"""Seconds between two looks whether all are told."""
 MOST_DIALING = 512
 """Connections of other nodes at once: more than there may be workers, and those that do not greet."""
 LOG_PERIOD = 60.0
@@ -82,9 +85,10 @@ async def joined(
             nursery.start_soon(node.run)
             nursery.start_soon(node.following.run)
             yield node
-            with trio.move_on_after(LAST_WORDS, shield=True), suppress(RegistryError):
+            with trio.move_on_after(RESULTS, shield=True):
                 while node.games.has_untold:  # noqa: ASYNC110  the store says when
-                    await trio.sleep(UNTOLD)
+                    await trio.sleep(LOOK)
+            with trio.move_on_after(LAST_WORDS, shield=True), suppress(RegistryError):
                 await node.links.flush()
                 await asked.go()
             nursery.cancel_scope.cancel()
@@ -123,8 +127,9 @@ async def _first_view(asked: Registry, node: ClusterNode, troubles: Throttle) ->
 def _say_away(node: ClusterNode, error: RegistryError, troubles: Throttle) -> None:
     node.is_registry_away = True
     if troubles.passes(trio.current_time(), str(error)):
+        what = "does not answer" if isinstance(error, RegistryAwayError) else "cannot be used"
         about = {"event": "registry_away", "error": str(error)}
-        logger.warning("the registry does not answer: %s", error, extra=about)
+        logger.warning("the registry %s: %s", what, error, extra=about)
 
 
 async def _beat(asked: Registry, node: ClusterNode, troubles: Throttle) -> None:

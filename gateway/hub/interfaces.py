@@ -159,10 +159,6 @@ class HubForSubscribers(Protocol):
 class HubForMetrics(HubForSubscribers, Protocol):
     """What those need who count."""
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether nobody is let in any more."""
-
     def __len__(self) -> int:
         """Return how many players are here, whatever they do."""
 

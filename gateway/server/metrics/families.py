@@ -87,7 +87,7 @@ def process_text() -> bytes:
 
 def _families(sources: Sources) -> Iterator[Metric]:
     yield InfoMetricFamily("c4gateway", "The version.", {"version": __version__})
-    yield _gauge("draining", "1 once no further game begins, until the end.", {(): sources.hub.is_closed})
+    yield _gauge("draining", "1 once no further game begins, until the end.", {(): sources.hub.is_draining})
     yield from _of_connections(sources)
     yield from _of_games(sources)
     yield _histogram("loop_delay", "How long the server did not listen, each time.", sources.turns.delays)
