@@ -4,9 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from errno import EINVAL
 from pathlib import Path
+from stat import S_ISDIR
 
 import pytest
 from game_records import game
@@ -77,6 +79,18 @@ def test_file_is_nobody_elses_while_its_writer_lives(tmp_path: Path) -> None:
     found.close()
     assert next_left(tmp_path, "other") is None
     assert next_left(tmp_path / "none", "run") is None
+
+
+def test_games_are_on_disk_where_a_file_system_cannot_sync_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def of_no_folder(file: int, real: Callable[[int], None] = os.fsync) -> None:
+        if S_ISDIR(os.fstat(file).st_mode):
+            raise OSError(EINVAL, "not for folders")
+        real(file)
+
+    monkeypatch.setattr(os, "fsync", of_no_folder)
+    assert lines(left(tmp_path / "j", "run", 1)) == [1]
 
 
 FULL_DISK = """
