@@ -5,13 +5,14 @@ Apart from the server's options, so that a command does not wait until all of th
 
 import argparse
 import re
+from urllib.parse import unquote
 
 DATABASE = "c4gateway.db"
 """Where results are kept, unless something else is asked for."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9.+_-]*")
 _POSTGRESQL = ("postgresql", "postgres")
 _USER = re.compile(r"(://[^:/@]*:).*@", re.DOTALL)
-_PASSWORD = re.compile(r"([?&][a-z]*password=)[^&]*", re.IGNORECASE)
+_QUERY = re.compile(r"([?&])([^=&]*)=[^&]*")
 MASK = "***"
 """What is shown in the place of a password or a token."""
 _OTHERS = ("sqlite", "file", "mysql", "mariadb", "oracle", "mssql")
@@ -41,7 +42,13 @@ EVERY = (*COMMANDS, ANALYSIS, *PLAYERS, MATCH, CHECK, SHOWING, HEALTH)
 
 def masked(text: str) -> str:
     """Return a text without the passwords of the URLs in it."""
-    return _PASSWORD.sub(rf"\1{MASK}", _USER.sub(rf"\1{MASK}@", text))
+    return _QUERY.sub(_masked_value, _USER.sub(rf"\1{MASK}@", text))
+
+
+def _masked_value(part: re.Match[str]) -> str:
+    """Return a part of a query, without its value if that is a password; its name may be percent-encoded."""
+    is_secret = unquote(part[2]).casefold().endswith("password")
+    return f"{part[1]}{part[2]}={MASK}" if is_secret else part[0]
 
 
 def database(text: str) -> str:

@@ -136,8 +136,9 @@ def set_up_logging(level: str, *, as_json: bool, node: str = "") -> None:
     handler = logging.NullHandler() if closed else ThreadedHandler(sys.stderr.fileno())
     handler.setFormatter(JsonFormatter(node) if as_json else PlainFormatter(node))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
-    for library in ("trio-websocket", "trio", "coredis"):
+    for library in ("trio-websocket", "trio"):
         logging.getLogger(library).setLevel(max(logging.WARNING, logging.getLogger().level))
+    logging.getLogger("coredis").setLevel(logging.CRITICAL)  # who asks the registry says once what is wrong
 
 
 def log_fault(names: Sequence[str | None]) -> None:

@@ -27,7 +27,8 @@ class Lookalikes:
     def add(self, name: str) -> None:
         """Add a name. It looks the same in upper case, too: case makes no difference where it is compared."""
         spelled = plain(name)
-        self._looks |= dict.fromkeys(map(_skeleton, (spelled, folded(name), spelled.upper())), name)
+        looks = (*map(_skeleton, (spelled, folded(name), spelled.upper())), _in_any_case(spelled))
+        self._looks |= dict.fromkeys(looks, name)
 
     def like(self, name: str, key: str) -> str | None:
         """Return an added name that `name`, which folded is `key`, looks like; None for any other.
@@ -36,7 +37,8 @@ class Lookalikes:
         """
         if not self._looks or len(key) > LONGEST_NAME:
             return None
-        looks = map(_skeleton, (key, plain(name)))
+        spelled = plain(name)
+        looks = (*map(_skeleton, (key, spelled, name)), _in_any_case(spelled), _in_any_case(name))
         return next((self._looks[look] for look in looks if look in self._looks), None)
 
     def let_go(self) -> None:
@@ -49,6 +51,15 @@ def _skeleton(text: str) -> str:
     """Return what `text` has in common with all that look like it (TS 39, 4: skeleton)."""
     decomposed = unicodedata.normalize("NFD", text)
     return unicodedata.normalize("NFD", decomposed.translate(_prototypes()))
+
+
+def _in_any_case(text: str) -> str:
+    """Return what a text looks like whatever the case of its letters, those of other scripts included.
+
+    Here the ASCII letters stand for themselves: of these, small and capital ones look like different others.
+    """
+    latin = "".join(each if each.isascii() and each.isalpha() else _skeleton(each) for each in text)
+    return _skeleton(latin.casefold())
 
 
 @cache

@@ -100,9 +100,7 @@ def in_force(arguments: Sequence[str], dialects: Sequence[Description]) -> Itera
 
 
 def _settled(parser: Parser, arguments: Sequence[str], dialects: Sequence[Description]) -> Settings:
-    # What is wrong before all options are read is said as the command line and the environment ask for.
-    asked = os.environ.get(settings.variable("log-json"), "").casefold() in settings.ON
-    parser.as_json = "--log-json" in arguments or asked
+    parser.as_json = "--log-json" in arguments or settings.asks_for("log-json", arguments, os.environ)
     settled = settings.settle(parser, arguments, os.environ)
     options = settled.options
     parser.as_json = options.log_json

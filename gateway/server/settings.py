@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from gateway.game.text import visible
 from gateway.server.arguments import Options, Parser, in_one_line, listed
@@ -100,6 +100,19 @@ def settle(parser: Parser, arguments: Sequence[str], environment: Mapping[str, s
     return Settings(options, sources)
 
 
+def asks_for(flag: str, arguments: Sequence[str], environment: Mapping[str, str]) -> bool:
+    """Whether the environment, or else the file, turns a flag on, whatever else there is wrong."""
+    if (asked := environment.get(variable(flag))) is not None:
+        return asked.casefold() in ON
+    source = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
+    source.add_argument(f"--{CONFIG}", default=environment.get(variable(CONFIG)))
+    try:
+        path = source.parse_known_args(arguments)[0].config
+        return path is not None and str(_table(path, CONFIG).get(flag)).casefold() in ON
+    except (argparse.ArgumentError, ValueError):
+        return False
+
+
 def _unknown(words: Sequence[str]) -> str:
     """Return what is wrong with words that are no options, or the name of a command behind some."""
     if words[0] in EVERY:
@@ -168,19 +181,23 @@ def _variables(actions: _Actions, environment: Mapping[str, str]) -> dict[str, S
 
 def _file(actions: _Actions, path: str, option: str) -> dict[str, Setting]:
     """Return what a file says, by option."""
+    said = dict[str, Setting]()
+    for key, value in _table(path, option).items():
+        _require_known(key, [each for each in actions if each != CONFIG], f"in {path}")
+        said[key] = Setting(_read(actions[key], value, f"{path}: {key}"), path)
+    return said
+
+
+def _table(path: str, option: str) -> dict[str, Any]:
+    """Return what a file has."""
     import tomllib  # noqa: PLC0415  most starts read no file
 
     try:
-        table = tomllib.loads(read_file(path, option, _LONGEST_FILE).decode())
+        return tomllib.loads(read_file(path, option, _LONGEST_FILE).decode())
     except OSError as error:
         raise ValueError(in_one_line(error)) from error
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: not TOML: {in_one_line(error)}") from error
-    said = dict[str, Setting]()
-    for key, value in table.items():
-        _require_known(key, [each for each in actions if each != CONFIG], f"in {path}")
-        said[key] = Setting(_read(actions[key], value, f"{path}: {key}"), path)
-    return said
 
 
 def _require_known(name: str, known: Iterable[str], where: str) -> None:

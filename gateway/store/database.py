@@ -197,6 +197,8 @@ def _url(where: str) -> URL:
         url = make_url(where)
     except (ArgumentError, ValueError) as error:
         raise StoreError("this is no URL of a database") from error  # it may have a password in it
+    if url.host is not None and "@" in url.host:  # the rest of a password
+        raise StoreError("an @ in the name or the password of the URL of a database is written %40")
     return url.set(drivername="postgresql") if url.drivername == "postgres" else url
 
 

@@ -32,7 +32,7 @@ from gateway.store.records import TakenUp
 from gateway.store.database import open_to_write
 from gateway.store.worker import Worker
 class Local:
-    def __init__(self, where, keep_wire, journal):
+    def __init__(self, where, keep_wire, journal, *, shared):
         self.database = open_to_write(where)
         self.worker = Worker(self.database, keep_wire)
     async def write(self, batch):

@@ -25,6 +25,13 @@ def like(added: str, name: str) -> bool:
         ),
         *(("\u0430lice", "alice"), ("rene\u0301", "r\u0435n\u00e9"), ("a b", "\u0430  b"), ("bot0", "botO")),
         ("\u05d5", "l"),  # from right to left
+        *(
+            ("tom", "\u0422om"),
+            ("hans", "\u041dans"),
+            ("eva", "\u0395va"),
+            ("tom", "\u0422orn"),
+        ),  # one capital
+        *(("Bob", "b0b"), ("tom", "t0m"), ("alice", "ali\u03f2e")),
     ],
 )
 def test_names_look_alike(added: str, name: str) -> None:
@@ -34,7 +41,14 @@ def test_names_look_alike(added: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("added", "name"),
     [
-        *(("alice", "bob"), ("alice", "al\u00edce"), ("bot1", "bot2"), ("bot1", "boti"), ("TIM", "tlm")),
+        *(
+            ("alice", "bob"),
+            ("alice", "al\u00edce"),
+            ("bot1", "bot2"),
+            ("bot1", "boti"),
+            ("TIM", "tlm"),
+            ("tom", "Tim"),
+        ),
         *(("a b", "ab"), ("alice", "alice2"), ("alice", "")),
     ],
 )

@@ -1,6 +1,7 @@
 """The options of the command, read without running it."""
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -415,6 +416,7 @@ WITH_PASSWORD = [
     "postgresql://:sesame@/games",
     "postgres://ann@host/games?password=sesame",
     "postgresql+psycopg://host/games?user=ann&sslpassword=sesame",
+    "postgresql://ann@host/games?%70assword=sesame",
 ]
 
 
@@ -457,3 +459,22 @@ def test_wrong_database_in_the_environment_is_told_with_the_name_of_the_variable
     with pytest.raises(SystemExit):
         reading.main(["standings"])
     assert "C4GATEWAY_DB: mysql: cannot be used" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("file", ["log-json = true\nbogus = 1", "log-json = true\nnac4 = 'x'"])
+@pytest.mark.parametrize("named", [["--config", "{}"], ["--config={}"], []])
+def test_what_is_wrong_is_said_in_json_where_the_file_asks_for_that(
+    named: list[str],
+    file: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / "c4gateway.toml"
+    path.write_text(file)
+    if not named:
+        monkeypatch.setenv("C4GATEWAY_CONFIG", str(path))
+    for wrong in ([], ["--bogus"]):
+        with pytest.raises(SystemExit):
+            parse([word.format(path) for word in named] + wrong)
+        assert json.loads(capsys.readouterr().err)["level"] == "error"

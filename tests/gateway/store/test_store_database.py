@@ -270,6 +270,11 @@ def test_label_has_no_password() -> None:
     assert label_of("postgres://me:secret@host/games?password=secret") == "postgresql://me:***@host/games"
 
 
+def test_sign_in_a_password_that_ends_it_too_early_is_one_line_without_the_rest() -> None:
+    line = refusal("postgresql://me:sec@ret@host/games")
+    assert line == "an @ in the name or the password of the URL of a database is written %40"
+
+
 def test_commit_is_on_disk_before_it_returns(tmp_path: Path) -> None:
     database = open_to_write(str(tmp_path / "games.db"))
     with database.writing() as connection:
