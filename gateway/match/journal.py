@@ -5,8 +5,6 @@ it; what `sync` was called for stays through a power cut, too. A line that was c
 full disk, is no game: it is cut away. While a match writes to the file no other one can.
 """
 
-import errno
-import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -14,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from gateway.disk import is_locked, sync_folder, write_all
 from gateway.game.text import json_text
 from gateway.store.formats import jsonl
 from gateway.store.records import GameRecord
@@ -51,9 +50,9 @@ class Journal:
         number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o666)
         try:
             _lock(number, path)
-            _write(number, json_text({_MARK: _VERSION, **settings}) + "\n")
+            write_all(number, f"{json_text({_MARK: _VERSION, **settings})}\n".encode())
             os.fsync(number)
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
         except BaseException:
             path.unlink()  # it is of no match, and would keep the next one from its place
             os.close(number)
@@ -89,7 +88,8 @@ class Journal:
         """Write a game. Raises OSError; then the file may have a part of it, which is cut away later."""
         about = {"pairing": played.pairing, "number": played.number, "opening": played.opening}
         self._is_ahead = True
-        _write(self._number, json_text({**about, "game": jsonl.as_object(played.record)}) + "\n")
+        line = json_text({**about, "game": jsonl.as_object(played.record)})
+        write_all(self._number, f"{line}\n".encode())
 
     def sync(self) -> None:
         """Wait, for milliseconds, until what was written is on the disk. Raises OSError."""
@@ -111,28 +111,8 @@ class Journal:
 
 
 def _lock(number: int, path: Path) -> None:
-    try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise OSError(f"another match writes to {path}") from None
-
-
-def _write(number: int, line: str) -> None:
-    data = line.encode()
-    while data:
-        data = data[os.write(number, data) :]
-
-
-def _sync_folder(path: Path) -> None:
-    """Wait until the names in a folder are on the disk, where the file system can do that for a folder."""
-    number = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(number)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # as some that are shared over a network say
-            raise
-    finally:
-        os.close(number)
+    if not is_locked(number):
+        raise OSError(f"another match writes to {path}")
 
 
 def _cut(number: int) -> None:

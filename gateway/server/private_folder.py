@@ -4,13 +4,14 @@ Knows files. The rules it keeps: only this user can enter it, and it goes at the
 it stays, and goes at the next start: a living process holds its folder's lock.
 """
 
-import fcntl
 import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
+
+from gateway.disk import is_locked
 
 PREFIX = "c4gateway-workers-"
 
@@ -44,7 +45,8 @@ def _locked(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder. Raises OSError if another process does."""
     number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not is_locked(number):
+            raise BlockingIOError(f"another process holds {folder}")
         yield
     finally:
         os.close(number)

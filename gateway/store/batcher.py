@@ -29,7 +29,7 @@ from gateway.store.clearing import Request
 from gateway.store.errors import StoreError
 from gateway.store.open_games import PASSING, Journal, OpenGames
 from gateway.store.outage import Count, Outage, log_unstored
-from gateway.store.records import Cleared, Enclosure, GameRecord
+from gateway.store.records import Cleared, Enclosure, GameRecord, TakenUp
 from gateway.throttle import Throttle
 
 logger = logging.getLogger("gateway.store")
@@ -45,24 +45,6 @@ class Batch(NamedTuple):
 
     games: Sequence[GameRecord] = ()
     evidence: Sequence[Enclosure] = ()
-
-
-class TakenUp(NamedTuple):
-    """What came of some games of a journal whose writer is gone."""
-
-    more: bool
-    """Whether there may be more."""
-    seen: int = 0
-    """How many are stored, those among them that were stored before, too."""
-    new: int = 0
-    replaced: int = 0
-    """How many were stored in place of a game that had no result, because this server was lost."""
-    differing: Sequence[str] = ()
-    """About games that have a result in the database, and none here."""
-    refused: Sequence[tuple[int, str]] = ()
-    """Lines that were not stored, and why."""
-    said: str | None = None
-    """Where these are; where none were refused, why the journal cannot be read."""
 
 
 class Store(Protocol):
@@ -148,7 +130,7 @@ class Batcher:
         self._tidy_at = self._look_at = trio.current_time()
         self._looked_for: Request | None = None
         """A request before which all of the journal was let go of, to be stored."""
-        self._taken_up = TakenUp(more=False)
+        self._taken_up = TakenUp()
         """What came of journals since the last look that found none."""
         self._outage = Outage(pace.remind)
         self._mistakes = Throttle(pace.remind)
@@ -342,16 +324,20 @@ class Batcher:
             self._outage.over(found.seen, self.open.waiting, now)
         self.open.taken_up(found.seen, more=found.more)
         log_taken_up(found)
-        before = self._taken_up
-        sums = (before.seen + found.seen, before.new + found.new, before.replaced + found.replaced)
-        self._taken_up = TakenUp(found.more, *sums)
+        sums = self._taken_up
+        sums.seen += found.seen
+        sums.new += found.new
+        sums.replaced += found.replaced
         if not found.more:
             self._look_at = now + self._pace.look
-            if self._taken_up.seen:
-                about = {"event": "journal_taken_up", "games": sums[0], "new": sums[1], "replaced": sums[2]}
-                text = "%d results of a journal are in the database, %d of them only now, %d replaced"
-                logger.warning(text, *sums, extra=about)
-                self._taken_up = TakenUp(more=False)
+            if sums.seen:
+                counts = {"games": sums.seen, "new": sums.new, "replaced": sums.replaced}
+                text = (
+                    "%d results of the journal are in the database: %d are new, %d replaced a game without a"
+                    " result"
+                )
+                logger.warning(text, *counts.values(), extra={"event": "journal_taken_up", **counts})
+                self._taken_up = TakenUp()
 
     def _rest_after(self, spent: float) -> float:
         return min(spent / self._pace.share - spent, self._pace.rest)

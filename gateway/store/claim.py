@@ -7,7 +7,6 @@ Knows the locks that say so; commands beside a server take none. The rules it ke
   that was lost is taken anew, and play and results never wait for that.
 """
 
-import fcntl
 import os
 import select
 import sys
@@ -19,6 +18,7 @@ from typing import Any
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from gateway.disk import is_locked
 from gateway.store.database import Place, is_url, label_of, open_again
 from gateway.store.errors import StoreError
 
@@ -55,14 +55,20 @@ class Claim:
                 if time.monotonic() > until:
                     raise StoreError(self._refusal())
                 time.sleep(_PERIOD)
-        except (SQLAlchemyError, OSError):  # whoever opens the database says what is wrong
+        except SQLAlchemyError:  # whoever opens the database says what is wrong
             self.close()
+        except OSError:  # likewise
+            pass
 
     def keep(self) -> None:
         """Have the lock anew if it was lost and nobody else has it now."""
+        if not is_url(self._where):
+            with suppress(OSError):
+                self._taken_here()
+            return
         if self._connection is not None and _has_ended(self._connection):
             self.close()
-        if self._file is None and self._connection is None:
+        if self._connection is None:
             with suppress(StoreError):
                 self.take(0.0)
 
@@ -80,19 +86,11 @@ class Claim:
         return self._taken_there() if is_url(self._where) else self._taken_here()
 
     def _taken_here(self) -> bool:
-        if self._file is not None or sys.platform != "linux":  # elsewhere SQLite's own locks may be the same
+        if sys.platform != "linux":  # elsewhere SQLite's own locks may be the same
             return True
-        file = os.open(Path(self._where), os.O_RDONLY)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(file)
-            return False
-        except OSError:
-            os.close(file)
-            raise
-        self._file = file
-        return True
+        if self._file is None:
+            self._file = os.open(Path(self._where), os.O_RDONLY)
+        return is_locked(self._file)  # and open, even if it is not: see `close`
 
     def _taken_there(self) -> bool:
         if self._connection is None:

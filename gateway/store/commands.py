@@ -17,9 +17,9 @@ from gateway.store.errors import StoreError
 from gateway.store.evidence import Exchange
 from gateway.store.formats import jsonl, pgn, sheet
 from gateway.store.games import Filter
-from gateway.store.merging import Came, store_lines
+from gateway.store.merging import store_lines
 from gateway.store.outcomes import outcome
-from gateway.store.records import GameRecord, Participant, moment
+from gateway.store.records import GameRecord, Participant, TakenUp, moment
 from gateway.store.statistics import Score, Standing
 from gateway.store.totals import Totals
 
@@ -131,13 +131,14 @@ def add(database: Database, lines: Iterable[bytes]) -> Iterator[str]:
     A game that is stored already is passed over. Raises RefusedError, at the end, where some lines could not
     be stored. Keeps all writers waiting meanwhile, as `recount` does.
     """
-    numbered, came = enumerate(lines, 1), Came()
+    numbered, came = enumerate(lines, 1), TakenUp()
     with database.writing() as connection:
         while batch := list(islice(numbered, _AT_ONCE)):
             store_lines(connection, batch, came)
     replaced = f", {came.replaced} of them in place of one without a result" if came.replaced else ""
     new = came.new + came.replaced
     yield f"{_plural(new, 'game')} imported{replaced}, {came.seen - new} stored already\n"
+    yield from (f"{text}\n" for text in came.differing)
     if came.refused:
         raise RefusedError(came.refused)
 

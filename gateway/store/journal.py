@@ -10,12 +10,13 @@ The rules it keeps:
 
 import fcntl
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import TypeAlias
+from typing import BinaryIO, TypeAlias
 
+from gateway.disk import is_locked, sync_folder, write_all
 from gateway.store.formats import jsonl
 from gateway.store.records import GameRecord
 
@@ -46,15 +47,13 @@ class Journal:
 
     def append(self, records: Iterable[GameRecord]) -> None:
         """Have games on disk. Raises OSError; then perhaps some of them are, and the next file follows."""
-        data = memoryview("".join(jsonl.write(records)).encode())
+        data = "".join(jsonl.write(records)).encode()
         if not data:
             return
         if self._file is None:
             self._file = self._created()
         try:
-            left = data
-            while left:
-                left = left[os.write(self._file, left) :]
+            write_all(self._file, data)
             os.fsync(self._file)
         except OSError:
             self._abandon(self._file)
@@ -76,15 +75,17 @@ class Journal:
         make_folder(self._folder)
         for number in count(1):
             path = self._folder / f"{self._name}-{number}{SUFFIX}"
+            if _refused(path).exists():  # which another file of this name would take the place of
+                continue
             try:
                 file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, PRIVATE)
             except FileExistsError:
                 continue
             self._path, self._end = path, 0
             try:
-                if _is_locked(file):
+                if is_locked(file) and os.fstat(file).st_nlink:
                     os.fchmod(file, mode)
-                    _sync(self._folder)
+                    sync_folder(self._folder)
                     return file
             except OSError:
                 self._abandon(file)
@@ -106,9 +107,9 @@ class Journal:
 class Left:
     """A file whose writer is gone, locked, and what of it is still to be stored."""
 
-    def __init__(self, path: Path, file: int) -> None:
+    def __init__(self, path: Path, lines: BinaryIO) -> None:
         self.path = path
-        self._lines = os.fdopen(file, "rb")
+        self._lines = lines
         self._number = 0
         self._portion: list[Line] = []
         self._is_refused = False
@@ -134,33 +135,56 @@ class Left:
             self.path.rename(self.kept_as)
         else:
             self.path.unlink()
-        _sync(self.path.parent)
+        sync_folder(self.path.parent)
 
     @property
     def kept_as(self) -> Path:
         """Where the file is afterwards if it has games that were refused."""
-        return self.path.with_name(self.path.name + REFUSED)
+        return _refused(self.path)
 
     def close(self) -> None:
         """Let go of the file."""
         self._lines.close()
 
 
-def next_left(folder: Path, name: str) -> Left | None:
-    """Return one of the files that begin with `name` and nobody holds, the oldest. Raises OSError."""
-    try:
-        paths = sorted(folder.glob(f"{name}*{SUFFIX}"))
-    except FileNotFoundError:
-        return None
+def next_left(folder: Path, name: str, but: Container[Path] = ()) -> Left | None:
+    """Return one of the files that begin with `name` and nobody holds, the oldest, but none of `but`.
+
+    Raises OSError if there is none but some that cannot be opened.
+    """
+    paths = sorted(folder.glob(f"{name}*{SUFFIX}"), key=lambda path: (len(path.name), path.name))
+    trouble: OSError | None = None
     for path in paths:
-        try:
-            file = os.open(path, os.O_RDONLY)
-        except FileNotFoundError:  # another server has just stored it
+        if path in but:
             continue
-        if _is_locked(file):
-            return Left(path, file)
-        os.close(file)
+        try:
+            if (left := _left(path)) is not None:
+                return left
+        except OSError as error:
+            trouble = error
+    if trouble is not None:
+        raise trouble
     return None
+
+
+def _left(path: Path) -> Left | None:
+    """Return the file if it is there and nobody holds it. Raises OSError."""
+    try:
+        lines = path.open("rb")
+    except FileNotFoundError:  # another server has just stored it
+        return None
+    try:
+        if is_locked(lines.fileno()) and os.fstat(lines.fileno()).st_nlink:
+            return Left(path, lines)
+    except BaseException:
+        lines.close()
+        raise
+    lines.close()
+    return None
+
+
+def _refused(path: Path) -> Path:
+    return path.with_name(path.name + REFUSED)
 
 
 def draw_run(folder: Path, name: str, draw: Callable[[int], int]) -> tuple[int, str | None]:
@@ -182,7 +206,7 @@ def draw_run(folder: Path, name: str, draw: Callable[[int], int]) -> tuple[int, 
         try:
             os.pwrite(file, b"%020d" % run, 0)
             os.fsync(file)
-            _sync(folder)
+            sync_folder(folder)
         except OSError as error:
             return run, f"{folder}: {error.strerror}"
         return run, None
@@ -194,21 +218,4 @@ def make_folder(folder: Path) -> None:
     """Make sure that the folder is there, for good. Raises OSError."""
     if not folder.is_dir():
         folder.mkdir(mode=0o777, exist_ok=True)
-        _sync(folder.parent)
-
-
-def _is_locked(file: int) -> bool:
-    """Lock a file, if nobody else has; return whether it is locked, and has not been removed."""
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return os.fstat(file).st_nlink > 0
-
-
-def _sync(folder: Path) -> None:
-    file = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
+        sync_folder(folder.parent)

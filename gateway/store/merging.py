@@ -5,7 +5,6 @@ that cannot be stored keeps no other from being stored.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
@@ -13,28 +12,13 @@ from gateway.store import storing
 from gateway.store.database import is_passing
 from gateway.store.formats import jsonl
 from gateway.store.journal import Line
-from gateway.store.records import GameRecord
+from gateway.store.records import GameRecord, TakenUp
 
 _LONGEST = 300
 """Characters of an error that are shown: it may quote what the line has."""
 
 
-@dataclass(slots=True)
-class Came:
-    """What came of lines: how many games, and what is to be said of some."""
-
-    seen: int = 0
-    new: int = 0
-    """Games that were not stored before."""
-    replaced: int = 0
-    """Games that had no result, because another server had lost the one that has sent this."""
-    differing: list[str] = field(default_factory=list)
-    """About games that have no result here, and one in the database."""
-    refused: list[tuple[int, str]] = field(default_factory=list)
-    """Numbers of lines that are not stored, or not all of whose games are, and why."""
-
-
-def store_lines(connection: Connection, lines: Sequence[Line], came: Came) -> None:
+def store_lines(connection: Connection, lines: Sequence[Line], came: TakenUp) -> None:
     """Store what can be stored, in the connection's transaction, and add to `came`."""
     numbered = list[tuple[int, GameRecord]]()
     for number, line in lines:
@@ -45,7 +29,7 @@ def store_lines(connection: Connection, lines: Sequence[Line], came: Came) -> No
     _store(connection, numbered, came)
 
 
-def _store(connection: Connection, numbered: Sequence[tuple[int, GameRecord]], came: Came) -> None:
+def _store(connection: Connection, numbered: Sequence[tuple[int, GameRecord]], came: TakenUp) -> None:
     """Store games; find one at fault by halves."""
     if not numbered:
         return

@@ -66,7 +66,10 @@ class OpenGames:
         """The same games, the oldest first; among them may be some that are settled or late."""
         self._written = self._left = 0
         """Games in the file that the journal writes, and in those that it has let go of."""
-        self._is_ready = self._is_appending = False
+        self._is_ready = False
+        self._answered = trio.Event()
+        """Whether no games are on their way to the journal."""
+        self._answered.set()
         self._busy_until = -inf
         self._otherwise: dict[GameId, GameRecord] = {}
         self._came = trio.Event()
@@ -98,7 +101,7 @@ class OpenGames:
         """Whether some are in the file that the journal writes, and no other will soon be."""
         oldest = next((game for game in self._games.values() if not game.is_over), None)
         is_calm = oldest is None or trio.current_time() < oldest.until - self._patience / 2
-        return self._written > 0 and is_calm and not self._is_appending
+        return self._written > 0 and is_calm and self._answered.is_set()
 
     def add(self, record: GameRecord) -> None:
         """Note that a game is over."""
@@ -107,7 +110,7 @@ class OpenGames:
         self._came.set()
 
     def settle(self, game: GameId) -> None:
-        """Note that a game is stored: it is not open any more."""
+        """Tell the players, unless the journal may have another end: that is settled first."""
         found = self._games.get(game)
         if found is not None and found.otherwise is None:
             del self._games[game]
@@ -187,20 +190,20 @@ class OpenGames:
 
     async def _append(self, games: Sequence["_Game"]) -> bool:
         """Append to the journal; return whether it took the games. If not, wait a while."""
-        self._is_appending = True
+        self._answered = trio.Event()
         try:
             await self._journal.append([game.record for game in games])
         except PASSING as error:
-            self._is_appending = False
+            self._answered.set()
             if games:
                 self._outage.failed(error, len(self._games), trio.current_time())
             await trio.sleep(self._retry)
             self._busy_until = trio.current_time()
             return False
         except Exception:
-            self._is_appending = False
+            self._answered.set()
             raise
-        self._is_appending = False
+        self._answered.set()
         self._busy_until = trio.current_time()
         self._written += len(games)
         return True
@@ -214,9 +217,13 @@ class OpenGames:
         except Exception as error:
             if len(games) > 1:
                 half = len(games) // 2
-                return await self._have_journaled(games[:half]) and await self._have_journaled(games[half:])
+                if await self._have_journaled(games[:half]):
+                    return await self._have_journaled(games[half:])
+                self._take_back(games[half:])
+                return False
             about = {"event": "not_storable", "what": "a result", "error": str(error)}
             logger.error("the journal will never take a result: %s", error, extra=about)
+            self._take_back(games)
             log_unstored([games[0].record])
             games[0].is_over = True  # nobody is told of it, unless the database takes it
             return True
@@ -247,7 +254,9 @@ class OpenGames:
                 self.settle(record.game)
 
     async def let_go(self) -> None:
-        """Let what was journaled be taken up: the database takes games again."""
+        """Let what was journaled be taken up, with what is on its way there."""
+        while not self._answered.is_set():
+            await self._answered.wait()
         self._told_late.over()
         self._left, self._written, self._is_ready = self.journaled, 0, False
         await self._journal.close()
@@ -258,7 +267,7 @@ class OpenGames:
 
     async def journal_all(self) -> None:
         """Have all that are open journaled, when nobody runs `watch` any more."""
-        if self._is_appending:  # it was cancelled, and its answer is still to come
+        if not self._answered.is_set():  # it was cancelled, and its answer is still to come
             await self._journal.close()
         games = [game for game in self._games.values() if not game.is_over]
         for start in range(0, len(games), AT_ONCE):

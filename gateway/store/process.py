@@ -19,9 +19,9 @@ from typing import Any
 import trio
 
 from gateway.processes import Child, ended, framed, started
-from gateway.store.batcher import Batch, TakenUp
+from gateway.store.batcher import Batch
 from gateway.store.errors import StoreError
-from gateway.store.records import Cleared, GameRecord
+from gateway.store.records import Cleared, GameRecord, TakenUp
 
 PROGRAM = "gateway.store.worker"
 JOURNALIST = "gateway.store.journalist"
@@ -186,9 +186,7 @@ class StoreProcess(_Process):
 
     async def take_up(self) -> TakenUp:
         """Store some games of a journal that no process writes any more. Raises as `write`."""
-        more, came, said = await self._ask(framed(("take up",)), self._patience)
-        seen, new, replaced, differing, refused = came
-        return TakenUp(more, seen, new, replaced, differing, refused, said)
+        return TakenUp(*await self._ask(framed(("take up",)), self._patience))
 
     async def tidy(self) -> bool:
         """Delete some of the evidence that is too old; return whether there is more. Raises as `write`."""

@@ -134,6 +134,25 @@ class Cleared:
     players: int
 
 
+@dataclass(slots=True)
+class TakenUp:
+    """What came of games that were kept elsewhere for a while: of lines of a journal or an export."""
+
+    more: bool = False
+    """Whether there may be more."""
+    seen: int = 0
+    """How many are stored, those among them that were stored before, too."""
+    new: int = 0
+    replaced: int = 0
+    """How many were stored in place of a game that had no result, because a server had lost this one."""
+    differing: list[str] = field(default_factory=list)
+    """About games that have no result here, and one in the database."""
+    refused: list[tuple[int, str]] = field(default_factory=list)
+    """Numbers of lines that are not stored, or not all of whose games are, and why."""
+    said: str | None = None
+    """Where these lines are; where none were refused, why the journal cannot be read."""
+
+
 def record_of(finished: Finished, epoch: float) -> GameRecord:
     """Return what is stored of a game that the core reports.
 

@@ -13,6 +13,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TypeAlias
 
+from gateway.disk import sync_folder
 from gateway.store.errors import StoreError
 
 APPLICATION_ID = 0x43344757
@@ -139,11 +140,7 @@ def copy(source: Path, target: Path) -> tuple[int, int]:
         raise
     finally:
         os.close(descriptor)
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)  # so that the name, too, outlives a crash of the machine
-    finally:
-        os.close(folder)
+    sync_folder(target.parent)  # so that the name, too, outlives a crash of the machine
     return games, size
 
 

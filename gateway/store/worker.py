@@ -33,8 +33,8 @@ from gateway.store.claim import Claim
 from gateway.store.database import Database, Place, is_passing, open_again, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.journal import Left, draw_run, next_left
-from gateway.store.merging import Came, store_lines
-from gateway.store.records import Cleared, Enclosure, GameRecord
+from gateway.store.merging import store_lines
+from gateway.store.records import Cleared, Enclosure, GameRecord, TakenUp
 
 NICENESS = 10
 """The niceness of this process. On a processor shared with play it still gets about 10 %."""
@@ -67,6 +67,8 @@ class Worker:
         self._journal = journal
         self._left: Left | None = None
         """The file of a journal that is being stored."""
+        self._failed = set[Path]()
+        """Files that could not be read or removed, since all others were stored."""
 
     def write(self, games: Sequence[GameRecord], evidence: Sequence[Enclosure] = ()) -> Sequence[GameRecord]:
         """Store games, and the evidence of these and earlier ones; what is stored already stays as it is.
@@ -90,32 +92,35 @@ class Worker:
         with _understood(), self.database.writing() as connection:
             return storing.prune(connection, before) > 0
 
-    def take_up(self) -> tuple[bool, Came, str | None]:
-        """Store some games of a journal whose writer is gone.
-
-        Return whether there may be more, what came of them, and what is to be said of the file. Raises
-        StoreError if it should be tried again later.
-        """
-        came = Came()
+    def take_up(self) -> TakenUp:
+        """Store some games of a journal whose writer is gone. Raises as `tidy`."""
         if self._journal is None:
-            return False, came, None
+            return TakenUp()
         folder, name = self._journal
         try:
-            self._left = left = self._left or next_left(Path(folder), name)
+            self._left = left = self._left or next_left(Path(folder), name, self._failed)
             if left is None:
-                return False, came, None
+                self._failed.clear()
+                return TakenUp()
             lines = left.portion()
             if not lines:
                 left.remove()
                 self._let_go()
-                return True, came, None
-        except OSError as error:  # no fault of the database's
+                return TakenUp(more=True)
+        except OSError as error:  # no fault of the database's; other files are stored all the same
+            if self._left is None:
+                self._failed.clear()
+                return TakenUp(said=f"{error.filename or folder}: {error.strerror}")
+            path = self._left.path
+            self._failed.add(path)
             self._let_go()
-            return False, came, f"{error.filename or folder}: {error.strerror}"
+            return TakenUp(more=True, said=f"{path}: {error.strerror}")
+        came = TakenUp(more=True)
         with _understood(), self.database.writing() as connection:
             store_lines(connection, lines, came)
         left.done(refused=bool(came.refused))
-        return True, came, str(left.kept_as) if came.refused else None
+        came.said = str(left.kept_as) if came.refused else None
+        return came
 
     def _let_go(self) -> None:
         if self._left is not None:
@@ -190,8 +195,7 @@ def answer_to(question: Sequence[Any], worker: Worker) -> tuple[str, object]:
             case ["tidy"]:
                 return "done", worker.tidy()
             case ["take up"]:
-                more, came, said = worker.take_up()
-                return "done", (more, astuple(came), said)
+                return "done", astuple(worker.take_up())
             case ["clear"]:
                 removed = worker.clear()
                 return "done", (removed.games, removed.players)

@@ -28,7 +28,7 @@ from conformance.targets import Address
 IN_ONE_PROCESS = """
 import os, trio
 from gateway.store import open_games, process
-from gateway.store.batcher import TakenUp
+from gateway.store.records import TakenUp
 from gateway.store.database import open_to_write
 from gateway.store.worker import Worker
 class Local:
@@ -38,7 +38,7 @@ class Local:
     async def write(self, batch):
         return self.worker.write(*batch)
     async def take_up(self):
-        return TakenUp(more=False)
+        return TakenUp()
     async def tidy(self):
         return False
     async def open(self, begun):

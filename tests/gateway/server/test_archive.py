@@ -13,12 +13,13 @@ from gateway.game.ids import RUNS
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, Player
 from gateway.server import archive
-from gateway.store.batcher import SHARED, Batcher, Pace, Store, TakenUp
+from gateway.store.batcher import SHARED, Batcher, Pace, Store
 from gateway.store.database import open_to_read
 from gateway.store.games import Filter
 from gateway.store.open_games import Journal
 from gateway.store.process import Opened
 from gateway.store.reader import Reader
+from gateway.store.records import TakenUp
 
 CLIENT = Manners(Illegal.RETRY, Afterwards.STAND_BY)
 STARTED = 1_700_000_000.0
@@ -95,7 +96,7 @@ async def test_servers_that_share_a_database_leave_each_other_time(
         async def close(self) -> None: ...
 
         async def take_up(self) -> TakenUp:
-            return TakenUp(more=False)
+            return TakenUp()
 
         async def tidy(self) -> bool:
             return False

@@ -17,11 +17,11 @@ from trio.testing import MockClock
 
 from gateway.portion import EACH
 from gateway.store import open_games
-from gateway.store.batcher import SHARED, Batch, Batcher, Bounds, Pace, TakenUp
+from gateway.store.batcher import SHARED, Batch, Batcher, Bounds, Pace
 from gateway.store.clearing import Request
 from gateway.store.errors import StoreError
 from gateway.store.formats.jsonl import from_object
-from gateway.store.records import Cleared, GameRecord
+from gateway.store.records import Cleared, GameRecord, TakenUp
 
 
 class FakeStore:
@@ -59,7 +59,7 @@ class FakeStore:
         self.looks += 1
         if self.away is not None:
             raise self.away
-        return self.left.pop(0) if self.left else TakenUp(more=False)
+        return self.left.pop(0) if self.left else TakenUp()
 
     async def tidy(self) -> bool:
         await trio.lowlevel.checkpoint()
@@ -589,7 +589,7 @@ async def test_what_other_runs_have_left_is_stored_at_the_start_and_looked_for_n
     async with batcher_to(store, pace=Pace(look=10.0)):
         await trio.sleep(1)
         assert messages(caplog) == [
-            "203 results of a journal are in the database, 8 of them only now, 1 replaced"
+            "203 results of the journal are in the database: 8 are new, 1 replaced a game without a result"
         ]
         caplog.clear()
         looks = store.looks
@@ -670,6 +670,26 @@ async def test_results_are_cleared_with_those_that_the_journal_has(autojump_cloc
         assert (store.left, store.looks > looks + 1, batcher.open.journaled) == ([], True, 0)
 
 
+async def test_results_are_cleared_with_one_that_is_on_its_way_to_the_journal(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    store, journal = FakeStore(), FakeJournal()
+    store.hold()
+    journal.hold()
+    async with batcher_to(store, journal=journal) as batcher:
+        put(batcher, 1)
+        await journal.reached.wait()
+        request = batcher.clear()
+        closed = journal.times_closed
+        store.let_go.set()
+        await trio.sleep(1)
+        assert journal.times_closed == closed
+        store.left = [TakenUp(True, 1)]
+        journal.let_go.set()
+        await request.result()
+        assert (journal.times_closed, store.left, batcher.open.journaled) == (closed + 1, [], 0)
+
+
 @pytest.mark.parametrize("is_taken", [True, False])
 async def test_shared_game_ends_as_the_journal_has_it_where_it_is_on_its_way_there(
     autojump_clock: trio.abc.Clock, is_taken: bool
@@ -690,6 +710,27 @@ async def test_shared_game_ends_as_the_journal_has_it_where_it_is_on_its_way_the
         await stored(batcher.open, "1")
         assert (batcher.open.take_otherwise("1") is None) is is_taken
         journal.trouble = refusing(None)
+
+
+async def test_shared_games_end_as_they_are_stored_although_the_journal_was_to_have_them_by_halves(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    troubles = [ValueError("unmarshallable"), OSError("disk is full")]
+
+    def trouble(_: Sequence[GameRecord]) -> None:
+        if troubles:
+            raise troubles.pop(0)
+
+    store = FakeStore()
+    store.is_otherwise = True
+    store.hold()
+    async with batcher_to(store, journal=FakeJournal(trouble)) as batcher:
+        put(batcher, 1, 2)
+        await trio.sleep(2.1)
+        store.let_go.set()
+        for number in ("1", "2"):
+            await stored(batcher.open, number)
+            assert batcher.open.take_otherwise(number) is not None
 
 
 async def test_game_that_the_journal_will_never_take_keeps_no_other_and_is_not_told(

@@ -274,7 +274,8 @@ def test_result_that_was_told_takes_the_place_of_none_because_the_node_was_lost(
     ]
     assert list(commands.add(database, [line])) == ["0 games imported, 1 stored already\n"]
     assert list(commands.add(database, [jsonl_line(lost).encode()])) == [
-        "0 games imported, 1 stored already\n"
+        "0 games imported, 1 stored already\n",
+        "game 2 has an end in the database, and none here\n",
     ]
     with database.reading() as connection:
         stored, kept, counted = games_and_totals(connection)

@@ -15,12 +15,12 @@ from store_world import KINDS, child_environment
 
 from gateway.game.ids import game_ids
 from gateway.store import storing
-from gateway.store.batcher import Batch, Batcher, Bounds, Pace, TakenUp
+from gateway.store.batcher import Batch, Batcher, Bounds, Pace
 from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.evidence import Line, recorded
 from gateway.store.games import evidence_of
-from gateway.store.records import Cleared, Enclosure, GameRecord
+from gateway.store.records import Cleared, Enclosure, GameRecord, TakenUp
 from gateway.store.schema import games
 from gateway.store.worker import Worker
 
@@ -43,7 +43,7 @@ class Local:
 
     async def take_up(self) -> TakenUp:
         await trio.lowlevel.checkpoint()
-        return TakenUp(more=False)
+        return TakenUp()
 
     async def tidy(self) -> bool:
         await trio.lowlevel.checkpoint()
@@ -221,7 +221,7 @@ FULL_DISK = """
 import resource, signal, sys
 from game_records import game
 from gateway.store import storing
-from gateway.store.batcher import Batch, Batcher, Bounds, Pace, TakenUp
+from gateway.store.batcher import Batch, Batcher, Bounds, Pace
 from gateway.store.database import open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.worker import Worker

@@ -4,9 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from errno import EINVAL
 from pathlib import Path
+from stat import S_ISDIR
 
 import pytest
 from game_records import game
@@ -79,6 +81,18 @@ def test_file_is_nobody_elses_while_its_writer_lives(tmp_path: Path) -> None:
     assert next_left(tmp_path / "none", "run") is None
 
 
+def test_games_are_on_disk_where_a_file_system_cannot_sync_a_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def of_no_folder(file: int, real: Callable[[int], None] = os.fsync) -> None:
+        if S_ISDIR(os.fstat(file).st_mode):
+            raise OSError(EINVAL, "not for folders")
+        real(file)
+
+    monkeypatch.setattr(os, "fsync", of_no_folder)
+    assert lines(left(tmp_path / "j", "run", 1)) == [1]
+
+
 FULL_DISK = """
 import resource, sys
 from pathlib import Path
@@ -148,10 +162,10 @@ def test_what_a_killed_server_has_left_is_stored_once_and_the_file_goes(
     worker.write(records(2, 7))
     sums = []
     while path.exists():
-        _, found, _ = worker.take_up()
+        found = worker.take_up()
         sums.append((found.seen, found.new))
     assert sums == [(PORTION, PORTION - 2), (PORTION, PORTION), (49, 49), (0, 0)]
-    assert not worker.take_up()[0]
+    assert not worker.take_up().more
     assert sorted(series(database)) == numbers
     assert list(tmp_path.glob("base-*")) == []
 
@@ -164,9 +178,9 @@ def test_take_up_that_fails_is_gone_on_with(database: Database, tmp_path: Path, 
         worker.take_up()
     other.close()
     worker.database.reconnect()
-    assert worker.take_up()[1].new == 2
-    assert worker.take_up()[0]
-    assert not worker.take_up()[0]
+    assert worker.take_up().new == 2
+    assert worker.take_up().more
+    assert not worker.take_up().more
     assert series(database) == [1, 2]
 
 
@@ -177,11 +191,11 @@ def test_line_that_is_refused_stays_in_a_file_that_is_not_tried_again(
     with path.open("ab") as file:
         file.write(b"alice beats bob\n" + "".join(jsonl.write(records(3))).encode())
     worker = Worker(database, journal=(str(tmp_path / "j"), "base"))
-    more, came, said = worker.take_up()
+    came = worker.take_up()
     kept = tmp_path / "j" / "base-run-1.jsonl.refused"
-    assert (more, came.new, said) == (True, 2, str(kept))
+    assert (came.more, came.new, came.said) == (True, 2, str(kept))
     assert [number for number, _ in came.refused] == [2]
-    while worker.take_up()[0]:
+    while worker.take_up().more:
         pass
     assert (series(database), list(kept.parent.iterdir())) == ([1, 3], [kept])
 
@@ -190,10 +204,55 @@ def test_file_that_cannot_be_read_is_said_and_is_no_fault_of_the_database(
     database: Database, tmp_path: Path
 ) -> None:
     (tmp_path / "base-run-1.jsonl").mkdir()
-    more, _, said = Worker(database, journal=(str(tmp_path), "base")).take_up()
-    assert not more
-    assert said is not None
-    assert "Is a directory" in said
+    came = Worker(database, journal=(str(tmp_path), "base")).take_up()
+    assert not came.more
+    assert came.said is not None
+    assert "Is a directory" in came.said
+
+
+def test_file_that_cannot_be_read_keeps_no_other_from_being_stored(
+    database: Database, tmp_path: Path
+) -> None:
+    (tmp_path / "base-run-1.jsonl").mkdir()
+    (tmp_path / "base-run-2.jsonl").write_bytes("".join(jsonl.write(records(1))).encode())
+    (tmp_path / "base-run-2.jsonl.refused").mkdir()  # for the file cannot be renamed to that
+    with (tmp_path / "base-run-2.jsonl").open("ab") as file:
+        file.write(b"alice beats bob\n")
+    left(tmp_path, "base-run", 3)
+    worker = Worker(database, journal=(str(tmp_path), "base"))
+    for _ in range(2):
+        said = []
+        while (came := worker.take_up()).more:
+            said.append(came.said)
+        assert series(database) == [1, 3]
+        assert "Is a directory" in said[1]
+        assert "Is a directory" in str(came.said)
+
+
+def test_oldest_file_is_the_first(tmp_path: Path) -> None:
+    for number in (10, 9):
+        (tmp_path / f"run-{number}.jsonl").touch()
+    found = next_left(tmp_path, "run")
+    assert found is not None
+    assert found.path.name == "run-9.jsonl"
+    found.close()
+
+
+def test_refused_lines_of_two_files_of_a_run_are_both_kept(database: Database, tmp_path: Path) -> None:
+    worker = Worker(database, journal=(str(tmp_path), "base"))
+    for number in (1, 2):
+        path = tmp_path / f"base-run-{number}.jsonl"
+        journal = Journal(tmp_path, "base-run")
+        journal.append(records(number))
+        journal.close()
+        with path.open("ab") as file:
+            file.write(b"alice beats bob\n")
+        while worker.take_up().more:
+            pass
+    assert {path.name: path.read_bytes().count(b"\n") for path in tmp_path.glob("base*")} == {
+        "base-run-1.jsonl.refused": 2,
+        "base-run-2.jsonl.refused": 2,
+    }
 
 
 # The process.
@@ -286,7 +345,7 @@ def test_journals_of_other_databases_are_left_alone(where: str, tmp_path: Path) 
     left(tmp_path, f"{name}-00000", 1)
     other = left(tmp_path, "zzzzz-00000", 2)
     worker = Worker(database, journal=(str(tmp_path), name))
-    while worker.take_up()[0]:
+    while worker.take_up().more:
         pass
     assert (series(database), other.exists()) == ([1], True)
     database.close()
