@@ -124,7 +124,7 @@ class Batcher:
         self.open = OpenGames(journal, self._bounds.patience, pace.retry, pace.remind)
         self.commits = Histogram()
         """How long batches took to be stored, those that failed left out."""
-        self.errors = Counter(passing=0, refused=0, tidying=0)
+        self.errors = Counter(passing=0, refused=0, tidying=0, journal=0)
         """How often a write failed and was tried again, something was refused for good, tidying up failed."""
         self._came, self._ended = trio.Event(), trio.Event()
         self._tidy_at = self._look_at = trio.current_time()
@@ -324,6 +324,7 @@ class Batcher:
             self._outage.over(found.seen, self.open.waiting, now)
         self.open.taken_up(found.seen, more=found.more)
         log_taken_up(found)
+        self.errors["journal"] += found.said is not None and not found.refused
         sums = self._taken_up
         sums.seen += found.seen
         sums.new += found.new

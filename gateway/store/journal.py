@@ -8,8 +8,10 @@ The rules it keeps:
 - A file goes only when all of its games are stored; what is refused stays in a file of another name.
 """
 
+import errno
 import fcntl
 import os
+import stat
 from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import suppress
 from itertools import count
@@ -25,6 +27,8 @@ REFUSED = ".refused"
 """What comes behind the name of a file with games that the database did not take."""
 PORTION = 200
 """Games that are stored at once, so that others who wait for the database wait for some 50 ms."""
+_MOST_RUNS = 1 << 48
+"""More than there can have been, and less than a database can hold."""
 PRIVATE = 0o600
 """The mode of a file beside which there is no database whose mode it could have."""
 
@@ -170,16 +174,18 @@ def next_left(folder: Path, name: str, but: Container[Path] = ()) -> Left | None
 def _left(path: Path) -> Left | None:
     """Return the file if it is there and nobody holds it. Raises OSError."""
     try:
-        lines = path.open("rb")
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:  # another server has just stored it
         return None
     try:
-        if is_locked(lines.fileno()) and os.fstat(lines.fileno()).st_nlink:
-            return Left(path, lines)
+        if not stat.S_ISREG(os.fstat(file).st_mode):  # to read a pipe could take for ever
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        if is_locked(file) and os.fstat(file).st_nlink:
+            return Left(path, os.fdopen(file, "rb"))
     except BaseException:
-        lines.close()
+        os.close(file)
         raise
-    lines.close()
+    os.close(file)
     return None
 
 
@@ -202,7 +208,8 @@ def draw_run(folder: Path, name: str, draw: Callable[[int], int]) -> tuple[int, 
         with suppress(OSError):  # two servers that start at once may note the lower number of two
             fcntl.flock(file, fcntl.LOCK_EX)
         noted = os.pread(file, 20, 0)
-        run = draw(int(noted) if noted.isdigit() else -1)
+        latest = int(noted) if noted.isdigit() else -1
+        run = draw(latest if latest < _MOST_RUNS else -1)  # a larger one is damage
         try:
             os.pwrite(file, b"%020d" % run, 0)
             os.fsync(file)

@@ -174,7 +174,8 @@ def _opened(orders: Sequence[Any], claim: Claim) -> tuple[Database, object, tupl
             claim.take()  # the file may be new
             place = database.place
             name = run_sign(database.lineage())
-            folder = os.path.abspath(folder or (ELSEWHERE if place.file is None else place.where + BESIDE))
+            beside = ELSEWHERE if place.file is None else os.path.realpath(place.where) + BESIDE
+            folder = os.path.abspath(folder or beside)  # the same by whatever path the database is reached
             run, trouble = draw_run(Path(folder), name, database.next_run)
             opened = (database.label, place.where, place.file, run % RUNS, (folder, name), trouble)
             return database, opened, (folder, name)

@@ -765,7 +765,7 @@ async def test_store_that_fails_is_tried_again_until_it_is_back(
         await stored(batcher.open, "1")
         assert trio.current_time() - start == pytest.approx(1.5)
     first, last = caplog.records
-    assert batcher.errors == {"passing": 3, "refused": 0, "tidying": 0}
+    assert batcher.errors == {"passing": 3, "refused": 0, "tidying": 0, "journal": 0}
     assert store.batches == [([1, 2], [1])]
     assert (first.levelno, last.levelno) == (logging.ERROR, logging.WARNING)
     assert "2 results wait: database is locked" in first.getMessage()

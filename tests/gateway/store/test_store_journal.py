@@ -142,6 +142,8 @@ def test_highest_run_is_remembered_beside_a_database_that_forgets_it(tmp_path: P
     assert draw_run(folder, "other", lambda past: past) == (-1, None)
     (folder / "base.run").write_text("torn")
     assert draw_run(folder, "base", lambda past: past) == (-1, None)
+    (folder / "base.run").write_text("9" * 20)
+    assert draw_run(folder, "base", lambda past: past) == (-1, None)
     file = tmp_path / "file"
     file.touch()
     run, trouble = draw_run(file, "base", lambda past: past)
@@ -207,7 +209,7 @@ def test_file_that_cannot_be_read_is_said_and_is_no_fault_of_the_database(
     came = Worker(database, journal=(str(tmp_path), "base")).take_up()
     assert not came.more
     assert came.said is not None
-    assert "Is a directory" in came.said
+    assert "not a regular file" in came.said
 
 
 def test_file_that_cannot_be_read_keeps_no_other_from_being_stored(
@@ -225,8 +227,14 @@ def test_file_that_cannot_be_read_keeps_no_other_from_being_stored(
         while (came := worker.take_up()).more:
             said.append(came.said)
         assert series(database) == [1, 3]
-        assert "Is a directory" in said[1]
-        assert "Is a directory" in str(came.said)
+        assert "not a regular file" in said[1]
+        assert "not a regular file" in str(came.said)
+
+
+def test_pipe_among_the_files_is_read_for_no_moment(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "run-1.jsonl")
+    with pytest.raises(OSError, match="not a regular file"):
+        next_left(tmp_path, "run")
 
 
 def test_oldest_file_is_the_first(tmp_path: Path) -> None:

@@ -339,6 +339,19 @@ def test_process_gives_way_unless_servers_of_other_machines_may_wait_for_it(
     assert given == [niceness]
 
 
+def test_folder_of_the_journal_is_the_same_by_whatever_path_the_database_is_reached(tmp_path: Path) -> None:
+    (tmp_path / "other.db").symlink_to(tmp_path / "games.db")
+    folders = set()
+    for name in ("games.db", "other.db"):
+        ours, theirs = socket.socketpair()
+        with ours:
+            ours.sendall(framed(("open", None, str(tmp_path / name), None, False)))
+            ours.shutdown(socket.SHUT_WR)
+            worker.serve(theirs)
+            folders.add(marshal.loads(ours.recv(65536)[4:])[1][4])
+    assert len(folders) == 1
+
+
 @pytest.mark.parametrize("missing", [1, 10])
 def test_half_a_message_is_the_end_and_what_came_before_is_stored(database: Database, missing: int) -> None:
     said = messages(database, question(1), question(2))[:-missing]
