@@ -227,7 +227,7 @@ def test_file_that_cannot_be_read_keeps_no_other_from_being_stored(
         while (came := worker.take_up()).more:
             said.append(came.said)
         assert series(database) == [1, 3]
-        assert "not a regular file" in said[1]
+        assert "Is a directory" in said[1]
         assert "not a regular file" in str(came.said)
 
 
