@@ -156,7 +156,8 @@ class Accounts:
             if like is None and not self._registered_only:
                 return None
             objection = Objection.NOT_REGISTERED if like is None else Objection.TOKEN_WRONG
-            return Denial(objection, self._pauses.wrong(origin, "", now), like)
+            key = "" if like is None else folded(like)
+            return Denial(objection, self._pauses.wrong(origin, key, now), like)
         if token is not None and is_right(token, digest):
             self._pauses.right(origin, key)
             return None

@@ -90,6 +90,13 @@ def test_name_of_other_letters_that_looks_like_a_protected_one_is_nobodys(file: 
         assert denial.like in ("Ann", "bob x")
 
 
+def test_look_alikes_of_a_name_wait_for_longer_each_time_and_those_of_others_do_not(file: Path) -> None:
+    accounts = Accounts(str(file))
+    names = ("\u0430nn", "A\u0578n", "b\u043eb x")
+    denials = [accounts.denial(name, None, HERE, 0.0) for name in names]
+    assert [each and each.pause for each in denials] == [FIRST_PAUSE, 2 * FIRST_PAUSE, FIRST_PAUSE]
+
+
 def test_protected_name_that_looks_like_another_one_is_its_players(file: Path) -> None:
     write(file, Account("bot1", digest_of(TOKEN)), Account("botl", digest_of(OTHER)))
     accounts = Accounts(str(file))
