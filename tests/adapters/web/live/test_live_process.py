@@ -125,7 +125,7 @@ def test_player_has_a_page_from_when_it_waits(running: Served) -> None:
     ):
         read_to("snapshot")
         waiter.sendall(b"NAME waiter\nJOIN x\n")
-        while not browser.counts["waiting"]:
+        while all(each["name"] != "waiter" for each in browser.counts["lobby"]):
             read_to("counts")
         page = httpx.get(address, timeout=PATIENCE)
     assert page.status_code == 200
