@@ -8,7 +8,7 @@ An id never changes, and no two games of one database have the same. A game that
 ids has its number there, in decimal digits.
 
 A database that was restored from a backup may give the number of a run a second time. So the games of a run
-are numbered from `first_game` on, which is beyond all that an earlier run of that number can have got to.
+are numbered from `first_game` on: beyond all of an earlier run of that number, unless the clock was set back.
 """
 
 import re
