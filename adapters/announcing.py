@@ -6,10 +6,11 @@ Knows how the list of the dialects says that each is tried.
 from collections.abc import Sequence
 
 from adapters.front_ends import DIALECTS
+from gateway.server.json_stderr import json_line
 from gateway.server.logs import log_start
 from gateway.server.notifying import READY, notify
 from gateway.server.options import PAGE
-from gateway.server.streams import json_line, write
+from gateway.server.streams import write
 
 METRICS = "metrics"
 """The name of the port for metrics."""

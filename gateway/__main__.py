@@ -76,7 +76,16 @@ def _serve(options: "Options", given: Sequence[str]) -> int:
     """Run the server, or several of them; return the exit status."""
     from gateway.server import streams  # noqa: PLC0415
 
-    streams.prepare(as_json=options.log_json)
+    try:
+        with streams.prepared(as_json=options.log_json):
+            return _serve_on(options, given)
+    except OSError as error:
+        streams.complain(str(error), as_json=options.log_json)
+        return 1
+
+
+def _serve_on(options: "Options", given: Sequence[str]) -> int:
+    """Do the same where the standard streams are prepared."""
     if options.workers > 1:
         from adapters.front_ends import DIALECTS  # noqa: PLC0415
         from gateway.server import supervising  # noqa: PLC0415

@@ -10,6 +10,7 @@ import resource
 import secrets
 import signal
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
@@ -35,7 +36,7 @@ from adapters.sockets import DirectSocket
 from adapters.wire import Backlogs, Wire
 from gateway.game.clock import Terms
 from gateway.game.commands import HOUSE_PLAYERS
-from gateway.game.ids import RUNS, game_ids
+from gateway.game.ids import RUNS, first_game, game_ids
 from gateway.game.results import NoResults
 from gateway.hub.hub import Hub
 from gateway.matchmaking.standard import LobbyAndTables
@@ -121,7 +122,7 @@ async def _serve(options: Options, writer: Child | None) -> None:
         together = await trio.to_thread.run_sync(cluster_options, options)
         matchmaker = matchmaker_of(together, run, partial(_matchmaker, options))
         results = NoResults() if archive is None else archive.results
-        hub = Hub(_terms(options), matchmaker, results, log_fault, game_ids(run))
+        hub = Hub(_terms(options), matchmaker, results, log_fault, game_ids(run, first_game(time.time())))
         log_games(hub.feed, arrivals.delay_since)
         async with polling() as epoll:
             node = joined(together, options, run, hub, epoll)

@@ -10,7 +10,7 @@ import socket
 import ssl
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -343,9 +343,10 @@ def test_signal_for_all_processes_of_a_terminal_costs_no_worker(tmp_path: Path) 
         assert gateway.stop()[0] == 0
 
 
-def test_server_whose_terminal_is_closed_stops() -> None:
+@pytest.mark.parametrize("options", [(), ("--log-json",)])
+def test_server_whose_terminal_is_closed_stops(options: Sequence[str]) -> None:
     ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "gateway", "--no-web", "--db", "none", *EVERY_PORT]
+    command = [sys.executable, "-m", "gateway", "--no-web", "--db", "none", *EVERY_PORT, *options]
     process = subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=theirs, text=True
     )

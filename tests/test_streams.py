@@ -2,10 +2,13 @@
 
 import json
 import os
+import resource
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +16,11 @@ from pathlib import Path
 import pytest
 from forking import PATIENCE, ROOT
 from served import EVERY_PORT, begun, until
+from several_nodes import HAS_REGISTRY
+from test_several_workers import wait_for_end
+
+from conformance.lab.meters import children_of, has_proc
+from gateway.server import own_registry
 
 pytestmark = pytest.mark.operation
 
@@ -38,7 +46,7 @@ def in_shell(words: Sequence[str], streams: str) -> Iterator[subprocess.Popen[by
 
 
 @pytest.mark.parametrize("streams", [">&-", "2>&-", "<&- >&- 2>&-", ">/dev/full", ">/dev/full 2>/dev/full"])
-@pytest.mark.parametrize("options", [(), ("--workers", "2")])
+@pytest.mark.parametrize("options", [(), ("--workers", "2"), ("--log-json",)])
 def test_closed_or_full_stream_does_not_stop_a_start(port: int, streams: str, options: Sequence[str]) -> None:
     with in_shell((*GATEWAY, "--tcp", str(port), *options), streams) as process:
         while True:
@@ -89,8 +97,13 @@ def objects(text: str) -> list[dict[str, object]]:
     return found
 
 
-def test_all_that_a_server_prints_is_json_if_asked() -> None:
-    with begun([*GATEWAY, *EVERY_PORT, "--log-json"], 3) as gateway:
+@pytest.mark.parametrize("options", [["--log-json"], []])
+def test_all_that_a_server_prints_is_json_if_asked(
+    options: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not options:
+        monkeypatch.setenv("C4GATEWAY_LOG_JSON", "true")
+    with begun([*GATEWAY, *EVERY_PORT, *options], 3) as gateway:
         status, err = gateway.stop()
     assert status == 0
     told = objects("".join(gateway.announced))
@@ -139,7 +152,8 @@ CRASHES = {
 
 @pytest.mark.parametrize("crash", CRASHES)
 def test_what_python_says_of_errors_is_json_if_asked(crash: str) -> None:
-    program = f"from gateway.server.streams import prepare\nprepare(as_json=True)\n{CRASHES[crash]}"
+    program = "from gateway.server.streams import prepared\nwith prepared(as_json=True):\n"
+    program += textwrap.indent(CRASHES[crash], " ")
     done = subprocess.run(
         [sys.executable, "-c", program],
         cwd=ROOT,
@@ -150,6 +164,75 @@ def test_what_python_says_of_errors_is_json_if_asked(crash: str) -> None:
     )
     [line] = objects(done.stderr)
     assert "slip" in json.dumps(line) or "ZeroDivisionError" in str(line["exception"])
+
+
+@pytest.fixture
+def fatal(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Have Python say something where it crashes; give what. No file is left of that."""
+    monkeypatch.setenv("PYTHONFAULTHANDLER", "1")
+    limits = resource.getrlimit(resource.RLIMIT_CORE)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, limits[1]))
+    yield "Fatal Python error: Segmentation fault"
+    resource.setrlimit(resource.RLIMIT_CORE, limits)
+
+
+def said(err: str) -> list[object]:
+    """Return what was written to stderr as text, all lines of which came out as JSON."""
+    return [each["message"] for each in objects(err) if each["event"] == "stderr"]
+
+
+def test_crash_of_the_server_is_json_if_asked(fatal: str) -> None:
+    with begun([*GATEWAY, *EVERY_PORT, "--log-json"], 3) as gateway:
+        status, err = gateway.stop(signal.SIGSEGV)
+    assert status == -signal.SIGSEGV
+    assert fatal in said(err)
+
+
+@pytest.mark.skipif(not has_proc(), reason="needs /proc")
+def test_crashes_of_the_server_s_processes_are_json_if_asked(fatal: str, tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "gateway", "--db", str(tmp_path / "games.db"), "--web", "0", "--tcp", "0"]
+    with begun([*words, "--log-json"], 2) as gateway:
+        with socket.create_connection(("127.0.0.1", gateway.port("droidcon")), timeout=PATIENCE) as sock:
+            sock.sendall(b"NAME ann\nJOIN @aimafast\n")
+            until(sock, b"YOUR_MOVE\n")
+            sock.sendall(b"PUT 3\n")
+            until(sock, b"YOUR_MOVE\n")  # so a worker has thought
+            crashed = {"gateway.store.worker", "adapters.web.serving", "multiprocessing.spawn"}
+            for pid in children_of(gateway.process.pid):
+                line = Path(f"/proc/{pid}/cmdline").read_text()
+                for each in [each for each in crashed if each in line]:
+                    crashed.remove(each)
+                    os.kill(pid, signal.SIGSEGV)
+                    wait_for_end([pid])  # or what they say would be mixed up
+            assert crashed == set()
+        _, err = gateway.stop()
+    assert said(err).count(fatal) == 3
+
+
+@pytest.mark.skipif(not HAS_REGISTRY or sys.platform != "linux", reason="there is no Redis on Linux here")
+def test_all_that_workers_and_their_redis_server_write_is_json_if_asked(
+    fatal: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / own_registry.PROGRAMS[0]
+    found = next(filter(None, map(shutil.which, own_registry.PROGRAMS)))
+    program.write_text(f'#!/bin/sh\necho "a word of Redis" >&2\nexec {found} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    with begun([*GATEWAY, "--tcp", "0", "--workers", "2", "--log-json"], 1) as gateway:
+        for pid in children_of(gateway.process.pid):
+            if "--node" in Path(f"/proc/{pid}/cmdline").read_text():
+                os.kill(pid, signal.SIGSEGV)
+                break
+        else:
+            raise AssertionError
+        log = b""
+        assert gateway.process.stderr is not None
+        while b"node_ended" not in log:
+            log += gateway.process.stderr.readline()
+        _, err = gateway.stop()
+    lines = said(log.decode() + err)
+    assert lines.count("a word of Redis") == 1
+    assert lines.count(fatal) == 1
 
 
 @pytest.mark.parametrize("module", ["gateway.store.worker", "adapters.web.serving"])

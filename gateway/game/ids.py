@@ -6,17 +6,23 @@ out i, l, o and u, which people mistake for others.
 
 An id never changes, and no two games of one database have the same. A game that was stored before there were
 ids has its number there, in decimal digits.
+
+A database that was restored from a backup may give the number of a run a second time. So the games of a run
+are numbered from `first_game` on: beyond all of an earlier run of that number, unless the clock was set back.
 """
 
 import re
 from collections.abc import Iterator
-from itertools import product
 from typing import TypeAlias
 
 GameId: TypeAlias = str
 
 RUNS = 32**5
 """How many numbers of runs there are; the first is 0."""
+GAMES = 32**6
+"""How many numbers of games there are in a run; the first is 0."""
+GAMES_A_SECOND = 4096
+"""More than a server can begin, by far."""
 
 _DIGITS = "0123456789abcdefghjkmnpqrstvwxyz"
 _RUN, _NUMBER = 5, 6
@@ -24,13 +30,21 @@ _ID = re.compile(f"[{_DIGITS}]{{{_RUN}}}-[{_DIGITS}]{{{_NUMBER}}}")
 _LOOK_ALIKES = str.maketrans("oil", "011")
 
 
-def game_ids(run: int) -> Iterator[GameId]:
-    """Return the ids of a run's games in order, a billion of them.
+def game_ids(run: int, first: int = 0) -> Iterator[GameId]:
+    """Return the ids of a run's games in order, beginning with the number `first`.
 
     Raises ValueError unless `run` is 0 to `RUNS` - 1.
     """
     prefix = run_sign(run)
-    return (f"{prefix}-{''.join(digits)}" for digits in product(_DIGITS, repeat=_NUMBER))
+    return (f"{prefix}-{_signs(number, _NUMBER)}" for number in range(first, GAMES))
+
+
+def first_game(at: float) -> int:
+    """Return the number of the first game of a run that begins at `at`, in Unix time.
+
+    It grows faster than games begin, and is 0 again every 36 hours. Half a billion numbers at least follow.
+    """
+    return int(at * GAMES_A_SECOND) % (GAMES // 2)
 
 
 def run_sign(run: int) -> str:
@@ -40,7 +54,11 @@ def run_sign(run: int) -> str:
     """
     if not 0 <= run < RUNS:
         raise ValueError(f"{run} is not the number of a run")
-    return "".join(_DIGITS[run >> shift & 31] for shift in range(5 * (_RUN - 1), -1, -5))
+    return _signs(run, _RUN)
+
+
+def _signs(number: int, length: int) -> str:
+    return "".join([_DIGITS[number >> shift & 31] for shift in range(5 * (length - 1), -1, -5)])
 
 
 def parse(text: str) -> GameId:

@@ -8,8 +8,8 @@ SIGHUP comes, too, when the terminal is closed in which the server was started. 
 """
 
 import logging
-import os
 import signal
+import sys
 from collections.abc import Callable
 from typing import Protocol, TypeAlias, TypeVar
 
@@ -85,4 +85,4 @@ async def reload_on_hangup(
 
 def has_terminal() -> bool:
     """Whether standard error is a terminal; one that has been closed is none any more."""
-    return os.isatty(2)
+    return sys.stderr.isatty()

@@ -7,27 +7,34 @@ full, or read by nobody stops no server; and with ``--log-json`` every line is a
 import logging
 import os
 import runpy
+import socket
 import sys
 import threading
-import time
 import warnings
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from types import TracebackType
 
-from gateway.game.text import json_text
-from gateway.processes import LOG_JSON
-from gateway.server.logs import set_up_logging
+from gateway.processes import LOG_JSON, ended, started
+from gateway.server.json_stderr import json_line
+from gateway.server.logs import FLUSH_LIMIT, set_up_logging
 
 _NOT_STARTED = {"level": "error", "logger": __name__, "event": "not_started"}
+
+OF_LOG = "_C4GATEWAY_LOG"
+"""The number of the descriptor to which a worker writes its log, in its environment."""
 
 logger = logging.getLogger(__name__)
 
 
-def prepare(*, as_json: bool) -> None:
+@contextmanager
+def prepared(*, as_json: bool) -> Iterator[None]:
     """Open what is closed of the standard streams, to nowhere; let processes started from here do as asked.
 
     Otherwise the next socket would have the number of a standard stream, and children would write to it.
+
+    With `as_json` all that anybody writes to standard error while the block lasts is JSON. Raises OSError
+    where the process that makes it so cannot be started.
     """
     for number in range(3):
         try:
@@ -36,9 +43,36 @@ def prepare(*, as_json: bool) -> None:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it has the lowest free number
     sys.stdout = sys.stdout or open(1, "w", closefd=False)  # noqa: SIM115
     sys.stderr = sys.stderr or open(2, "w", closefd=False)  # noqa: SIM115
-    if as_json:
-        os.environ[LOG_JSON] = "true"
-        _speak_json()
+    with _json_stderr() if as_json else nullcontext():
+        yield
+
+
+@contextmanager
+def _json_stderr() -> Iterator[None]:
+    """Have a process make JSON of what is written to standard error, but for this process's own log."""
+    if (number := os.environ.pop(OF_LOG, None)) is not None:  # the supervisor of this worker has
+        _log_to(int(number))
+        yield
+        return
+    os.environ.pop(LOG_JSON, None)  # or that process would load all that is loaded here
+    child = started("gateway.server.json_stderr")
+    ours = os.dup(2)
+    os.dup2(child.socket.fileno(), 2)
+    os.environ[LOG_JSON] = "true"
+    _log_to(ours)
+    try:
+        yield
+    finally:
+        os.dup2(ours, 2)
+        with suppress(OSError), child.socket:
+            child.socket.shutdown(socket.SHUT_WR)  # whoever else has it open
+        ended(child.process, FLUSH_LIMIT)
+
+
+def _log_to(descriptor: int) -> None:
+    os.set_inheritable(descriptor, False)
+    sys.stderr = open(descriptor, "w", buffering=1, errors="backslashreplace", closefd=False)  # noqa: SIM115
+    _speak_json()
 
 
 def main() -> None:
@@ -65,13 +99,6 @@ def write(text: str) -> None:
             )
 
     threading.Thread(target=write_all, name="stdout", daemon=True).start()
-
-
-def json_line(message: str, fields: Mapping[str, object]) -> str:
-    """Return a line as those of the log, for what is said apart from it."""
-    now = time.time()
-    moment = f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now))}.{int(now % 1 * 1000):03}Z"
-    return json_text({"time": moment, **fields, "message": message}) + "\n"
 
 
 def complain(error: str, *, as_json: bool) -> None:

@@ -28,7 +28,7 @@ from gateway.server.options import WEB_PORT, page_port
 from gateway.server.private_folder import private_folder
 from gateway.server.reloading import has_terminal
 from gateway.server.reserving import PortInUseError, reserved
-from gateway.server.streams import complain, write
+from gateway.server.streams import OF_LOG, complain, write
 from gateway.server.workers import arguments, wanted
 
 _LONGEST_TEXT = 65_536
@@ -100,7 +100,11 @@ def _order(options: Options, index: int, words: Sequence[str]) -> Order:
     sockets = range(FIRST, FIRST + sum(map(len, options.sockets.values())))
     others = ("NOTIFY_", "WATCHDOG_", *(() if sockets else ("LISTEN_",)))
     environment = {name: text for name, text in os.environ.items() if not name.startswith(others)}
-    return Order(f"worker {index}", [*_COMMAND, *words], environment, sockets=sockets)
+    inherited = [*sockets]
+    if options.log_json:  # their own log is JSON already, and takes no detour
+        inherited.append(sys.stderr.fileno())
+        environment[OF_LOG] = str(sys.stderr.fileno())
+    return Order(f"worker {index}", [*_COMMAND, *words], environment, sockets=inherited)
 
 
 async def _run(options: Options, folder: Path, orders: Sequence[Order], registry: Order | None) -> None:

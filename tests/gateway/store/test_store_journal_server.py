@@ -9,13 +9,16 @@ from pathlib import Path
 
 import pytest
 from served import EVERY_PORT, PATIENCE, Served, ran, served
+from sqlalchemy import update
 from test_stopping import Clients, Line, hear_log
 
 from conformance.lab.meters import children_of
+from gateway.game.ids import RUNS
 from gateway.store.database import open_to_read, open_to_write
 from gateway.store.games import Filter
 from gateway.store.reader import Reader
 from gateway.store.records import GameRecord
+from gateway.store.schema import runs
 
 pytestmark = pytest.mark.operation
 
@@ -166,9 +169,13 @@ def test_outage_that_ends_leaves_nothing_in_the_journal(where: str, tmp_path: Pa
     assert len(games_in(where)) == 1
 
 
-def test_restored_backup_gives_out_no_id_twice(tmp_path: Path, clients: Clients) -> None:
+@pytest.mark.parametrize("folder", ["kept", "lost"])
+def test_restored_backup_gives_out_no_id_twice(folder: str, tmp_path: Path, clients: Clients) -> None:
     where, backup = str(tmp_path / "games.db"), tmp_path / "backup.db"
-    open_to_write(where).close()
+    database = open_to_write(where)
+    with database.writing() as connection:  # more starts than half-minutes: the number is not the clock's
+        connection.execute(update(runs).values(latest=runs.c.latest + RUNS))
+    database.close()
     shutil.copy(where, backup)
     ids = list[str]()
     for _ in range(2):
@@ -183,8 +190,11 @@ def test_restored_backup_gives_out_no_id_twice(tmp_path: Path, clients: Clients)
         for path in tmp_path.glob("games.db*"):
             if path.is_file():
                 path.unlink()
+            elif folder == "lost":
+                shutil.rmtree(path)
         shutil.copy(backup, where)
-    assert len({game[:5] for game in ids}) == 2
+    assert len({game[:5] for game in ids}) == (2 if folder == "kept" else 1)
     for number in range(1, len(ids) + 1):
         assert ran("import", str(tmp_path / f"{number}.jsonl"), "--db", where)[0] == 0
     assert {game.game for game in games_in(where)} == {*ids}
+    assert len({*ids}) == 2

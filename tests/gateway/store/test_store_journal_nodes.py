@@ -1,0 +1,64 @@
+"""A node that stops while the database is away: what a player of another node hears, and what is stored."""
+
+import signal
+import socket
+import struct
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import pytest
+from scripted_clients import Nac4Client, connected
+from served import ran
+from several_nodes import HAS_REGISTRY, await_log, two_nodes
+from shared_ports import MOVES
+from store_world import POSTGRES
+from test_stopping import Line
+
+from gateway.store.database import open_to_read, open_to_write
+from gateway.store.games import Filter
+from gateway.store.reader import Reader
+
+pytestmark = [
+    pytest.mark.operation,
+    pytest.mark.skipif(not HAS_REGISTRY, reason="there is no Redis here"),
+    pytest.mark.skipif(POSTGRES is None, reason="there is no PostgreSQL here"),
+]
+
+
+def vanish(line: Line) -> None:
+    """Reset the connection: nobody is there any more who could hear of a result."""
+    line.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    line.sock.close()
+
+
+@pytest.mark.parametrize("where", ["postgresql"], indirect=True)
+def test_result_that_is_untold_when_its_node_stops_is_told_to_the_player_of_another_node(
+    where: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "journal"
+    with (
+        closing(open_to_write(where)) as database,
+        two_nodes("--db", where, "--journal", str(folder)) as (one, other),
+        ExitStack() as stack,
+    ):
+        ann = Line(one, "ann", "x")
+        stack.callback(ann.sock.close)
+        (bob,) = stack.enter_context(connected(Nac4Client(other, "bob", "x")))
+        with database.writing():  # so that no node can
+            ann.hears("NEW_GAME", "YOUR_MOVE")
+            for column, answer in zip(MOVES[::2], MOVES[1::2], strict=False):
+                ann.say(f"PUT {column}")
+                bob.play(answer)
+                ann.hears(f"PUT {answer}", "YOUR_MOVE")
+            ann.say(f"PUT {MOVES[-1]}")
+            await_log(one, b"1 results wait")
+            vanish(ann)
+            one.process.send_signal(signal.SIGTERM)
+            assert bob.hear().endswith(" WinR Ok\r\n")
+            assert one.end()[0] == 0
+        assert other.stop()[0] == 0
+    for path in folder.glob("*.jsonl"):  # what the other node has not stored meanwhile
+        assert ran("import", str(path), "--db", where)[0] == 0
+    with closing(open_to_read(where)) as database:
+        (game,) = Reader(database).every(Filter())
+    assert (game.moves, game.result) == ("".join(map(str, MOVES)), 1)
