@@ -133,4 +133,4 @@ def _check_function(name: str, module: str, function: str) -> None:
         raise UnknownEngine(f"{name!r} is neither module:function nor one of {CATALOGUE}")
     top = module.partition(".")[0]
     if top not in sys.modules and find_spec(top) is None:
-        raise UnknownEngine(f"engine {name!r} cannot be imported: there is no module {top!r}")
+        raise UnknownEngine(f"engine {name!r} cannot be imported: No module named {top!r}")

@@ -3,7 +3,7 @@
 Knows what was counted and what it says. Does not know where the text goes.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isfinite
 from random import Random
@@ -77,7 +77,7 @@ def summary(tally: Tally, progress: Progress, test: Sprt | None) -> list[str]:
     ]
 
 
-def details(tally: Tally, failed: Mapping[int, str]) -> list[str]:
+def details(tally: Tally, failed: Collection[int] = ()) -> list[str]:
     """Return what each pairing of several players says, and who scored what moving first, in lines."""
     names = [printable(each.name) for each in tally.players]
     lines = []
@@ -107,7 +107,7 @@ def as_object(tally: Tally, progress: Progress, test: Sprt | None) -> dict[str, 
         "pairings": [
             {
                 "players": [tally.players[each].name for each in pairing],
-                **_pairing(meeting, says_something=not failed.keys() & pairing),
+                **_pairing(meeting, says_something=failed.keys().isdisjoint(pairing)),
             }
             for pairing, meeting in zip(tally.pairings, tally.meetings, strict=True)
         ],
@@ -129,7 +129,7 @@ def aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> list[str]:
     ]
 
 
-def decided(tally: Tally, test: Sprt | None, failed: Mapping[int, str]) -> bool:
+def decided(tally: Tally, test: Sprt | None, failed: Collection[int] = ()) -> bool:
     """Whether no further game is needed: the test is decided, or cannot be, and nobody has failed."""
     if test is None or failed:
         return False
@@ -137,7 +137,7 @@ def decided(tally: Tally, test: Sprt | None, failed: Mapping[int, str]) -> bool:
     return bool(meeting.repeats) or test.decision(test.ratio(meeting.cells)) is not Decision.GOES_ON
 
 
-def _rated(tally: Tally, samples: int, failed: Mapping[int, str]) -> list[Rating | None]:
+def _rated(tally: Tally, samples: int, failed: Collection[int]) -> list[Rating | None]:
     """Return the players' ratings, without the games of those who failed; None for who has no others.
 
     That of two players is their difference. Of many players it comes from fewer samples, because each takes
@@ -146,7 +146,7 @@ def _rated(tally: Tally, samples: int, failed: Mapping[int, str]) -> list[Rating
     table = {
         pairing: cells
         for pairing, cells in tally.crosstable.items()
-        if sum(cells) and not failed.keys() & pairing
+        if sum(cells) and set(pairing).isdisjoint(failed)
     }
     players = len(tally.players)
     if players == 2 and table:
@@ -213,11 +213,11 @@ def _games(tally: Tally, progress: Progress) -> str:
     )
 
 
-def _against(tally: Tally, number: int, failed: Mapping[int, str]) -> list[str]:
+def _against(tally: Tally, number: int, failed: Collection[int]) -> list[str]:
     """Return what the games of a pairing say of the difference between the two, in a line or none."""
     pairing, meeting = tally.pairings[number], tally.meetings[number]
     names = " against ".join(printable(tally.players[each].name) for each in pairing)
-    if failed.keys() & pairing:
+    if not set(pairing).isdisjoint(failed):
         return [f"{names}: no result"]
     if not sum(meeting.cells):
         return [f"{names}: no pair of games is over"]
@@ -239,7 +239,7 @@ def _difference(found: Strength, meeting: Meeting) -> str:
     return f"{text}; {meeting.repeats}" if meeting.repeats else text
 
 
-def _test(meeting: Meeting, test: Sprt, failed: Mapping[int, str]) -> list[str]:
+def _test(meeting: Meeting, test: Sprt, failed: Collection[int]) -> list[str]:
     named = f"SPRT {test.model} elo0={test.elo0:g} elo1={test.elo1:g}"
     if failed:
         return [f"{named}: no verdict"]
@@ -249,7 +249,7 @@ def _test(meeting: Meeting, test: Sprt, failed: Mapping[int, str]) -> list[str]:
     return [f"{named}: LLR {ratio + 0.0:.2f} ({low:.2f} to {high:.2f}), {test.decision(ratio).value}"]
 
 
-def _tested(meeting: Meeting, test: Sprt, failed: Mapping[int, str]) -> dict[str, Any]:
+def _tested(meeting: Meeting, test: Sprt, failed: Collection[int]) -> dict[str, Any]:
     about = {"model": test.model, "elo0": test.elo0, "elo1": test.elo1, "bounds": test.bounds}
     if failed or meeting.repeats:
         return {**about, "refused": meeting.repeats or "a player failed"}
@@ -264,9 +264,9 @@ def _score(score: Any) -> dict[str, float]:
 def _player(player: Player, rating: Rating | None, tally: Tally) -> dict[str, Any]:
     says_something = rating is not None and rating.interval[0] < rating.interval[1]
     better = {
-        other.name: _likely(likely)
-        for other, likely in zip(tally.players, rating.superiority if rating else (), strict=False)
-        if other is not player and says_something
+        other.name: _likely(rating.superiority[number]) if rating and says_something else None
+        for number, other in enumerate(tally.players)
+        if other is not player
     }
     return {
         "name": player.name,
