@@ -106,7 +106,8 @@ class EngineTable:
             loser = (1 - winner + number) % 2
             if self._players[loser][1].startswith("exec:"):
                 why += f": {self._last_words()}"
-            if not has_moved(1 - winner, len(moves), opening):
+            has_played = has_moved(1 - winner, len(moves), opening)
+            if not has_played and not (self._match.plan.strict and found["late"][1 - winner]):
                 self._failed((loser,), why)
                 return
             self._match.complain(self._pair[loser], why, self._log)

@@ -250,7 +250,7 @@ class Match:
             side = (1 - finished.winner + number) % 2
             if self.plan.strict and late[side]:  # its move was taken for a forfeit
                 reason = Reason.TIME
-            if not has_moved(1 - finished.winner, len(finished.board.moves)):
+            elif not has_moved(1 - finished.winner, len(finished.board.moves)):
                 table.not_played(side, f"lost a game before its first move ({WORDS[reason]})")
                 return
         names = [self.plan.names[each] for each in self.schedule.pairings[table.pairing]]

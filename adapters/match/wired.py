@@ -58,7 +58,8 @@ class WireTable:
         """Games that each player left or lost before it began to play, one after the other."""
         self._late = [0, 0]
         """Late moves in the game that is on."""
-        self._ended = 0
+        self._games = [0, 0]
+        """Games of each player, with those that its opponent left or lost before it began to play."""
         self._over = trio.Event()
 
     async def run(self) -> None:
@@ -116,12 +117,13 @@ class WireTable:
 
     def ended(self) -> None:
         """Note that a game has a result."""
-        self._ended += 1
+        self._games = [games + 1 for games in self._games]
         self._failures = [0, 0]
         self._not_played = [0, 0]
 
     def not_played(self, side: int, why: str) -> None:
         """Play the game again, unless that has been so too often."""
+        self._games[1 - side] += 1
         self._not_played[side] += 1
         if self._not_played[side] == TRIES:
             self._match.drop(self._players[side], f"{TRIES} times in a row {why}")
@@ -155,11 +157,11 @@ class WireTable:
             words = bots.engine(text, name, f"{HOST}:{port}", self._match.plan.think)
         log = self._match.log(name)
         while self._failures[side] < TRIES and self._has_more():
-            since, games = children.size(log), self._ended
+            since, games = children.size(log), self._games[side]
             try:
                 async with children.process(words, log) as process:
                     ending = await self._ending(process, side, port)
-                if ending or games == self._ended:
+                if ending or games == self._games[side]:
                     ending = f"{ending or 'ended without a game'}: {children.last_words(log, since)}"
             except OSError as error:
                 ending = f"cannot be started: {in_one_line(error)}"

@@ -187,7 +187,7 @@ async def test_forfeit_of_who_was_late_is_a_loss_on_time(journal: Journal, numbe
     table.late = (0, 2) if number == 0 else (2, 0)
     match.started("00000-000001", table, number)
     lost = finished("00000-000001", 0, Reason.ILLEGAL)
-    match._finished(replace(lost, board=Board().drop(3).drop(2).drop(3)))
+    match._finished(replace(lost, board=Board().drop(3)))
     (found,) = journal.games()
     assert (found.record.reason, found.late) == (Reason.TIME, (0, 2))
 
@@ -336,15 +336,15 @@ async def test_engine_whose_process_ends_or_hangs_loses_if_it_has_moved(
     stands = {"over": False, "began": 0, "ended": 0, "opening": "", "moves": moves, "winner": 1 - loser}
     stands |= {"reason": "left", "thought": [0, 0], "late": [0, 0], "said": ""}
 
-    class Worker:
-        answers = [stands]
+    answers = [stands]
 
+    class Worker:
         async def say(self, words: object) -> None: ...
 
         async def answer(self, _: float) -> object:
-            if not self.answers:
+            if not answers:
                 raise ending("ended")
-            return self.answers.pop()
+            return answers.pop()
 
     table = EngineTable(match, 0, 0)
     assert match.schedule.sit() == 0
