@@ -171,6 +171,18 @@ def test_matches_in_one_folder_have_a_file_each_and_the_latest_goes_on(
     assert "match-3.jsonl" in capsys.readouterr().err
 
 
+def test_match_of_an_older_version_goes_on() -> None:
+    """Its file says nothing of --strict and --recover, and its games nothing of late moves."""
+    words = ["--player", "a=random", "--player", "b=random", "--games", "4"]
+    assert main(["match", *words]) == 0
+    head, *lines = (json.loads(line) for line in Path("match.jsonl").read_text().splitlines())
+    for each, key in ((head, "strict"), (head, "recover"), (lines[0], "late")):
+        del each[key]
+    Path("match.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in (head, lines[0])))
+    assert main(["match", "--resume"]) == 0
+    assert is_whole(4)
+
+
 def test_what_a_users_module_prints_is_not_in_the_report_and_its_names_are_not_ours(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
