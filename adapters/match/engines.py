@@ -67,7 +67,7 @@ class EngineTable:
         return True
 
     async def _play(self, worker: bots.Worker) -> None:
-        """Play until there are no more games, or the process has ended. Raises Died."""
+        """Play until there are no more games, or the process is of no more use. Raises Died."""
         plan = self._match.plan
         moves = 2 if any(runs_user_code(text) for _, text in self._players) else CELLS
         while self._has_more():
@@ -82,7 +82,8 @@ class EngineTable:
             except bots.Late:
                 if found is None:
                     raise bots.Died(f"has not played a game within {moves} x {plan.idle:g} s") from None
-                self._add(number, {**found, "reason": "time", "said": "the engine could not be stopped"})
+                why = f"the engine chose nothing within {plan.idle:g} s, and could not be stopped"
+                self._add(number, {**found, "reason": "time", "said": why})
                 return
             except bots.Died as death:
                 if found is None:

@@ -78,9 +78,9 @@ def parse(arguments: Sequence[str]) -> Options:
     given = [each for each in _FIXED if getattr(found, each) is not None]
     settings: dict[str, Any] = {}
     is_numbered = found.state is None
-    if is_numbered:
-        found.state = numbered(0 if found.resume else 1)
     try:
+        if is_numbered:
+            found.state = numbered(0 if found.resume else 1)
         _check_files(found)
         if not found.resume:
             settings = _settings(found)

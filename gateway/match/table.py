@@ -70,7 +70,7 @@ def summary(tally: Tally, progress: Progress, test: Sprt | None) -> list[str]:
     """Return how it stands in few lines, without the table."""
     names, failed = [printable(each.name) for each in tally.players], progress.failed
     return [
-        *(_against(tally, 0, failed) if len(names) == 2 else ()),
+        *([_against(tally, 0, failed)] if len(names) == 2 else ()),
         _games(tally, progress),
         *(f"no result for {names[each]}: {printable(why)}" for each, why in failed.items()),
         *(_test(tally.meetings[0], test, failed) if test else ()),
@@ -82,12 +82,12 @@ def details(tally: Tally, failed: Collection[int] = ()) -> list[str]:
     names = [printable(each.name) for each in tally.players]
     lines = []
     if len(names) > 2:
-        lines = [line for number in range(len(tally.pairings)) for line in _against(tally, number, failed)]
+        lines = [*(_against(tally, number, failed) for number in range(len(tally.pairings))), ""]
     rows = [["first \\ second", *names]]
     for one, name in enumerate(names):
         cells = [tally.cross.get((one, two)) for two in range(len(names))]
         rows.append([name, *("-" if each is None else f"{each.points:g}/{each.games}" for each in cells)])
-    return [*lines, "", *aligned(rows, left=(0,))] if lines else aligned(rows, left=(0,))
+    return [*lines, *aligned(rows, left=(0,))]
 
 
 def as_object(tally: Tally, progress: Progress, test: Sprt | None) -> dict[str, Any]:
@@ -213,15 +213,15 @@ def _games(tally: Tally, progress: Progress) -> str:
     )
 
 
-def _against(tally: Tally, number: int, failed: Collection[int]) -> list[str]:
-    """Return what the games of a pairing say of the difference between the two, in a line or none."""
+def _against(tally: Tally, number: int, failed: Collection[int]) -> str:
+    """Return what the games of a pairing say of the difference between the two, in a line."""
     pairing, meeting = tally.pairings[number], tally.meetings[number]
     names = " against ".join(printable(tally.players[each].name) for each in pairing)
     if not set(pairing).isdisjoint(failed):
-        return [f"{names}: no result"]
+        return f"{names}: no result"
     if not sum(meeting.cells):
-        return [f"{names}: no pair of games is over"]
-    return [f"{names}: {_difference(strength(meeting.cells), meeting)}"]
+        return f"{names}: no pair of games is over"
+    return f"{names}: {_difference(strength(meeting.cells), meeting)}"
 
 
 def _difference(found: Strength, meeting: Meeting) -> str:
