@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from random import choice
 
 from gateway.engines import Engine, EngineUnavailable, UnknownEngine
+from gateway.engines.failing import in_words
 from gateway.engines.perfect import perfect, require
 from gateway.engines.search import alpha_beta
 from gateway.game.board import COLUMNS, Board
@@ -77,14 +78,6 @@ def runs_user_code(name: str) -> bool:
     """Whether the engine called `name` is Python code of the user's, run in the process that asks it."""
     kind, colon, _ = name.partition(":")
     return bool(colon) and kind not in {*_COUNTED, "exec"}
-
-
-def in_words(error: BaseException) -> str:
-    """Return in one line what an engine raised; where it lacks a module, how to install that for engines."""
-    words = " ".join(f"{type(error).__name__}: {error}".split())
-    if isinstance(error, ModuleNotFoundError) and error.name and "." not in error.name:
-        words += f"; to install it where engines run: {sys.executable} -m pip install {error.name}"
-    return words
 
 
 def limits_itself(name: str) -> bool:

@@ -17,8 +17,8 @@ from types import CodeType
 from typing import Any
 
 from gateway.engines import EngineLate, UnknownEngine
-from gateway.engines.catalogue import in_words
 from gateway.engines.external import follows
+from gateway.engines.failing import in_words
 from gateway.game.board import COLUMNS, ROWS, Board
 
 MOVE = 2.0

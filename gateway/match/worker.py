@@ -23,7 +23,8 @@ from types import FrameType
 from typing import Any
 
 from gateway.engines import Engine, EngineError, EngineLate, EngineUnavailable, UnknownEngine
-from gateway.engines.catalogue import THINK, engine_named, in_words, limits_itself, runs_user_code
+from gateway.engines.catalogue import THINK, engine_named, limits_itself, runs_user_code
+from gateway.engines.failing import in_words
 from gateway.game.board import COLUMNS, Board
 from gateway.game.text import printable
 from gateway.match.openings import balanced
