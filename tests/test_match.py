@@ -128,6 +128,23 @@ def test_player_that_fails_has_no_result(capsys: pytest.CaptureFixture[str], who
     assert found["sprt"]["refused"] == "a player failed"
 
 
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        ("crash", "left 9 of 9 games, which --recover would count as lost; "),
+        ("first", "3 times in a row left a game before both players had moved; "),
+    ],
+)
+def test_bot_that_crashes_has_no_result_and_its_opponent_is_not_blamed(
+    capsys: pytest.CaptureFixture[str], fault: str, why: str
+) -> None:
+    words = ["--player", f"a={with_fault('one game')}", "--player", f"b={with_fault(fault)}"]
+    assert main(["match", *words, "--games", "20"]) == 1
+    said = capsys.readouterr().out
+    assert f"\nno result for b: {why}ended with status 1: ValueError: out of ideas (log: match.js" in said
+    assert "no result for a" not in said
+
+
 def test_player_that_crashes_now_and_then_has_lost_these_games_and_others_if_they_are_to_count(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
