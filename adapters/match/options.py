@@ -270,7 +270,7 @@ def _add_terms(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--recover",
         action="store_true",
-        help="count games that a player left, as by a crash, as lost even where they are most of its games",
+        help="count games that a player left, as by a crash, as lost even where these are half of its games",
     )
     group.add_argument(
         "--clock", type=seconds, metavar="SECONDS", help="as of the server, where it has one (42)"
