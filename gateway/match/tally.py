@@ -68,15 +68,20 @@ class Player:
 
         Either colour weighs the same: of a pair one game may be over, and not the other.
         """
-        games = self.first.games, self.total.games - self.first.games
-        shares = [left / played for left, played in zip(self.left, games, strict=True) if played]
+        shares = [left / games for left, games in self._by_colour() if games]
         return any(self.left) and 2 * sum(shares) >= len(shares)
 
     @property
     def goes_on_leaving(self) -> bool:
-        """Whether it left more than half of its games by three standard deviations, which is no chance."""
-        games = self.total.games
-        return games > 0 and 2 * sum(self.left) - games >= 3 * sqrt(games)
+        """Whether it did so by three standard deviations more, with one of the colours or with both."""
+        counts = [*self._by_colour(), (sum(self.left), self.total.games)]
+        return self.leaves_most and any(
+            games and 2 * left - games >= 3 * sqrt(games) for left, games in counts
+        )
+
+    def _by_colour(self) -> list[tuple[int, int]]:
+        """Return games left and games played, moving first and moving second."""
+        return [(self.left[0], self.first.games), (self.left[1], self.total.games - self.first.games)]
 
 
 @dataclass(slots=True)

@@ -202,4 +202,5 @@ def test_games_left_by_one_colour_weigh_as_much_as_the_others(tally: Tally) -> N
         tally.add(played(number))
         assert tally.players[1].leaves_most
     assert tally.players[1].left == [0, 10]
+    assert tally.players[1].goes_on_leaving
     assert not tally.players[0].leaves_most
