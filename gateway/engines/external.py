@@ -128,6 +128,10 @@ class Program:
                     self._child = child = _Child(self._words)
             except OSError as error:
                 raise EngineError(f"{self._name} cannot be run: {error.strerror}") from None
+            except BaseException:  # of a handler that has waited
+                if self._child is not None:
+                    self._child.close()
+                raise
         child.tell(self._speech.greeting(board, seconds))
         return child
 
