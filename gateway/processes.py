@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 _DEAF_TO = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
@@ -54,6 +55,18 @@ def started(module: str, given: Iterable[int] = ()) -> Child:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         theirs.close()
     return Child(process, ours)
+
+
+def running(module: str) -> list[str]:
+    """Return the words that run a module of ours which runs the user's Python code, too.
+
+    Our modules are found first and the user's folder last, so that a ``gateway.py`` there is none of ours.
+    No variable of the environment says so, because what the user's code starts would inherit that.
+    """
+    root = str(Path(__file__).parents[1])
+    start = f"import runpy, sys; sys.path += [{root!r}, '']"
+    run = f"runpy.run_module({module!r}, run_name='__main__', alter_sys=True)"
+    return [sys.executable, "-P", "-c", f"{start}; {run}"]
 
 
 def with_import_path(environment: Mapping[str, str]) -> dict[str, str]:

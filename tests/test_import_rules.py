@@ -421,6 +421,7 @@ BOT_KNOWS = {
     "gateway.game.notation",
     "gateway.engines",
     "gateway.engines.catalogue",
+    "gateway.engines.failing",
     "gateway.game.text",
 }
 

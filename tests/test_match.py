@@ -56,7 +56,7 @@ def test_engines_play_and_a_match_that_is_over_has_nothing_left(
     assert json.loads(Path("j").read_text())["games"] == 6
     openings = [each["game"]["moves"][:4] for each in games()]
     assert openings[::2] == openings[1::2]
-    assert main(["match", *words]) == 1
+    assert main(["match", *words, "--state", "match.jsonl"]) == 1
     assert "--resume goes on with it" in capsys.readouterr().err
     assert main(["match", "--resume"]) == 0
     assert is_whole(6)
@@ -64,6 +64,155 @@ def test_engines_play_and_a_match_that_is_over_has_nothing_left(
     assert main(["match", "--resume", "--jsonl", "again"]) == 1
     assert capsys.readouterr().err == "c4gateway: error: standard output is closed\n"
     assert Path("again").read_text() == Path("l").read_text()
+
+
+ENGINES = {
+    "absent": "import no_such_library",
+    "first": "def move(board, budget): raise RuntimeError('no weights')",
+    "second": "def move(board, budget): return 3 if len(board.moves) % 2 == 0 else 9",
+    "third": "def move(board, budget): return len(board.moves) % 7 if len(board.moves) < 4 else 1 / 0",
+    "exits": "import os\ndef move(board, budget): return 0 if len(board.moves) < 4 else os._exit(7)",
+    "loads": "import os; os._exit(7)",
+}
+
+
+@pytest.mark.parametrize(
+    ("who", "why"),
+    [
+        (
+            "absent:move",
+            "failed 3 times in a row before its first move; engine 'absent:move' cannot be imported:",
+        ),
+        (
+            "first:move",
+            "failed 3 times in a row before its first move; the engine failed: RuntimeError: no weights (",
+        ),
+        (
+            "second:move",
+            "failed 3 times in a row before its first move; the engine chose 9, which cannot be played (",
+        ),
+        (
+            "third:move",
+            "left 9 of 9 games, which --recover would count as lost; the engine failed: ZeroDivisionError:",
+        ),
+        (
+            "exits:move",
+            "left 9 of 9 games, which --recover would count as lost; the engine's process ended with status",
+        ),
+        (
+            "loads:move",
+            "failed 3 times in a row before its first move; the process that loads the engine ended with st",
+        ),
+        (
+            "exec:sh no_such_script",
+            "failed 3 times in a row before its first move; the engine failed: sh no_such_script ",
+        ),
+        (
+            "/no/such/bot {port}",
+            "failed 3 times in a row before its first move; cannot be started: /no/such/bot: No such",
+        ),
+    ],
+)
+def test_player_that_fails_has_no_result(capsys: pytest.CaptureFixture[str], who: str, why: str) -> None:
+    for name, text in ENGINES.items():
+        Path(f"{name}.py").write_text(text)
+    words = ["--player", "a=random", "--player", f"b={who}", "--games", "40", "--sprt", "elo1=300"]
+    assert main(["match", *words, "--json", "j"]) == 1
+    said = capsys.readouterr().out
+    assert said.startswith("a against b: no result\n")
+    assert f"\nno result for b: {why}" in said
+    assert "(log: match.jsonl.logs/" in said
+    assert "\nSPRT logistic elo0=0 elo1=300: no verdict\n" in said
+    found = json.loads(Path("j").read_text())
+    assert [each["elo"] for each in found["players"]] == [None, None]
+    assert found["sprt"]["refused"] == "a player failed"
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        ("crash", "left 9 of 9 games, which --recover would count as lost; "),
+        ("first", "3 times in a row left a game before both players had moved; "),
+    ],
+)
+def test_bot_that_crashes_has_no_result_and_its_opponent_is_not_blamed(
+    capsys: pytest.CaptureFixture[str], fault: str, why: str
+) -> None:
+    words = ["--player", f"a={with_fault('one game')}", "--player", f"b={with_fault(fault)}"]
+    assert main(["match", *words, "--games", "20"]) == 1
+    said = capsys.readouterr().out
+    assert f"\nno result for b: {why}ended with status 1: ValueError: out of ideas (log: match.js" in said
+    assert "no result for a" not in said
+
+
+def test_player_that_crashes_now_and_then_has_lost_these_games_and_others_if_they_are_to_count(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("third.py").write_text(ENGINES["third"])
+    crashes = (
+        "import random\nfrom third import move as fails\nfrom gateway.engines.catalogue import anywhere\n"
+    )
+    crashes += "GAMES = []\ndef move(board, budget):\n    if len(board.moves) < 2: GAMES.append(0)\n"
+    crashes += "    return (fails if len(GAMES) % 4 == 0 else anywhere)(board, budget)\n"
+    Path("fourth.py").write_text(crashes)
+    words = ["--player", "a=random", "--player", "b=fourth:move", "--games", "40", "--json", "j"]
+    assert main(["match", *words]) == 0
+    assert capsys.readouterr().out.startswith("a against b: Elo ")
+    assert json.loads(Path("j").read_text())["players"][1]["lost_by"]["left"] == 10
+    words = ["--player", "a=random", "--player", "b=third:move", "--games", "40", "--recover", "--json", "j"]
+    assert main(["match", *words]) == 0
+    assert capsys.readouterr().out.startswith("a against b: Elo ")
+    assert json.loads(Path("j").read_text())["players"][1]["lost_by"]["left"] == 40
+
+
+def test_match_that_stopped_at_a_crash_goes_on_with_such_games_counted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("third.py").write_text(ENGINES["third"])
+    assert main(["match", "--player", "a=random", "--player", "b=third:move", "--games", "20"]) == 1
+    assert main(["match", "--resume", "--recover"]) == 0
+    assert is_whole(20)
+
+
+def test_matches_in_one_folder_have_a_file_each_and_the_latest_goes_on(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["--player", "a=random", "--player", "b=random", "--games", "2"]
+    assert [main(["match", *words]) for _ in range(3)] == [0, 0, 0]
+    said = capsys.readouterr().err
+    assert ["the games are kept in match-2.jsonl" in said, "match-3.jsonl" in said] == [True, True]
+    assert sorted(path.name for path in Path().glob("match*")) == [
+        f"match{number}.jsonl{logs}" for number in ("-2", "-3", "") for logs in ("", ".logs")
+    ]
+    assert main(["match", "--resume"]) == 0
+    assert "match-3.jsonl" in capsys.readouterr().err
+
+
+def test_match_of_an_older_version_goes_on() -> None:
+    """Its file says nothing of --strict and --recover, and its games nothing of late moves."""
+    words = ["--player", "a=random", "--player", "b=random", "--games", "4"]
+    assert main(["match", *words]) == 0
+    head, *lines = (json.loads(line) for line in Path("match.jsonl").read_text().splitlines())
+    for each, key in ((head, "strict"), (head, "recover"), (lines[0], "late")):
+        del each[key]
+    Path("match.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in (head, lines[0])))
+    assert main(["match", "--resume"]) == 0
+    assert is_whole(4)
+
+
+def test_what_a_users_module_prints_is_not_in_the_report_and_its_names_are_not_ours(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    Path("gateway.py").write_text("raise SystemExit('not this one')")
+    Path("mine.py").write_text(
+        "import os\nprint('at import')\nos.write(1, b'at import')\ndef move(board, budget):\n"
+        "    os.system('echo at a move')\n    return [each for each in range(7) if board.has_room(each)][0]\n"
+    )
+    words = ["--player", "a=random", "--player", "b=mine:move", "--games", "2", "--json", "/dev/stdout"]
+    assert main(["match", *words]) == 0
+    out, err = capfd.readouterr()
+    assert (err, "at import" in out, "at a move" in out) == ("", False, False)
+    assert "at a move" in Path("match.jsonl.logs/a-b.log").read_text()
 
 
 def test_bots_on_a_wire_play_with_either_colour(capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,11 +268,16 @@ def test_match_goes_on_with_no_game_lost_or_twice(number: signal.Signals) -> Non
 @pytest.mark.parametrize(
     ("fault", "status", "said", "lost"),
     [
-        ("crash", 0, "b: ended with status 1: ValueError: out of ideas", ["left"]),
+        ("crash", 1, "b: ended with status 1: ValueError: out of ideas", ["left"]),
         ("illegal", 0, "", ["illegal"]),
         ("garbage", 0, "b: sent what is no message of its dialect: 'HELLO THERE'", None),
         ("one game", 0, "", None),
-        ("start", 1, "b: failed 3 times in a row; it plays no more, 8 games are left out", []),
+        (
+            "start",
+            1,
+            "b: failed 3 times in a row before its first move; it plays no more, 8 games are left out",
+            [],
+        ),
     ],
 )
 def test_fault_of_a_bot_is_told_and_does_not_stop_the_others(

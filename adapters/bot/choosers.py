@@ -20,6 +20,7 @@ from adapters.bot.screen import position
 from adapters.bot.talk import Asked
 from gateway.engines import Engine, EngineError
 from gateway.engines.catalogue import THINK
+from gateway.engines.failing import in_words
 from gateway.game.board import COLUMNS, Board
 
 PART = 20
@@ -80,9 +81,8 @@ def _chosen(engine: Engine, board: Board, seconds: float) -> int:
     except EngineError as error:  # of a program of its own, there is no place in our code to show
         raise EngineFailed(f"the engine failed: {error}; {position(board)}") from error
     except (Exception, SystemExit) as error:  # anybody may have written it
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
         report = "".join(format_exception(error.with_traceback(_in_engine(error))))
-        raise EngineFailed(f"the engine failed: {reason}; {position(board)}", report) from error
+        raise EngineFailed(f"the engine failed: {in_words(error)}; {position(board)}", report) from error
     try:
         column = int(index(choice))  # numpy's numbers too, and True is 1
     except TypeError:

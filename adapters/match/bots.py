@@ -5,20 +5,24 @@ Knows their command lines, and what is said to the latter. Does not know what a 
 
 import json
 import shlex
-import sys
 from typing import Any
 
 import trio
 
 from adapters.children import how_it_ended
 from adapters.front_ends import DIALECTS
+from gateway.processes import running
 
-WORKER = (sys.executable, "-m", "gateway.match.worker")
-BOT = (sys.executable, "-m", "adapters.bot")
+WORKER = running("gateway.match.worker")
+BOT = running("adapters.bot")
 
 
 class Died(Exception):
     """A process has ended that had more to do."""
+
+
+class Late(Exception):
+    """A process has not answered in its time."""
 
 
 def is_command(text: str) -> bool:
@@ -57,11 +61,15 @@ class Worker:
         except trio.BrokenResourceError:
             raise Died(how_it_ended(await self._process.wait())) from None
 
-    async def answer(self) -> Any:
-        """Return what the next line says. Raises Died."""
+    async def answer(self, seconds: float) -> Any:
+        """Return what the next line says. Raises Died, Late."""
         assert self._process.stdout is not None
         while b"\n" not in self._rest:
-            data = await self._process.stdout.receive_some()
+            data = None
+            with trio.move_on_after(seconds):
+                data = await self._process.stdout.receive_some()
+            if data is None:
+                raise Late
             if not data:
                 raise Died(how_it_ended(await self._process.wait()))
             self._rest += data

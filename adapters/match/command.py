@@ -16,7 +16,7 @@ import trio
 from adapters.children import ends
 from adapters.match import runner
 from adapters.match.match import Match, Plan
-from adapters.match.options import Options, parse, test_in
+from adapters.match.options import STATE, Options, numbered, parse, test_in
 from adapters.match.screen import Screen, stderr
 from gateway.game.ids import RUNS, game_ids
 from gateway.game.text import json_text
@@ -49,11 +49,15 @@ def _journal(options: Options) -> Journal:
     """Open the file of the match. Raises OSError, ValueError."""
     if not options.settings:
         return Journal.old(options.state)
-    try:
-        return Journal.new(options.state, options.settings)
-    except FileExistsError:
-        what = "if a match is in it, --resume goes on with it; --state takes another file"
-        raise ValueError(f"{options.state} is there already; {what}") from None
+    state = options.state
+    while True:
+        try:
+            return Journal.new(state, options.settings)
+        except FileExistsError:
+            if not options.is_numbered:
+                what = "if a match is in it, --resume goes on with it; --state takes another file"
+                raise ValueError(f"{state} is there already; {what}") from None
+            state = numbered(1)  # another match has begun here since
 
 
 async def _played(options: Options, journal: Journal) -> int:
@@ -65,7 +69,7 @@ async def _played(options: Options, journal: Journal) -> int:
     finally:  # the files do not need a standard output that works
         run.write(options, journal)
     if signals:
-        print(f"stopped; to go on: c4gateway match --resume --state {options.state}", file=sys.stderr)
+        print(f"stopped; to go on: c4gateway match --resume --state {journal.path}", file=sys.stderr)
         return 128 + signals[0]
     return run.status
 
@@ -74,22 +78,23 @@ class _Run:
     """One run of the command."""
 
     def __init__(self, options: Options, journal: Journal) -> None:
-        options.logs.mkdir(parents=True, exist_ok=True)
+        logs = options.logs or journal.path.with_name(f"{journal.path.name}.logs")
+        logs.mkdir(parents=True, exist_ok=True)
         settings = journal.settings
         self._test = test_in(settings)
         self._screen = Screen(self._live, self._line, stderr())
-        self._failures = 0
-        self._match = Match(
-            _plan(settings), journal, options.logs, game_ids(secrets.randbelow(RUNS)), self._tell
-        )
-        self._match.over = lambda: table.decided(self._match.tally, self._test)
+        if options.is_numbered and journal.path.name != STATE:
+            self._screen.tell(f"the games are kept in {journal.path}")
+        plan = _plan(settings, recover=options.recover)
+        self._match = Match(plan, journal, logs, game_ids(secrets.randbelow(RUNS)), self._screen.tell)
+        self._match.over = lambda: table.decided(self._match.tally, self._test, self._match.failed)
         self._began = time.monotonic()
 
     @property
     def status(self) -> int:
         """0 where all is well."""
         refused = self._test is not None and self._match.tally.meetings[0].repeats
-        return 1 if refused or not self._match.is_whole else 0
+        return 1 if refused or self._match.failed else 0
 
     async def play(self, tables: int) -> list[int]:
         """Play until the end, or a signal; return the signals."""
@@ -109,7 +114,7 @@ class _Run:
 
     def show(self) -> None:
         """Print how it stands. Raises OSError."""
-        lines = [*self._lines(table.SAMPLES), "", *table.details(self._match.tally)]
+        lines = [*self._lines(table.SAMPLES), "", *table.details(self._match.tally, self._match.failed)]
         write_out(f"{line}\n" for line in lines)
 
     def write(self, options: Options, journal: Journal) -> None:
@@ -126,9 +131,8 @@ class _Run:
         return await trio.to_thread.run_sync(self._lines, LIVE)
 
     def _line(self) -> str:
-        """Return how it stands, in short: what is said below the table."""
-        lines = self._lines(1)
-        return "; ".join(lines[lines.index("") + 1 :])
+        """Return how it stands, in short."""
+        return "; ".join(table.summary(self._match.tally, self._progress(), self._test))
 
     def _lines(self, samples: int) -> list[str]:
         return table.standing(self._match.tally, self._progress(), self._test, samples)
@@ -136,10 +140,7 @@ class _Run:
     def _progress(self) -> Progress:
         match = self._match
         left = 0 if match.over() else match.schedule.left
-        return Progress(match.wanted, match.played, time.monotonic() - self._began, left)
-
-    def _tell(self, text: str) -> None:
-        self._screen.tell(text)
+        return Progress(match.wanted, match.played, time.monotonic() - self._began, left, match.failed)
 
 
 def _write(path: Path, pieces: Iterator[str]) -> None:
@@ -147,11 +148,13 @@ def _write(path: Path, pieces: Iterator[str]) -> None:
         file.writelines(pieces)
 
 
-def _plan(settings: dict[str, Any]) -> Plan:
+def _plan(settings: dict[str, Any], *, recover: bool) -> Plan:
     """Return what the file of a match says. Raises ValueError."""
     try:
         return Plan(
             players=[(name, who) for name, who in settings["players"]],
+            strict=bool(settings.get("strict")),  # files of version 0.2.0 have neither of the two
+            recover=recover or bool(settings.get("recover")),
             **{
                 key: settings[key]
                 for key in ("games", "gauntlet", "clock", "idle", "think", "discs", "openings", "seed")

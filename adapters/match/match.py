@@ -21,13 +21,18 @@ from gateway.game.ids import GameId
 from gateway.game.results import WITHOUT_RESULT, Finished
 from gateway.match.journal import Journal, Played
 from gateway.match.schedule import Schedule
+from gateway.match.tally import Player as Counted
 from gateway.match.tally import Tally
-from gateway.store.records import Participant, record_of
+from gateway.store.records import WORDS, Participant, record_of
 
 SYNC = 1.0
 """Seconds at least from one wait for the disk to the next."""
 MOST_TOLD = 5
 """Failures of a bot that are told, one line each."""
+TRIES = 3
+"""Failures before the first move, without a game between them, after which a player plays no more."""
+PATIENCE = 60.0
+"""Seconds that an engine has until it is loaded, and a bot until it asks for a game, or for the next one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,10 @@ class Plan:
     clock: float
     idle: float
     think: float | None
+    strict: bool
+    """Whether an engine that thinks for longer than that loses the game."""
+    recover: bool
+    """Whether games that a player left count as lost, however many they are."""
     discs: int
     """Of the openings that are drawn by lot; 0 for the empty board."""
     openings: Sequence[str]
@@ -64,11 +73,19 @@ class Sitting(Protocol):
     def ended(self) -> None:
         """Note that a game has a result."""
 
-    def aborted(self, leaver: int) -> None:
-        """Note that a player, 0 or 1 in its pairing, left a game before both had moved."""
+    def not_played(self, side: int, why: str) -> None:
+        """Note that a player, 0 or 1 in its pairing, ended a game before it had begun to play."""
+
+    def late_moves(self) -> tuple[int, int]:
+        """Return how many late moves the players, 0 and 1 in their pairing, made in the game that is on."""
 
     def stop_if_dropped(self, player: int) -> None:
         """Play no more if that is one of its players."""
+
+
+def has_moved(side: int, moves: int, opening: int = 0) -> bool:
+    """Whether a side has made a move of its own, after so many moves of which the first were given."""
+    return (moves + 1 - side) // 2 > (opening + 1 - side) // 2
 
 
 class Match:
@@ -91,11 +108,11 @@ class Match:
         self.over: Callable[[], bool] = lambda: False
         """Whether no further game is needed; is asked after each."""
         self._tell = tell
-        self._told: Counter[str] = Counter()
-        self.dropped: set[int] = set()
-        """Players that play no more."""
-        self.is_whole = True
-        """Whether no game was left out because a player failed."""
+        self._told: Counter[int] = Counter()
+        self._latest: dict[int, str] = {}
+        """What was last told of a player, and in which log there is more."""
+        self._dropped: dict[int, str] = {}
+        """Players that play no more, and why."""
         self._tables: set[Sitting] = set()
         self._journal = journal
         self._added = trio.Event()
@@ -121,6 +138,16 @@ class Match:
         """How many games the match has."""
         return self.plan.games * len(self.schedule.pairings)
 
+    @property
+    def failed(self) -> dict[int, str]:
+        """The players whose games say nothing of their strength, and why."""
+        found = dict(self._dropped)
+        for number, player in enumerate(self.tally.players):
+            if number not in found and player.leaves_most and not self.plan.recover:
+                found[number] = _left(player)
+        logs = f"(logs: {self._logs})"
+        return {number: f"{why}; {self._latest.get(number, logs)}" for number, why in found.items()}
+
     def log(self, name: str) -> Path:
         """Return where a player's stderr is kept."""
         return self._logs / f"{name}.log"
@@ -144,6 +171,9 @@ class Match:
         self._added.set()
         self.played += 1
         self._count(played)
+        for player in self.schedule.pairings[played.pairing]:
+            if self.tally.players[player].goes_on_leaving and not self.plan.recover:
+                self.drop(player, _left(self.tally.players[player]))
         if self.over():
             self.enough.set()
 
@@ -157,31 +187,23 @@ class Match:
 
     def drop(self, player: int, why: str) -> None:
         """Play no more games of a player."""
-        if player in self.dropped:
+        if player in self._dropped:
             return
-        self.dropped.add(player)
+        self._dropped[player] = why
         theirs = [number for number, pairing in enumerate(self.schedule.pairings) if player in pairing]
-        self._leave_out(theirs, f"{self.plan.names[player]}: {why}; it plays no more")
+        games = sum(map(self.schedule.drop, theirs))
+        rest = f", {games} games are left out" if games else ""
+        self._tell(f"{self.plan.names[player]}: {why}; it plays no more{rest}")
         for table in self._tables:
             table.stop_if_dropped(player)
 
-    def drop_pairing(self, pairing: int, why: str) -> None:
-        """Play no more games of two players against each other."""
-        one, two = (self.plan.names[each] for each in self.schedule.pairings[pairing])
-        self._leave_out([pairing], f"{one} and {two}: {why}; they play each other no more")
-
-    def _leave_out(self, pairings: Sequence[int], why: str) -> None:
-        self.is_whole = False
-        games = sum(map(self.schedule.drop, pairings))
-        if games:  # none where another table of theirs has told it
-            self._tell(f"{why}, {games} games are left out")
-
-    def complain(self, name: str, what: str) -> None:
-        """Tell what went wrong with a bot, unless that has been told often enough."""
-        self._told[name] += 1
-        if self._told[name] <= MOST_TOLD:
-            more = "; more of this is not told" if self._told[name] == MOST_TOLD else ""
-            self._tell(f"{name}: {what}{more}")
+    def complain(self, player: int, what: str, log: Path) -> None:
+        """Tell what went wrong with a player, unless that has been told often enough."""
+        self._latest[player] = f"{what} (log: {log})"
+        self._told[player] += 1
+        if self._told[player] <= MOST_TOLD:
+            more = "; more of this is not told" if self._told[player] == MOST_TOLD else ""
+            self._tell(f"{self.plan.names[player]}: {what}{more}")
 
     def opened(self, table: "Sitting") -> None:
         """Note that a table has sat down."""
@@ -219,16 +241,31 @@ class Match:
         if found is None or is_ours or found[1] not in found[0].unplayed:
             return
         table, number = found
-        if finished.leaver is not None and finished.reason is Reason.ABORTED:
-            table.aborted(finished.leaver if number % 2 == 0 else 1 - finished.leaver)
+        if finished.reason is Reason.ABORTED and finished.leaver is not None:
+            table.not_played((finished.leaver + number) % 2, "left a game before both players had moved")
         if finished.reason in WITHOUT_RESULT:
             return
+        late, reason = table.late_moves(), finished.reason
+        if finished.winner is not None and reason is not Reason.FOUR:
+            side = (1 - finished.winner + number) % 2
+            if self.plan.strict and late[side]:  # its move was taken for a forfeit
+                reason = Reason.TIME
+            elif not has_moved(1 - finished.winner, len(finished.board.moves)):
+                table.not_played(side, f"lost a game before its first move ({WORDS[reason]})")
+                return
         names = [self.plan.names[each] for each in self.schedule.pairings[table.pairing]]
         record = record_of(finished, self._epoch)
         kinds = [each.kind for each in record.players]
         order = names if number % 2 == 0 else names[::-1]
         one, two = (Participant(name, kind) for name, kind in zip(order, kinds, strict=True))
-        record = replace(record, players=(one, two), table=None, series=0, round=1, counted=True)
+        record = replace(
+            record, players=(one, two), reason=reason, table=None, series=0, round=1, counted=True
+        )
         table.unplayed.remove(number)
         table.ended()
-        self.add(Played(table.pairing, number, 0, record))
+        self.add(Played(table.pairing, number, 0, record, late if number % 2 == 0 else late[::-1]))
+
+
+def _left(player: Counted) -> str:
+    """Return why the games of a player that left most of them say nothing."""
+    return f"left {sum(player.left)} of {player.total.games} games, which --recover would count as lost"

@@ -11,7 +11,7 @@ from typing import Any
 
 from adapters.match import bots
 from gateway.engines import EngineUnavailable, UnknownEngine
-from gateway.engines.catalogue import CATALOGUE, engine_named
+from gateway.engines.catalogue import CATALOGUE, check_engine
 from gateway.match import openings
 from gateway.match.sprt import LOGISTIC, MODELS, Sprt
 from gateway.server.arguments import Parser, in_one_line, number
@@ -30,14 +30,21 @@ examples:
   c4gateway match --player old=mine:old --player new=mine:new --openings 8 --sprt elo0=0 elo1=20
   c4gateway match --resume
 
-The exit status is 0 when all is played or the test is decided, 1 where a player failed, the system refused
-something or the test cannot be decided, 2 for wrong options, 130 after Ctrl-C.
+The exit status is 0 when all is played or the test is decided, 1 where a player failed, so that there is no
+result, the system refused something or the test cannot be decided, 2 for wrong options, 130 after Ctrl-C.
 """
 STATE = "match.jsonl"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,31}")
-_FIXED = ("player", "games", "gauntlet", "clock", "idle", "think", "openings", "seed", "sprt")
+_FIXED = ("player", "games", "gauntlet", "clock", "idle", "think", "strict", "openings", "seed", "sprt")
 """Options that are in the file of a match, and that cannot change when it goes on."""
-_DEFAULTS: dict[str, Any] = {"gauntlet": False, "clock": 42.0, "idle": 60.0, "think": None, "sprt": None}
+_DEFAULTS: dict[str, Any] = {
+    "gauntlet": False,
+    "clock": 42.0,
+    "idle": 60.0,
+    "think": None,
+    "strict": False,
+    "sprt": None,
+}
 _GAMES, _MOST_WITH_TEST = 100, 20_000
 _MOST = 10**7
 
@@ -49,7 +56,12 @@ class Options:
     settings: dict[str, Any]
     """What stands in the file of the match; empty where the match is to go on as the file says."""
     state: Path
-    logs: Path
+    is_numbered: bool
+    """Whether that is a name of ours, in place of which a match takes the next one."""
+    recover: bool
+    """Whether games that a player left count as lost, however many they are, beside what the file says."""
+    logs: Path | None
+    """None for a folder that is called as the file of the match."""
     concurrency: int
     pgn: Path | None
     jsonl: Path | None
@@ -65,7 +77,10 @@ def parse(arguments: Sequence[str]) -> Options:
     found = parser.parse_args(arguments[1:])
     given = [each for each in _FIXED if getattr(found, each) is not None]
     settings: dict[str, Any] = {}
+    is_numbered = found.state is None
     try:
+        if is_numbered:
+            found.state = numbered(0 if found.resume else 1)
         _check_files(found)
         if not found.resume:
             settings = _settings(found)
@@ -78,12 +93,23 @@ def parse(arguments: Sequence[str]) -> Options:
     return Options(
         settings=settings,
         state=found.state,
-        logs=found.logs or found.state.with_name(f"{found.state.name}.logs"),
+        is_numbered=is_numbered,
+        recover=found.recover,
+        logs=found.logs,
         concurrency=found.concurrency,
         pgn=found.pgn,
         jsonl=found.jsonl,
         json=found.json,
     )
+
+
+def numbered(further: int) -> Path:
+    """Return the latest of the files that matches get here without --state, or a `further` one."""
+    first = Path(STATE)
+    pattern = re.compile(rf"{first.stem}(?:-([1-9][0-9]*))?{first.suffix}")
+    matched = [pattern.fullmatch(each.name) for each in Path().iterdir()]
+    number = max((int(each[1] or 1) for each in matched if each), default=0) + further
+    return first if number <= 1 else first.with_stem(f"{first.stem}-{number}")
 
 
 def test_in(settings: dict[str, Any]) -> Sprt | None:
@@ -122,6 +148,9 @@ def _settings(found: argparse.Namespace) -> dict[str, Any]:
         settings["games"] = _GAMES if found.sprt is None else _MOST_WITH_TEST
     if settings["games"] % 2:
         raise ValueError("--games has to be even: each opening is played with both colours")
+    if settings["strict"] and settings["think"] is None:
+        raise ValueError("--strict needs --think, the time that engines have to keep to")
+    settings["recover"] = found.recover
     if found.sprt is not None:
         settings["sprt"] = _sprt(found.sprt, len(players))
     settings["seed"] = settings["seed"] or os.urandom(4).hex()
@@ -172,7 +201,7 @@ def _player(text: str) -> tuple[str, str]:
         if bots.is_command(who):
             bots.command(who, name, "", 0)
         else:
-            engine_named(who)
+            check_engine(who)
     except (UnknownEngine, EngineUnavailable) as error:
         hint = "; a bot's command needs {port} in it" if " " in who else ""
         raise argparse.ArgumentTypeError(f"{name}: {error}{hint}") from None
@@ -233,6 +262,17 @@ def _add_terms(group: argparse._ArgumentGroup) -> None:
         "--think", type=seconds, metavar="SECONDS", help="most time of an engine for a move (what it takes)"
     )
     group.add_argument(
+        "--strict",
+        action="store_true",
+        default=None,
+        help="an engine that thinks for longer than --think loses the game",
+    )
+    group.add_argument(
+        "--recover",
+        action="store_true",
+        help="count games that a player left, as by a crash, as lost even where these are half of its games",
+    )
+    group.add_argument(
         "--clock", type=seconds, metavar="SECONDS", help="as of the server, where it has one (42)"
     )
     group.add_argument(
@@ -243,9 +283,14 @@ def _add_terms(group: argparse._ArgumentGroup) -> None:
 
 def _add_files(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "--state", type=Path, default=Path(STATE), metavar="FILE", help=f"each game is kept here ({STATE})"
+        "--state",
+        type=Path,
+        metavar="FILE",
+        help=f"each game is kept here ({STATE}, or match-2.jsonl and so on where there is one)",
     )
-    group.add_argument("--resume", action="store_true", help="go on with the match in that file")
+    group.add_argument(
+        "--resume", action="store_true", help="go on with the match in that file (the latest of these)"
+    )
     group.add_argument(
         "--logs", type=Path, metavar="DIR", help="what bots say on stderr, a file each (FILE.logs)"
     )

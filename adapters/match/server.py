@@ -72,7 +72,7 @@ class Server:
 
         Raises OSError.
         """
-        door = Door(self._hub, name, partial(table.unreadable, side))
+        door = Door(self._hub, name, table, side)
         fronts = [(each, each.front_end(door, self._options, None, None)) for each in DIALECTS]
         serve = partial(
             serve_connection,

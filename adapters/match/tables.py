@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
-from gateway.game.commands import Command, Unreadable
+from gateway.game.commands import Command, Play, Unreadable
 from gateway.game.events import ToMove
 from gateway.game.ids import GameId
 from gateway.game.manners import Manners
@@ -39,6 +39,9 @@ class Table(Protocol):
 
     def started(self, game: GameId, opener: int) -> None:
         """Note that a game began."""
+
+    def moved(self, side: int, seconds: float) -> bool:
+        """Note how long a player took for a move; return whether it is too late to be played."""
 
     def unreadable(self, side: int, text: str) -> None:
         """Note that a player sent a text that is no message of its dialect."""
@@ -142,10 +145,13 @@ class Tables:
 class Door:
     """The hub as the clients of one port see it: all of them come from there."""
 
-    def __init__(self, hub: HubForPlayers, port: str, unreadable: Callable[[str], None]) -> None:
+    def __init__(self, hub: HubForPlayers, port: str, table: Table, side: int) -> None:
         self._hub = hub
         self._port = port
-        self._unreadable = unreadable
+        self._table = table
+        self._side = side
+        self._asked: tuple[Seat, float] | None = None
+        """Whose move is asked for, and since when."""
         self.expect: Callable[[Outgoing], None] = hub.expect
 
     @property
@@ -163,11 +169,19 @@ class Door:
         return self._hub.open(mailbox, manners, now, self._port)
 
     def submit(self, seat: Seat, command: Command, now: float) -> bool:
-        """Pass on a command; note one that nobody could read, which a connection's mailbox still has."""
+        """Pass on a command; note one that nobody could read, which a connection's mailbox still has.
+
+        A move that is too late is passed on as one that is none.
+        """
         if isinstance(command, Unreadable):
-            self._unreadable(str(getattr(seat.mailbox, "latest", "")))
+            self._table.unreadable(self._side, str(getattr(seat.mailbox, "latest", "")))
+        elif isinstance(command, Play) and self._asked is not None and self._asked[0] is seat:
+            since, self._asked = self._asked[1], None
+            if self._table.moved(self._side, now - since):
+                command = Play(None, command.to)
         return self._hub.submit(seat, command, now)
 
     def handed(self, seat: Seat, request: ToMove, now: float) -> None:
         """Pass on that a request to move has left."""
+        self._asked = seat, now
         self._hub.handed(seat, request, now)

@@ -9,23 +9,18 @@ import trio
 
 from adapters import children
 from adapters.match import bots
-from adapters.match.match import Match
+from adapters.match.match import PATIENCE, TRIES, Match
 from adapters.match.server import HOST
 from adapters.match.tables import Series
 from gateway.game.ids import GameId
 from gateway.game.text import quoted
+from gateway.match.worker import MARGIN
 from gateway.server.arguments import in_one_line
 
-PATIENCE = 60.0
-"""Seconds that a bot has until it asks for a game, or for the next one."""
 NOTICE = 10.0
 """Seconds until it is told that a bot asks for no game: it may be looking for one elsewhere."""
 SHOWN = 80
 """Characters of such a text that are shown."""
-TRIES = 3
-"""Failures of a bot without a game between them, after which it plays no more."""
-ABORTED = 10
-"""Games in a row that a bot may leave before both have moved. They are played again, so this has to end."""
 
 
 class _Seated:
@@ -58,8 +53,13 @@ class WireTable:
         self._players = match.schedule.pairings[pairing]
         self._seated = (_Seated(), _Seated())
         self._failures = [0, 0]
-        self._aborted = [0, 0]
-        self._ended = 0
+        """Of each player's process, without a game between them."""
+        self._not_played = [0, 0]
+        """Games that each player left or lost before it began to play, one after the other."""
+        self._late = [0, 0]
+        """Late moves in the game that is on."""
+        self._games = [0, 0]
+        """Games of each player, with those that its opponent left or lost before it began to play."""
         self._over = trio.Event()
 
     async def run(self) -> None:
@@ -111,22 +111,36 @@ class WireTable:
     def started(self, game: GameId, opener: int) -> None:
         """Note that a game began: the next one in which this side opens."""
         number = next((each for each in self.unplayed if each % 2 == opener), None)
+        self._late = [0, 0]
         if number is not None:
             self._match.started(game, self, number)
 
     def ended(self) -> None:
         """Note that a game has a result."""
-        self._ended += 1
+        self._games = [games + 1 for games in self._games]
         self._failures = [0, 0]
-        self._aborted = [0, 0]
+        self._not_played = [0, 0]
 
-    def aborted(self, leaver: int) -> None:
-        """Play no more against a player that leaves each game before both have moved."""
-        self._aborted[leaver] += 1
-        if self._aborted[leaver] == ABORTED:
-            self._match.drop(
-                self._players[leaver], f"left {ABORTED} games in a row before both players had moved"
-            )
+    def not_played(self, side: int, why: str) -> None:
+        """Play the game again, unless that has been so too often."""
+        self._games[1 - side] += 1
+        self._not_played[side] += 1
+        if self._not_played[side] == TRIES:
+            self._match.drop(self._players[side], f"{TRIES} times in a row {why}")
+
+    def moved(self, side: int, seconds: float) -> bool:
+        """Note how long a move took; return whether it is too late to be played."""
+        plan = self._match.plan
+        is_engine = not bots.is_command(plan.players[self._players[side]][1])
+        if not is_engine or plan.think is None or seconds <= plan.think + MARGIN:
+            return False
+        self._late[side] += 1
+        self._tell(side, f"took {seconds:.2f} s for a move, with --think {plan.think:g}")
+        return plan.strict
+
+    def late_moves(self) -> tuple[int, int]:
+        """Return how many late moves the players made in the game that is on."""
+        return self._late[0], self._late[1]
 
     def unreadable(self, side: int, text: str) -> None:
         """Tell of a text that is no message."""
@@ -143,17 +157,19 @@ class WireTable:
             words = bots.engine(text, name, f"{HOST}:{port}", self._match.plan.think)
         log = self._match.log(name)
         while self._failures[side] < TRIES and self._has_more():
-            since, games = children.size(log), self._ended
+            since, games = children.size(log), self._games[side]
             try:
                 async with children.process(words, log) as process:
                     ending = await self._ending(process, side, port)
+                if ending or games == self._games[side]:
+                    ending = f"{ending or 'ended without a game'}: {children.last_words(log, since)}"
             except OSError as error:
                 ending = f"cannot be started: {in_one_line(error)}"
-            if ending or games == self._ended:
+            if ending:
                 self._failures[side] += 1
-                self._tell(side, f"{ending or 'ended without a game'}: {children.last_words(log, since)}")
+                self._tell(side, ending)
         if self._failures[side] == TRIES:
-            self._match.drop(self._players[side], f"failed {TRIES} times in a row")
+            self._match.drop(self._players[side], f"failed {TRIES} times in a row before its first move")
 
     async def _ending(self, process: trio.Process, side: int, port: int) -> str:
         """Wait for a process's end; return what is wrong with it, if anything is."""
@@ -195,4 +211,5 @@ class WireTable:
             await seated.gone.wait()
 
     def _tell(self, side: int, what: str) -> None:
-        self._match.complain(self._match.plan.names[self._players[side]], what)
+        player = self._players[side]
+        self._match.complain(player, what, self._match.log(self._match.plan.names[player]))

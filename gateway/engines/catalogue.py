@@ -7,12 +7,15 @@ network.
 The engines of Monte Carlo are imported when one of them is asked for: numpy takes a tenth of a second.
 """
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
 from random import choice
 
 from gateway.engines import Engine, EngineUnavailable, UnknownEngine
+from gateway.engines.failing import in_words
 from gateway.engines.perfect import perfect, require
 from gateway.engines.search import alpha_beta
 from gateway.game.board import COLUMNS, Board
@@ -58,6 +61,25 @@ def engine_named(name: str) -> Engine:
     raise UnknownEngine(f"there is no engine {name!r}, but {CATALOGUE}")
 
 
+def check_engine(name: str) -> None:
+    """Raise what `engine_named` would, as far as that shows without running the user's Python code."""
+    kind, _, rest = name.partition(":")
+    if not runs_user_code(name):
+        engine_named(name)
+    elif kind == "kaggle":
+        from gateway.engines.kaggle import code_in  # noqa: PLC0415  for those who ask
+
+        code_in(rest)
+    else:
+        _check_function(name, kind, rest)
+
+
+def runs_user_code(name: str) -> bool:
+    """Whether the engine called `name` is Python code of the user's, run in the process that asks it."""
+    kind, colon, _ = name.partition(":")
+    return bool(colon) and kind not in {*_COUNTED, "exec"}
+
+
 def limits_itself(name: str) -> bool:
     """Whether the engine called `name` comes to an end by itself, however much time it may spend."""
     kind, colon, _ = name.partition(":")
@@ -74,7 +96,7 @@ def _monte_carlo(kind: str) -> Callable[..., int]:
         from gateway.engines import montecarlo  # noqa: PLC0415  numpy is for those who ask for it
     except ImportError:
         raise EngineUnavailable(
-            f"{kind} needs numpy 2.0 or later, which is not here: pip install 'numpy>=2'"
+            f"{kind} needs numpy 2.0 or later, which is not here: {sys.executable} -m pip install 'numpy>=2'"
         ) from None
     return montecarlo.flat if kind == "mc" else montecarlo.uct
 
@@ -94,16 +116,22 @@ def _own(name: str, module: str, function: str) -> Engine:
         from gateway.engines.kaggle import agent_in  # noqa: PLC0415
 
         return agent_in(function)
-    if not all(part.isidentifier() for part in (*module.split("."), function)):
-        raise UnknownEngine(f"{name!r} is neither module:function nor one of {CATALOGUE}")
+    _check_function(name, module, function)
     try:
         home = import_module(module)
     except (Exception, SystemExit) as error:  # anybody may have written it
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise UnknownEngine(f"engine {name!r} cannot be imported: {reason}") from error
+        raise UnknownEngine(f"engine {name!r} cannot be imported: {in_words(error)}") from error
     found = getattr(home, function, None)
     if not callable(found):
         place = getattr(home, "__file__", None) or f"the module {module!r}"
         raise UnknownEngine(f"engine {name!r}: there is no function {function!r} in {place}")
     engine: Engine = found
     return engine
+
+
+def _check_function(name: str, module: str, function: str) -> None:
+    if not all(part.isidentifier() for part in (*module.split("."), function)):
+        raise UnknownEngine(f"{name!r} is neither module:function nor one of {CATALOGUE}")
+    top = module.partition(".")[0]
+    if top not in sys.modules and find_spec(top) is None:
+        raise UnknownEngine(f"engine {name!r} cannot be imported: No module named {top!r}")

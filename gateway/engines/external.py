@@ -19,9 +19,9 @@ import shlex
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterable
-from contextlib import suppress
-from threading import Lock
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from threading import Lock, current_thread, main_thread
 from time import monotonic
 
 from gateway.engines import EngineError, EngineLate, UnknownEngine
@@ -124,9 +124,14 @@ class Program:
             if child is not None:
                 child.leave()
             try:
-                self._child = child = _Child(self._words)
+                with _undisturbed():
+                    self._child = child = _Child(self._words)
             except OSError as error:
                 raise EngineError(f"{self._name} cannot be run: {error.strerror}") from None
+            except BaseException:  # of a handler that has waited
+                if self._child is not None:
+                    self._child.close()
+                raise
         child.tell(self._speech.greeting(board, seconds))
         return child
 
@@ -227,6 +232,24 @@ class _Child:
         except subprocess.TimeoutExpired:
             return "it closed its output"
         return f"signal {-status}, {signal.strsignal(-status)}" if status < 0 else f"exit status {status}"
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Let the handlers of signals wait: one that raises would lose the process that is being started."""
+    came = list[int]()
+    before = {}
+    if current_thread() is main_thread():  # no handler runs in any other
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
+            if callable(signal.getsignal(number)):
+                before[number] = signal.signal(number, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for each in came:
+            signal.raise_signal(each)
 
 
 def follows(before: Board, after: Board) -> bool:

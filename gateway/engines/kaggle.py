@@ -18,6 +18,7 @@ from typing import Any
 
 from gateway.engines import EngineLate, UnknownEngine
 from gateway.engines.external import follows
+from gateway.engines.failing import in_words
 from gateway.game.board import COLUMNS, ROWS, Board
 
 MOVE = 2.0
@@ -42,12 +43,21 @@ class Struct(dict[str, Any]):
 def agent_in(file: str) -> "Agent":
     """Return the agent of a file. Raises UnknownEngine where there is none."""
     try:
-        code = compile(Path(file).read_bytes(), file, "exec")
-        return Agent(file, code)
+        return Agent(file, code_in(file))
+    except UnknownEngine:
+        raise
+    except (Exception, SystemExit) as error:  # anybody may have written it
+        raise UnknownEngine(f"the agent {file!r} cannot be executed: {in_words(error)}") from error
+
+
+def code_in(file: str) -> CodeType:
+    """Return what a file says, compiled and not executed. Raises UnknownEngine."""
+    try:
+        return compile(Path(file).read_bytes(), file, "exec")
     except OSError as error:
         raise UnknownEngine(f"the agent {file!r} cannot be read: {error.strerror}") from None
-    except (Exception, SystemExit) as error:  # anybody may have written it
-        raise UnknownEngine(f"the agent {file!r} cannot be executed: {_told(error)}") from error
+    except (SyntaxError, ValueError) as error:
+        raise UnknownEngine(f"the agent {file!r} cannot be executed: {in_words(error)}") from error
 
 
 class Agent:
@@ -131,7 +141,3 @@ def _after(board: Board, choice: Any) -> Board | None:
         return board.drop(index(choice))
     except (TypeError, ValueError):
         return None
-
-
-def _told(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())

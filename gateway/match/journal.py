@@ -31,6 +31,8 @@ class Played:
     """How many of its moves were given; 0 for the empty board."""
     record: GameRecord
     """Its players bear the names that they have in the match."""
+    late: tuple[int, int] = (0, 0)
+    """How many moves of the first and of the second mover took longer than ``--think`` allows."""
 
 
 class Journal:
@@ -86,7 +88,8 @@ class Journal:
 
     def add(self, played: Played) -> None:
         """Write a game. Raises OSError; then the file may have a part of it, which is cut away later."""
-        about = {"pairing": played.pairing, "number": played.number, "opening": played.opening}
+        about: dict[str, Any] = {"pairing": played.pairing, "number": played.number}
+        about |= {"opening": played.opening, "late": played.late}
         self._is_ahead = True
         line = json_text({**about, "game": jsonl.as_object(played.record)})
         write_all(self._number, f"{line}\n".encode())
@@ -101,13 +104,15 @@ class Journal:
         """Yield the games in the order in which they ended. Raises OSError, ValueError."""
         with self.path.open("rb") as lines:
             lines.readline()
-            for number, line in enumerate(lines, 2):
-                found = _object(line, self.path, number)
+            for at, line in enumerate(lines, 2):
+                found = _object(line, self.path, at)
                 try:
                     record = jsonl.from_object(found["game"])
-                    yield Played(int(found["pairing"]), int(found["number"]), int(found["opening"]), record)
+                    first, second = found.get("late", (0, 0))
+                    number, late = int(found["number"]), (int(first), int(second))
+                    yield Played(int(found["pairing"]), number, int(found["opening"]), record, late)
                 except (KeyError, OverflowError, TypeError, ValueError) as error:
-                    raise ValueError(f"{self.path}, line {number}: {error}") from error
+                    raise ValueError(f"{self.path}, line {at}: {error}") from error
 
 
 def _lock(number: int, path: Path) -> None:

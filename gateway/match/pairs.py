@@ -58,7 +58,9 @@ def strength(cells: Sequence[float]) -> Strength:
     pairs = sum(cells)
     score = sum(count * each for count, each in zip(cells, SCORES, strict=True)) / pairs
     variance = sum(count * (each - score) ** 2 for count, each in zip(cells, SCORES, strict=True)) / pairs
-    margin = _Z95 * sqrt(variance / pairs)
+    free = pairs - 1
+    error = sqrt(variance / free) if free >= 1 else 0.0
+    margin = _quantile(free) * error
     low, high = (elo(bounded(score + sign * margin, 2 * pairs)) for sign in (-1, 1))
     unit = NORMALIZED / sqrt(2 * variance) if variance else inf
     return Strength(
@@ -67,7 +69,19 @@ def strength(cells: Sequence[float]) -> Strength:
         interval=(low, high),
         normalized=(score - 0.5) * unit if score != 0.5 else 0.0,
         normalized_error=margin * unit if margin else 0.0,
-        superiority=_superiority(score - 0.5, variance / pairs),
+        superiority=_superiority(score - 0.5, error**2),
+    )
+
+
+def _quantile(free: float) -> float:
+    """Return Student's t for 95 % and so many degrees of freedom: of few pairs, nobody knows the variance."""
+    if free <= 1:
+        return 12.706
+    z, inverse = _Z95, 1 / free
+    return z + inverse * (
+        (z**3 + z) / 4
+        + inverse * ((5 * z**5 + 16 * z**3 + 3 * z) / 96)
+        + inverse**2 * ((3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384)
     )
 
 

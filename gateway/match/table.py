@@ -3,8 +3,8 @@
 Knows what was counted and what it says. Does not know where the text goes.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import isfinite
 from random import Random
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from gateway.game.events import Reason
 from gateway.game.text import printable
 from gateway.match.joint import Rating, ratings
-from gateway.match.pairs import strength
+from gateway.match.pairs import Strength, strength
 from gateway.match.sprt import Decision, Sprt
 from gateway.match.tally import Meeting, Player, Tally
 from gateway.store.records import WORDS
@@ -21,9 +21,10 @@ SAMPLES = 1000
 """Samples of the bootstrap at the end."""
 _FEW = 4
 """Players for whom there are as many samples as were asked for."""
-_HEAD = (
-    *("", "player", "Elo", "95 %", "better", "games", "points", "won", "drawn", "lost", "first", "second"),
-    *("s/move", "time", "illegal", "left"),
+_STRENGTH = ("Elo", "95 %", "better")
+_COUNTS = (
+    *("games", "points", "won", "drawn", "lost", "first", "second", "s/move", "late"),
+    *("time", "illegal", "left"),
 )
 _FAULTS = (Reason.TIME, Reason.ILLEGAL, Reason.LEFT)
 
@@ -40,6 +41,8 @@ class Progress:
     """That it has run."""
     left: int
     """Games still to be played."""
+    failed: Mapping[int, str] = field(default_factory=dict)
+    """The players, by number, whose games say nothing of their strength, and why."""
 
     @property
     def rate(self) -> float:
@@ -48,45 +51,70 @@ class Progress:
 
 
 def standing(tally: Tally, progress: Progress, test: Sprt | None, samples: int = SAMPLES) -> list[str]:
-    """Return how it stands, in lines."""
+    """Return how it stands, in lines: of two players their difference first, and no other Elo."""
+    is_duel, failed = len(tally.players) == 2, progress.failed
+    rated = [None, None] if is_duel else _rated(tally, samples, failed)
+    order = sorted(range(len(rated)), key=lambda each: _rank(tally.players[each], rated[each]))
+    rows = [("", "player", *(() if is_duel else _STRENGTH), *_COUNTS)]
+    for rank, number in enumerate(order, 1):
+        below = order[rank] if rank < len(order) else None
+        strong = () if is_duel else _strong(rated[number], below if below is None or rated[below] else None)
+        player = tally.players[number]
+        rows.append((str(rank), printable(player.name), *strong, *_counts(player)))
+    short = summary(tally, progress, test)
+    first = [short.pop(0), ""] if is_duel else []
+    return [*first, *aligned(rows, left=(1,)), "", *short]
+
+
+def summary(tally: Tally, progress: Progress, test: Sprt | None) -> list[str]:
+    """Return how it stands in few lines, without the table."""
+    names, failed = [printable(each.name) for each in tally.players], progress.failed
     return [
-        *aligned([_HEAD, *_rows(tally, _rated(tally, samples))], left=(1,)),
-        "",
+        *([_against(tally, 0, failed)] if len(names) == 2 else ()),
         _games(tally, progress),
-        *(_test(tally.meetings[0], test) if test else ()),
+        *(f"no result for {names[each]}: {printable(why)}" for each, why in failed.items()),
+        *(_test(tally.meetings[0], test, failed) if test else ()),
     ]
 
 
-def details(tally: Tally) -> list[str]:
-    """Return what each pairing says, and who scored what moving first, in lines."""
+def details(tally: Tally, failed: Collection[int] = ()) -> list[str]:
+    """Return what each pairing of several players says, and who scored what moving first, in lines."""
     names = [printable(each.name) for each in tally.players]
     lines = []
-    for (one, two), meeting in zip(tally.pairings, tally.meetings, strict=True):
-        if sum(meeting.cells):
-            lines.append(f"{names[one]} against {names[two]}: {_meeting(meeting)}")
+    if len(names) > 2:
+        lines = [*(_against(tally, number, failed) for number in range(len(tally.pairings))), ""]
     rows = [["first \\ second", *names]]
     for one, name in enumerate(names):
         cells = [tally.cross.get((one, two)) for two in range(len(names))]
         rows.append([name, *("-" if each is None else f"{each.points:g}/{each.games}" for each in cells)])
-    return [*lines, "", *aligned(rows, left=(0,))]
+    return [*lines, *aligned(rows, left=(0,))]
 
 
 def as_object(tally: Tally, progress: Progress, test: Sprt | None) -> dict[str, Any]:
     """Return all of it as what JSON can say."""
-    rated = _rated(tally, SAMPLES)
-    return {
+    failed = progress.failed
+    rated = _rated(tally, SAMPLES, failed)
+    found = {
         "games": tally.games,
         "games_wanted": progress.games,
         "different_games": tally.different,
         "games_per_second": progress.rate,
         "first_mover": _score(tally.firsts),
-        "players": [_player(each, rating, tally) for each, rating in zip(tally.players, rated, strict=True)],
+        "players": [
+            {**_player(player, rating, tally), "no_result": failed.get(number)}
+            for number, (player, rating) in enumerate(zip(tally.players, rated, strict=True))
+        ],
         "pairings": [
-            {"players": [tally.players[each].name for each in pairing], **_pairing(meeting)}
+            {
+                "players": [tally.players[each].name for each in pairing],
+                **_pairing(meeting, says_something=failed.keys().isdisjoint(pairing)),
+            }
             for pairing, meeting in zip(tally.pairings, tally.meetings, strict=True)
         ],
-        "sprt": None if test is None else _tested(tally.meetings[0], test),
+        "sprt": None if test is None else _tested(tally.meetings[0], test, failed),
     }
+    rounded: dict[str, Any] = _rounded(found)
+    return rounded
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> list[str]:
@@ -101,49 +129,68 @@ def aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> list[str]:
     ]
 
 
-def decided(tally: Tally, test: Sprt | None) -> bool:
-    """Whether no further game is needed: the test is decided, or cannot be."""
-    if test is None:
+def decided(tally: Tally, test: Sprt | None, failed: Collection[int] = ()) -> bool:
+    """Whether no further game is needed: the test is decided, or cannot be, and nobody has failed."""
+    if test is None or failed:
         return False
     meeting = tally.meetings[0]
     return bool(meeting.repeats) or test.decision(test.ratio(meeting.cells)) is not Decision.GOES_ON
 
 
-def _rated(tally: Tally, samples: int) -> list[Rating]:
-    """Return the players' ratings; of many players, from fewer samples, because each takes longer."""
+def _rated(tally: Tally, samples: int, failed: Collection[int]) -> list[Rating | None]:
+    """Return the players' ratings, without the games of those who failed; None for who has no others.
+
+    That of two players is their difference. Of many players it comes from fewer samples, because each takes
+    longer.
+    """
+    table = {
+        pairing: cells
+        for pairing, cells in tally.crosstable.items()
+        if sum(cells) and set(pairing).isdisjoint(failed)
+    }
     players = len(tally.players)
+    if players == 2 and table:
+        found = strength(tally.meetings[0].cells)
+        (low, high), better = found.interval, found.superiority
+        return [
+            Rating(found.elo, (low, high), (0.5, better)),
+            Rating(-found.elo, (-high, -low), (1 - better, 0.5)),
+        ]
     fewer = samples * _FEW // max(_FEW, players)
-    return ratings(players, tally.crosstable, max(1, fewer), Random(samples))
+    met = {player for pairing in table for player in pairing}
+    rated = ratings(players, table, max(1, fewer), Random(samples))
+    return [rating if player in met else None for player, rating in enumerate(rated)]
 
 
-def _rows(tally: Tally, rated: Sequence[Rating]) -> list[Sequence[str]]:
-    order = sorted(range(len(rated)), key=lambda each: -rated[each].elo)
-    rows = list[Sequence[str]]()
-    for rank, number in enumerate(order, 1):
-        player, rating, total = tally.players[number], rated[number], tally.players[number].total
-        below = order[rank : rank + 1]
-        rows.append(
-            (
-                *(str(rank), printable(player.name), _signed(rating.elo)),
-                " to ".join(map(_signed, rating.interval)),
-                *(f"{100 * rating.superiority[each]:.1f} %" for each in below or ()),
-                *(() if below else ("",)),
-                *(str(total.games), f"{total.points:g}", str(total.won), str(total.drawn), str(total.lost)),
-                *(_share(player.first.points, player.first.games), _second(player)),
-                f"{_seconds(player):.4f}",
-                *(str(player.faults[each]) for each in _FAULTS),
-            )
-        )
-    return rows
+def _rank(player: Player, rating: Rating | None) -> tuple[bool, float, float]:
+    return rating is None, 0.0 if rating is None else -rating.elo, -player.total.points
+
+
+def _strong(rating: Rating | None, below: int | None) -> tuple[str, str, str]:
+    """Return the cells on a player's strength, beside those of the player `below` it in the table."""
+    if rating is None:
+        return "-", "-", ""
+    better = "" if below is None else f"{100 * _likely(rating.superiority[below]):.1f} %"
+    return _signed(rating.elo), " to ".join(map(_signed, rating.interval)), better
+
+
+def _counts(player: Player) -> tuple[str, ...]:
+    total, first = player.total, player.first
+    return (
+        *(str(total.games), f"{total.points:g}", str(total.won), str(total.drawn), str(total.lost)),
+        *(_share(first.points, first.games), _share(total.points - first.points, total.games - first.games)),
+        *(f"{_seconds(player):.4f}", str(player.late)),
+        *(str(player.faults[each]) for each in _FAULTS),
+    )
+
+
+def _likely(share: float) -> float:
+    """Return a likelihood, kept from 0 and 1: no number of games makes one certain."""
+    return min(max(share, 0.001), 0.999)
 
 
 def _signed(elo: float) -> str:
     return f"{round(elo):+d}" if round(elo) else "0"
-
-
-def _second(player: Player) -> str:
-    games = player.total.games - player.first.games
-    return _share(player.total.points - player.first.points, games)
 
 
 def _seconds(player: Player) -> float:
@@ -166,34 +213,46 @@ def _games(tally: Tally, progress: Progress) -> str:
     )
 
 
-def _meeting(meeting: Meeting) -> str:
-    found = strength(meeting.cells)
+def _against(tally: Tally, number: int, failed: Collection[int]) -> str:
+    """Return what the games of a pairing say of the difference between the two, in a line."""
+    pairing, meeting = tally.pairings[number], tally.meetings[number]
+    names = " against ".join(printable(tally.players[each].name) for each in pairing)
+    if not set(pairing).isdisjoint(failed):
+        return f"{names}: no result"
+    if not sum(meeting.cells):
+        return f"{names}: no pair of games is over"
+    return f"{names}: {_difference(strength(meeting.cells), meeting)}"
+
+
+def _difference(found: Strength, meeting: Meeting) -> str:
     low, high = found.interval
     normalized = (
         f"{found.normalized:+.1f} ± {found.normalized_error:.1f}" if isfinite(found.normalized) else "-"
     )
-    interval, better = f" ({low:+.1f} to {high:+.1f})", f", better with {100 * found.superiority:.1f} %"
+    better = f" (95 %: {low:+.1f} to {high:+.1f}), better with {100 * _likely(found.superiority):.1f} %"
     if low == high:  # pairs that went alike, be they one or a hundred, say neither
-        interval = better = ""
+        better = ""
     text = (
-        f"Elo {found.elo:+.1f}{interval}, normalized {normalized}{better};"
+        f"Elo {found.elo:+.1f}{better}; normalized {normalized};"
         f" pairs with 0 to 2 points: {' '.join(map(str, meeting.cells))}"
     )
     return f"{text}; {meeting.repeats}" if meeting.repeats else text
 
 
-def _test(meeting: Meeting, test: Sprt) -> list[str]:
+def _test(meeting: Meeting, test: Sprt, failed: Collection[int]) -> list[str]:
     named = f"SPRT {test.model} elo0={test.elo0:g} elo1={test.elo1:g}"
+    if failed:
+        return [f"{named}: no verdict"]
     if meeting.repeats:
         return [f"{named}: refused, because {meeting.repeats}; engines can start from --openings"]
     ratio, (low, high) = test.ratio(meeting.cells), test.bounds
-    return [f"{named}: LLR {ratio:.2f} ({low:.2f} to {high:.2f}), {test.decision(ratio).value}"]
+    return [f"{named}: LLR {ratio + 0.0:.2f} ({low:.2f} to {high:.2f}), {test.decision(ratio).value}"]
 
 
-def _tested(meeting: Meeting, test: Sprt) -> dict[str, Any]:
+def _tested(meeting: Meeting, test: Sprt, failed: Collection[int]) -> dict[str, Any]:
     about = {"model": test.model, "elo0": test.elo0, "elo1": test.elo1, "bounds": test.bounds}
-    if meeting.repeats:
-        return {**about, "refused": meeting.repeats}
+    if failed or meeting.repeats:
+        return {**about, "refused": meeting.repeats or "a player failed"}
     ratio = test.ratio(meeting.cells)
     return {**about, "llr": ratio, "decision": test.decision(ratio).name}
 
@@ -202,26 +261,28 @@ def _score(score: Any) -> dict[str, float]:
     return {"won": score.won, "drawn": score.drawn, "lost": score.lost, "points": score.points}
 
 
-def _player(player: Player, rating: Rating, tally: Tally) -> dict[str, Any]:
+def _player(player: Player, rating: Rating | None, tally: Tally) -> dict[str, Any]:
+    says_something = rating is not None and rating.interval[0] < rating.interval[1]
     better = {
-        other.name: likely
-        for other, likely in zip(tally.players, rating.superiority, strict=True)
+        other.name: _likely(rating.superiority[number]) if rating and says_something else None
+        for number, other in enumerate(tally.players)
         if other is not player
     }
     return {
         "name": player.name,
-        "elo": rating.elo,
-        "interval": rating.interval,
+        "elo": rating.elo if rating else None,
+        "interval": rating.interval if rating and says_something else None,
         "better_than": better,
         "total": _score(player.total),
         "moving_first": _score(player.first),
         "seconds_per_move": _seconds(player),
+        "late_moves": player.late,
         "lost_by": {WORDS[each]: player.faults[each] for each in _FAULTS},
     }
 
 
-def _pairing(meeting: Meeting) -> dict[str, Any]:
-    if not sum(meeting.cells):
+def _pairing(meeting: Meeting, *, says_something: bool) -> dict[str, Any]:
+    if not says_something or not sum(meeting.cells):
         return {"pairs": meeting.cells}
     found = strength(meeting.cells)
     low, high = found.interval
@@ -229,7 +290,19 @@ def _pairing(meeting: Meeting) -> dict[str, Any]:
         "pairs": meeting.cells,
         "different_pairs": len(meeting.pairs),
         "elo": found.elo,
-        "interval": found.interval,
+        "interval": found.interval if low < high else None,
         "normalized_elo": found.normalized if isfinite(found.normalized) else None,
-        "superiority": found.superiority if low < high else None,
+        "superiority": _likely(found.superiority) if low < high else None,
     }
+
+
+def _rounded(value: Any) -> Any:
+    """Return the same with four decimals at most, and 0 for what is as good as that, such as -1e-15."""
+    match value:
+        case float():
+            return round(value, 4) + 0.0
+        case dict():
+            return {key: _rounded(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_rounded(each) for each in value]
+    return value

@@ -7,6 +7,7 @@ of its moves, to know which were the same, and no more.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import sqrt
 
 from gateway.game.board import Side
 from gateway.game.events import Reason
@@ -54,8 +55,33 @@ class Player:
     moves: int = 0
     thought: int = 0
     """Milliseconds."""
+    late: int = 0
+    """Moves that took longer than ``--think`` allows."""
     faults: Counter[Reason] = field(default_factory=Counter)
     """Games that it lost in another way than on the board."""
+    left: list[int] = field(default_factory=lambda: [0, 0])
+    """Of these, those that it left, as where it crashed: moving first, and moving second."""
+
+    @property
+    def leaves_most(self) -> bool:
+        """Whether it left half of its games or more, which says nothing of its strength.
+
+        Either colour weighs the same: of a pair one game may be over, and not the other.
+        """
+        shares = [left / games for left, games in self._by_colour() if games]
+        return any(self.left) and 2 * sum(shares) >= len(shares)
+
+    @property
+    def goes_on_leaving(self) -> bool:
+        """Whether it did so by three standard deviations more, with one of the colours or with both."""
+        counts = [*self._by_colour(), (sum(self.left), self.total.games)]
+        return self.leaves_most and any(
+            games and 2 * left - games >= 3 * sqrt(games) for left, games in counts
+        )
+
+    def _by_colour(self) -> list[tuple[int, int]]:
+        """Return games left and games played, moving first and moving second."""
+        return [(self.left[0], self.first.games), (self.left[1], self.total.games - self.first.games)]
 
 
 @dataclass(slots=True)
@@ -119,10 +145,12 @@ class Tally:
             player.total.add(gained)
             player.moves += max(0, len(record.moves[played.opening :][(side + played.opening) % 2 :: 2]))
             player.thought += record.thought[side]
+            player.late += played.late[side]
         self.players[order[0]].first.add(points)
         loser: Side | None = None if record.winner is None else 1 - record.winner  # type: ignore[assignment]
         if loser is not None and record.reason is not Reason.FOUR:
             self.players[order[loser]].faults[record.reason] += 1
+            self.players[order[loser]].left[loser] += record.reason is Reason.LEFT
         self._pair(self.meetings[played.pairing], played.number, points, record)
 
     def _pair(self, meeting: Meeting, number: int, first: float, record: GameRecord) -> None:

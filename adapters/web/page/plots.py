@@ -39,7 +39,7 @@ class Library:
 
     def __init__(self, command: list[str] | None = None) -> None:
         """`command` writes the library to its standard output, compressed by gzip; None for the package."""
-        self._command = command or [sys.executable, "-c", _PROGRAM]
+        self._command = command or [sys.executable, "-P", "-c", _PROGRAM]
         self._version = _installed()
         self._content: bytes | None = None
         """Nothing where it cannot be made, which would not go better next time; None where it may."""

@@ -13,9 +13,9 @@ from match_games import played
 
 from adapters import children
 from adapters.match import bots, runner
-from adapters.match.engines import TRIES, EngineTable
-from adapters.match.match import MOST_TOLD, SYNC, Match, Plan
-from adapters.match.wired import ABORTED, WireTable
+from adapters.match.engines import EngineTable
+from adapters.match.match import MOST_TOLD, SYNC, TRIES, Match, Plan
+from adapters.match.wired import WireTable
 from gateway.game.board import Board
 from gateway.game.events import Reason
 from gateway.game.ids import game_ids
@@ -29,6 +29,8 @@ PLAN = Plan(
     clock=42.0,
     idle=60.0,
     think=None,
+    strict=False,
+    recover=False,
     discs=0,
     openings=[],
     seed="seed",
@@ -42,10 +44,14 @@ class Table:
         self.pairing = 0
         self.unplayed = [0, 1, 2, 3]
         self.games = 0
-        self.leavers: list[int] = []
+        self.idlers: list[int] = []
+        self.late = 0, 0
 
-    def aborted(self, leaver: int) -> None:
-        self.leavers.append(leaver)
+    def not_played(self, side: int, why: str) -> None:
+        self.idlers.append(side)
+
+    def late_moves(self) -> tuple[int, int]:
+        return self.late
 
     def ended(self) -> None:
         self.games += 1
@@ -94,7 +100,19 @@ async def test_table_is_told_who_left_a_game_before_both_had_moved(journal: Jour
     match, table = match_of(journal), Table()
     match.started("00000-000001", table, number)
     match._finished(replace(finished("00000-000001", None, Reason.ABORTED), leaver=0))
-    assert table.leavers == [number]
+    assert table.idlers == [number]
+
+
+@pytest.mark.parametrize("reason", [Reason.TIME, Reason.ILLEGAL])
+@pytest.mark.parametrize("number", [0, 1])
+async def test_game_lost_before_its_first_move_is_played_again(
+    journal: Journal, number: int, reason: Reason
+) -> None:
+    match, table = match_of(journal), Table()
+    match.started("00000-000001", table, number)
+    lost = finished("00000-000001", 0, reason)
+    match._finished(replace(lost, board=Board().drop(3)))
+    assert (table.idlers, table.unplayed, match.tally.games) == ([1 - number], [0, 1, 2, 3], 0)
 
 
 async def test_player_that_leaves_game_after_game_plays_no_more(journal: Journal) -> None:
@@ -102,16 +120,76 @@ async def test_player_that_leaves_game_after_game_plays_no_more(journal: Journal
     match = match_of(journal, tell=told.append)
     table = WireTable(match, 0, 0)
     match.opened(table)
-    for _ in range(ABORTED - 1):
-        table.aborted(1)
+    for _ in range(TRIES - 1):
+        table.not_played(1, "left a game")
     table.ended()
-    for _ in range(ABORTED):
+    for _ in range(TRIES):
         assert told == []
-        table.aborted(1)
-    assert told == [
-        f"b: left {ABORTED} games in a row before both players had moved; it plays no more,"
-        " 8 games are left out"
-    ]
+        table.not_played(1, "left a game")
+    assert told == [f"b: {TRIES} times in a row left a game; it plays no more, 8 games are left out"]
+    assert match.failed == {1: f"{TRIES} times in a row left a game; (logs: logs)"}
+
+
+def left(match: Match, games: int, *, is_left: bool = True) -> None:
+    """Play so many games, of which b leaves each."""
+    for number in range(match.tally.games, match.tally.games + games):
+        winner, reason = number % 2, Reason.LEFT if is_left else Reason.FOUR
+        match.add(played(number, 1.0 - winner, reason=reason))
+
+
+async def test_player_that_leaves_most_of_its_games_has_no_result_and_soon_plays_no_more(
+    journal: Journal,
+) -> None:
+    told: list[str] = []
+    match = match_of(journal, replace(PLAN, games=40), told.append)
+    match.complain(1, "ended with status 1: no idea", Path("b.log"))
+    left(match, 8)
+    assert len(told) == 1
+    left(match, 1)
+    why = "left 9 of 9 games, which --recover would count as lost"
+    assert told[1:] == [f"b: {why}; it plays no more, 71 games are left out"]
+    assert match.failed == {1: f"{why}; ended with status 1: no idea (log: b.log)"}
+
+
+@pytest.mark.parametrize(("games", "has_failed"), [(3, False), (4, True)])
+async def test_player_that_leaves_fewer_than_half_of_its_games_has_a_result(
+    journal: Journal, games: int, has_failed: bool
+) -> None:
+    match = match_of(journal, replace(PLAN, games=8))
+    left(match, games)
+    left(match, 8 - games, is_left=False)
+    assert (1 in match.failed, match.schedule.left) == (has_failed, 16)
+
+
+async def test_games_that_were_left_count_where_that_is_asked_for(journal: Journal) -> None:
+    match = match_of(journal, replace(PLAN, games=40, recover=True))
+    left(match, 40)
+    assert (match.failed, match.tally.players[1].total.lost) == ({}, 40)
+
+
+async def test_late_moves_of_an_engine_on_a_wire_are_counted_and_strictly_lose(journal: Journal) -> None:
+    told: list[str] = []
+    plan = replace(PLAN, players=[("a", "random"), *PLAN.players[1:]], think=1.0)
+    table = WireTable(match_of(journal, plan, told.append), 0, 0)
+    table.started("00000-000001", 0)
+    assert not table.moved(0, 1.05)
+    assert not table.moved(0, 1.5)
+    assert not table.moved(1, 50.0)  # a bot has the clock of the server, and no other
+    assert table.late_moves() == (1, 0)
+    assert told == ["a: took 1.50 s for a move, with --think 1"]
+    strict = WireTable(match_of(journal, replace(plan, strict=True)), 0, 0)
+    assert strict.moved(0, 1.5)
+
+
+@pytest.mark.parametrize("number", [0, 1])
+async def test_forfeit_of_who_was_late_is_a_loss_on_time(journal: Journal, number: int) -> None:
+    match, table = match_of(journal, replace(PLAN, think=1.0, strict=True)), Table()
+    table.late = (0, 2) if number == 0 else (2, 0)
+    match.started("00000-000001", table, number)
+    lost = finished("00000-000001", 0, Reason.ILLEGAL)
+    match._finished(replace(lost, board=Board().drop(3)))
+    (found,) = journal.games()
+    assert (found.record.reason, found.late) == (Reason.TIME, (0, 2))
 
 
 async def test_game_that_ends_because_we_end_its_connections_is_none(journal: Journal) -> None:
@@ -202,7 +280,7 @@ async def test_player_that_is_dropped_plays_no_more_and_that_is_told_once(journa
     match.drop(0, "failed 3 times in a row")
     match.drop(0, "failed 3 times in a row")
     assert told == ["a: failed 3 times in a row; it plays no more, 8 games are left out"]
-    assert (match.is_whole, match.schedule.left) == (False, 4)
+    assert (list(match.failed), match.schedule.left) == ([0], 4)
     assert table.unplayed == []
 
 
@@ -210,7 +288,7 @@ async def test_failures_of_a_bot_are_told_a_few_times(journal: Journal) -> None:
     told: list[str] = []
     match = match_of(journal, tell=told.append)
     for _ in range(MOST_TOLD + 3):
-        match.complain("a", "crashed")
+        match.complain(0, "crashed", Path("a.log"))
     assert told == ["a: crashed"] * (MOST_TOLD - 1) + ["a: crashed; more of this is not told"]
 
 
@@ -222,15 +300,11 @@ async def test_engines_that_never_end_a_game_are_given_up(
     plan = replace(PLAN, players=[("a", "random"), ("b", "random")], idle=1.0)
     match = Match(plan, journal, tmp_path, game_ids(1), told.append)
     await runner.run(match, 1)
-    assert (
-        told[:TRIES]
-        == ["a and b: their process has not played a game within 42 x 1 s: it said nothing"] * TRIES
-    )
-    assert told[TRIES:] == [
-        f"a and b: their process failed {TRIES} times in a row; they play each other no more,"
-        " 4 games are left out"
+    assert told == [
+        *["a: the engine could not be loaded within 60 s"] * TRIES,
+        f"a: failed {TRIES} times in a row before its first move; it plays no more, 4 games are left out",
     ]
-    assert (match.is_whole, match.schedule.left) == (False, 0)
+    assert (list(match.failed), match.schedule.left) == ([0], 0)
 
 
 async def test_game_of_engines_that_another_table_gave_up_meanwhile_is_none(journal: Journal) -> None:
@@ -239,13 +313,45 @@ async def test_game_of_engines_that_another_table_gave_up_meanwhile_is_none(jour
     class Worker:
         async def say(self, words: object) -> None: ...
 
-        async def answer(self) -> object:
-            match.drop_pairing(0, "their process failed")
-            return {"said": ""}
+        async def answer(self, _: float) -> object:
+            match.drop(0, "it failed")
+            return {"over": True}
 
     table = EngineTable(match, 0, 0)
     await table._play(cast(bots.Worker, Worker()))
     assert (match.played, match.schedule.left, list(journal.games())) == (0, 0, [])
+
+
+@pytest.mark.parametrize(
+    ("moves", "ending", "reason"),
+    [("0101", bots.Late, Reason.TIME), ("0101", bots.Died, Reason.LEFT), ("0", bots.Died, None)],
+)
+async def test_engine_whose_process_ends_or_hangs_loses_if_it_has_moved(
+    journal: Journal, tmp_path: Path, moves: str, ending: type[Exception], reason: Reason | None
+) -> None:
+    plan = replace(PLAN, players=[("a", "mine:a"), ("b", "mine:b")])
+    match = Match(plan, journal, tmp_path, game_ids(1), print)
+    match.log("a-b").touch()
+    loser = len(moves) % 2
+    stands = {"over": False, "began": 0, "ended": 0, "opening": "", "moves": moves, "winner": 1 - loser}
+    stands |= {"reason": "left", "thought": [0, 0], "late": [0, 0], "said": ""}
+
+    answers = [stands]
+
+    class Worker:
+        async def say(self, words: object) -> None: ...
+
+        async def answer(self, _: float) -> object:
+            if not answers:
+                raise ending("ended")
+            return answers.pop()
+
+    table = EngineTable(match, 0, 0)
+    assert match.schedule.sit() == 0
+    table.unplayed = match.schedule.take(0)
+    await table._play(cast(bots.Worker, Worker()))
+    assert [each.record.reason for each in journal.games()] == ([] if reason is None else [reason])
+    assert match.tally.players[loser].total.lost == (reason is not None)
 
 
 async def test_match_ends_with_the_error_where_a_game_cannot_be_written(journal: Journal) -> None:

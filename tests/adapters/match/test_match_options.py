@@ -21,12 +21,14 @@ def test_settings_are_all_that_the_match_needs_to_go_on() -> None:
         "clock": 42.0,
         "idle": 60.0,
         "think": None,
+        "strict": False,
+        "recover": False,
         "seed": "x",
         "sprt": None,
         "discs": 0,
         "openings": [],
     }
-    assert options.logs == Path("match.jsonl.logs")
+    assert (options.state, options.is_numbered) == (Path("match.jsonl"), True)
     assert hypothesis_in(options.settings) is None
 
 
@@ -66,6 +68,10 @@ def test_openings_are_a_number_of_discs_or_a_file(tmp_path: Path) -> None:
         ([*ENGINES, "--openings", "/nowhere"], "/nowhere"),
         ([*BOTH, "--openings", "8"], "starts from the empty board"),
         (["match", "--resume", "--games", "4"], "--games cannot change"),
+        (["match", "--resume", "--strict"], "--strict cannot change"),
+        ([*ENGINES, "--strict"], "--strict needs --think"),
+        ([*ENGINES, "--player", "c=no_such_module:move"], "No module named 'no_such_module'"),
+        ([*ENGINES, "--player", "c=kaggle:/nowhere.py"], "cannot be read: No such file"),
         (["match", "--resume", "--jsonl", "./match.jsonl"], "match.jsonl is there twice"),
         ([*ENGINES, "--state", "x", "--pgn", "games", "--json", "games"], "games is there twice"),
         ([*ENGINES, "--pgn", "/nowhere/games"], "no directory /nowhere"),
@@ -93,6 +99,6 @@ def test_places_in_a_command_are_filled_in_without_a_shell() -> None:
 
 def test_engine_on_a_wire_is_played_by_c4bot_without_end() -> None:
     words = bots.engine("mc:10", "a", "127.0.0.1:4000", 0.5)
-    assert words[3:] == [
+    assert words[4:] == [
         *("tcp", "127.0.0.1:4000", "--engine", "mc:10", "--name", "a", "--games", "0", "--think", "0.5"),
     ]

@@ -23,6 +23,9 @@ class Table:
     def started(self, game: GameId, opener: int) -> None:
         raise NotImplementedError
 
+    def moved(self, side: int, seconds: float) -> bool:
+        raise NotImplementedError
+
     def unreadable(self, side: int, text: str) -> None:
         raise NotImplementedError
 

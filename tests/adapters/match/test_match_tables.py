@@ -19,7 +19,9 @@ class FakeTable:
         self.there = [False, False]
         self.games: list[int] = []
         """Who opened each game."""
-        self.unread = [0, 0]
+        self.unread: list[str] = []
+        self.seconds: list[float] = []
+        self.is_strict = False
 
     def plan(self) -> Series | None:
         return self.series[0] if self.series else None
@@ -31,7 +33,11 @@ class FakeTable:
         self.games.append(opener)
 
     def unreadable(self, side: int, text: str) -> None:
-        self.unread[side] += 1
+        self.unread.append(text)
+
+    def moved(self, side: int, seconds: float) -> bool:
+        self.seconds.append(seconds)
+        return self.is_strict
 
 
 class Match(World):
@@ -118,13 +124,12 @@ def test_table_without_a_plan_lets_its_players_wait(world: Match) -> None:
 
 
 def test_door_tells_where_a_player_comes_from_and_what_nobody_could_read(world: Match) -> None:
-    unread: list[str] = []
-    door = Door(world.hub, "one.0", unread.append)
+    door = Door(world.hub, "one.0", world.one, 0)
     client = world.client(STEPPING_OUT)
     client.latest = "HELLO THERE"  # type: ignore[attr-defined]
     seat = door.open(client, STEPPING_OUT, 0.0, "10.0.0.1")
     assert seat.origin == "one.0"
     assert not door.submit(seat, Unreadable(1), 0.0)
-    assert unread == ["HELLO THERE"]
+    assert world.one.unread == ["HELLO THERE"]
     assert door.feed is world.hub.feed
     assert door.results is world.hub.results

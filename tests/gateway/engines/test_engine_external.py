@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -304,3 +305,22 @@ def test_program_that_the_system_does_not_run_has_failed(tmp_path: Path) -> None
     engine = program(shlex.quote(str(file)))
     with pytest.raises(EngineError, match="cannot be run: "):
         engine(Board(), 1.0)
+
+
+def test_program_that_is_being_started_while_a_signal_comes_is_ended_too(tmp_path: Path) -> None:
+    class Stopped(BaseException):
+        pass
+
+    def stop(*_: object) -> None:
+        raise Stopped
+
+    before = signal.signal(signal.SIGTERM, stop)
+    engine = program(f"sh -c 'echo $$ > {tmp_path}/pid; kill -TERM $PPID; exec sleep 1000'")
+    try:
+        with pytest.raises(Stopped):
+            engine(Board(), 60.0)
+    finally:
+        engine.close()
+        signal.signal(signal.SIGTERM, before)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)

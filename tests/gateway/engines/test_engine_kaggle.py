@@ -1,5 +1,6 @@
 """Agents of Kaggle's ConnectX: what they see, how their time is kept, and which function of a file it is."""
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -29,6 +30,15 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
 @pytest.mark.parametrize("choice", ["None", "7", "-1", "float('inf')", "'3'", "[3]"])
 def test_what_is_no_column_is_returned_as_it_is(choice: str, make: Make) -> None:
     assert make(f"def agent(o): return {choice}")(Board(), 1.0) == eval(choice)
+
+
+def test_library_that_an_agent_lacks_is_named_with_the_environment_in_which_agents_run(make: Make) -> None:
+    with pytest.raises(UnknownEngine) as raised:
+        make("import no_such_library")
+    assert str(raised.value).endswith(
+        "cannot be executed: ModuleNotFoundError: No module named 'no_such_library';"
+        f" to install it where engines run: {sys.executable} -m pip install no_such_library"
+    )
 
 
 def test_last_callable_of_the_file_is_the_agent(make: Make) -> None:

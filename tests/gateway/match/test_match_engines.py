@@ -4,8 +4,12 @@ import json
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from served import ROOT
@@ -14,7 +18,8 @@ from gateway.engines import EngineLate, perfect
 from gateway.game.board import Board
 from gateway.match import worker
 from gateway.match.openings import balanced, read
-from gateway.match.worker import _Game
+from gateway.match.worker import MARGIN, Game, Limits
+from gateway.processes import running
 
 
 def test_openings_are_read_in_pons_notation() -> None:
@@ -73,6 +78,9 @@ def board_at(columns: str) -> Board:
     return board
 
 
+LIMITS = Limits(budgets=[1.0, 1.0], idle=5.0)
+
+
 def leftmost(board: Board, _: float) -> int:
     return next(each for each in range(7) if board.has_room(each))
 
@@ -94,7 +102,7 @@ def nonsense(_: Board, __: float) -> int:
 
 
 def test_game_of_two_engines_starts_from_its_opening() -> None:
-    found = _Game([leftmost, rightmost], [1.0, 1.0], 5.0).play({"opening": "33", "first": 1})
+    found = Game([leftmost, rightmost], LIMITS).play({"opening": "33", "first": 1})
     assert found["opening"] == "33"
     assert found["moves"] == "33606060" + "6"  # the second engine moves first
     assert (found["winner"], found["reason"], found["said"]) == (0, "four", "")
@@ -109,7 +117,7 @@ def test_game_of_two_engines_starts_from_its_opening() -> None:
     ],
 )
 def test_engine_that_fails_loses_and_it_is_said_why(engine: worker.Engine, reason: str, said: str) -> None:
-    found = _Game([leftmost, engine], [1.0, 1.0], 5.0).play({"opening": "", "first": 0})
+    found = Game([leftmost, engine], LIMITS).play({"opening": "", "first": 0})
     assert (found["moves"], found["winner"], found["reason"]) == ("0", 0, reason)
     assert found["said"] == said
 
@@ -119,30 +127,114 @@ def shouts(_: Board, __: float) -> int:
 
 
 def test_words_of_an_engine_are_few_and_control_no_terminal() -> None:
-    said = _Game([leftmost, shouts], [1.0, 1.0], 5.0).play({"opening": "", "first": 0})["said"]
+    said = Game([leftmost, shouts], LIMITS).play({"opening": "", "first": 0})["said"]
     assert said.startswith(r"the engine failed: RuntimeError: \x1b[2J\x1b[2J")
     assert len(said) < 4 * worker.SHOWN
 
 
+def slow(board: Board, _: float) -> int:
+    time.sleep(0.02 + MARGIN)
+    return rightmost(board, 0)
+
+
+def test_moves_that_take_longer_than_they_may_are_counted() -> None:
+    limits = replace(LIMITS, think=0.01)
+    found = Game([leftmost, slow], limits).play({"opening": "", "first": 0})
+    assert (found["moves"], found["late"], found["said"]) == ("0606060", [0, 3], "")
+
+
+def test_before_a_move_of_the_users_code_it_is_told_what_it_loses_if_it_ends_the_process() -> None:
+    told: list[Any] = []
+    Game([leftmost, rightmost], LIMITS, [False, True], told.append).play({"opening": "33", "first": 0})
+    assert [(each["over"], each["moves"], each["winner"], each["reason"]) for each in told] == [
+        (False, moves, 0, "left") for moves in ("330", "33060", "3306060")
+    ]
+
+
+def answers(asked: Sequence[object], words: Sequence[str], folder: Path) -> list[Any]:
+    """Return what the process answers, line by line."""
+    lines = "".join(json.dumps(each) + "\n" for each in asked)
+    run = subprocess.run(words, input=lines, capture_output=True, text=True, cwd=folder, check=True)
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+SETTINGS: dict[str, object] = {"engines": ["random", "random"], "think": None, "idle": 5, "strict": False}
+
+
 def test_process_plays_as_long_as_it_is_asked() -> None:
     lines = [
-        {"engines": ["random", "random"], "think": None, "idle": 5},
+        SETTINGS,
         {"opening": "", "first": 0},
         {"opening": None, "discs": 2, "lot": "x", "first": 1},
     ]
-    asked = "".join(json.dumps(each) + "\n" for each in lines)
-    words = [sys.executable, "-m", "gateway.match.worker"]
-    run = subprocess.run(words, input=asked, capture_output=True, text=True, cwd=ROOT, check=True)
-    one, two = (json.loads(line) for line in run.stdout.splitlines())
+    *loaded, one, two = answers(lines, [sys.executable, "-m", "gateway.match.worker"], ROOT)
+    assert loaded == [None, None]
     assert one["opening"] == ""
     assert len(two["opening"]) == 2
     assert two["moves"].startswith(two["opening"])
 
 
+NOISY = """
+import os, subprocess, sys
+
+def shout():
+    print('{"over": true}', flush=True)
+    os.write(1, b"null\\n")
+    subprocess.run(["echo", "null"])
+    print("null", file=sys.__stdout__, flush=True)
+    assert sys.stdin.readline() == ""
+
+shout()
+
+def move(board, budget):
+    shout()
+    return next(each for each in range(7) if board.has_room(each))
+"""
+
+
+def test_what_the_users_code_prints_and_reads_comes_and_goes_by_no_pipe_of_the_process(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "noisy.py").write_text(NOISY)
+    lines = [SETTINGS | {"engines": ["noisy:move", "noisy:move"]}, {"opening": "", "first": 0}]
+    *loaded, last = answers(lines, running("gateway.match.worker"), tmp_path)
+    assert loaded[:2] == [None, None]
+    assert [each["over"] for each in loaded[2:]] == [False] * len(last["moves"])
+    assert (last["over"], last["said"]) == (True, "")
+
+
+def test_modules_of_the_user_are_found_behind_ours(tmp_path: Path) -> None:
+    for name in ("gateway", "adapters", "json"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('not this one')")
+    (tmp_path / "mine.py").write_text("import gateway.game.board\ndef move(board, budget): return 7")
+    lines = [SETTINGS | {"engines": ["mine:move", "random"]}, {"opening": "", "first": 0}]
+    assert answers(lines, running("gateway.match.worker"), tmp_path)[-1]["reason"] == "illegal"
+
+
+@pytest.mark.parametrize(("idle", "limit"), [(1000, "the 0.01 s of --think"), (0.05, "0.05 s")])
+def test_who_has_to_keep_to_its_time_is_not_waited_for(tmp_path: Path, idle: float, limit: str) -> None:
+    (tmp_path / "sleeps.py").write_text("import time\ndef move(board, budget): time.sleep(1000)")
+    limits = {"idle": idle, "think": 0.01, "strict": True}
+    asked = [SETTINGS | limits | {"engines": ["random", "sleeps:move"]}, {"opening": "", "first": 0}]
+    found = answers(asked, running("gateway.match.worker"), tmp_path)[-1]
+    assert (len(found["moves"]), found["winner"], found["reason"]) == (1, 0, "time")
+    assert found["said"] == f"the engine chose nothing within {limit}"
+
+
+def test_process_says_which_engine_it_cannot_have(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("import no_such_library")
+    asked = [SETTINGS | {"engines": ["random", "mine:move"]}]
+    loaded, why = answers(asked, running("gateway.match.worker"), tmp_path)
+    assert loaded is None
+    assert "No module named 'no_such_library'; to install it where engines run: " in why
+    assert why.endswith(f"{sys.executable} -m pip install no_such_library")
+
+
 def test_program_that_thinks_is_ended_with_the_process_that_asks_it(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pid")
     thinks = f"exec:sh -c 'echo $$ > {tmp_path}/pid; exec sleep 1000'"
-    lines = [{"engines": [thinks, "random"], "think": 900, "idle": 1000}, {"opening": "", "first": 0}]
+    limits = {"think": 900, "idle": 1000, "strict": False}
+    lines = [{"engines": [thinks, "random"], **limits}, {"opening": "", "first": 0}]
     words = [sys.executable, "-m", "gateway.match.worker"]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, cwd=ROOT) as process:
         assert process.stdin is not None

@@ -1,8 +1,11 @@
 """What pairs say about two players: held against the figures of fastchess's own tests."""
 
+from random import Random
+
 import pytest
 
 from gateway.match.pairs import bounded, elo, expected, strength
+from gateway.match.simulation import Kind, shares
 
 # Counts and figures of app/tests/elo_test.cpp of fastchess; its six cells are LL, LD, WL, DD, WD, WW.
 
@@ -29,6 +32,19 @@ def test_strength_is_fastchess_s(
     assert (found.normalized, found.normalized_error) == pytest.approx(normalized, rel=0.01)
     assert found.superiority == pytest.approx(superiority, abs=5e-5)
     assert found.score == pytest.approx(score, abs=5e-4)
+
+
+@pytest.mark.parametrize("pairs", [5, 10, 50])
+def test_interval_of_equal_players_is_without_0_in_a_twentieth_of_all_matches(pairs: int) -> None:
+    lot, likely, matches = Random(1), shares(0.0, Kind()), 4000
+    wrong = 0
+    for _ in range(matches):
+        cells = [0] * 5
+        for cell in lot.choices(range(5), likely, k=pairs):
+            cells[cell] += 1
+        low, high = strength(cells).interval
+        wrong += low > 0 or high < 0
+    assert 0.04 < wrong / matches < 0.06
 
 
 @pytest.mark.parametrize("cells", [(0, 0, 0, 0, 50), (50, 0, 0, 0, 0), (0, 0, 50, 0, 0), (1, 0, 0, 0, 0)])

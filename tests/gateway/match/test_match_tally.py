@@ -1,6 +1,7 @@
 """What is counted of games, and how it looks."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -81,15 +82,14 @@ def test_test_that_is_decided_ends_the_match(tally: Tally) -> None:
 def test_table_shows_the_best_first(tally: Tally) -> None:
     for number, points in ((0, 1.0), (1, 0.0), (2, 1.0), (3, 0.5)):
         tally.add(played(number, points))
-    head, first, second, empty, games = standing(tally, PROGRESS, None, 50)
-    assert head.split()[:5] == ["player", "Elo", "95", "%", "better"]
+    difference, _, head, first, second, empty, games = standing(tally, PROGRESS, None, 50)
+    assert difference.startswith("a against b: Elo +338.0 (95 %: ")
+    assert head.split()[:3] == ["player", "games", "points"]
     assert [line.split()[:2] for line in (first, second)] == [["1", "a"], ["2", "b"]]
-    assert first.split()[2].startswith("+")
     assert empty == ""
     assert games == (
         "4 of 4 games, 3 of them different; first movers scored 62.5 %, 25.0 % drawn; 2.0 games/s"
     )
-    assert details(tally)[0].startswith("a against b: Elo +338.0")
     assert details(tally)[-1].split() == ["b", "0.5/2", "-"]
 
 
@@ -102,7 +102,7 @@ def test_object_is_json_whoever_won_everything(tally: Tally) -> None:
     for number in range(4):
         tally.add(played(number, 1.0 - number % 2))
     found = json.loads(json.dumps(as_object(tally, PROGRESS, Sprt()), allow_nan=False))
-    assert found["players"][0]["better_than"]["b"] > 0.9
+    assert found["players"][0]["better_than"] == {"b": None}
     assert found["pairings"][0]["pairs"] == [0, 0, 0, 0, 2]
     assert found["pairings"][0]["normalized_elo"] is None
     assert found["pairings"][0]["superiority"] is None
@@ -112,4 +112,95 @@ def test_object_is_json_whoever_won_everything(tally: Tally) -> None:
 def test_pairs_that_went_alike_do_not_say_who_is_better(tally: Tally, results: tuple[float, ...]) -> None:
     for number, points in enumerate(results):
         tally.add(played(number, points))
-    assert " better " not in details(tally)[0]
+    (said, *_) = standing(tally, PROGRESS, None, 10)
+    assert said.startswith("a against b: Elo ")
+    assert " better " not in said
+
+
+def three(*pairs: tuple[float, float]) -> Tally:
+    """Return what is counted where a won both games against each of b and c, who played these pairs."""
+    tally = Tally(["a", "b", "c"], [(0, 1), (0, 2), (1, 2)])
+    for pairing in (0, 1):
+        tally.add(played(0, 1.0, pairing))
+        tally.add(played(1, 0.0, pairing))
+    for number, points in enumerate(each for pair in pairs for each in pair):
+        tally.add(played(number, points, 2))
+    return tally
+
+
+def test_several_players_have_an_elo_each_and_the_difference_of_two_is_theirs_alone() -> None:
+    tally = three((1.0, 0.5), (0.5, 0.5))
+    head, first, *_ = standing(tally, PROGRESS, None, 50)
+    assert head.split()[:5] == ["player", "Elo", "95", "%", "better"]
+    assert first.split()[:2] == ["1", "a"]
+    assert [line.partition(":")[0] for line in details(tally)[:3]] == [
+        "a against b",
+        "a against c",
+        "b against c",
+    ]
+
+
+def test_no_likelihood_is_shown_as_certain(tally: Tally) -> None:
+    for number in range(100):
+        tally.add(played(number, 0.5 if number == 0 else 1.0 - number % 2))
+    (said, *_) = standing(tally, PROGRESS, None, 10)
+    assert ", better with 99.9 %" in said
+    found = as_object(tally, PROGRESS, None)
+    assert [each["better_than"] for each in found["players"]] == [{"b": 0.999}, {"a": 0.001}]
+    assert found["pairings"][0]["superiority"] == 0.999
+    assert " 99.9 % " in standing(three(*[(1.0, 0.0)] * 100), PROGRESS, None, 100)[2]
+
+
+def test_elo_of_two_players_is_one_difference_and_without_the_noise_of_floats(tally: Tally) -> None:
+    for number, points in enumerate((1.0, 1.0, 1.0, 1.0, 1.0, 0.5, 1.0, 0.5, 0.5, 1.0, 0.5, 1.0)):
+        tally.add(played(number, points))
+    found = as_object(tally, PROGRESS, Sprt())
+    one, two = found["players"]
+    assert (one["elo"], two["elo"], found["pairings"][0]["elo"]) == (0.0, 0.0, 0.0)
+    assert one["interval"] == found["pairings"][0]["interval"]
+    assert two["interval"] == [-one["interval"][1], -one["interval"][0]]
+    figures = json.dumps(found)
+    assert not re.findall(r"-0\.0\b|\.[0-9]{5}|[0-9]e-", figures)
+
+
+def test_player_that_failed_has_no_result_and_its_games_say_nothing_of_the_others() -> None:
+    tally = three((1.0, 0.5), (0.5, 0.5))
+    failed = replace(PROGRESS, failed={0: "left 3 of 4 games"})
+    _, first, second, last, *_, said = standing(tally, failed, None, 50)
+    assert [line.split()[1:3] for line in (first, second)] == [["b", "+44"], ["c", "-44"]]
+    assert last.split()[1:4] == ["a", "-", "-"]
+    assert said == "no result for a: left 3 of 4 games"
+    assert details(tally, failed.failed)[0] == "a against b: no result"
+    found = as_object(tally, failed, None)
+    assert [(each["elo"] is None, each["no_result"]) for each in found["players"]] == [
+        (True, "left 3 of 4 games"),
+        (False, None),
+        (False, None),
+    ]
+    assert found["pairings"][0] == {"players": ["a", "b"], "pairs": [0, 0, 0, 0, 1]}
+
+
+def test_test_of_a_player_that_failed_is_not_decided(tally: Tally) -> None:
+    test, failed = Sprt(0, 300), {1: "left 30 of 30 games"}
+    for number in range(30):
+        tally.add(played(number, 1.0 - number % 2, moves=f"0101010{number}"))
+    assert decided(tally, test)
+    assert not decided(tally, test, failed)
+    progress = replace(PROGRESS, failed=failed)
+    first, *_, said, verdict = standing(tally, progress, test, 10)
+    assert (first, said) == ("a against b: no result", "no result for b: left 30 of 30 games")
+    assert verdict == "SPRT logistic elo0=0 elo1=300: no verdict"
+    assert as_object(tally, progress, test)["sprt"]["refused"] == "a player failed"
+
+
+def test_games_left_by_one_colour_weigh_as_much_as_the_others(tally: Tally) -> None:
+    """A player that leaves whenever it moves second has left half of its games, of however many."""
+    for number in range(0, 20, 2):
+        tally.add(played(number, reason=Reason.LEFT, moves="01"))
+        assert tally.players[1].leaves_most
+    for number in range(1, 15, 2):
+        tally.add(played(number))
+        assert tally.players[1].leaves_most
+    assert tally.players[1].left == [0, 10]
+    assert tally.players[1].goes_on_leaving
+    assert not tally.players[0].leaves_most
