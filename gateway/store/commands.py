@@ -10,8 +10,8 @@ from itertools import islice
 
 from gateway.game.board import COLUMNS, ROWS, Board
 from gateway.game.ids import GameId
-from gateway.game.text import json_text, printable
-from gateway.store import games, objects, statistics, storing
+from gateway.game.text import printable
+from gateway.store import games, storing
 from gateway.store.database import Database, back_up
 from gateway.store.errors import StoreError
 from gateway.store.evidence import Exchange
@@ -20,7 +20,6 @@ from gateway.store.games import Filter
 from gateway.store.merging import store_lines
 from gateway.store.outcomes import outcome
 from gateway.store.records import GameRecord, Participant, TakenUp, moment
-from gateway.store.statistics import Score, Standing
 from gateway.store.totals import Totals
 
 
@@ -36,14 +35,12 @@ FORMATS: dict[str, Callable[[Iterable[GameRecord]], Iterator[str]]] = {
     "arena": arena_lines,
 }
 
-_HEAD = ("", "player", "kind", "rating", "+-", "games", "won", "drawn", "lost", "first", "second", "s/move")
 _DISCS = ("X", "O")
 _ARROWS = {"in": "->", "out": "<-"}
 _AT_ONCE = 500
 """Lines that are imported by the same statements."""
 _SHOWN = 20
 """So many lines that could not be imported are named."""
-NO_GAMES = "No games yet. Players appear here after their first game."
 NEW = 2000
 """Milliseconds after the end of a game in which its evidence is still to be expected."""
 
@@ -54,29 +51,7 @@ class RefusedError(StoreError):
     def __init__(self, refused: Sequence[tuple[int, str]]) -> None:
         shown = [f"line {number}: {why}" for number, why in sorted(refused)[:_SHOWN]]
         more = len(refused) - len(shown)
-        super().__init__("\n".join(shown + ([f"and {_plural(more, 'line')} more"] if more else [])))
-
-
-def standings(database: Database, *, as_json: bool = False) -> Iterator[str]:
-    """Yield who stands where, and what moving first is worth."""
-    with database.reading() as connection:
-        found, firsts = statistics.standings(connection), statistics.first_movers(connection)
-    if as_json:
-        yield json_text(objects.of_standings(found, firsts), indent=2) + "\n"
-        return
-    yield from rows_of(found, firsts)
-
-
-def rows_of(found: Sequence[Standing], firsts: Score, nobody: str = NO_GAMES) -> Iterator[str]:
-    """Yield standings as a table, or `nobody`, and what moving first was worth in `firsts`."""
-    rows = [_HEAD, *(_row(rank, standing) for rank, standing in enumerate(found, 1))]
-    yield from aligned(rows, left=(1, 2))
-    if not found:
-        yield f"\n{nobody}\n"
-        return
-    yield "\nThe order is by rating less +-: what a player's strength is at least, but for one case in 700.\n"
-    yield f"First movers won {share(firsts.won, firsts)}, drew {share(firsts.drawn, firsts)}"
-    yield f" and lost {share(firsts.lost, firsts)} of {_plural(firsts.games, 'game')}.\n"
+        super().__init__("\n".join(shown + ([f"and {plural(more, 'line')} more"] if more else [])))
 
 
 def show(database: Database, game: GameId) -> Iterator[str]:
@@ -94,14 +69,19 @@ def show(database: Database, game: GameId) -> Iterator[str]:
 
 
 def export(database: Database, form: str, wanted: Filter) -> Iterator[str]:
-    """Yield the games in one of `FORMATS`, the oldest first, a page of them in memory at most."""
+    """Yield the games in one of `FORMATS`, the oldest first, a page of them in memory at most.
+
+    Raises StoreError for a player whom no stored game has.
+    """
+    with database.reading() as connection:
+        games.check_players(connection, wanted)
     yield from FORMATS[form](games.every(database.reading, wanted))
 
 
 def backup(where: str, target: str) -> Iterator[str]:
     """Copy a database of SQLite's to a new file; say what is in it."""
     count, size = back_up(where, target)
-    yield f"{printable(target)}: {_plural(count, 'game')}, {size / 1e6:.1f} MB\n"
+    yield f"{printable(target)}: {plural(count, 'game')}, {size / 1e6:.1f} MB\n"
 
 
 def recount(database: Database) -> Iterator[str]:
@@ -119,10 +99,10 @@ def recount(database: Database) -> Iterator[str]:
             storing.rewrite(connection, counted)
     games_counted = sum(tally.games for tally in counted.tallies.values())
     found = "as kept" if kept == counted else "not as kept; now they are"
-    of = f"{_plural(len(counted.accounts), 'player')} in {_plural(games_counted, 'game')}"
+    of = f"{plural(len(counted.accounts), 'player')} in {plural(games_counted, 'game')}"
     yield f"totals and ratings of {of}: {found}\n"
     if rerated:
-        yield f"ratings after each game: {_plural(rerated, 'game')} had none; now all have them\n"
+        yield f"ratings after each game: {plural(rerated, 'game')} had none; now all have them\n"
 
 
 def add(database: Database, lines: Iterable[bytes]) -> Iterator[str]:
@@ -137,30 +117,10 @@ def add(database: Database, lines: Iterable[bytes]) -> Iterator[str]:
             store_lines(connection, batch, came)
     replaced = f", {came.replaced} of them in place of one without a result" if came.replaced else ""
     new = came.new + came.replaced
-    yield f"{_plural(new, 'game')} imported{replaced}, {came.seen - new} stored already\n"
+    yield f"{plural(new, 'game')} imported{replaced}, {came.seen - new} stored already\n"
     yield from (f"{text}\n" for text in came.differing)
     if came.refused:
         raise RefusedError(came.refused)
-
-
-def _row(rank: int, standing: Standing) -> tuple[str, ...]:
-    record, rating, total = standing.record, standing.rating, standing.record.total
-    return (
-        str(rank),
-        printable(standing.name),
-        printable(standing.kind),
-        f"{rating.mean:.2f}",
-        f"{3 * rating.deviation:.2f}",
-        *(str(count) for count in (total.games, total.won, total.drawn, total.lost)),
-        share(record.first.won, record.first),
-        share(record.second.won, record.second),
-        f"{record.mean_thought / 1000:.3f}",
-    )
-
-
-def share(count: int, score: Score) -> str:
-    """Return which part of some games `count` is."""
-    return f"{100 * count / score.games:.1f} %" if score.games else "-"
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> Iterator[str]:
@@ -174,14 +134,15 @@ def aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> Iterator[str]
         yield "  ".join(cells).rstrip() + "\n"
 
 
+def plural(count: int, word: str) -> str:
+    """Return ``1 game`` or ``2 games``."""
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
 def _outcome(record: GameRecord) -> str:
     said = outcome(record)
     names = [printable(player.name) for player in record.players]
     return f"{names[said.subject]} {said.verb} {names[1 - said.subject]} {said.how}"
-
-
-def _plural(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def _circumstances(record: GameRecord) -> str:
@@ -199,7 +160,7 @@ def _player(record: GameRecord, side: int) -> tuple[str, ...]:
         printable(player.name),
         printable(player.kind),
         "moved first" if side == 0 else "moved second",
-        _plural(moves, "move"),
+        plural(moves, "move"),
         f"thought {record.thought[side] / 1000:.3f} s",
     )
 

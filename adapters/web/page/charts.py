@@ -88,14 +88,9 @@ def points(score: Score) -> str:
     return f"{whole or ('' if half else 0)}{'½' if half else ''}"
 
 
-def share(score: Score) -> float:
-    """Return the points per game, 0 to 1; a half if there are no games."""
-    return (score.won + score.drawn / 2) / score.games if score.games else 0.5
-
-
 def step(score: Score) -> str:
     """Return one of seven steps, from ``lost-3`` (all lost) over ``even`` to ``won-3`` (all won)."""
-    of_one = share(score)
+    of_one = score.share
     if of_one == 0.5:
         return "even"
     side, distance = ("won", of_one) if of_one > 0.5 else ("lost", 1 - of_one)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import time
 
 import pytest
 from game_records import game
@@ -168,3 +169,17 @@ def test_moments_are_utc_to_the_millisecond() -> None:
     assert from_moment("2023-11-14T02:00:00+02:00") == from_moment("2023-11-14")
     with pytest.raises(ValueError):
         from_moment("yesterday")
+
+
+@pytest.mark.parametrize(
+    ("text", "ago"), [("0s", 0), ("45s", 45), ("90m", 5400), ("2h", 7200), ("3d", 259_200)]
+)
+def test_duration_is_so_long_ago(text: str, ago: int) -> None:
+    before = time.time()
+    assert before - ago - 1 <= from_moment(text) / 1000 <= time.time() - ago + 1
+
+
+@pytest.mark.parametrize("text", ["90", "m", "-5m", "1.5h", "2w", "90 m", "9999999d", "\u0663m"])
+def test_what_is_no_duration_is_no_moment(text: str) -> None:
+    with pytest.raises(ValueError, match="isoformat"):
+        from_moment(text)
