@@ -164,7 +164,13 @@ def _of_player(given: argparse.Namespace) -> Filter:
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
     formats = sorted(commands.FORMATS)
-    parser.add_argument("--format", choices=formats, default="jsonl", help="which format (jsonl)")
+    parser.add_argument(
+        "--format",
+        choices=formats,
+        default="jsonl",
+        help="which format (jsonl). The moves are columns 0 to 6, a digit each; in arena the winner's digit is in"
+        " front of them. What is called position has the same columns from 1 to 7",
+    )
     _add_filter(parser)
     parser.set_defaults(text=_export, lost=False)
 

@@ -4,9 +4,10 @@ Knows how things look on a terminal; does not know options, or where the text go
 up, a name or a message, reaches a terminal with its control characters.
 """
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 
 from gateway.game.board import COLUMNS, ROWS, Board
 from gateway.game.ids import GameId
@@ -39,6 +40,11 @@ _DISCS = ("X", "O")
 _ARROWS = {"in": "->", "out": "<-"}
 _AT_ONCE = 500
 """Lines that are imported by the same statements."""
+_OTHER_EXPORT = re.compile(
+    rb'(?P<csv>(\xef\xbb\xbf)?"?id"?[,;\t]"?began)|(?P<pgn>\[Event ")|(?P<arena>[0-2][0-6]*\s*$)'
+)
+"""How an export begins that cannot be imported."""
+_JSON_LINES = "import reads JSON lines: make them with export --format jsonl"
 _SHOWN = 20
 """So many lines that could not be imported are named."""
 NEW = 2000
@@ -48,10 +54,11 @@ NEW = 2000
 class RefusedError(StoreError):
     """Some lines could not be imported. Its text has a line for each of the first."""
 
-    def __init__(self, refused: Sequence[tuple[int, str]]) -> None:
+    def __init__(self, refused: Sequence[tuple[int, str]], hint: str = "") -> None:
         shown = [f"line {number}: {why}" for number, why in sorted(refused)[:_SHOWN]]
         more = len(refused) - len(shown)
-        super().__init__("\n".join(shown + ([f"and {plural(more, 'line')} more"] if more else [])))
+        last = [f"and {plural(more, 'line')} more"] if more else []
+        super().__init__("\n".join(shown + last + ([hint] if hint else [])))
 
 
 def show(database: Database, game: GameId) -> Iterator[str]:
@@ -109,9 +116,13 @@ def add(database: Database, lines: Iterable[bytes]) -> Iterator[str]:
     """Store the games of an export or a journal in their order, with their totals; say how many are new.
 
     A game that is stored already is passed over. Raises RefusedError, at the end, where some lines could not
-    be stored. Keeps all writers waiting meanwhile, as `recount` does.
+    be stored, and StoreError, at once, for an export in another format. Keeps all writers waiting meanwhile,
+    as `recount` does.
     """
-    numbered, came = enumerate(lines, 1), TakenUp()
+    beginning = [*islice(lines := iter(lines), 1)]
+    if beginning and (other := _OTHER_EXPORT.match(beginning[0])):
+        raise StoreError(f"this is a {other.lastgroup} export, which only goes out; {_JSON_LINES}")
+    numbered, came = enumerate(chain(beginning, lines), 1), TakenUp()
     with database.writing() as connection:
         while batch := list(islice(numbered, _AT_ONCE)):
             store_lines(connection, batch, came)
@@ -120,7 +131,7 @@ def add(database: Database, lines: Iterable[bytes]) -> Iterator[str]:
     yield f"{plural(new, 'game')} imported{replaced}, {came.seen - new} stored already\n"
     yield from (f"{text}\n" for text in came.differing)
     if came.refused:
-        raise RefusedError(came.refused)
+        raise RefusedError(came.refused, "" if came.seen else _JSON_LINES)
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> Iterator[str]:

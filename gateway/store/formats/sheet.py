@@ -4,8 +4,8 @@ Points in time are ISO 8601, UTC, with milliseconds; durations are milliseconds.
 ``winner`` 1 or 2 for who won, 0 for nobody. The rule it keeps: no cell is empty, and what is text stays text,
 in any program, whatever the names of players are.
 
-- The columns of a game are letters, ``a`` to ``g``: as digits they would be a number, and lose their zeros.
-  ``none`` is a game without moves. The table ``lobby`` is the lobby: no other table can have that name.
+- The columns of a game, 0 to 6, have an apostrophe in front: else they would be a number, and lose zeros or
+  digits. ``none`` is a game without moves. The table ``lobby`` is the lobby: no other has that name.
 - Names and tables have an apostrophe in front unless they begin with a letter (or ``_``) and are no word that
   stands for a number, a truth or nothing, and no English date: so they are no formulas either (OWASP, CSV
   injection). To get the name itself, remove one apostrophe.
@@ -29,7 +29,6 @@ COLUMNS = (
     "moves", "winner", "reason", "first_thought", "second_thought", "table", "series", "round", "counted",
 )  # fmt: skip
 
-_LETTERS = str.maketrans("0123456", "abcdefg")
 _NO_TEXT = frozenset(("false", "inf", "infinity", "n/a", "na", "nan", "none", "null", "true"))
 """What pandas or a spreadsheet reads as something else, in any case."""
 _DATE = re.compile(
@@ -81,7 +80,8 @@ def _rows(games: Iterable[GameRecord]) -> Iterator[tuple[object, ...]]:
             _id(record.game), moment(record.began), moment(record.ended),
             text(first.name), text(first.kind), int(first.house),
             text(second.name), text(second.kind), int(second.house),
-            record.moves.translate(_LETTERS) or "none", record.result, WORDS[record.reason], *record.thought,
+            f"'{record.moves}" if record.moves else "none",
+            record.result, WORDS[record.reason], *record.thought,
             "lobby" if record.table is None else text(record.table), record.series, record.round,
             int(record.counted),
         )  # fmt: skip

@@ -75,10 +75,10 @@ def test_import_stores_an_export_and_names_a_line_that_it_cannot_store(place: st
     assert (tmp_path / "said").read_text() == "2 games imported, 0 stored already\n"
     assert reading("show", "OOOOA-OOOOOB", "--db", other, out=tmp_path / "shown") == (0, "")
     assert (tmp_path / "shown").read_text().startswith("game 0000a-00000b: alice beat bob")
-    out.write_text("alice beats bob\n")
+    out.write_text(f"{out.read_text()}alice beats bob\n")
     status, said = reading("import", str(out), "--db", other, out=tmp_path / "said")
     assert (status, said.count("\n")) == (1, 1)
-    assert said.startswith("c4gateway: error: line 1: ")
+    assert said.startswith("c4gateway: error: line 3: ")
     status, said = reading("import", str(tmp_path / "none"), "--db", other, out=tmp_path / "said")
     assert (status, said.count("\n")) == (1, 1)
     assert said == f"c4gateway: error: {tmp_path / 'none'}: No such file or directory\n"

@@ -223,7 +223,18 @@ def test_of_many_lines_that_cannot_be_imported_the_first_are_named(database: Dat
     assert str(refused.value).splitlines()[19:] == [
         "line 20: Expecting value: line 1 column 1 (char 0)",
         "and 10 lines more",
+        "import reads JSON lines: make them with export --format jsonl",
     ]
+
+
+@pytest.mark.parametrize("form", ["csv", "pgn", "arena"])
+def test_export_that_cannot_be_imported_is_known_by_its_first_line(database: Database, form: str) -> None:
+    keep(database, [game(), drawn()])
+    lines = "".join(commands.export(database, form, Filter())).encode().splitlines(keepends=True)
+    with pytest.raises(StoreError) as refused:
+        list(commands.add(database, lines))
+    text = f"this is a {form} export, which only goes out; "
+    assert str(refused.value) == f"{text}import reads JSON lines: make them with export --format jsonl"
 
 
 def test_game_that_the_database_will_never_take_keeps_no_other_from_being_imported(

@@ -162,6 +162,13 @@ def test_pgn_begins_with_the_tags_that_it_demands() -> None:
     assert text.endswith("]\n\n0101010 1-0\n\n")
 
 
+def test_pgn_says_in_each_game_what_its_digits_are() -> None:
+    for text in pgn.write([game(), game()]):
+        [notation] = [line for line in text.splitlines() if line.startswith("[Notation ")]
+        assert "0 to 6" in notation
+        assert "Position: the same from 1 to 7" in notation
+
+
 def test_moments_are_utc_to_the_millisecond() -> None:
     assert moment(1_700_000_000_250) == "2023-11-14T22:13:20.250Z"
     assert from_moment("2023-11-14T22:13:20.250Z") == 1_700_000_000_250
