@@ -168,7 +168,7 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=formats,
         default="jsonl",
-        help="which format (jsonl). The moves are columns 0 to 6, a digit each; in arena the winner's digit is in"
+        help="which format (jsonl). Moves are columns 0 to 6, a digit each; in arena the winner's digit is in"
         " front of them. What is called position has the same columns from 1 to 7",
     )
     _add_filter(parser)

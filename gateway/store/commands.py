@@ -22,6 +22,7 @@ from gateway.store.merging import store_lines
 from gateway.store.outcomes import outcome
 from gateway.store.records import GameRecord, Participant, TakenUp, moment
 from gateway.store.totals import Totals
+from gateway.store.turns import Both
 
 
 def arena_lines(games: Iterable[GameRecord]) -> Iterator[str]:
@@ -65,7 +66,7 @@ def show(database: Database, game: GameId) -> Iterator[str]:
     """Yield a game: board, moves, reason, and what was said on either side. Raises StoreError for none."""
     with database.reading() as connection:
         record, both = games.one(connection, game), games.evidence_of(connection, game)
-    yield f"game {record.game}: {_outcome(record)}\n{_circumstances(record)}\n\n"
+    yield f"game {record.game}: {_outcome(record, both)}\n{_circumstances(record)}\n\n"
     yield from aligned([_player(record, side) for side in (0, 1)], left=(0, 1, 2, 3))
     yield f"\n{drawing(record.board())}\n\nmoves {record.moves or 'none'}\n"
     yield f"position {record.position or 'none'}\n"
@@ -150,8 +151,8 @@ def plural(count: int, word: str) -> str:
     return f"{count} {word}{'' if count == 1 else 's'}"
 
 
-def _outcome(record: GameRecord) -> str:
-    said = outcome(record)
+def _outcome(record: GameRecord, both: Both) -> str:
+    said = outcome(record, both)
     names = [printable(player.name) for player in record.players]
     return f"{names[said.subject]} {said.verb} {names[1 - said.subject]} {said.how}"
 
