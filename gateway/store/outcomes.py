@@ -27,7 +27,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The last text of a player that lost without another move."""
+    """The last text that was refused of a player that lost without another move."""
 
     text: str
     """Printable."""

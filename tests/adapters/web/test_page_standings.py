@@ -176,6 +176,16 @@ async def test_charts_show_what_there_is(site: Site) -> None:
     assert '<td class="shade-5">3</td>' in page
 
 
+async def test_chart_of_one_day_shows_times_and_one_of_a_week_days(site: Site) -> None:
+    def labels(page: str) -> list[str]:
+        return re.findall(r'<div class="day"><time [^>]*>(.*?)</time>', page)
+
+    keep(site.database, [game(ended=BEGAN + hours * 3_600_000) for hours in (0, 4)])
+    assert labels(await shown(site, "/standings")) == ["22:13", "00:13", "02:13"]
+    keep(site.database, [game(ended=BEGAN + 8 * DAY)])
+    assert labels(await shown(site, "/standings")) == ["2023-11-14", "2023-11-18", "2023-11-22"]
+
+
 async def test_data_of_plots_is_that_of_the_choice(site: Site) -> None:
     keep(site.database, [game("a", "b"), game("a", "b", table="x"), game("c", "d", table="x")])
     async with site.client() as client:
