@@ -43,7 +43,7 @@ Results are kept in a database. Other commands read it, also while the server ru
   c4gateway grades             ranks, points, and how many games each player lost in which way; --csv
   c4gateway games              the newest games; --player NAME --lost: those that this player lost
   c4gateway show GAME          one game, and why it ended as it did; or --last --player NAME
-  c4gateway export             games, as csv, jsonl, pgn, or a line of digits each
+  c4gateway export             games, as csv, jsonl, pgn, or a line of digits each; columns are 0 to 6
   c4gateway import FILE        store the games of an export here too
   c4gateway backup FILE        copy the database to a new file, also while the server runs (SQLite)
   c4gateway recount            compute totals and ratings again from the games

@@ -168,8 +168,8 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=formats,
         default="jsonl",
-        help="which format (jsonl). Moves are columns 0 to 6, a digit each; in arena the winner's digit is in"
-        " front of them. What is called position has the same columns from 1 to 7",
+        help="which format (jsonl). Moves are columns 0 to 6, a digit each; only what is called position has"
+        " columns from 1",
     )
     _add_filter(parser)
     parser.set_defaults(text=_export, lost=False)

@@ -69,7 +69,7 @@ def show(database: Database, game: GameId) -> Iterator[str]:
     yield f"game {record.game}: {_outcome(record, both)}\n{_circumstances(record)}\n\n"
     yield from aligned([_player(record, side) for side in (0, 1)], left=(0, 1, 2, 3))
     yield f"\n{drawing(record.board())}\n\nmoves {record.moves or 'none'}\n"
-    yield f"position {record.position or 'none'}\n"
+    yield f"position {f'{record.position} (columns from 1)' if record.position else 'none'}\n"
     for player, exchange in zip(record.players, both, strict=True):
         yield "\n"
         is_new = 1000 * time.time() - record.ended < NEW

@@ -74,7 +74,7 @@ def test_game_is_shown_with_board_moves_reason_and_both_exchanges(database: Data
         "  0 1 2 3 4 5 6",
         "",
         "moves 0101010",
-        "position 1212121",
+        "position 1212121 (columns from 1)",
         "",
         "alice -> said, <- heard, in milliseconds since the game began:",
         "         0  <-  genmove ...",
