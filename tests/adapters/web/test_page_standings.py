@@ -121,7 +121,11 @@ async def test_places_are_by_points_if_that_is_the_order_and_equals_share_one(si
 async def test_table_time_and_least_games_filter(site: Site) -> None:
     keep(site.database, [game("a", "b", table="finals"), game("c", "d", ended=BEGAN + DAY), game("c", "a")])
     assert {*rows(await shown(site, "/standings?table=finals"))} == {"a", "b"}
-    assert {*rows(await shown(site, "/standings?since=2023-11-15"))} == {"c", "d"}
+    page = await shown(site, "/standings?since=2023-11-15")
+    assert {*rows(page)} == {"c", "d"}
+    assert re.findall(r'aria-current="true">(Since .*?)</time>', page) == [
+        'Since <time datetime="2023-11-15T00:00:00.000Z" data-precision="day and minute">11-15 00:00'
+    ]
     assert {*rows(await shown(site, "/standings?least=2"))} == {"a", "c"}
     assert "The rating is that of all games" in await shown(site, "/standings?table=finals")
     assert "The rating is that of all games" not in await shown(site, "/standings")
