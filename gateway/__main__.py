@@ -24,9 +24,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         supported = " and ".join(SYSTEMS.values())
         print(f"c4gateway: error: it runs on {supported}, not on {sys.platform}", file=sys.stderr)
         return 1
+    from gateway.server.arguments import spelled_out  # noqa: PLC0415
     from gateway.server.commands import COMMANDS, SHOWING  # noqa: PLC0415
 
-    given = sys.argv[1:] if arguments is None else arguments
+    given = spelled_out(arguments)
     if given and given[0] in COMMANDS:
         return _report(given)
     from adapters.front_ends import DIALECTS  # noqa: PLC0415
@@ -66,10 +67,12 @@ def _show(given: Sequence[str], dialects: "Sequence[Dialect]") -> int:
 
 def _refuse(word: str) -> NoReturn:
     """Exit with status 2, after a line that says which commands there are."""
+    from gateway.game.similar import did_you_mean  # noqa: PLC0415
     from gateway.server.arguments import Parser, listed  # noqa: PLC0415
     from gateway.server.commands import EVERY  # noqa: PLC0415
 
-    Parser(prog="c4gateway").error(f"there is no command {word!r}, but {listed(EVERY, 'and')}")
+    commands = listed((*EVERY, "help", "version"), "and")
+    Parser(prog="c4gateway").error(f"there is no command {word!r}, but {commands}{did_you_mean(word, EVERY)}")
 
 
 def _serve(options: "Options", given: Sequence[str]) -> int:

@@ -16,6 +16,7 @@ import pytest
 from served import EVERY_PORT, PATIENCE, ROOT, Served, begun, everything, ran, served, until
 
 from conformance.lab.meters import children_of, has_proc
+from gateway import __version__
 from gateway.__main__ import main
 from gateway.server.commands import EVERY
 
@@ -133,6 +134,7 @@ def taken_port() -> Iterator[int]:
 
 SEVERAL = """
 import json, sys
+from gateway import __version__
 from gateway.__main__ import main
 print([main(arguments) for arguments in json.loads(sys.argv[1])])
 """
@@ -169,8 +171,29 @@ def test_unknown_command_is_told_which_there_are(capsys: pytest.CaptureFixture[s
         main(["standing", "--db", "none"])
     assert ended.value.code == 2
     line = complaint(capsys.readouterr().err)
-    assert "there is no command 'standing', but standings, games, " in line
+    assert "there is no command 'standing', but standings, grades, " in line
+    assert "; did you mean 'standings'?" in line
     assert all(f" {command}" in line for command in EVERY)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-V"], f"c4gateway {__version__}, database version "),
+        (["version"], f"c4gateway {__version__}, database version "),
+        (["help"], "usage: c4gateway "),
+        (["help", "standings"], "usage: c4gateway standings "),
+        (["help", "player", "add"], "usage: c4gateway player add "),
+        (["help", "match"], "usage: c4gateway match "),
+    ],
+)
+def test_help_and_version_are_words_too(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 0
+    assert capsys.readouterr().out.startswith(said)
 
 
 def test_command_behind_options_is_told_where_it_belongs(capsys: pytest.CaptureFixture[str]) -> None:

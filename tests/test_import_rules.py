@@ -48,6 +48,7 @@ PURE = {
     "collections",
     "contextlib",
     "dataclasses",
+    "difflib",
     "enum",
     "functools",
     "hashlib",

@@ -18,7 +18,7 @@ from adapters.front_ends import DIALECTS
 from gateway import __version__
 from gateway.engines import Engine, EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import CATALOGUE, THINK, engine_named, limits_itself
-from gateway.server.arguments import Parser, in_one_line, listed, number
+from gateway.server.arguments import Parser, in_one_line, listed, number, spelled_out
 from gateway.server.files import read_file
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Options:
 def parse(arguments: Sequence[str] | None = None) -> Options:
     """Return the options. Exits with status 2, after a line on stderr, where they are wrong."""
     parser = _parser()
-    found = parser.parse_args(arguments)
+    found = parser.parse_args(spelled_out(arguments))
     from adapters.bot.talk import Entry  # noqa: PLC0415
     from adapters.dial import address_in  # noqa: PLC0415
 
@@ -155,7 +155,7 @@ def _parser() -> Parser:
     _add_player(parser.add_argument_group("who plays"))
     _add_opponent(parser.add_argument_group("against whom"))
     _add_run(parser.add_argument_group("how long, and what is seen of it"))
-    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    parser.add_argument("-V", "--version", action="version", version=f"%(prog)s {__version__}")
     return parser
 
 

@@ -10,8 +10,20 @@ from itertools import islice
 from typing import Any, TypeAlias
 from urllib.parse import urlencode
 
-from adapters.web.query import USUAL, BadRequestError, Given, limit, part, wanted
+from adapters.web.query import (
+    LEAST,
+    USUAL,
+    BadRequestError,
+    Given,
+    limit,
+    moment,
+    one_of,
+    part,
+    wanted,
+    whole,
+)
 from gateway.store import objects
+from gateway.store.comparing import ORDERS, Choice
 from gateway.store.formats import jsonl
 from gateway.store.games import NoGameError
 from gateway.store.reader import Reader
@@ -64,8 +76,10 @@ def player(reader: Reader, name: str) -> Json | None:
 
 
 def standings(reader: Reader, given: Given) -> Json:
-    """Return the standings."""
-    return objects.of_standings(*reader.standings(limit(given, USUAL)))
+    """Return the standings of all games or of some."""
+    choice = Choice(moment(given, "since"), given.get("table"))
+    least, order = whole(given, "least", 1, LEAST), one_of(given, "sort", ORDERS, "rating")
+    return objects.of_standings(*reader.standings(limit(given, USUAL), choice, least=least, order=order))
 
 
 def export(reader: Reader, given: Given) -> Iterator[str]:

@@ -32,6 +32,7 @@ from gateway.store.records import Cleared
 
 CLEAR_LIMIT = 10.0
 """Seconds after which a request to clear the results is withdrawn."""
+DESCRIPTION = "/api/openapi.json"
 NO_GAME = "there is no such game"
 HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
@@ -45,7 +46,7 @@ def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
         **nac4.DOCUMENTS,
         "/api/games": (answers.games, (*FILTERS, *PAGING)),
         "/api/players": (answers.players, ("after", "limit")),
-        "/api/standings": (answers.standings, ("limit",)),
+        "/api/standings": (answers.standings, ("sort", "since", "table", "least", "limit")),
     }
     made = [Route(path, partial(api.list, *about)) for path, about in lists.items()]
     made += [
@@ -54,7 +55,8 @@ def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
         Route("/api/players/{name:path}", api.player),
         Route("/api/export.jsonl", api.export),
         Route("/api/games-vg", api.pairs),
-        Route("/api/openapi.json", api.description),
+        Route("/api", api.start),
+        Route(DESCRIPTION, api.description),
         Route("/healthz", api.healthz),
         *paths.routes(site.live, HEADERS),
     ]
@@ -108,6 +110,10 @@ class _Api:
     async def pairs(self, request: Request) -> Response:
         _given(request)
         return await self._stream("application/json", nac4.pairs(self._site.reader.meetings()))
+
+    async def start(self, request: Request) -> Response:
+        _given(request)
+        return as_json({"openapi": DESCRIPTION})
 
     async def description(self, request: Request) -> Response:
         _given(request)

@@ -96,8 +96,10 @@ class Application:
 
     async def _refused(self, request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        is_ours = error.detail != "Not Found"  # starlette's word for a path without a route
-        text = error.detail if is_ours else "there is no such page"
+        text = error.detail
+        if text == "Not Found":  # starlette's word for a path without a route
+            is_api = request.url.path.startswith("/api/")
+            text = f"there is no such path; {api.DESCRIPTION} has all" if is_api else "there is no such page"
         return self._error(request, error.status_code, text, error.headers)
 
     async def _misunderstood(self, request: Request, error: Exception) -> Response:

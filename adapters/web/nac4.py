@@ -81,6 +81,6 @@ DOCUMENTS: Mapping[str, tuple[Answer, tuple[str, ...]]] = {
         lambda reader, given: results(reader.page(Filter(counted=True), Page(limit=limit(given, MOST)))),
         ("limit",),
     ),
-    "/api/users-vg": (lambda reader, _: users(reader.standings(MOST)[0]), ()),
+    "/api/users-vg": (lambda reader, _: users([row.standing for row in reader.standings(MOST)[0]]), ()),
 }
 """The answer at each path that is made in one piece, and the parameters that it takes."""

@@ -16,6 +16,8 @@ MOST = 1_000
 """The most entries of a list in one answer."""
 USUAL = 100
 """Entries without the parameter ``limit``."""
+LEAST = 99_999_999
+"""The largest value of ``least``."""
 FROM_THE_FIRST = "0"
 """The value of ``after`` for games from the first on. No game has this id."""
 FILTERS = ("player", "opponent", "since", "until", "reason")
@@ -53,15 +55,15 @@ def parameters(text: bytes, known: Collection[str]) -> Given:
 def wanted(given: Given) -> Filter:
     """Return which games are wanted. Raises BadRequestError."""
     reason = given.get("reason")
-    if reason is not None and reason not in REASONS:
-        raise BadRequestError(f"reason is not one of {', '.join(sorted(REASONS))}")
+    if reason is not None:
+        one_of(given, "reason", sorted(REASONS))
     if "opponent" in given and "player" not in given:
         raise BadRequestError("an opponent needs a player")
     return Filter(
         player=given.get("player"),
         opponent=given.get("opponent"),
-        since=_moment(given, "since"),
-        until=_moment(given, "until"),
+        since=moment(given, "since"),
+        until=moment(given, "until"),
         reason=None if reason is None else REASONS[reason],
     )
 
@@ -91,6 +93,24 @@ def whole(given: Given, name: str, usual: int, most: int) -> int:
     return number
 
 
+def one_of(given: Given, name: str, possible: Collection[str], usual: str = "") -> str:
+    """Return which of the `possible` words is given, `usual` if none is. Raises BadRequestError."""
+    word = given.get(name, usual)
+    if word not in possible:
+        raise BadRequestError(f"{name} is not one of {', '.join(possible)}")
+    return word
+
+
+def moment(given: Given, name: str) -> int | None:
+    """Return a time in milliseconds of Unix time, None if it is not given. Raises BadRequestError."""
+    text = given.get(name)
+    try:
+        return None if text is None else from_moment(text)
+    except (ValueError, OverflowError) as error:
+        possible = "2026-11-21, 2026-11-21T12:00:00Z or 90m, 90 minutes ago"
+        raise BadRequestError(f"{name} is not a time such as {possible}") from error
+
+
 def game_named(text: str) -> str:
     """Return the id of a game from what a person typed. Raises BadRequestError if it cannot be an id."""
     try:
@@ -110,11 +130,3 @@ def name_of(text: str) -> str:
 def _game(given: Given, name: str) -> str | None:
     text = given.get(name)
     return None if text is None else game_named(text)
-
-
-def _moment(given: Given, name: str) -> int | None:
-    text = given.get(name)
-    try:
-        return None if text is None else from_moment(text)
-    except (ValueError, OverflowError) as error:
-        raise BadRequestError(f"{name} is not a time such as 2026-11-21 or 2026-11-21T12:00:00Z") from error

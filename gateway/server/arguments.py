@@ -64,6 +64,17 @@ class Description:
     """Adds the options that concern no other dialect."""
 
 
+def spelled_out(arguments: Sequence[str] | None) -> Sequence[str]:
+    """Return a command line, the program's own for None, with the words `help` and `version` as options."""
+    match sys.argv[1:] if arguments is None else arguments:
+        case ["version", *others]:
+            return ["--version", *others]
+        case ["help", *command]:
+            return [*command, "--help"]
+        case given:
+            return given
+
+
 def number(kind: Callable[[str], float], least: float, most: float) -> Callable[[str], float]:
     """Return what reads a number from `least` to `most`."""
 

@@ -22,7 +22,7 @@ TYPED_PASSWORD = (
     " C4GATEWAY_DB (the server's own may also be in the file of --config), or the password in ~/.pgpass"
 )
 """What is wrong with such a command line."""
-COMMANDS = ("standings", "games", "show", "export", "import", "backup", "recount", "void", "rename")
+COMMANDS = ("standings", "grades", "games", "show", "export", "import", "backup", "recount", "void", "rename")
 """Commands on what was kept; the first argument names one of them."""
 ANALYSIS = "analyse"
 """The command on a position."""

@@ -39,10 +39,11 @@ examples:
   c4gateway --clock 10 --host 0.0.0.0 --host ::
 
 Results are kept in a database. Other commands read it, also while the server runs (each has its --help):
-  c4gateway standings          who stands where
+  c4gateway standings          who stands where; --sort points --since 2h --table NAME: in these games
+  c4gateway grades             ranks, points, and how many games each player lost in which way; --csv
   c4gateway games              the newest games; --player NAME --lost: those that this player lost
   c4gateway show GAME          one game, and why it ended as it did; or --last --player NAME
-  c4gateway export             games, as csv, jsonl, pgn, or a line of digits each
+  c4gateway export             games, as csv, jsonl, pgn, or a line of digits each; columns are 0 to 6
   c4gateway import FILE        store the games of an export here too
   c4gateway backup FILE        copy the database to a new file, also while the server runs (SQLite)
   c4gateway recount            compute totals and ratings again from the games
@@ -200,7 +201,7 @@ def _parser(dialects: Sequence[Description]) -> Parser:
     metrics.add_options(parser.add_argument_group("what can be measured"))
     settings.add_options(parser)
     parser.add_argument(
-        "--version", action="version", version=f"%(prog)s {__version__}, database version {VERSION}"
+        "-V", "--version", action="version", version=f"%(prog)s {__version__}, database version {VERSION}"
     )
     return parser
 

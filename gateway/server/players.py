@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from gateway.game.commands import folded
+from gateway.game.similar import did_you_mean
 from gateway.game.text import is_visible, quoted
 from gateway.server.accounts import Account, bans_beside, digest_of, fault_of, new_token, read_accounts
 from gateway.server.arguments import Parser, in_one_line, write_out
@@ -108,7 +109,8 @@ def _remove(options: argparse.Namespace) -> None:
     with locked(file) as path:
         known = read_accounts(path)
         if key not in known:
-            raise ValueError(f"{quoted(options.who)} is not protected in {file}")
+            similar = did_you_mean(options.who, [each.name for each in known.values()])
+            raise ValueError(f"{quoted(options.who)} is not protected in {file}{similar}")
         with audited(options.audit, "player remove", options.who):
             rewrite(path, _PLAYERS, lambda lines: [line for line in lines if _key(line) != key])
     if len(known) == 1:
@@ -138,7 +140,8 @@ def _unban(options: argparse.Namespace) -> None:
     who, file = target(options.who), bans_beside(options.players)
     with locked(file) as path:
         if who not in _banned(path):
-            raise ValueError(f"{quoted(who[1])} is not banned in {file}")
+            similar = did_you_mean(who[1], [each[1] for each in _banned(path) if each])
+            raise ValueError(f"{quoted(who[1])} is not banned in {file}{similar}")
         with audited(options.audit, "unban", *who):
             rewrite(path, _BANS, lambda lines: [line for line in lines if _target(line) != who])
     _hint(file)

@@ -17,13 +17,15 @@ from gateway.server.arguments import Parser, in_one_line, number, write_out
 from gateway.server.commands import DATABASE, TYPED_PASSWORD, database, masked
 from gateway.server.linefile import AUDIT, audited
 from gateway.server.settings import variable
-from gateway.store import commands, corrections, listing
-from gateway.store.comparing import Choice
+from gateway.store import commands, corrections, listing, standings
+from gateway.store.comparing import LOBBY, ORDERS, Choice
 from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.games import Filter
 from gateway.store.reader import understood
 from gateway.store.records import REASONS, from_moment, typed_id
+
+_SINCE = "at this time or later: 2026-11-21T14:00+01:00 (UTC if it has no zone), or 90m, 2h, 3d ago"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -66,6 +68,7 @@ def _parser() -> Parser:
     words = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, text, add in (
         ("standings", "who stands where", _add_standings),
+        ("grades", "ranks, points, and how many games each player lost in which way", _add_grades),
         ("games", "the newest games, of all players or of one", _add_games),
         ("show", "one game, and what was said in it", _add_show),
         ("export", "games, for other programs", _add_export),
@@ -82,21 +85,41 @@ def _parser() -> Parser:
 
 
 def _add_standings(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--since", type=_moment, metavar="TIME", help="in games from this time (UTC) on")
-    parser.add_argument("--table", type=_name, metavar="NAME", help="in games at this table")
-    parser.add_argument(
-        "--least", type=number(int, 1, 10**9), default=1, metavar="N", help="players with N games or more (1)"
-    )
-    parser.add_argument("--cross", action="store_true", help="and what each scored against each")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    _add_choice(parser, "rating")
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument("--json", dest="form", action="store_const", const="json", help="as JSON")
+    forms.add_argument("--csv", dest="form", action="store_const", const="csv", help="as CSV")
+    parser.add_argument("--cross", action="store_true", help="and what each scored against each; not as CSV")
     parser.set_defaults(text=_reading(_standings))
 
 
 def _standings(database: Database, given: argparse.Namespace) -> Iterator[str]:
-    choice = Choice(given.since, given.table)
-    if choice.is_everything and given.least == 1 and not given.cross:
-        return commands.standings(database, as_json=given.json)
-    return listing.some_standings(database, choice, given.least, cross=given.cross, as_json=given.json)
+    if given.cross and given.form == "csv":
+        raise StoreError("--cross is a second table, which CSV has no room for; leave out one of the two")
+    return standings.standings(database, _wanted(given), cross=given.cross)
+
+
+def _add_grades(parser: argparse.ArgumentParser) -> None:
+    _add_choice(parser, "points")
+    parser.add_argument("--csv", dest="form", action="store_const", const="csv", help="as CSV")
+    parser.set_defaults(text=_reading(lambda database, given: standings.grades(database, _wanted(given))))
+
+
+def _add_choice(parser: argparse.ArgumentParser, order: str) -> None:
+    """Add the options that choose games and players, and how these are sorted: by `order` if not given."""
+    parser.add_argument("--sort", choices=ORDERS, default=order, help=f"the order ({order})")
+    parser.add_argument("--since", type=_moment, metavar="TIME", help=f"in games that ended {_SINCE}")
+    parser.add_argument(
+        "--table", type=_name, metavar="NAME", help=f"in games at this table, or in the {LOBBY}"
+    )
+    parser.add_argument(
+        "--least", type=number(int, 1, 10**9), default=1, metavar="N", help="players with N games or more (1)"
+    )
+    parser.set_defaults(form="text")
+
+
+def _wanted(given: argparse.Namespace) -> standings.Wanted:
+    return standings.Wanted(Choice(given.since, given.table), given.least, given.sort, given.form)
 
 
 def _add_games(parser: argparse.ArgumentParser) -> None:
@@ -141,7 +164,13 @@ def _of_player(given: argparse.Namespace) -> Filter:
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
     formats = sorted(commands.FORMATS)
-    parser.add_argument("--format", choices=formats, default="jsonl", help="which format (jsonl)")
+    parser.add_argument(
+        "--format",
+        choices=formats,
+        default="jsonl",
+        help="which format (jsonl). Moves are columns 0 to 6, a digit each; only what is called position has"
+        " columns from 1",
+    )
     _add_filter(parser)
     parser.set_defaults(text=_export, lost=False)
 
@@ -149,9 +178,7 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 def _add_filter(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--player", type=_name, metavar="NAME", help="games of this player")
     parser.add_argument("--opponent", type=_name, metavar="NAME", help="of these, games against this one")
-    parser.add_argument(
-        "--since", type=_moment, metavar="TIME", help="that ended at this time (UTC) or later"
-    )
+    parser.add_argument("--since", type=_moment, metavar="TIME", help=f"that ended {_SINCE}")
     parser.add_argument("--until", type=_moment, metavar="TIME", help="that ended before this time")
     parser.add_argument("--reason", choices=sorted(REASONS), help="that ended in this way")
 
@@ -267,5 +294,5 @@ def _moment(text: str) -> int:
         return from_moment(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a time such as 2026-11-21 or 2026-11-21T12:00"
+            f"{text!r} is not a time such as 2026-11-21, 2026-11-21T12:00+01:00 or 90m (minutes ago)"
         ) from error

@@ -15,5 +15,5 @@ Only what is imported from here costs anything: SQLAlchemy takes 0.2 s to import
 never does, and nothing outside this package imports it.
 """
 
-VERSION = 4
+VERSION = 5
 """The version of the tables that `schema` describes, and to which `migrations` lead."""

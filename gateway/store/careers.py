@@ -75,14 +75,13 @@ def career(connection: Connection, name: str) -> Career | None:
 
 
 def place(connection: Connection, name: str) -> tuple[int, int] | None:
-    """Return the place of a player and the number of players; None if none of its games counts."""
+    """Return the rank of a player and the number of players; None if none of its games counts."""
     counts = players.c.opened + players.c.replied > 0
     sure = players.c.mean - 3 * players.c.deviation
     own = connection.execute(select(sure).where(players.c.name == name, counts)).scalar()
     if own is None:
         return None
-    before = and_(counts, or_(sure > own, and_(sure == own, players.c.name < name)))
-    ahead = connection.execute(select(func.count()).select_from(players).where(before)).scalar_one()
+    ahead = connection.execute(select(func.count()).where(counts, sure > own)).scalar_one()
     return ahead + 1, connection.execute(select(func.count()).select_from(players).where(counts)).scalar_one()
 
 

@@ -4,14 +4,15 @@ Knows how things look on a terminal; does not know options, or where the text go
 up, a name or a message, reaches a terminal with its control characters.
 """
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 
 from gateway.game.board import COLUMNS, ROWS, Board
 from gateway.game.ids import GameId
-from gateway.game.text import json_text, printable
-from gateway.store import games, objects, statistics, storing
+from gateway.game.text import printable
+from gateway.store import games, storing
 from gateway.store.database import Database, back_up
 from gateway.store.errors import StoreError
 from gateway.store.evidence import Exchange
@@ -20,8 +21,8 @@ from gateway.store.games import Filter
 from gateway.store.merging import store_lines
 from gateway.store.outcomes import outcome
 from gateway.store.records import GameRecord, Participant, TakenUp, moment
-from gateway.store.statistics import Score, Standing
 from gateway.store.totals import Totals
+from gateway.store.turns import Both
 
 
 def arena_lines(games: Iterable[GameRecord]) -> Iterator[str]:
@@ -36,14 +37,17 @@ FORMATS: dict[str, Callable[[Iterable[GameRecord]], Iterator[str]]] = {
     "arena": arena_lines,
 }
 
-_HEAD = ("", "player", "kind", "rating", "+-", "games", "won", "drawn", "lost", "first", "second", "s/move")
 _DISCS = ("X", "O")
 _ARROWS = {"in": "->", "out": "<-"}
 _AT_ONCE = 500
 """Lines that are imported by the same statements."""
+_OTHER_EXPORT = re.compile(
+    rb'(?P<csv>(\xef\xbb\xbf)?"?id"?[,;\t]"?began)|(?P<pgn>\[Event ")|(?P<arena>[0-2][0-6]*\s*$)'
+)
+"""How an export begins that cannot be imported."""
+_JSON_LINES = "import reads JSON lines: make them with export --format jsonl"
 _SHOWN = 20
 """So many lines that could not be imported are named."""
-NO_GAMES = "No games yet. Players appear here after their first game."
 NEW = 2000
 """Milliseconds after the end of a game in which its evidence is still to be expected."""
 
@@ -51,42 +55,21 @@ NEW = 2000
 class RefusedError(StoreError):
     """Some lines could not be imported. Its text has a line for each of the first."""
 
-    def __init__(self, refused: Sequence[tuple[int, str]]) -> None:
+    def __init__(self, refused: Sequence[tuple[int, str]], hint: str = "") -> None:
         shown = [f"line {number}: {why}" for number, why in sorted(refused)[:_SHOWN]]
         more = len(refused) - len(shown)
-        super().__init__("\n".join(shown + ([f"and {_plural(more, 'line')} more"] if more else [])))
-
-
-def standings(database: Database, *, as_json: bool = False) -> Iterator[str]:
-    """Yield who stands where, and what moving first is worth."""
-    with database.reading() as connection:
-        found, firsts = statistics.standings(connection), statistics.first_movers(connection)
-    if as_json:
-        yield json_text(objects.of_standings(found, firsts), indent=2) + "\n"
-        return
-    yield from rows_of(found, firsts)
-
-
-def rows_of(found: Sequence[Standing], firsts: Score, nobody: str = NO_GAMES) -> Iterator[str]:
-    """Yield standings as a table, or `nobody`, and what moving first was worth in `firsts`."""
-    rows = [_HEAD, *(_row(rank, standing) for rank, standing in enumerate(found, 1))]
-    yield from aligned(rows, left=(1, 2))
-    if not found:
-        yield f"\n{nobody}\n"
-        return
-    yield "\nThe order is by rating less +-: what a player's strength is at least, but for one case in 700.\n"
-    yield f"First movers won {share(firsts.won, firsts)}, drew {share(firsts.drawn, firsts)}"
-    yield f" and lost {share(firsts.lost, firsts)} of {_plural(firsts.games, 'game')}.\n"
+        last = [f"and {plural(more, 'line')} more"] if more else []
+        super().__init__("\n".join(shown + last + ([hint] if hint else [])))
 
 
 def show(database: Database, game: GameId) -> Iterator[str]:
     """Yield a game: board, moves, reason, and what was said on either side. Raises StoreError for none."""
     with database.reading() as connection:
         record, both = games.one(connection, game), games.evidence_of(connection, game)
-    yield f"game {record.game}: {_outcome(record)}\n{_circumstances(record)}\n\n"
+    yield f"game {record.game}: {_outcome(record, both)}\n{_circumstances(record)}\n\n"
     yield from aligned([_player(record, side) for side in (0, 1)], left=(0, 1, 2, 3))
     yield f"\n{drawing(record.board())}\n\nmoves {record.moves or 'none'}\n"
-    yield f"position {record.position or 'none'}\n"
+    yield f"position {f'{record.position} (columns from 1)' if record.position else 'none'}\n"
     for player, exchange in zip(record.players, both, strict=True):
         yield "\n"
         is_new = 1000 * time.time() - record.ended < NEW
@@ -94,14 +77,19 @@ def show(database: Database, game: GameId) -> Iterator[str]:
 
 
 def export(database: Database, form: str, wanted: Filter) -> Iterator[str]:
-    """Yield the games in one of `FORMATS`, the oldest first, a page of them in memory at most."""
+    """Yield the games in one of `FORMATS`, the oldest first, a page of them in memory at most.
+
+    Raises StoreError for a player whom no stored game has.
+    """
+    with database.reading() as connection:
+        games.check_players(connection, wanted)
     yield from FORMATS[form](games.every(database.reading, wanted))
 
 
 def backup(where: str, target: str) -> Iterator[str]:
     """Copy a database of SQLite's to a new file; say what is in it."""
     count, size = back_up(where, target)
-    yield f"{printable(target)}: {_plural(count, 'game')}, {size / 1e6:.1f} MB\n"
+    yield f"{printable(target)}: {plural(count, 'game')}, {size / 1e6:.1f} MB\n"
 
 
 def recount(database: Database) -> Iterator[str]:
@@ -119,48 +107,32 @@ def recount(database: Database) -> Iterator[str]:
             storing.rewrite(connection, counted)
     games_counted = sum(tally.games for tally in counted.tallies.values())
     found = "as kept" if kept == counted else "not as kept; now they are"
-    of = f"{_plural(len(counted.accounts), 'player')} in {_plural(games_counted, 'game')}"
+    of = f"{plural(len(counted.accounts), 'player')} in {plural(games_counted, 'game')}"
     yield f"totals and ratings of {of}: {found}\n"
     if rerated:
-        yield f"ratings after each game: {_plural(rerated, 'game')} had none; now all have them\n"
+        yield f"ratings after each game: {plural(rerated, 'game')} had none; now all have them\n"
 
 
 def add(database: Database, lines: Iterable[bytes]) -> Iterator[str]:
     """Store the games of an export or a journal in their order, with their totals; say how many are new.
 
     A game that is stored already is passed over. Raises RefusedError, at the end, where some lines could not
-    be stored. Keeps all writers waiting meanwhile, as `recount` does.
+    be stored, and StoreError, at once, for an export in another format. Keeps all writers waiting meanwhile,
+    as `recount` does.
     """
-    numbered, came = enumerate(lines, 1), TakenUp()
+    beginning = [*islice(lines := iter(lines), 1)]
+    if beginning and (other := _OTHER_EXPORT.match(beginning[0])):
+        raise StoreError(f"this is a {other.lastgroup} export, which only goes out; {_JSON_LINES}")
+    numbered, came = enumerate(chain(beginning, lines), 1), TakenUp()
     with database.writing() as connection:
         while batch := list(islice(numbered, _AT_ONCE)):
             store_lines(connection, batch, came)
     replaced = f", {came.replaced} of them in place of one without a result" if came.replaced else ""
     new = came.new + came.replaced
-    yield f"{_plural(new, 'game')} imported{replaced}, {came.seen - new} stored already\n"
+    yield f"{plural(new, 'game')} imported{replaced}, {came.seen - new} stored already\n"
     yield from (f"{text}\n" for text in came.differing)
     if came.refused:
-        raise RefusedError(came.refused)
-
-
-def _row(rank: int, standing: Standing) -> tuple[str, ...]:
-    record, rating, total = standing.record, standing.rating, standing.record.total
-    return (
-        str(rank),
-        printable(standing.name),
-        printable(standing.kind),
-        f"{rating.mean:.2f}",
-        f"{3 * rating.deviation:.2f}",
-        *(str(count) for count in (total.games, total.won, total.drawn, total.lost)),
-        share(record.first.won, record.first),
-        share(record.second.won, record.second),
-        f"{record.mean_thought / 1000:.3f}",
-    )
-
-
-def share(count: int, score: Score) -> str:
-    """Return which part of some games `count` is."""
-    return f"{100 * count / score.games:.1f} %" if score.games else "-"
+        raise RefusedError(came.refused, "" if came.seen else _JSON_LINES)
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> Iterator[str]:
@@ -174,14 +146,15 @@ def aligned(rows: Sequence[Sequence[str]], left: Sequence[int]) -> Iterator[str]
         yield "  ".join(cells).rstrip() + "\n"
 
 
-def _outcome(record: GameRecord) -> str:
-    said = outcome(record)
+def plural(count: int, word: str) -> str:
+    """Return ``1 game`` or ``2 games``."""
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
+def _outcome(record: GameRecord, both: Both) -> str:
+    said = outcome(record, both)
     names = [printable(player.name) for player in record.players]
     return f"{names[said.subject]} {said.verb} {names[1 - said.subject]} {said.how}"
-
-
-def _plural(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
 
 
 def _circumstances(record: GameRecord) -> str:
@@ -199,7 +172,7 @@ def _player(record: GameRecord, side: int) -> tuple[str, ...]:
         printable(player.name),
         printable(player.kind),
         "moved first" if side == 0 else "moved second",
-        _plural(moves, "move"),
+        plural(moves, "move"),
         f"thought {record.thought[side] / 1000:.3f} s",
     )
 

@@ -5,7 +5,7 @@ games themselves. It includes only games that count. A rating is always that of 
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +21,20 @@ from gateway.store.totals import Rating
 LATEST = 20_000
 """Games in which tables are searched for."""
 
+LOBBY = "lobby"
+"""The name that stands for the lobby. No table has it."""
+ORDERS: Mapping[str, Callable[[Standing], Any]] = {
+    "rating": lambda each: -each.rating.sure,
+    "points": lambda each: -each.record.total.points,
+    "share": lambda each: -each.record.total.share,
+    "games": lambda each: -each.record.total.games,
+    "name": lambda each: each.name.casefold(),
+    "time": lambda each: -each.record.mean_thought,
+}
+"""The keys by which standings can be sorted. All but names put the largest first."""
+MERITS = ("rating", "points", "share")
+"""Those that also give the ranks; in the other orders the ranks are those by rating."""
+
 _NONE = Score(0, 0, 0)
 
 
@@ -31,12 +45,24 @@ class Choice:
     since: int | None = None
     """Games that ended at this time or later, in milliseconds of Unix time."""
     table: str | None = None
-    """Games at this table."""
+    """Games at the table of this name, in any case; `LOBBY` for those in the lobby."""
 
     @property
     def is_everything(self) -> bool:
         """Whether it is all games."""
-        return self == Choice()
+        return self == EVERYTHING
+
+
+EVERYTHING = Choice()
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A player's row in standings."""
+
+    rank: int
+    """From 1. Players who are equal share a rank, and the next one follows by the number of players ahead."""
+    standing: Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +81,32 @@ class Comparison:
     """The tables of the latest games, the latest first."""
 
 
+def ranked(found: Sequence[Standing], order: str = "rating") -> list[Ranked]:
+    """Return players in one of `ORDERS`, with their ranks. `found` is in the order that equals keep."""
+    merit = ORDERS[order if order in MERITS else "rating"]
+    rows: list[Ranked] = []
+    for number, each in enumerate(sorted(found, key=merit), 1):
+        is_equal = bool(rows) and merit(rows[-1].standing) == merit(each)
+        rows.append(Ranked(rows[-1].rank if is_equal else number, each))
+    return rows if order in MERITS else sorted(rows, key=lambda row: ORDERS[order](row.standing))
+
+
+def standings(
+    connection: Connection, choice: Choice, *, least: int = 1, order: str = "rating", limit: int | None = None
+) -> tuple[list[Ranked], Score]:
+    """Return the first `limit` players with at least `least` chosen games, and the score of first movers."""
+    if choice.is_everything and least == 1 and order == "rating":  # then the database need not return all
+        return ranked(statistics.standings(connection, limit)), statistics.first_movers(connection)
+    found = compare(connection, choice).standings
+    firsts = sum((each.record.first for each in found), _NONE)
+    return ranked(with_games(found, least), order)[:limit], firsts
+
+
+def with_games(found: Sequence[Standing], least: int) -> list[Standing]:
+    """Return the players with at least `least` games."""
+    return [each for each in found if each.record.total.games >= least]
+
+
 def compare(connection: Connection, choice: Choice, *, by_reason: bool = False) -> Comparison:
     """Return the players of the chosen games and their scores; with `by_reason` also `endings`."""
     there = tables(connection)
@@ -62,7 +114,7 @@ def compare(connection: Connection, choice: Choice, *, by_reason: bool = False) 
         older = select(games.c.id).where(games.c.ended < choice.since).limit(1)
         if connection.execute(older).first() is None:  # then what is kept beside the games will do
             choice = replace(choice, since=None)
-    source = _source(choice)
+    source = _source(connection, choice)
     query = select(source.c.reason, func.sum(source.c.games)).group_by(source.c.reason)
     ended = {REASONS[reason]: int(count) for reason, count in connection.execute(query)}
     if choice.is_everything and not by_reason:
@@ -82,7 +134,8 @@ def scores(
     connection: Connection, choice: Choice, names: Sequence[str], others: Sequence[str]
 ) -> dict[tuple[str, str], Score]:
     """Return the score of each of `names` against each of `others` that it met."""
-    own, their, source = _named(connection, names), _named(connection, others), _source(choice)
+    own, their = _named(connection, names), _named(connection, others)
+    source = _source(connection, choice)
     first, second = source.c.first, source.c.second
     met = or_(*(one.in_([*own]) & other.in_([*their]) for one, other in ((first, second), (second, first))))
     query = select(first, second, *_counts(source, 0)).where(met).group_by(first, second)
@@ -97,15 +150,27 @@ def scores(
 
 
 def tables(connection: Connection, limit: int = 200) -> list[str]:
-    """Return the names of up to `limit` tables of the latest `LATEST` games, those used last first."""
+    """Return the names of up to `limit` tables of the latest `LATEST` games, those used last first.
+
+    Of names that differ only in case, which are one table, it returns the latest.
+    """
     newest = select(func.max(games.c.id)).scalar_subquery()
     recent = and_(games.c.id > newest - LATEST, games.c.at_table.is_not(None))
     latest = func.max(games.c.id)
     query = select(games.c.at_table).where(recent).group_by(games.c.at_table)
-    return [*connection.scalars(query.order_by(latest.desc()).limit(limit))]
+    found: dict[str, str] = {}
+    for name in connection.scalars(query.order_by(latest.desc()).limit(limit)):
+        found.setdefault(name.casefold(), name)
+    return [*found.values()]
 
 
-def _source(choice: Choice) -> FromClause:
+def spellings(connection: Connection, table: str) -> list[str]:
+    """Return the stored names of a table, which differ in case: each game has what its players wrote."""
+    names = connection.scalars(select(games.c.at_table).where(games.c.at_table.is_not(None)).distinct())
+    return [name for name in names if name.casefold() == table.casefold()]
+
+
+def _source(connection: Connection, choice: Choice) -> FromClause:
     """Return the chosen games, with the columns of `tallies`."""
     if choice.is_everything:
         return tallies
@@ -122,7 +187,7 @@ def _source(choice: Choice) -> FromClause:
         ((length + 1) // 2).label("first_moves"),
         (length // 2).label("second_moves"),
     ]
-    return select(*columns).where(*_conditions(choice)).subquery()
+    return select(*columns).where(*_conditions(connection, choice)).subquery()
 
 
 def _records(
@@ -154,12 +219,16 @@ def _standings(connection: Connection, done: Mapping[int, Record]) -> list[Stand
     ]
 
 
-def _conditions(choice: Choice) -> Iterator[ColumnElement[bool]]:
+def _conditions(connection: Connection, choice: Choice) -> Iterator[ColumnElement[bool]]:
     yield games.c.counted
     if choice.since is not None:
         yield games.c.ended >= choice.since
-    if choice.table is not None:
-        yield games.c.at_table == choice.table
+    if choice.table is None:
+        return
+    if choice.table.casefold() == LOBBY:
+        yield games.c.at_table.is_(None)
+    else:
+        yield games.c.at_table.in_(spellings(connection, choice.table))
 
 
 def _counts(source: FromClause, side: int) -> Iterator[ColumnElement[int]]:

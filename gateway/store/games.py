@@ -13,6 +13,8 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, 
 
 from gateway.game.events import Reason
 from gateway.game.ids import GameId
+from gateway.game.similar import did_you_mean
+from gateway.game.text import quoted
 from gateway.store import evidence
 from gateway.store.errors import StoreError
 from gateway.store.evidence import Exchange
@@ -88,6 +90,20 @@ def every(reading: Callable[[], AbstractContextManager[Connection]], wanted: Fil
         if len(found) < PAGE:
             return
         last = found[-1].game
+
+
+def check_players(connection: Connection, wanted: Filter) -> None:
+    """Raise StoreError, with similar names, if a filter names a player whom no stored game has."""
+    for name in (wanted.player, wanted.opponent):
+        if name is not None and _numbers_of(connection, [name]) is None:
+            raise unknown_player(connection, name)
+
+
+def unknown_player(connection: Connection, name: str) -> StoreError:
+    """Return the error for a player whom no stored game has."""
+    most_active = (players.c.opened + players.c.replied).desc()
+    known = connection.scalars(select(players.c.name).order_by(most_active, players.c.name))
+    return StoreError(f"no stored game has a player called {quoted(name)}{did_you_mean(name, known)}")
 
 
 def named(connection: Connection, ids: Sequence[GameId]) -> list[GameRecord]:

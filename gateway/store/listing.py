@@ -1,34 +1,34 @@
-"""What ``games``, ``show --moves`` and ``standings --cross`` print beyond what the other commands do.
+"""What ``games`` and ``show --moves`` print.
 
 Knows how things look on a terminal; does not know options. No name of a client's reaches a terminal with its
 control characters.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from gateway.game.board import Board
-from gateway.game.text import json_text, printable
-from gateway.store import comparing, games, objects
-from gateway.store.commands import NO_GAMES, aligned, drawing, rows_of
-from gateway.store.comparing import Choice
+from gateway.game.text import printable
+from gateway.store import games
+from gateway.store.commands import aligned, drawing
 from gateway.store.database import Database
 from gateway.store.formats import jsonl
 from gateway.store.games import Filter, NoGameError, Page
 from gateway.store.outcomes import outcome
 from gateway.store.records import GameRecord, moment
-from gateway.store.statistics import Score, Standing
 
 _WIDE = 4
 """Boards that stand beside each other."""
-_NONE = Score(0, 0, 0)
-_NOBODY = "No such games, or no player with so many of them."
 _OWN = ("game", "ended", "result", "opponent", "how", "moves", "seconds")
 _BOTH = ("game", "ended", "first", "second", "how", "moves", "seconds")
 
 
 def list_games(database: Database, wanted: Filter, limit: int, *, as_json: bool = False) -> Iterator[str]:
-    """Yield a line for each of the newest `limit` games, the newest first; as JSON what `export` has."""
+    """Yield a line for each of the newest `limit` games, the newest first; as JSON what `export` has.
+
+    Raises StoreError for a player whom no stored game has.
+    """
     with database.reading() as connection:
+        games.check_players(connection, wanted)
         found = games.page(connection, wanted, Page(limit=limit))
     if as_json:
         yield from jsonl.write(found)
@@ -43,6 +43,7 @@ def list_games(database: Database, wanted: Filter, limit: int, *, as_json: bool 
 def latest(database: Database, wanted: Filter) -> str:
     """Return the id of the newest game. Raises StoreError where there is none."""
     with database.reading() as connection:
+        games.check_players(connection, wanted)
         found = games.page(connection, wanted, Page(limit=1))
     if not found:
         raise NoGameError(
@@ -64,44 +65,6 @@ def move_by_move(database: Database, game: str) -> Iterator[str]:
         yield "\n"
         for lines in zip(*row, strict=True):
             yield "    ".join(line.ljust(15) for line in lines).rstrip() + "\n"
-
-
-def some_standings(
-    database: Database, choice: Choice, least: int, *, cross: bool = False, as_json: bool = False
-) -> Iterator[str]:
-    """Yield who stands where in some games, of the players with at least `least` of them.
-
-    With `cross` also what each of them scored against each other one.
-    """
-    with database.reading() as connection:
-        everybody = comparing.compare(connection, choice).standings
-        found = [each for each in everybody if each.record.total.games >= least]
-        names = [each.name for each in found]
-        scores = comparing.scores(connection, choice, names, names) if cross else {}
-    firsts = sum((each.record.first for each in everybody), _NONE)
-    if as_json:
-        said = objects.of_standings(found, firsts)
-        met = [
-            {"name": one, "opponent": two, **objects.of_score(score)} for (one, two), score in scores.items()
-        ]
-        yield json_text(said | ({"cross": met} if cross else {}), indent=2) + "\n"
-        return
-    yield from rows_of(found, firsts, NO_GAMES if choice.is_everything and not firsts.games else _NOBODY)
-    if cross and found:
-        yield "\nPoints of each against each, of the games that they played:\n\n"
-        yield from aligned(_table(found, scores), left=(0, 1))
-
-
-def _table(found: Sequence[Standing], scores: dict[tuple[str, str], Score]) -> list[list[str]]:
-    names = [each.name for each in found]
-    rows = [["", "player", *(str(rank) for rank in range(1, len(names) + 1))]]
-    for rank, name in enumerate(names, 1):
-        rows.append([str(rank), printable(name), *(_points(scores.get((name, other))) for other in names)])
-    return rows
-
-
-def _points(score: Score | None) -> str:
-    return "-" if score is None else f"{score.won + score.drawn / 2:g}/{score.games}"
 
 
 def _line(record: GameRecord, player: str | None) -> tuple[str, ...]:

@@ -84,5 +84,16 @@ def number_runs_by_time(connection: Connection) -> None:
     connection.execute(text("UPDATE runs SET base = latest"))
 
 
-MIGRATIONS: tuple[Migration, ...] = (give_games_an_id, keep_ratings_with_games, number_runs_by_time)
+def index_games_by_time_and_table(connection: Connection) -> None:
+    """Version 5: the games of a time or at a table are found without looking at all."""
+    connection.execute(text("CREATE INDEX games_ended ON games (ended)"))
+    connection.execute(text("CREATE INDEX games_table ON games (at_table, ended) WHERE at_table IS NOT NULL"))
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    give_games_an_id,
+    keep_ratings_with_games,
+    number_runs_by_time,
+    index_games_by_time_and_table,
+)
 """The migrations from version 1 to 2, from 2 to 3, and so on."""

@@ -1,11 +1,12 @@
 """Statistics and evidence as what JSON can say: the one wording for commands and web pages.
 
-Times are milliseconds. Standings are ordered by ``sure``.
+Times are milliseconds.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
+from gateway.store.comparing import Ranked
 from gateway.store.evidence import Exchange
 from gateway.store.records import WORDS
 from gateway.store.statistics import Profile, Record, Score, Standing
@@ -52,9 +53,12 @@ def of_standing(standing: Standing) -> dict[str, Any]:
     }
 
 
-def of_standings(found: Sequence[Standing], first_movers: Score) -> dict[str, Any]:
-    """Return all standings, and how first movers did."""
-    rows = [{"rank": rank, **of_standing(standing)} for rank, standing in enumerate(found, 1)]
+def of_standings(found: Sequence[Ranked], first_movers: Score) -> dict[str, Any]:
+    """Return standings, and how first movers did."""
+    rows = [
+        {"rank": row.rank, "points": row.standing.record.total.points, **of_standing(row.standing)}
+        for row in found
+    ]
     return {"standings": rows, "first_movers": of_score(first_movers)}
 
 

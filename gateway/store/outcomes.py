@@ -1,13 +1,18 @@
 """How a game ended, in words, for commands and pages.
 
-Knows sides and reasons. Does not know names, because a terminal and a page show them differently.
+Knows sides, reasons and evidence. Does not know names, because a terminal and a page show them differently.
 """
 
 from dataclasses import dataclass
 
 from gateway.game.board import Side, other
 from gateway.game.events import Reason
+from gateway.game.text import printable
 from gateway.store.records import GameRecord
+from gateway.store.turns import Both, found
+
+REFUSED = "refused: "
+"""How the verdict on a text begins that was not carried out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +25,25 @@ class Outcome:
     how: str
 
 
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The last text that was refused of a player that lost without another move."""
+
+    text: str
+    """Printable."""
+    why: str
+    before: int
+    """Milliseconds before the end of the game."""
+
+    @property
+    def words(self) -> str:
+        """How long before the end it was, such as ``18 s after a refused move``."""
+        seconds = self.before / 1000
+        what = "move" if any(each in self.why for each in _OF_MOVES) else "message"
+        return f"{seconds:.{0 if seconds >= 10 else 1}f} s after a refused {what}"
+
+
+_OF_MOVES = ("not your turn", "not a column", "outside the board", "column is full")
 _WON = {Reason.FOUR: "with four in a row"}
 _LOST = {Reason.TIME: "on time", Reason.LEFT: "by leaving", Reason.ILLEGAL: "by an illegal move"}
 _NEITHER = {
@@ -29,12 +53,35 @@ _NEITHER = {
 }
 
 
-def outcome(record: GameRecord) -> Outcome:
-    """Return the sentence for a game."""
+def refusal(record: GameRecord, both: Both) -> Refusal | None:
+    """Return what was refused before a player left or ran out of time; None for other games.
+
+    None also where the player moved after it, or where the evidence does not show whether it did.
+    """
+    if record.reason not in (Reason.TIME, Reason.LEFT) or record.winner is None:
+        return None
+    loser = other(record.winner)
+    lines = both[loser]
+    if lines is None:
+        return None
+    moved = [index for (side, index) in found(record.moves, record.thought, both).marks if side == loser]
+    if len(moved) < len(record.moves[loser::2]):
+        return None
+    for line in reversed(lines[max(moved, default=-1) + 1 :]):
+        if line.verdict.startswith(REFUSED):
+            before = max(0, record.ended - record.began - line.at)
+            return Refusal(printable(line.text.rstrip("\r\n")), line.verdict.removeprefix(REFUSED), before)
+    return None
+
+
+def outcome(record: GameRecord, both: Both = (None, None)) -> Outcome:
+    """Return the sentence for a game; `both` is its evidence, if it is at hand."""
     if record.winner is None:
         return Outcome(
             0, "and", _NEITHER.get(record.reason, f"ended without a winner: {record.reason.value}")
         )
     if record.reason in _LOST:
-        return Outcome(other(record.winner), "lost to", _LOST[record.reason])
+        last = refusal(record, both)
+        how = _LOST[record.reason] + (f", {last.words}" if last else "")
+        return Outcome(other(record.winner), "lost to", how)
     return Outcome(record.winner, "beat", _WON.get(record.reason, f"by {record.reason.value}"))

@@ -17,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from gateway.game.ids import GameId
 from gateway.store import careers, comparing, games, statistics
 from gateway.store.careers import Career, Point
-from gateway.store.comparing import Choice, Comparison
+from gateway.store.comparing import EVERYTHING, Choice, Comparison, Ranked
 from gateway.store.database import Database
 from gateway.store.errors import NotKeptError, StoreError
 from gateway.store.evidence import Exchange
@@ -53,10 +53,12 @@ class Reader:
         with self._reading() as connection:
             return games.one(connection, game), games.evidence_of(connection, game)
 
-    def standings(self, limit: int) -> tuple[list[Standing], Score]:
-        """Return up to `limit` players, the strongest first, and the score of all first movers."""
+    def standings(
+        self, limit: int, choice: Choice = EVERYTHING, *, least: int = 1, order: str = "rating"
+    ) -> tuple[list[Ranked], Score]:
+        """Return up to `limit` players of the chosen games, and the score of their first movers."""
         with self._reading() as connection:
-            return statistics.standings(connection, limit), statistics.first_movers(connection)
+            return comparing.standings(connection, choice, least=least, order=order, limit=limit)
 
     def players(self, after: str | None, limit: int) -> list[Standing]:
         """Return up to `limit` players by name, those after the name `after`."""

@@ -6,6 +6,7 @@ as it is spelled; everything else that is said of it here is what it was in this
 """
 
 import re
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -34,6 +35,8 @@ LATEST = 253_402_300_799_999
 
 _NUMBER = re.compile("[1-9][0-9]{0,18}")
 _DEFAULT_NAME = re.compile("c4bot-[0-9]+")
+_AGO = re.compile("([0-9]{1,6})([smhd])")
+_UNITS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -233,6 +236,11 @@ def moment(at: int) -> str:
 
 
 def from_moment(text: str) -> int:
-    """Undo `moment`; a day will do, and any precision; UTC where it does not say. Raises ValueError."""
+    """Undo `moment`; a day will do, and any precision; UTC where it does not say. Raises ValueError.
+
+    ``90m`` is 90 minutes ago; so are ``45s``, ``2h`` and ``3d``.
+    """
+    if ago := _AGO.fullmatch(text):
+        return max(0, round(1000 * time.time()) - int(ago[1]) * _UNITS[ago[2]])
     found = datetime.fromisoformat(text)
     return ((found if found.tzinfo else found.replace(tzinfo=UTC)) - _EPOCH) // _MILLISECOND

@@ -31,6 +31,7 @@ from sqlalchemy import (
     insert,
     inspect,
     select,
+    text,
     update,
 )
 from sqlalchemy.engine import Dialect
@@ -147,6 +148,14 @@ games = Table(
     Index("games_second", "second", "id"),
     Index("games_pair", "first", "second", "id"),
     Index("games_reason", "reason", "id"),
+    Index("games_ended", "ended"),
+    Index(
+        "games_table",
+        "at_table",
+        "ended",
+        sqlite_where=text("at_table IS NOT NULL"),
+        postgresql_where=text("at_table IS NOT NULL"),
+    ),
 )
 
 exchanges = Table(

@@ -40,6 +40,16 @@ class Score:
         """Games that were lost."""
         return self.games - self.won - self.drawn
 
+    @property
+    def points(self) -> float:
+        """1 for a won game, a half for a drawn one."""
+        return self.won + self.drawn / 2
+
+    @property
+    def share(self) -> float:
+        """Points a game, 0 to 1; a half if there are no games."""
+        return self.points / self.games if self.games else 0.5
+
     def __add__(self, other: "Score") -> "Score":
         """Return both together."""
         return Score(self.games + other.games, self.won + other.won, self.drawn + other.drawn)

@@ -88,14 +88,9 @@ def points(score: Score) -> str:
     return f"{whole or ('' if half else 0)}{'½' if half else ''}"
 
 
-def share(score: Score) -> float:
-    """Return the points per game, 0 to 1; a half if there are no games."""
-    return (score.won + score.drawn / 2) / score.games if score.games else 0.5
-
-
 def step(score: Score) -> str:
     """Return one of seven steps, from ``lost-3`` (all lost) over ``even`` to ``won-3`` (all won)."""
-    of_one = share(score)
+    of_one = score.share
     if of_one == 0.5:
         return "even"
     side, distance = ("won", of_one) if of_one > 0.5 else ("lost", 1 - of_one)
@@ -217,6 +212,8 @@ class Lines:
     """The place and the label of each horizontal line."""
     times: list[tuple[float, int]]
     """The place of each point in time, in milliseconds of Unix time."""
+    precision: str
+    """How the times are shown, so that they differ: ``second``, ``minute``, ``day and minute`` or ``day``."""
 
 
 def lines(series: Mapping[str, Sequence[tuple[float, float]]], frame: Frame) -> Lines | None:
@@ -237,4 +234,15 @@ def lines(series: Mapping[str, Sequence[tuple[float, float]]], frame: Frame) -> 
         ],
         [(y(value), f"{value:g}".replace("-", "\N{MINUS SIGN}")) for value in ticks(y.low, y.high)],
         [(x(at), round(at)) for at in (x.low, (x.low + x.high) / 2, x.high)],
+        precision(x.high - x.low),
     )
+
+
+def precision(span: float) -> str:
+    """Return how the times on an axis are shown that spans so many milliseconds."""
+    minutes = span / 60_000
+    if minutes < 10:
+        return "second"
+    if minutes < 23 * 60:
+        return "minute"
+    return "day and minute" if minutes < 4 * 24 * 60 else "day"

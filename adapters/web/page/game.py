@@ -25,7 +25,7 @@ from gateway.game.ids import GameId
 from gateway.store.commands import FORMATS, NEW
 from gateway.store.errors import NotKeptError
 from gateway.store.games import Filter, NoGameError, Page
-from gateway.store.outcomes import outcome
+from gateway.store.outcomes import outcome, refusal
 from gateway.store.reader import Whole
 from gateway.store.records import WORDS, GameRecord
 from gateway.store.turns import Turn
@@ -136,7 +136,8 @@ def _shown(found: Whole) -> dict[str, Any]:
     return {
         "is_on": False,
         "game": record,
-        "outcome": outcome(record),
+        "outcome": outcome(record, both),
+        "refusal": refusal(record, both),
         "reason": WORDS[record.reason],
         "badges": [_badge(record, 0), _badge(record, 1)],
         "lines": lines,

@@ -19,10 +19,10 @@ from adapters.web.page import charts
 from adapters.web.page.plots import Library
 from adapters.web.page.rendering import HEADERS, Renderer
 from adapters.web.page.words import REASONS
-from adapters.web.query import BadRequestError, Given, parameters, wanted
+from adapters.web.query import LEAST, Given, moment, one_of, parameters, whole
 from adapters.web.site import Site
 from gateway.game.events import Reason
-from gateway.store.comparing import Choice, Comparison
+from gateway.store.comparing import MERITS, ORDERS, Choice, Comparison, Ranked, ranked, with_games
 from gateway.store.records import WORDS
 from gateway.store.statistics import Score, Standing
 from gateway.store.totals import Rating
@@ -51,26 +51,9 @@ SPANS = {"all": "All", "week": "Week", "today": "Today"}
 ENDINGS = (Reason.FOUR, Reason.ILLEGAL, Reason.TIME, Reason.LEFT)
 """The reasons for which a game is won or lost."""
 _DAY = 86_400_000
-_USUAL = {"form": "cross", "since": "all", "table": "", "least": "1", "sort": "sure", "page": "1"}
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A player's row."""
-
-    place: int
-    """By rating, among the listed players."""
-    standing: Standing
-
-
-_ORDERS: Mapping[str, Any] = {
-    "sure": lambda line: line.place,
-    "name": lambda line: line.standing.name.casefold(),
-    "games": lambda line: -line.standing.record.total.games,
-    "score": lambda line: -charts.share(line.standing.record.total),
-    "time": lambda line: -line.standing.record.mean_thought,
-}
-"""The keys by which rows can be sorted. All but names put the largest first."""
+_USUAL = {"form": "cross", "since": "all", "table": "", "least": "1", "sort": "rating", "page": "1"}
+_FORMER = {"sure": "rating", "score": "share"}
+"""What orders were called in addresses of version 0.2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +69,7 @@ class Asked:
 
     @property
     def order(self) -> str:
-        """One of `_ORDERS`."""
+        """One of `ORDERS`."""
         return self.given["sort"].removeprefix("-")
 
     @property
@@ -111,35 +94,28 @@ class Asked:
 
 def asked(given: Given, now: int) -> Asked:
     """Read the choice; `now` is in milliseconds of Unix time. Raises BadRequestError."""
-    whole = {**_USUAL, **given}
-    for name, possible in (("form", FORMS), ("sort", [*_ORDERS, *(f"-{order}" for order in _ORDERS)])):
-        if whole[name] not in possible:
-            raise BadRequestError(f"{name} is not one of {', '.join(possible)}")
-    match whole["since"]:
+    wished = {**_USUAL, **given}
+    sort = wished["sort"].removeprefix("-")
+    wished["sort"] = wished["sort"].removesuffix(sort) + _FORMER.get(sort, sort)
+    one_of(wished, "form", FORMS)
+    one_of(wished, "sort", [*ORDERS, *(f"-{order}" for order in ORDERS)])
+    match wished["since"]:
         case "all":
             since = None
         case "week":
             since = now - 7 * _DAY
         case "today":
             since = now - now % _DAY
-        case text:
-            since = wanted({"since": text}).since
-    choice = Choice(since=since, table=whole["table"] or None)
-    return Asked(whole, choice, _number(whole, "least"), _number(whole, "page"))
+        case _:
+            since = moment(wished, "since")
+    choice = Choice(since=since, table=wished["table"] or None)
+    return Asked(wished, choice, whole(wished, "least", 1, LEAST), whole(wished, "page", 1, LEAST))
 
 
-def _number(given: Given, name: str) -> int:
-    text = given[name]
-    if not (text.isascii() and text.isdigit() and int(text[:9]) > 0 and len(text) < 9):
-        raise BadRequestError(f"{name} is not a whole number from 1 to 99999999")
-    return int(text)
-
-
-def listed(found: Sequence[Standing], wish: Asked) -> list[Line]:
+def listed(found: Sequence[Standing], wish: Asked) -> list[Ranked]:
     """Return the players with enough games, in the chosen order."""
-    enough = [each for each in found if each.record.total.games >= wish.least]
-    lines = [Line(place, each) for place, each in enumerate(enough, 1)]
-    return sorted(lines, key=_ORDERS[wish.order], reverse=wish.is_reversed)
+    rows = ranked(with_games(found, wish.least), wish.order)
+    return rows[::-1] if wish.is_reversed else rows
 
 
 def routes(site: Site, renderer: Renderer) -> list[Route]:
@@ -180,13 +156,14 @@ class _Standings:
 
         def rendered() -> Response:
             found, firsts = self._reader.standings(COUNTED)
+            shown = found[: 2 * PROJECTED]
             return self._renderer.page(
                 request,
                 "projected.html",
                 charts=charts,
-                standings=found[: 2 * PROJECTED],
+                standings=shown,
                 rows_at_once=PROJECTED,
-                scale=charts.rating_scale((each.rating for each in found[: 2 * PROJECTED]), 150),
+                scale=charts.rating_scale((row.standing.rating for row in shown), 150),
                 players=len(found) if len(found) < COUNTED else None,
                 games=firsts.games,
             )
@@ -199,7 +176,7 @@ class _Standings:
         lines = listed(found.standings, wish)
         first = ROWS * (wish.page - 1)
         rows = lines[first : first + ROWS]
-        by_place = sorted(lines, key=lambda line: line.place)
+        by_place = sorted(lines, key=lambda line: line.rank)
         across = by_place[:ACROSS] if form == "cross" else []
         names, paired = _names(rows), _names(by_place[:PAIRED])
         scores = self._reader.scores(found.choice, names, _names(across)) if across else {}
@@ -208,6 +185,7 @@ class _Standings:
         return {
             "asked": wish,
             "charts": charts,
+            "ranks": wish.order if wish.order in MERITS else "rating",
             "forms": FORMS,
             "spans": SPANS,
             "tables": found.tables,
@@ -229,7 +207,7 @@ class _Standings:
             "library": self.library.address,
         }
 
-    def _lines(self, by_place: Sequence[Line], wish: Asked) -> charts.Lines | None:
+    def _lines(self, by_place: Sequence[Ranked], wish: Asked) -> charts.Lines | None:
         names = _names(by_place[:DRAWN])
         curves = self._reader.curves(names, POINTS, wish.choice.since)
         series = {
@@ -240,7 +218,7 @@ class _Standings:
 
     def _plots(self, wish: Asked) -> dict[str, Any]:
         found = self._reader.compare(wish.choice)
-        names = [each.name for each in found.standings if each.record.total.games >= wish.least][:LISTED]
+        names = [each.name for each in with_games(found.standings, wish.least)][:LISTED]
         curves = self._reader.curves(names[:PLOTTED], POINTS, wish.choice.since)
         scores = self._reader.scores(found.choice, names, names)
         return {
@@ -257,7 +235,7 @@ class _Standings:
         }
 
 
-def _names(lines: Sequence[Line]) -> list[str]:
+def _names(lines: Sequence[Ranked]) -> list[str]:
     return [line.standing.name for line in lines]
 
 
@@ -277,8 +255,8 @@ def _reasons(found: Comparison) -> dict[str, float]:
     return {REASONS[WORDS[reason]]: counts[reason] for reason in order}
 
 
-def _slowest(by_place: Sequence[Line]) -> dict[str, float]:
-    slowest = sorted(by_place, key=_ORDERS["time"])[:8]
+def _slowest(by_place: Sequence[Ranked]) -> dict[str, float]:
+    slowest = sorted(by_place, key=lambda line: ORDERS["time"](line.standing))[:8]
     return {line.standing.name: line.standing.record.mean_thought for line in slowest}
 
 

@@ -1,5 +1,7 @@
 """PGN, as in chess: tags in brackets, then the columns of the game in one word, and the result.
 
+The tag ``Notation`` says so to who reads the file.
+
 The seven tags that PGN demands come first, White being the first mover; then our own. ``*`` is the result of
 a game that was aborted or that the server cut short. PGN knows no line break in a tag: a character that would
 be one, or that nobody sees, is written as in JSON, ``\\u000a``.
@@ -12,6 +14,7 @@ from gateway.game.results import WITHOUT_RESULT
 from gateway.game.text import is_visible
 from gateway.store.records import WORDS, GameRecord, moment
 
+NOTATION = "below: the columns played, 0 to 6, a digit each, White first; Position: the same from 1 to 7"
 _RESULTS = {1: "1-0", 2: "0-1", 0: "1/2-1/2"}
 
 
@@ -46,6 +49,7 @@ def _tags(record: GameRecord) -> Iterator[tuple[str, object]]:
     yield "Series", record.series
     yield "Counted", "yes" if record.counted else "no"
     yield "Position", record.position
+    yield "Notation", NOTATION
 
 
 def _result(record: GameRecord) -> str:

@@ -4,8 +4,8 @@ Points in time are ISO 8601, UTC, with milliseconds; durations are milliseconds.
 ``winner`` 1 or 2 for who won, 0 for nobody. The rule it keeps: no cell is empty, and what is text stays text,
 in any program, whatever the names of players are.
 
-- The columns of a game are letters, ``a`` to ``g``: as digits they would be a number, and lose their zeros.
-  ``none`` is a game without moves. The table ``lobby`` is the lobby: no other table can have that name.
+- The columns of a game, 0 to 6, have an apostrophe in front: else they would be a number, and lose zeros or
+  digits. ``none`` is a game without moves. The table ``lobby`` is the lobby: no other has that name.
 - Names and tables have an apostrophe in front unless they begin with a letter (or ``_``) and are no word that
   stands for a number, a truth or nothing, and no English date: so they are no formulas either (OWASP, CSV
   injection). To get the name itself, remove one apostrophe.
@@ -29,7 +29,6 @@ COLUMNS = (
     "moves", "winner", "reason", "first_thought", "second_thought", "table", "series", "round", "counted",
 )  # fmt: skip
 
-_LETTERS = str.maketrans("0123456", "abcdefg")
 _NO_TEXT = frozenset(("false", "inf", "infinity", "n/a", "na", "nan", "none", "null", "true"))
 """What pandas or a spreadsheet reads as something else, in any case."""
 _DATE = re.compile(
@@ -54,11 +53,23 @@ class _Line:
 
 def write(games: Iterable[GameRecord]) -> Iterator[str]:
     """Yield the column names, and a line for each game."""
+    return lines(_rows(games))
+
+
+def lines(rows: Iterable[Iterable[object]]) -> Iterator[str]:
+    """Yield a line for each row of cells."""
     line = _Line()
     writer = csv.writer(line)
-    for row in _rows(games):
+    for row in rows:
         writer.writerow(row)
         yield line.text
+
+
+def text(made_up: str) -> str:
+    """Return the cell for a text that a client made up: one that is read as text."""
+    begins_as_text = made_up[:1].isalpha() or made_up[:1] == "_"
+    is_text = begins_as_text and made_up.casefold() not in _NO_TEXT and not _DATE.match(made_up)
+    return ("" if is_text else "'") + printable(made_up).replace(";", r"\x3b")
 
 
 def _rows(games: Iterable[GameRecord]) -> Iterator[tuple[object, ...]]:
@@ -67,20 +78,14 @@ def _rows(games: Iterable[GameRecord]) -> Iterator[tuple[object, ...]]:
         first, second = record.players
         yield (
             _id(record.game), moment(record.began), moment(record.ended),
-            _text(first.name), _text(first.kind), int(first.house),
-            _text(second.name), _text(second.kind), int(second.house),
-            record.moves.translate(_LETTERS) or "none", record.result, WORDS[record.reason], *record.thought,
-            "lobby" if record.table is None else _text(record.table), record.series, record.round,
+            text(first.name), text(first.kind), int(first.house),
+            text(second.name), text(second.kind), int(second.house),
+            f"'{record.moves}" if record.moves else "none",
+            record.result, WORDS[record.reason], *record.thought,
+            "lobby" if record.table is None else text(record.table), record.series, record.round,
             int(record.counted),
         )  # fmt: skip
 
 
 def _id(game: GameId) -> str:
     return f"'{game}" if _CALCULABLE.fullmatch(game) else game
-
-
-def _text(text: str) -> str:
-    """Return a text that a client made up so that it is read as one."""
-    begins_as_text = text[:1].isalpha() or text[:1] == "_"
-    is_text = begins_as_text and text.casefold() not in _NO_TEXT and not _DATE.match(text)
-    return ("" if is_text else "'") + printable(text).replace(";", r"\x3b")

@@ -300,8 +300,9 @@ def test_wrong_option_is_one_line_and_status_2(
     assert word in refused(capsys, *arguments)
 
 
-def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("word", ["--version", "-V", "version"])
+def test_version_is_the_packages(word: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
-        parse(["--version"])
+        parse([word])
     assert stop.value.code == 0
     assert capsys.readouterr().out == f"c4bot {__version__}\n"

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from adapters.web.page import charts
 from adapters.web.page.charts import Frame, Scale
+from gateway.store.records import moment
 from gateway.store.statistics import Score
 from gateway.store.totals import Rating
 
@@ -126,7 +127,18 @@ def test_lines_run_from_the_first_time_to_the_last() -> None:
     assert found.series[0].path == "M10,74L110,10"
     assert found.times == [(10, 0), (60, 5), (110, 10)]
     assert [text for _, text in found.levels] == ["0", "10", "20"]
+    assert found.precision == "second"
     assert charts.lines({"one": [(0, 3)]}, frame) is None
+
+
+@pytest.mark.parametrize("minutes", [1, 9.9, 10, 60, 22.9 * 60, 23 * 60, 30 * 60, 95 * 60, 96 * 60, 10_000])
+def test_times_on_an_axis_are_as_precise_as_it_takes_to_tell_them_apart(minutes: float) -> None:
+    """The start, the middle and the end of a span, from whatever moment on."""
+    lengths = {"second": (11, 19), "minute": (11, 16), "day and minute": (5, 16), "day": (0, 10)}
+    start, end = lengths[charts.precision(60_000 * minutes)]
+    for begins in range(0, 86_400_000, 3_599_000):
+        texts = [moment(begins + round(60_000 * minutes * part))[start:end] for part in (0, 0.5, 1)]
+        assert len({*texts}) == 3
 
 
 def test_area_goes_forth_above_and_back_below() -> None:

@@ -67,7 +67,14 @@ def test_second_click_on_a_head_turns_the_order_round() -> None:
     assert wish.sorting("games") == ("/standings?sort=-games", "descending")
     assert asked({"sort": "-games"}, NOW).sorting("games") == ("/standings?sort=games", "ascending")
     assert asked({"sort": "name"}, NOW).sorting("name") == ("/standings?sort=-name", "ascending")
-    assert wish.sorting("sure") == ("/standings", None)
+    assert wish.sorting("rating") == ("/standings", None)
+
+
+@pytest.mark.parametrize(
+    ("former", "now"), [("sure", "rating"), ("-sure", "-rating"), ("score", "share"), ("-score", "-share")]
+)
+def test_address_from_before_orders_had_the_words_of_the_api_still_works(former: str, now: str) -> None:
+    assert asked({"sort": former}, NOW) == asked({"sort": now}, NOW)
 
 
 async def test_empty_site_says_where_to_point_a_bot(site: Site) -> None:
@@ -91,14 +98,34 @@ async def test_rows_are_sorted_as_asked_and_the_head_says_so(site: Site) -> None
     assert by_name.count("aria-sort") == 1
     assert rows(await shown(site, "/standings?sort=-name")) == ["carol", "Bob", "adam"]
     assert rows(await shown(site, "/standings?sort=games"))[0] == "Bob"
-    assert rows(await shown(site, "/standings?sort=-score"))[0] == "adam"
+    assert rows(await shown(site, "/standings?sort=-share"))[0] == "adam"
+    assert rows(await shown(site, "/standings?sort=points")) == ["carol", "Bob", "adam"]
     assert rows(await shown(site, "/standings?sort=time"))[0] == "adam"
+
+
+async def test_places_are_by_points_if_that_is_the_order_and_equals_share_one(site: Site) -> None:
+    def places(page: str) -> list[str]:
+        return re.findall(r'<td class="number place">(.*?)</td>', page)
+
+    keep(site.database, [game("a", "b"), game("c", "d"), game("b", "a"), drawn("b", "a")])
+    page = await shown(site, "/standings?sort=points")
+    assert (places(page), {*rows(page)[:2]}) == (["1", "1", "3", "4"], {"a", "b"})
+    assert '<td class="number">1½</td>' in page
+    assert page.count('<td class="own">') == 4
+    assert "The place is by <b>points</b>" in page
+    assert "decides the place" not in page
+    page = await shown(site, "/standings?sort=games")
+    assert "decides the place" in page
 
 
 async def test_table_time_and_least_games_filter(site: Site) -> None:
     keep(site.database, [game("a", "b", table="finals"), game("c", "d", ended=BEGAN + DAY), game("c", "a")])
     assert {*rows(await shown(site, "/standings?table=finals"))} == {"a", "b"}
-    assert {*rows(await shown(site, "/standings?since=2023-11-15"))} == {"c", "d"}
+    page = await shown(site, "/standings?since=2023-11-15")
+    assert {*rows(page)} == {"c", "d"}
+    assert re.findall(r'aria-current="true">(Since .*?)</time>', page) == [
+        'Since <time datetime="2023-11-15T00:00:00.000Z" data-precision="day and minute">11-15 00:00'
+    ]
     assert {*rows(await shown(site, "/standings?least=2"))} == {"a", "c"}
     assert "The rating is that of all games" in await shown(site, "/standings?table=finals")
     assert "The rating is that of all games" not in await shown(site, "/standings")
@@ -151,6 +178,16 @@ async def test_charts_show_what_there_is(site: Site) -> None:
     assert 'class="series series-1"' in page
     assert "four in a row" in page
     assert '<td class="shade-5">3</td>' in page
+
+
+async def test_chart_of_one_day_shows_times_and_one_of_a_week_days(site: Site) -> None:
+    def labels(page: str) -> list[str]:
+        return re.findall(r'<div class="day"><time [^>]*>(.*?)</time>', page)
+
+    keep(site.database, [game(ended=BEGAN + hours * 3_600_000) for hours in (0, 4)])
+    assert labels(await shown(site, "/standings")) == ["22:13", "00:13", "02:13"]
+    keep(site.database, [game(ended=BEGAN + 8 * DAY)])
+    assert labels(await shown(site, "/standings")) == ["2023-11-14", "2023-11-18", "2023-11-22"]
 
 
 async def test_data_of_plots_is_that_of_the_choice(site: Site) -> None:

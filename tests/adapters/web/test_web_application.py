@@ -200,6 +200,23 @@ async def test_standings_rank_the_strongest_first(site: Site) -> None:
     assert len((await got(site, "/api/standings?limit=1")).json()["standings"]) == 1
 
 
+async def test_standings_are_those_of_the_games_that_are_asked_for(site: Site) -> None:
+    keep(site.database, [game("a", "b")] * 3 + [game("c", "a", table="Round 2")] * 2 + [game("c", "d")])
+
+    async def rows(query: str) -> list[tuple[int, str, float]]:
+        found = (await got(site, f"/api/standings?{query}")).json()["standings"]
+        return [(each["rank"], each["name"], each["points"]) for each in found]
+
+    assert await rows("sort=points") == [(1, "c", 3), (1, "a", 3), (3, "d", 0), (3, "b", 0)]
+    assert await rows("sort=points&limit=1") == [(1, "c", 3)]
+    assert await rows("table=round%202") == [(1, "c", 2), (2, "a", 0)]
+    assert {name for _, name, _ in await rows("table=lobby")} == {*"abcd"}
+    assert await rows("least=4") == [(1, "a", 3)]
+    assert await rows("since=2023-11-15") == await rows("since=90m") == await rows("table=none") == []
+    for wrong in ("sort=weight", "since=soon", "least=0", "table=a&table=b"):
+        refusal(await got(site, f"/api/standings?{wrong}", 400))
+
+
 # nac4's.
 
 
@@ -264,11 +281,15 @@ async def test_head_of_an_export_reads_no_more_than_the_first_piece(
 # What is refused.
 
 
-@pytest.mark.parametrize(
-    "path", ["/x", "/x//", "/api", "/api/", "/api/games/", "/api/games/1/", "/clear", "/%00"]
-)
+@pytest.mark.parametrize("path", ["/x", "/x//", "/api/", "/api/games/", "/api/games/1/", "/clear", "/%00"])
 async def test_path_that_there_is_not_is_404(site: Site, path: str) -> None:
     refusal(await got(site, path, 404))
+
+
+async def test_who_looks_for_the_api_is_pointed_at_its_description(site: Site) -> None:
+    there = (await got(site, "/api")).json()["openapi"]
+    assert (await got(site, there)).json()["openapi"].startswith("3.")
+    assert there in refusal(await got(site, "/api/standing", 404))
 
 
 @pytest.mark.parametrize("path", READABLE)

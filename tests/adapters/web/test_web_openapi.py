@@ -19,6 +19,7 @@ from adapters.web.live import live, paths
 from adapters.web.perfect import BusyError, NotInstalledError
 from adapters.web.query import FILTERS, MOST, PAGING, USUAL
 from gateway.game.events import Reason
+from gateway.store.comparing import ORDERS
 from gateway.store.reader import Reader
 from gateway.store.records import WORDS
 
@@ -75,6 +76,8 @@ def test_description_has_every_parameter_of_the_lists() -> None:
 
     assert named("/api/games") == {*FILTERS, *PAGING}
     assert named("/api/export.jsonl") == {*FILTERS}
+    sort, *_ = DOCUMENT["paths"]["/api/standings"]["get"]["parameters"]
+    assert sort["schema"]["enum"] == [*ORDERS]
     assert named("/api/live") == {*paths.PARAMETERS}
     assert named("/api/live/events") == {*paths.PARAMETERS, "Last-Event-ID"}
     limit = DOCUMENT["components"]["parameters"]["limit"]["schema"]
@@ -97,6 +100,7 @@ async def test_every_answer_is_as_described(site: Site, *, empty: bool) -> None:
         "/api/players/x",
         "/api/players/%FF",
     ]
+    targets["/api/standings"] += ["/api/standings?sort=points&since=2h&table=x&least=2"]
     targets["/api/games"] += ["/api/games?limit=1", "/api/games?limit=0"]
     targets["/api/players"] += ["/api/players?limit=1"]
     site.live.stopping.set()  # or the stream of events would have no end

@@ -108,6 +108,9 @@ def test_removed_name_is_gone_and_all_else_stays(file: Path, capsys: pytest.Capt
     assert file.read_text() == before
     assert run(file, "remove", "ann") == 1
     assert "'ann' is not protected in " in capsys.readouterr().err
+    added(file, capsys, "Ann")
+    assert run(file, "remove", "amn") == 1
+    assert capsys.readouterr().err.endswith("; did you mean 'Ann'?\n")
 
 
 def test_operator_hears_that_a_running_server_keeps_the_last_name(
@@ -198,6 +201,8 @@ def test_ban_is_written_once_and_taken_back(file: Path, capsys: pytest.CaptureFi
     capsys.readouterr()
     assert ban(file, "ban", "EVE") == 1
     assert capsys.readouterr().err == "c4gateway: error: 'eve' is banned already\n"
+    assert ban(file, "unban", "eva") == 1
+    assert capsys.readouterr().err.endswith("; did you mean 'eve'?\n")
     assert ban(file, "unban", "eve") == 0
     assert ban(file, "unban", "2001:db8::2") == 0
     assert ban(file, "unban", "eve") == 1

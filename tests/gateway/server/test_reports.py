@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from contextlib import ExitStack, redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 
@@ -74,10 +75,10 @@ def test_import_stores_an_export_and_names_a_line_that_it_cannot_store(place: st
     assert (tmp_path / "said").read_text() == "2 games imported, 0 stored already\n"
     assert reading("show", "OOOOA-OOOOOB", "--db", other, out=tmp_path / "shown") == (0, "")
     assert (tmp_path / "shown").read_text().startswith("game 0000a-00000b: alice beat bob")
-    out.write_text("alice beats bob\n")
+    out.write_text(f"{out.read_text()}alice beats bob\n")
     status, said = reading("import", str(out), "--db", other, out=tmp_path / "said")
     assert (status, said.count("\n")) == (1, 1)
-    assert said.startswith("c4gateway: error: line 1: ")
+    assert said.startswith("c4gateway: error: line 3: ")
     status, said = reading("import", str(tmp_path / "none"), "--db", other, out=tmp_path / "said")
     assert (status, said.count("\n")) == (1, 1)
     assert said == f"c4gateway: error: {tmp_path / 'none'}: No such file or directory\n"
@@ -100,9 +101,49 @@ def test_author_comes_to_the_latest_game_without_its_id(place: str, tmp_path: Pa
     assert "  7. 0" in text
     assert reading("games", "--player", "alice", "--lost", "--db", place, out=out) == (0, "")
     assert [line.split()[0] for line in out.read_text().splitlines()] == ["game", "0000a-00000b"]
-    some = ("standings", "--since", "2020-01-01", "--table", "none", "--least", "2", "--cross")
+    some = ("standings", "--since", "2020-01-01", "--table", "lobby", "--least", "3", "--cross")
     assert reading(*some, "--db", place, out=out) == (0, "")
     assert "No such games, or no player" in out.read_text()
+
+
+def test_grade_sheet_of_a_round_is_one_command(place: str, tmp_path: Path) -> None:
+    database = open_to_write(place)
+    now = round(1000 * time.time())
+    old, new = game("ann", "bob", table="green"), game("bob", "ann", table="green", ended=now, game="2")
+    Worker(database).write([old, new])
+    database.close()
+    out = tmp_path / "grades.csv"
+    assert reading("grades", "--since", "90m", "--table", "Green", "--csv", "--db", place, out=out) == (0, "")
+    assert out.read_text().splitlines() == [
+        "rank,player,points,games,won,drawn,lost,lost_four,lost_illegal,lost_time,lost_left",
+        "1,bob,1,1,1,0,0,0,0,0,0",
+        "2,ann,0,1,0,0,1,1,0,0,0",
+    ]
+    assert reading("standings", "--csv", "--sort", "points", "--db", place, out=out) == (0, "")
+    assert {line[:5] for line in out.read_text().splitlines()[1:]} == {"1,ann", "1,bob"}
+    status, said = reading("standings", "--csv", "--cross", "--db", place, out=out)
+    assert (status, said.count("\n")) == (1, 1)
+    assert "leave out one of the two" in said
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["games"], ["export"], ["show", "--last"], ["rename"], ["games", "--player", "alice", "--opponent"]],
+)
+def test_name_in_another_case_is_answered_with_the_one_that_is_stored(
+    command: list[str], place: str, tmp_path: Path
+) -> None:
+    database = open_to_write(place)
+    Worker(database).write([game("alice", "robot")])
+    database.close()
+    name = (
+        ["Robot", "x", "--audit", str(tmp_path / "audit")] if command == ["rename"] else ["--player", "Robot"]
+    )
+    arguments = [*command, *(name if command[-1] != "--opponent" else name[1:])]
+    assert reading(*arguments, "--db", place, out=tmp_path / "out") == (
+        1,
+        "c4gateway: error: no stored game has a player called 'Robot'; did you mean 'robot'?\n",
+    )
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from trials import FEW
 
 from gateway.game.events import Objection, Reason, Spoken
 from gateway.store import careers, games, statistics, storing
+from gateway.store.comparing import ranked
 from gateway.store.database import Database
 from gateway.store.evidence import recorded
 from gateway.store.games import Filter, Page
@@ -60,8 +61,9 @@ def test_career_is_what_the_games_say(database: Database, kept: list[GameRecord]
                 so = [each for each in begun if each.moves.startswith(moves)]
                 won, drew = sum(e.winner == side for e in so), sum(e.winner is None for e in so)
                 assert found.openings[side][moves] == Score(len(so), won, drew)
-        order = [each.name for each in statistics.standings(connection)]
-        assert found.place == ((order.index("a") + 1, len(order)) if "a" in order else None)
+        listed = ranked(statistics.standings(connection))
+        own_rank = [row.rank for row in listed if row.standing.name == "a"]
+        assert found.place == ((own_rank[0], len(listed)) if own_rank else None)
         lost = [e.game for e in games.page(connection, Filter(player="a", lost=True), Page(limit=99))]
     sides = [(str(n), each, side) for n, each in enumerate(kept, 1) for side in (0, 1)]
     assert {*lost} == {n for n, e, side in sides if e.players[side].name == "a" and e.winner == 1 - side}

@@ -12,7 +12,7 @@ from store_world import enclosure, keep
 
 from gateway.game.events import Objection, Reason, Spoken
 from gateway.game.text import is_visible
-from gateway.store import commands, games, objects, statistics, storing
+from gateway.store import commands, games, objects, standings, statistics, storing
 from gateway.store.database import Database, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.evidence import Line, recorded
@@ -21,6 +21,7 @@ from gateway.store.games import Filter, Page
 from gateway.store.outage import log_unstored
 from gateway.store.records import Enclosure, GameRecord, Participant
 from gateway.store.schema import players
+from gateway.store.standings import Form, Wanted
 from gateway.store.totals import Totals
 
 SAID: tuple[Spoken, ...] = (
@@ -35,39 +36,11 @@ def jsonl_line(record: GameRecord) -> str:
     return "".join(jsonl.write([record]))
 
 
-def test_standings_are_a_table_in_the_order_of_strength(database: Database) -> None:
-    keep(database, [game("carol", "a long name")] * 3 + [drawn("carol", "dave")])
-    head, *rows = "".join(commands.standings(database)).splitlines()
-    words = "player kind rating +- games won drawn lost first second s/move"
-    assert " ".join(head.split()) == words
-    assert [row.split()[:2] for row in rows[:3]] == [["1", "carol"], ["2", "dave"], ["3", "a"]]
-    assert rows[0].split()[5:] == ["4", "3", "1", "0", "75.0", "%", "-", "0.015"]
-    assert "First movers won 75.0 %, drew 25.0 % and lost 0.0 % of 4 games." in rows[-1]
-
-
-def test_standings_of_nobody_say_so(database: Database) -> None:
-    text = "".join(commands.standings(database))
-    assert "player" in text
-    assert text.endswith("\nNo games yet. Players appear here after their first game.\n")
-
-
 def test_one_is_not_counted_as_several(database: Database) -> None:
     keep(database, numbered([game(moves="3", reason=Reason.LEFT)]))
-    assert "lost 0.0 % of 1 game." in "".join(commands.standings(database))
+    assert "lost 0.0 % of 1 game." in "".join(standings.standings(database, Wanted()))
     assert "1 move  " in "".join(commands.show(database, "1"))
     assert "2 players in 1 game: as kept" in "".join(commands.recount(database))
-
-
-def test_standings_as_json_say_all_that_is_kept(database: Database) -> None:
-    keep(database, [game(), drawn("bob", "alice")])
-    found = json.loads("".join(commands.standings(database, as_json=True)))
-    assert found["first_movers"] == {"games": 2, "won": 1, "drawn": 1, "lost": 0}
-    alice, bob = found["standings"]
-    assert (alice["rank"], alice["name"], bob["rank"], bob["name"]) == (1, "alice", 2, "bob")
-    assert alice["first"] == {"games": 1, "won": 1, "drawn": 0, "lost": 0}
-    assert alice["second"] == {"games": 1, "won": 0, "drawn": 1, "lost": 0}
-    assert alice["thought"] == 120 + 340
-    assert alice["rating"]["sure"] == alice["rating"]["mean"] - 3 * alice["rating"]["deviation"]
 
 
 def test_profile_as_json_has_reasons_and_opponents(database: Database) -> None:
@@ -101,7 +74,7 @@ def test_game_is_shown_with_board_moves_reason_and_both_exchanges(database: Data
         "  0 1 2 3 4 5 6",
         "",
         "moves 0101010",
-        "position 1212121",
+        "position 1212121 (columns from 1)",
         "",
         "alice -> said, <- heard, in milliseconds since the game began:",
         "         0  <-  genmove ...",
@@ -149,7 +122,9 @@ def test_no_name_reaches_the_terminal_with_its_control_characters(database: Data
     nasty = "\x1b[31m\n\u202e\x9b\u200b\u3164\ufe0f"
     players = (Participant(nasty, nasty), Participant("bob", "arena"))
     keep(database, [game(players=players, table=nasty), drawn("bob", nasty)])
-    texts = [commands.standings(database), commands.standings(database, as_json=True)]
+    forms: list[Form] = ["text", "json", "csv"]
+    texts = [standings.standings(database, Wanted(form=form)) for form in forms]
+    texts += [standings.grades(database, Wanted(form=form)) for form in forms]
     texts += [commands.show(database, "1"), commands.show(database, "2")]
     texts += [commands.export(database, form, Filter()) for form in commands.FORMATS]
     for text in texts:
@@ -248,7 +223,18 @@ def test_of_many_lines_that_cannot_be_imported_the_first_are_named(database: Dat
     assert str(refused.value).splitlines()[19:] == [
         "line 20: Expecting value: line 1 column 1 (char 0)",
         "and 10 lines more",
+        "import reads JSON lines: make them with export --format jsonl",
     ]
+
+
+@pytest.mark.parametrize("form", ["csv", "pgn", "arena"])
+def test_export_that_cannot_be_imported_is_known_by_its_first_line(database: Database, form: str) -> None:
+    keep(database, [game(), drawn()])
+    lines = "".join(commands.export(database, form, Filter())).encode().splitlines(keepends=True)
+    with pytest.raises(StoreError) as refused:
+        list(commands.add(database, lines))
+    text = f"this is a {form} export, which only goes out; "
+    assert str(refused.value) == f"{text}import reads JSON lines: make them with export --format jsonl"
 
 
 def test_game_that_the_database_will_never_take_keeps_no_other_from_being_imported(

@@ -107,6 +107,12 @@ def test_latest_tables_come_first_and_the_lobby_is_none(database: Database) -> N
         assert comparing.tables(connection, limit=1) == ["\0"]
 
 
+def test_table_in_several_cases_is_one(database: Database) -> None:
+    keep(database, [game(table=name) for name in ("green", "Blue", "GREEN", "blue")])
+    with database.reading() as connection:
+        assert comparing.tables(connection) == ["blue", "GREEN"]
+
+
 def test_tables_are_those_of_the_latest_games(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(comparing, "LATEST", 2)
     keep(database, [game(table=name) for name in ("x", "y", "z")])

@@ -16,6 +16,8 @@ from gateway.store.database import Database, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.games import Filter
 from gateway.store.records import Participant
+from gateway.store.standings import Wanted
+from gateway.store.standings import standings as printed
 from gateway.store.statistics import Score
 
 
@@ -25,7 +27,7 @@ def standings(database: Database) -> list[tuple[str, int]]:
 
 
 def ratings(database: Database) -> str:
-    return "".join(commands.standings(database, as_json=True))
+    return "".join(printed(database, Wanted(form="json")))
 
 
 def test_game_that_is_void_is_kept_and_counts_nowhere(database: Database) -> None:
@@ -68,7 +70,7 @@ def test_player_has_the_new_name_in_all_games(database: Database) -> None:
     ("old", "new", "words"),
     [
         ("eve", "ann", "no stored game has a player called 'eve'"),
-        ("ALICE", "ann", "no stored game has a player called 'ALICE'"),
+        ("ALICE", "ann", "no stored game has a player called 'ALICE'; did you mean 'alice'?"),
         ("alice", "bob", "two players cannot be made one; take another name, or rename 'bob' first"),
         ("alice", "alice", "'alice' has stored games"),
         ("aima", "ann", "'aima' is one of the server's own players"),

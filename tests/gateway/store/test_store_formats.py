@@ -2,6 +2,7 @@
 
 import io
 import json
+import time
 
 import pytest
 from game_records import game
@@ -161,6 +162,13 @@ def test_pgn_begins_with_the_tags_that_it_demands() -> None:
     assert text.endswith("]\n\n0101010 1-0\n\n")
 
 
+def test_pgn_says_in_each_game_what_its_digits_are() -> None:
+    for text in pgn.write([game(), game()]):
+        [notation] = [line for line in text.splitlines() if line.startswith("[Notation ")]
+        assert "0 to 6" in notation
+        assert "Position: the same from 1 to 7" in notation
+
+
 def test_moments_are_utc_to_the_millisecond() -> None:
     assert moment(1_700_000_000_250) == "2023-11-14T22:13:20.250Z"
     assert from_moment("2023-11-14T22:13:20.250Z") == 1_700_000_000_250
@@ -168,3 +176,17 @@ def test_moments_are_utc_to_the_millisecond() -> None:
     assert from_moment("2023-11-14T02:00:00+02:00") == from_moment("2023-11-14")
     with pytest.raises(ValueError):
         from_moment("yesterday")
+
+
+@pytest.mark.parametrize(
+    ("text", "ago"), [("0s", 0), ("45s", 45), ("90m", 5400), ("2h", 7200), ("3d", 259_200)]
+)
+def test_duration_is_so_long_ago(text: str, ago: int) -> None:
+    before = time.time()
+    assert before - ago - 1 <= from_moment(text) / 1000 <= time.time() - ago + 1
+
+
+@pytest.mark.parametrize("text", ["90", "m", "-5m", "1.5h", "2w", "90 m", "9999999d", "\u0663m"])
+def test_what_is_no_duration_is_no_moment(text: str) -> None:
+    with pytest.raises(ValueError, match="isoformat"):
+        from_moment(text)

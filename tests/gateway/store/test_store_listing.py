@@ -1,4 +1,4 @@
-"""What the author of a bot asks for: its games, the latest one, and who scored what against whom."""
+"""What the author of a bot asks for: its games, and the latest one."""
 
 import json
 
@@ -7,10 +7,9 @@ from game_records import drawn, game, numbered
 from store_world import keep
 
 from gateway.game.events import Reason
-from gateway.store import listing
-from gateway.store.commands import NO_GAMES
-from gateway.store.comparing import Choice
+from gateway.store import commands, listing
 from gateway.store.database import Database
+from gateway.store.errors import StoreError
 from gateway.store.games import Filter, NoGameError
 
 
@@ -45,9 +44,32 @@ def test_games_of_all_players_name_both(database: Database) -> None:
 
 
 def test_where_there_are_no_games_it_says_so(database: Database) -> None:
-    assert list(listing.list_games(database, Filter(player="nobody"), 20)) == ["No such games.\n"]
-    with pytest.raises(NoGameError, match="'nobody' has no such game"):
-        listing.latest(database, Filter(player="nobody"))
+    keep(database, [game()])
+    assert list(listing.list_games(database, Filter(player="bob", reason=Reason.LEFT), 20)) == [
+        "No such games.\n"
+    ]
+    with pytest.raises(NoGameError, match="'alice' has no such game"):
+        listing.latest(database, Filter(player="alice", lost=True))
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [Filter(player="Robot"), Filter(player="alice", opponent="Robot"), Filter(player="Robot", lost=True)],
+)
+def test_player_whom_no_game_has_is_an_error_with_the_name_that_was_meant(
+    database: Database, wanted: Filter
+) -> None:
+    keep(database, [game("alice", "robot")])
+    asked = [
+        lambda: list(listing.list_games(database, wanted, 20)),
+        lambda: listing.latest(database, wanted),
+        lambda: list(commands.export(database, "jsonl", wanted)),
+    ]
+    for ask in asked:
+        with pytest.raises(
+            StoreError, match=r"^no stored game has a player called 'Robot'; did you mean 'robot'\?$"
+        ):
+            ask()
 
 
 def test_games_as_json_are_those_of_an_export(database: Database) -> None:
@@ -70,34 +92,3 @@ def test_board_is_drawn_after_each_move(database: Database) -> None:
     assert drawing[7].split() == list("X......" + "XO....." + "XO....." + "XO.....")
     assert drawing[10].split() == ["5.", "0"]
     assert len(drawing) == 2 * 9
-
-
-def test_standings_of_some_games_leave_out_who_played_too_few(database: Database) -> None:
-    keep(database, [game(table="green")] * 2 + [game("carol", "alice", table="green"), game("bob", "dave")])
-    text = "".join(listing.some_standings(database, Choice(table="green"), 2))
-    assert [row.split()[1] for row in text.splitlines()[1:3]] == ["alice", "bob"]
-    assert "of 3 games." in text
-
-
-def test_standings_without_players_say_whether_there_are_games_at_all(database: Database) -> None:
-    def said(choice: Choice, least: int) -> str:
-        return "".join(listing.some_standings(database, choice, least)).splitlines()[-1]
-
-    assert said(Choice(), 10) == NO_GAMES
-    keep(database, [game(table="green")])
-    nobody = "No such games, or no player with so many of them."
-    assert (said(Choice(), 10), said(Choice(table="red"), 1)) == (nobody, nobody)
-
-
-def test_cross_table_has_points_of_each_against_each(database: Database) -> None:
-    keep(database, [game(), game(), drawn("bob", "alice"), game("carol", "alice")])
-    text = "".join(listing.some_standings(database, Choice(), 1, cross=True))
-    table = [row.split() for row in text.partition("played:\n\n")[2].splitlines()]
-    assert table[0] == ["player", "1", "2", "3"]
-    rows = {row[1]: dict(zip([each[1] for each in table[1:]], row[2:], strict=True)) for row in table[1:]}
-    assert rows["alice"] == {"alice": "-", "bob": "2.5/3", "carol": "0/1"}
-    assert rows["bob"]["alice"] == "0.5/3"
-    said = json.loads("".join(listing.some_standings(database, Choice(), 1, cross=True, as_json=True)))
-    assert {"name": "carol", "opponent": "alice", "games": 1, "won": 1, "drawn": 0, "lost": 0} in said[
-        "cross"
-    ]

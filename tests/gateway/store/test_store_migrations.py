@@ -126,7 +126,7 @@ O  bob    arena     moved second  4 moves  thought 0.187 s
   0 1 2 3 4 5 6
 
 moves 60101010
-position 71212121
+position 71212121 (columns from 1)
 
 Zo\u00eb \U0001f642 -> said, <- heard, in milliseconds since the game began:
          0  <-  genmove ...

@@ -44,7 +44,7 @@ def test_row_of_a_game_has_everything_but_its_evidence() -> None:
         "second": "bob",
         "second_kind": "arena",
         "second_house": "0",
-        "moves": "aacabafa",
+        "moves": "'00201050",
         "winner": "1",
         "reason": "four",
         "first_thought": "120",

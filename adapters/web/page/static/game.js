@@ -139,7 +139,7 @@ async function copied(text) {
 
 show(game.moves.length, { quiet: true });
 if (scroll) scroll.scrollTop = scroll.scrollHeight;
-if (refused && game.reason === "illegal") reveal(refused);
+if (refused && article.querySelector("a[href='#refused']")) reveal(refused);
 if (article.hasAttribute("data-early") && !sessionStorage.getItem(location.pathname)) {
   sessionStorage.setItem(location.pathname, "reloaded"); // what was said is stored a moment after the result
   setTimeout(() => location.reload(), 1500);

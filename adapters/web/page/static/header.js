@@ -27,9 +27,13 @@ export function isTyping(target) {
   return target.matches?.("input:not([type=range]), textarea, select, [contenteditable]") ?? false;
 }
 
-const SHOWN = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
-const DAY = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" });
+const DAY = { day: "numeric", month: "short" };
+const MINUTE = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+const PRECISIONS = {
+  second: { ...MINUTE, second: "2-digit" }, minute: MINUTE, "day and minute": { ...DAY, ...MINUTE }, day: DAY,
+};
+const WHOLE = { dateStyle: "medium", timeStyle: "medium" };
 for (const each of document.querySelectorAll("time[datetime]")) {
   each.title = each.dateTime;
-  each.textContent = ("day" in each.dataset ? DAY : SHOWN).format(new Date(each.dateTime));
+  each.textContent = new Date(each.dateTime).toLocaleString([], PRECISIONS[each.dataset.precision] ?? WHOLE);
 }

@@ -49,7 +49,7 @@ function overTime({ ratings, players }, width) {
     params: [{ name: "chosen", select: { type: "point", fields: ["player"] }, bind: "legend" }],
     mark: { type: "line", point: { size: 30, filled: true }, strokeWidth: 2 },
     encoding: {
-      x: { field: "at", type: "temporal", title: null, axis: { format: days(ratings) < 2 ? "%H:%M" : "%-d %b", tickCount: 6, labelOverlap: true } },
+      x: { field: "at", type: "temporal", title: null, axis: { ...ticks(ratings), labelOverlap: true } },
       y: { field: "sure", type: "quantitative", title: "sure rating", scale: { zero: false } },
       color: { field: "player", type: "nominal", title: null, scale: ordered(ratings, "player", players), legend: narrow.matches ? { orient: "bottom", columns: 2, labelLimit: 120 } : { labelLimit: 140 } },
       opacity: { condition: { ...chosen, value: 1 }, value: 0.12 },
@@ -68,9 +68,14 @@ function ordered(data, field, players) {
   return { domain: players.filter((name) => found.has(name)) };
 }
 
-function days(ratings) {
+// Labels of times that differ, as precision() in charts.py has them. From four days on there is a tick a day, or fewer.
+function ticks(ratings) {
   const times = ratings.map((each) => each.at);
-  return (Math.max(...times) - Math.min(...times)) / 86400000;
+  const minutes = (Math.max(...times) - Math.min(...times)) / 60000;
+  if (minutes < 10) return { format: "%H:%M:%S", tickCount: 6 };
+  if (minutes < 1380) return { format: "%H:%M", tickCount: 6 };
+  if (minutes < 5760) return { format: "%-d %b %H:%M", tickCount: 4 };
+  return { format: "%-d %b", tickCount: { interval: "day", step: Math.ceil(minutes / 1440 / 6) } };
 }
 
 function betweenPlayers({ meetings, players }) {

@@ -98,6 +98,14 @@ async def test_illegal_move_is_quoted_with_what_was_wrong(site: Site) -> None:
     assert [int(each) for each in re.findall('data-move="([0-9]+)"', page)] == [1, 2]
 
 
+async def test_player_that_left_after_a_refused_move_is_said_to_have_done_so(site: Site) -> None:
+    said = (*SAID[:3], (0.5, "in", "PUT 9", Objection.OUTSIDE), (0.6, "note", "", "lost by leaving"))
+    keep(site.database, [game(players=LINE, moves="33", winner=1, reason=Reason.LEFT)], (said, HEARD))
+    page = await page_of(site)
+    assert "ann lost to bob by leaving, 1.0 s after a refused move" in words(page)
+    assert "Its message PUT 9 had been refused: outside the board. Show the line" in words(page)
+
+
 async def test_what_is_noted_of_a_player_that_left_is_told(site: Site) -> None:
     both = (((0.1, "note", "", "hung up"), (0.2, "note", "", "lost by leaving")), ())
     keep(site.database, [game(winner=1, reason=Reason.LEFT)], both)

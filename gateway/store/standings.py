@@ -1,0 +1,190 @@
+"""What ``standings`` and ``grades`` print: tables for a terminal, JSON, or CSV.
+
+Knows how things look; does not know options. No name of a client's reaches a terminal with its control
+characters, and none is a formula in a spreadsheet.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from sqlalchemy import Connection, select
+
+from gateway.game.events import Reason
+from gateway.game.similar import did_you_mean
+from gateway.game.text import json_text, printable, quoted
+from gateway.store import comparing, objects
+from gateway.store.commands import aligned, plural
+from gateway.store.comparing import EVERYTHING, LOBBY, Choice, Ranked
+from gateway.store.database import Database
+from gateway.store.errors import StoreError
+from gateway.store.formats import sheet
+from gateway.store.records import WORDS
+from gateway.store.schema import games
+from gateway.store.statistics import Score
+
+Form: TypeAlias = Literal["text", "json", "csv"]
+
+NO_GAMES = "No games yet. Players appear here after their first game."
+_NOBODY = "No such games, or no player with so many of them."
+_HEAD = (
+    *("", "player", "kind", "rating", "+-", "games", "won", "drawn", "lost", "points"),
+    *("first", "second", "s/move"),
+)
+_COLUMNS = (
+    *(
+        "rank",
+        "player",
+        "kind",
+        "house",
+        "mean",
+        "deviation",
+        "sure",
+        "games",
+        "won",
+        "drawn",
+        "lost",
+        "points",
+    ),
+    *("first_games", "first_won", "first_drawn", "second_games", "second_won", "second_drawn"),
+    *("thought", "moves"),
+)
+_LOSSES = (Reason.FOUR, Reason.ILLEGAL, Reason.TIME, Reason.LEFT)
+_GRADES = ("rank", "player", "points", "games", "won", "drawn", "lost", *(WORDS[each] for each in _LOSSES))
+_ORDER = {
+    "rating": "by rating less +-: what a player's strength is at least, but for one case in 700",
+    "points": "by points: 1 for a won game, 0.5 for a drawn one",
+    "share": "by points a game: 1 for a won game, 0.5 for a drawn one",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which standings are asked for, and in which form."""
+
+    choice: Choice = EVERYTHING
+    least: int = 1
+    """Games that a player needs to be listed."""
+    order: str = "rating"
+    """One of `comparing.ORDERS`."""
+    form: Form = "text"
+
+
+def standings(database: Database, wanted: Wanted, *, cross: bool = False) -> Iterator[str]:
+    """Yield who stands where; with `cross` also what each player scored against each, except as CSV.
+
+    Raises StoreError if no game was played at the table that is asked for.
+    """
+    with database.reading() as connection:
+        _check_table(connection, wanted.choice)
+        found, firsts = comparing.standings(connection, wanted.choice, least=wanted.least, order=wanted.order)
+        names = [row.standing.name for row in found]
+        scores = comparing.scores(connection, wanted.choice, names, names) if cross else {}
+    if wanted.form == "json":
+        answer = objects.of_standings(found, firsts)
+        if cross:
+            answer["cross"] = [
+                {"name": one, "opponent": two, **objects.of_score(score)}
+                for (one, two), score in scores.items()
+            ]
+        yield json_text(answer, indent=2) + "\n"
+        return
+    if wanted.form == "csv":
+        yield from sheet.lines([_COLUMNS, *map(_cells, found)])
+        return
+    yield from aligned([_HEAD, *map(_row, found)], left=(1, 2))
+    if not found:
+        yield f"\n{NO_GAMES if wanted.choice.is_everything and not firsts.games else _NOBODY}\n"
+        return
+    yield f"\nThe rank is {_ORDER.get(wanted.order, _ORDER['rating'])}.\n"
+    yield f"First movers won {_percent(firsts.won, firsts)}, drew {_percent(firsts.drawn, firsts)}"
+    yield f" and lost {_percent(firsts.lost, firsts)} of {plural(firsts.games, 'game')}.\n"
+    if cross:
+        yield "\nPoints of each against each, of the games that they played:\n\n"
+        yield from aligned(_cross_table(found, scores), left=(0, 1))
+
+
+def grades(database: Database, wanted: Wanted) -> Iterator[str]:
+    """Yield ranks, points, games, and how many games each player lost in which way.
+
+    The server's own players have no row; games against them are in. Raises StoreError as `standings`.
+    """
+    with database.reading() as connection:
+        _check_table(connection, wanted.choice)
+        compared = comparing.compare(connection, wanted.choice, by_reason=True)
+    players = [each for each in compared.standings if not each.house]
+    rows = list[tuple[str, ...]]()
+    for row in comparing.ranked(comparing.with_games(players, wanted.least), wanted.order):
+        name, total = row.standing.name, row.standing.record.total
+        lost = (compared.endings.get((name, reason)) for reason in _LOSSES)
+        rows.append(
+            (
+                *(str(row.rank), sheet.text(name) if wanted.form == "csv" else printable(name)),
+                *(
+                    f"{total.points:g}",
+                    *(str(each) for each in (total.games, total.won, total.drawn, total.lost)),
+                ),
+                *("0" if score is None else str(score.lost) for score in lost),
+            )
+        )
+    if wanted.form == "csv":
+        yield from sheet.lines([(*_GRADES[:-4], *(f"lost_{word}" for word in _GRADES[-4:])), *rows])
+        return
+    yield from aligned([("", *_GRADES[1:]), *rows], left=(1,))
+    if not rows:
+        yield f"\n{_NOBODY}\n"
+        return
+    yield f"\nThe rank is {_ORDER.get(wanted.order, _ORDER['rating'])}.\n"
+    yield "Of the games lost: to four in a row, by an illegal move, on time, by leaving.\n"
+
+
+def _check_table(connection: Connection, choice: Choice) -> None:
+    """Raise StoreError if no game was played at the table of a choice."""
+    table = choice.table
+    if table is None or table.casefold() == LOBBY or comparing.spellings(connection, table):
+        return
+    tables = connection.scalars(select(games.c.at_table).where(games.c.at_table.is_not(None)).distinct())
+    raise StoreError(f"no stored game was played at a table {quoted(table)}{did_you_mean(table, tables)}")
+
+
+def _cross_table(found: Sequence[Ranked], scores: Mapping[tuple[str, str], Score]) -> list[list[str]]:
+    names = [row.standing.name for row in found]
+    table = [["", "player", *(str(number) for number in range(1, len(names) + 1))]]
+    for number, name in enumerate(names, 1):  # not ranks, which two players may share
+        own = (scores.get((name, other)) for other in names)
+        cells = ("-" if score is None else f"{score.points:g}/{score.games}" for score in own)
+        table.append([str(number), printable(name), *cells])
+    return table
+
+
+def _row(row: Ranked) -> tuple[str, ...]:
+    record, rating, total = row.standing.record, row.standing.rating, row.standing.record.total
+    return (
+        str(row.rank),
+        printable(row.standing.name),
+        printable(row.standing.kind),
+        f"{rating.mean:.2f}",
+        f"{3 * rating.deviation:.2f}",
+        *(str(count) for count in (total.games, total.won, total.drawn, total.lost)),
+        f"{total.points:g}",
+        _percent(record.first.won, record.first),
+        _percent(record.second.won, record.second),
+        f"{record.mean_thought / 1000:.3f}",
+    )
+
+
+def _cells(row: Ranked) -> tuple[object, ...]:
+    each, record, total = row.standing, row.standing.record, row.standing.record.total
+    return (
+        *(row.rank, sheet.text(each.name), sheet.text(each.kind), int(each.house)),
+        *(f"{value:.4f}" for value in (each.rating.mean, each.rating.deviation, each.rating.sure)),
+        *(total.games, total.won, total.drawn, total.lost, f"{total.points:g}"),
+        *(record.first.games, record.first.won, record.first.drawn),
+        *(record.second.games, record.second.won, record.second.drawn),
+        *(record.thought, record.moves),
+    )
+
+
+def _percent(count: int, score: Score) -> str:
+    """Return which part of some games `count` is."""
+    return f"{100 * count / score.games:.1f} %" if score.games else "-"
