@@ -13,12 +13,23 @@ or one of the few that were carried out while a result was still to be stored.
 The rule it keeps: what the hub calls never blocks, and calls of the hub's methods only `expect` and `handed`.
 """
 
+from math import inf
 from typing import Generic
 
 import trio
 
 from adapters.connection_log import Stay
-from adapters.contract import STOPPED_READING, C, Codec, Farewell, PeerGone, S, Translator, Transport
+from adapters.contract import (
+    PROBE_LIMIT,
+    STOPPED_READING,
+    C,
+    Codec,
+    Farewell,
+    PeerGone,
+    S,
+    Translator,
+    Transport,
+)
 from adapters.wire_log import NOTED, TURNING, Hide, WireLog
 from gateway.game.events import Dismissed, Ended, Event, Moved, Refused, Started, ToMove
 from gateway.game.ids import GameId
@@ -30,6 +41,8 @@ BACKLOG_LIMIT = 256 * 1024
 """Bytes that may wait for a client; the connection hangs up when there are more."""
 FULL = 32 * 1024
 """While more bytes wait for a client it is not read."""
+UNANSWERED = "did not answer when its name was asked for"
+"""What is said of a client that has vanished, as another of its name has shown."""
 UNREAD = 4096
 """Characters of a client's that are carried out while its events wait for a result."""
 
@@ -43,8 +56,10 @@ class Outbox(Generic[C, S]):
         "_drained",
         "_events",
         "_hub",
+        "_is_probed",
         "_messages",
         "_nursery",
+        "_probed",
         "_request",
         "_translator",
         "_transport",
@@ -98,6 +113,10 @@ class Outbox(Generic[C, S]):
         self._request: ToMove | None = None
         self._dismissed: Dismissed | None = None
         self._nursery: trio.Nursery | None = None
+        self._is_probed = False
+        """Whether the client has a probe to answer."""
+        self._probed = -inf
+        """When it answered the last one."""
         self.seat = hub.open(self, translator.manners, trio.current_time(), transport.origin)
 
     @property
@@ -190,6 +209,23 @@ class Outbox(Generic[C, S]):
     def resume(self) -> None:
         """Let the client be read again."""
         self._drained.unpark_all()
+
+    def probe(self) -> None:
+        """Begin to find out whether the client has vanished; hang up if it has."""
+        if self._nursery is not None and not self._is_probed:
+            self._is_probed = True
+            self._nursery.start_soon(self._probe)
+
+    async def _probe(self) -> None:
+        now = trio.current_time()
+        if now >= self._probed + PROBE_LIMIT:  # who asks for a name again and again causes no more probes
+            if not await self._transport.answers(lambda: self.holds or self.seat.may_think):
+                self.farewell = Farewell(1008, UNANSWERED)
+                self.note(UNANSWERED)
+                raise PeerGone
+            self._probed = now = trio.current_time()
+        self._is_probed = False
+        self._hub.alive(self.seat, now)
 
     async def settle(self) -> None:
         """Return when everything the client had sent before the call has been carried out."""

@@ -9,14 +9,27 @@ from functools import partial
 
 import trio
 
-from adapters.contract import SEND_LIMIT, STOPPED_READING, Farewell, Heard, PeerGone, Transport
+from adapters.contract import (
+    PROBE_LIMIT,
+    SEND_LIMIT,
+    STOPPED_READING,
+    Farewell,
+    Heard,
+    PeerGone,
+    Transport,
+)
 from adapters.framing import Lines
 from adapters.pacing import ClientLimits
 from adapters.wire import Wire
+from gateway.server.accepting import KEEPALIVE_IDLE
 
 HUNG_UP = "hung up"
 """How a client ended its connection without breaking a rule."""
 
+_FIRST_LOOK = 0.01
+"""Seconds after a probe until it is looked for the answer; each later look is twice as late."""
+_SLACK = 0.02
+"""Seconds by which the system's figures for a connection may be wrong."""
 _SETTLE_LIMIT = 100
 """Turns of the loop, a millisecond apart. Seconds would pass while the server stands still, too."""
 
@@ -62,6 +75,17 @@ class WireTransport:
     async def turn(self) -> None:
         """Return when it is the turn of this client, of those that have sent more than is done at once."""
         await self._wire.turn()
+
+    async def answers(self, may_think: Callable[[], bool]) -> bool:
+        """Return whether the client answers a probe, which is on its way, within `PROBE_LIMIT` seconds."""
+        began, reads, pause = trio.current_time(), self._wire.reads, _FIRST_LOOK
+        is_there = False
+        while not is_there and (passed := trio.current_time() - began) < PROBE_LIMIT:
+            await trio.sleep(min(pause, PROBE_LIMIT - passed))
+            pause *= 2
+            passed = trio.current_time() - began
+            is_there = self._wire.reads != reads or (may_think() and self._wire.silence <= passed + _SLACK)
+        return is_there or self._wire.is_readable  # it may have answered while the server stood still
 
     async def drain(self) -> None:
         """Return when all that was written has left."""
@@ -124,6 +148,14 @@ class LineTransport(WireTransport):
         """Write and drain."""
         if not self.write(texts):
             await self.drain()
+
+    async def answers(self, may_think: Callable[[], bool]) -> bool:
+        """Return whether the client's system answers: there is nothing that a client itself would answer."""
+        self._wire.probe_after(1)
+        try:
+            return await super().answers(lambda: True)
+        finally:
+            self._wire.probe_after(KEEPALIVE_IDLE)
 
     async def settle(self) -> None:
         """Return when everything that had arrived has been handed out."""

@@ -24,6 +24,7 @@ from gateway.matchmaking.matchmaker import (
     Hosting,
     Opponent,
     Pair,
+    Probe,
     Turn,
     Visit,
 )
@@ -121,6 +122,7 @@ class Node:
         self._seats = count(1)
         self._turns = count(1)
         self._decisions: deque[Decision] = deque()
+        self._probes: deque[Probe] = deque()
         self.matchmaker = ClusterMatchmaker(name, self.run, lambda: LobbyAndTables(random.Random(0), cap))
         self.matchmaker.connect(lambda to, message: net.send(name, to, message))
         self.matchmaker.reach(lambda seat: not self.clients[seat].is_absent)
@@ -221,6 +223,8 @@ class Node:
             match answer:
                 case Decision():
                     self._decisions.append(answer)
+                case Probe():
+                    self._probes.append(answer)
                 case Pair(first, second):
                     self._start(answer, first, second)
                 case Visit(turn) | Hosting(turn) | Hosted(turn):
@@ -233,6 +237,16 @@ class Node:
                         self.wait_on(client)
         while self._decisions:
             self._decide(self._decisions.popleft())
+        while self._probes:
+            self._probe(self._probes.popleft().seat)
+
+    def _probe(self, seat: int) -> None:
+        client = self.clients.get(seat)
+        if client is not None and client.is_absent:
+            client.leave()
+        elif client is not None:
+            self.matchmaker.alive(seat)
+            self.settle()
 
     def _decide(self, decision: Decision) -> None:
         client = self.clients.get(decision.seat)
