@@ -160,7 +160,7 @@ class Outbox(Generic[C, S]):
         if not events:
             self._hub.expect(self)
         elif len(events) >= OUTBOX_LIMIT:
-            self._give_up()
+            self._give_up(STOPPED_READING)
             return
         events.append(event)
 
@@ -217,15 +217,13 @@ class Outbox(Generic[C, S]):
             self._nursery.start_soon(self._probe)
 
     async def _probe(self) -> None:
-        now = trio.current_time()
-        if now >= self._probed + PROBE_LIMIT:  # who asks for a name again and again causes no more probes
+        if trio.current_time() >= self._probed + PROBE_LIMIT:  # however often somebody asks for the name
             if not await self._transport.answers(lambda: self.holds or self.seat.may_think):
-                self.farewell = Farewell(1008, UNANSWERED)
-                self.note(UNANSWERED)
-                raise PeerGone
-            self._probed = now = trio.current_time()
+                self._give_up(UNANSWERED)
+                return
+            self._probed = trio.current_time()
         self._is_probed = False
-        self._hub.alive(self.seat, now)
+        self._hub.alive(self.seat, trio.current_time())
 
     async def settle(self) -> None:
         """Return when everything the client had sent before the call has been carried out."""
@@ -284,7 +282,7 @@ class Outbox(Generic[C, S]):
         self._request = request or self._request
         self._dismissed = dismissed or self._dismissed
         if self._transport.waiting > BACKLOG_LIMIT:
-            self._give_up()
+            self._give_up(STOPPED_READING)
         elif not self.drains:
             assert self._nursery is not None
             self.drains = True
@@ -321,10 +319,10 @@ class Outbox(Generic[C, S]):
         self._hub.feed.tell_ends()
         self._drained.unpark_all()
 
-    def _give_up(self) -> None:
-        """Hang up on a client that has stopped reading."""
-        self.farewell = Farewell(1008, STOPPED_READING)
+    def _give_up(self, words: str) -> None:
+        """Hang up on a client that has stopped reading or answering, as `words` say."""
+        self.farewell = Farewell(1008, words)
         self.holds = True
         if not self.scope.cancel_called:
-            self.note(STOPPED_READING)
+            self.note(words)
         self.scope.cancel()

@@ -26,8 +26,8 @@ from gateway.server.accepting import KEEPALIVE_IDLE
 HUNG_UP = "hung up"
 """How a client ended its connection without breaking a rule."""
 
-_FIRST_LOOK = 0.01
-"""Seconds after a probe until it is looked for the answer; each later look is twice as late."""
+_LOOKS = *(0.01 * 2**look for look in range(8)), PROBE_LIMIT - 0.01 * 255
+"""Seconds from a probe, and then from each look for its answer, to the next look: `PROBE_LIMIT` in all."""
 _SLACK = 0.02
 """Seconds by which the system's figures for a connection may be wrong."""
 _SETTLE_LIMIT = 100
@@ -78,14 +78,13 @@ class WireTransport:
 
     async def answers(self, may_think: Callable[[], bool]) -> bool:
         """Return whether the client answers a probe, which is on its way, within `PROBE_LIMIT` seconds."""
-        began, reads, pause = trio.current_time(), self._wire.reads, _FIRST_LOOK
-        is_there = False
-        while not is_there and (passed := trio.current_time() - began) < PROBE_LIMIT:
-            await trio.sleep(min(pause, PROBE_LIMIT - passed))
-            pause *= 2
-            passed = trio.current_time() - began
-            is_there = self._wire.reads != reads or (may_think() and self._wire.silence <= passed + _SLACK)
-        return is_there or self._wire.is_readable  # it may have answered while the server stood still
+        began, reads = trio.current_time(), self._wire.reads
+        for pause in _LOOKS:  # rather than until a time: while the server stands still nobody can answer
+            await trio.sleep(pause)
+            acknowledged = self._wire.silence <= trio.current_time() - began + _SLACK
+            if self._wire.reads != reads or (acknowledged and may_think()):
+                return True
+        return self._wire.is_readable
 
     async def drain(self) -> None:
         """Return when all that was written has left."""

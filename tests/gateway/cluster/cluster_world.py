@@ -65,6 +65,8 @@ class Client:
     """While it waits."""
     since: float = 0.0
     is_absent: bool = False
+    is_mute: bool = False
+    """Whether it has not answered its probe yet."""
     plays: Match | Hosted | None = None
     games: list[tuple[str, str]] = field(default_factory=list)
     """The first mover and the second of each of its games that was held on its own node."""
@@ -244,7 +246,7 @@ class Node:
         client = self.clients.get(seat)
         if client is not None and client.is_absent:
             client.leave()
-        elif client is not None:
+        elif client is not None and not client.is_mute:
             self.matchmaker.alive(seat)
             self.settle()
 
