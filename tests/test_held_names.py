@@ -4,6 +4,7 @@ import ctypes
 import json
 import signal
 import socket
+import ssl
 import struct
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from contextlib import ExitStack, suppress
 from itertools import count
 from pathlib import Path
 
+import certificates
 import pytest
 import websocket as websocket_client
 import websockets.sync.client
@@ -272,6 +274,56 @@ def test_protected_name_is_given_over_to_its_token_from_anywhere(tmp_path: Path,
     time.sleep(PROBE_LIMIT)  # which it is not probed again for
     assert said(bot(stack, gateway), "connect ann")[0] == "not-connected ann needs its token"
     assert_given_over(said(bot(stack, gateway, address=ELSEWHERE), f"connect ann {token}"), "ann")
+
+
+def test_address_of_a_client_behind_a_trusted_proxy_is_its_own(stack: ExitStack) -> None:
+    gateway = stack.enter_context(served(*EVERY_PORT, "--trusted-proxy", "127.0.0.0/8"))
+
+    def behind_proxy(address: str) -> ClientConnection:
+        headers = {"X-Forwarded-For": address}
+        return stack.enter_context(
+            websockets.sync.client.connect(
+                gateway.url("nac4"), proxy=None, additional_headers=headers, close_timeout=0
+            )
+        )
+
+    held = behind_proxy("203.0.113.7")
+    assert said(held, "connect ann")[0] == "connected hello ann"
+    kill(held.socket)
+    assert_refused(said(behind_proxy("203.0.113.8"), "connect ann"), "ann")
+    assert_given_over(said(behind_proxy("203.0.113.7"), "connect ann"), "ann")
+
+
+def test_names_and_seats_of_clients_with_tls_are_given_over_as_well(tmp_path: Path, stack: ExitStack) -> None:
+    files = certificates.make(tmp_path)
+    trusting = files.client()
+    given = ("--tls-cert", str(files.certificate), "--tls-key", str(files.key), "--tls-only")
+    gateway = stack.enter_context(served(*EVERY_PORT, *given))
+
+    def by_tls(dialect: str, *said: str) -> ssl.SSLSocket:
+        plain = socket.create_connection(("127.0.0.1", gateway.port(dialect)), PATIENCE)
+        sock = stack.enter_context(trusting.wrap_socket(plain, server_hostname="127.0.0.1"))
+        sock.sendall("".join(f"{line}\n" for line in said).encode())
+        return sock
+
+    def named() -> ClientConnection:
+        url = f"wss://127.0.0.1:{gateway.port('nac4')}/"
+        return stack.enter_context(
+            websockets.sync.client.connect(url, ssl=trusting, proxy=None, close_timeout=0)
+        )
+
+    held, other = named(), by_tls("droidcon", "NAME bob", "JOIN round")
+    assert said(held, "connect ann")[0] == "connected hello ann"
+    assert heard_by(other, 2) == ["SUCCESS"] * 2
+    third = by_tls("droidcon", "NAME cid", "JOIN round")
+    assert heard_by(third, 2) == ["SUCCESS"] * 2
+    assert_refused(said(named(), "connect ann"), "ann")
+    assert heard_by(by_tls("droidcon", "NAME bob", "JOIN round"), 2) == ["SUCCESS", "Error CHANNEL_IS_FULL"]
+    kill(held.socket)
+    kill(other)
+    time.sleep(PROBE_LIMIT)  # which they are not probed again for
+    assert_given_over(said(named(), "connect ann"), "ann")
+    assert heard_by(by_tls("droidcon", "NAME bob", "JOIN round"), 2) == ["SUCCESS"] * 2
 
 
 @pytest.mark.skipif(not HAS_REGISTRY, reason="no Redis server here")
