@@ -81,8 +81,9 @@ class WireTransport:
         began, reads = trio.current_time(), self._wire.reads
         for pause in _LOOKS:  # rather than until a time: while the server stands still nobody can answer
             await trio.sleep(pause)
-            acknowledged = self._wire.silence <= trio.current_time() - began + _SLACK
-            if self._wire.reads != reads or (acknowledged and may_think()):
+            may_not_read = may_think() or self._wire.waiting > 0
+            is_acknowledged = self._wire.silence <= trio.current_time() - began + _SLACK
+            if self._wire.reads != reads or (may_not_read and is_acknowledged):
                 return True
         return self._wire.is_readable
 

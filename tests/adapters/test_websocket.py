@@ -325,7 +325,7 @@ async def test_client_is_there_if_it_answers_a_probe_in_time_or_thinks_and_its_s
         nursery.cancel_scope.cancel()
 
 
-async def test_client_that_takes_nothing_in_is_not_waited_for_longer(
+async def test_client_that_has_not_got_its_probe_is_there_if_its_system_is(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     client, server = trio.testing.memory_stream_pair()
@@ -333,9 +333,7 @@ async def test_client_that_takes_nothing_in_is_not_waited_for_longer(
     async with between(stalled, client) as (transport, _), trio.open_nursery() as nursery:
         nursery.start_soon(collect, transport, [])
         stalled.stalls = True
-        begin = trio.current_time()
-        assert not await transport.answers(lambda: False)
-        assert trio.current_time() - begin == pytest.approx(PROBE_LIMIT)
+        assert await transport.answers(lambda: False)
         nursery.cancel_scope.cancel()
 
 
