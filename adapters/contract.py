@@ -158,6 +158,12 @@ class Transport(Protocol):
     async def turn(self) -> None:
         """Return when it is the turn of this client, of those that have sent more than is done at once."""
 
+    async def answers(self, may_think: Callable[[], bool]) -> bool:
+        """Probe the client; return whether it answers within `PROBE_LIMIT` seconds.
+
+        One that may think answers by its system's acknowledgement, as it may not read. Raises PeerGone.
+        """
+
     async def drain(self) -> None:
         """Return when all that was written has left.
 
@@ -175,5 +181,7 @@ class Flooded(Exception):
     """A client sent more without a separator than the dialect allows."""
 
 
+PROBE_LIMIT = 3.0
+"""Seconds in which a client that is there answers a probe."""
 SEND_LIMIT = 5.0
 """Seconds that a client may take to let a message in before it counts as gone."""

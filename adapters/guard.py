@@ -11,6 +11,7 @@ is without.
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Generic, Protocol
 from urllib.parse import parse_qs
 
@@ -37,7 +38,7 @@ class Handshaken(Transport, Protocol):
 class Guard(Generic[C, S]):
     """A translator that lets no client bear a protected name without its token."""
 
-    __slots__ = ("_accounts", "_behind", "_given", "_translator", "_transport", "farewell")
+    __slots__ = ("_accounts", "_behind", "_given", "_is_proven", "_translator", "_transport", "farewell")
 
     def __init__(
         self,
@@ -53,6 +54,8 @@ class Guard(Generic[C, S]):
         self._transport = transport
         self._behind = behind
         self._given = given
+        self._is_proven = False
+        """Whether the name that the client gave last is protected, and so its token was right."""
         self.farewell = translator.farewell
 
     @property
@@ -66,7 +69,12 @@ class Guard(Generic[C, S]):
         if isinstance(command, Play):  # which most are
             return command
         if isinstance(command, Enter | Introduce) and command.name is not None:
-            return self._denied(command.name, message, number) or command
+            denied = self._denied(command.name, message, number)
+            if denied is not None:
+                return denied
+            self._is_proven = self._accounts.protects(command.name)
+        if self._is_proven and isinstance(command, Enter):
+            return replace(command, proven=True)
         return command
 
     def observe(self, event: Event, asked: C | str | None = None) -> Iterable[S]:

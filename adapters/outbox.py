@@ -13,12 +13,23 @@ or one of the few that were carried out while a result was still to be stored.
 The rule it keeps: what the hub calls never blocks, and calls of the hub's methods only `expect` and `handed`.
 """
 
+from math import inf
 from typing import Generic
 
 import trio
 
 from adapters.connection_log import Stay
-from adapters.contract import STOPPED_READING, C, Codec, Farewell, PeerGone, S, Translator, Transport
+from adapters.contract import (
+    PROBE_LIMIT,
+    STOPPED_READING,
+    C,
+    Codec,
+    Farewell,
+    PeerGone,
+    S,
+    Translator,
+    Transport,
+)
 from adapters.wire_log import NOTED, TURNING, Hide, WireLog
 from gateway.game.events import Dismissed, Ended, Event, Moved, Refused, Started, ToMove
 from gateway.game.ids import GameId
@@ -30,6 +41,8 @@ BACKLOG_LIMIT = 256 * 1024
 """Bytes that may wait for a client; the connection hangs up when there are more."""
 FULL = 32 * 1024
 """While more bytes wait for a client it is not read."""
+UNANSWERED = "did not answer when its name was asked for"
+"""What is said of a client that has vanished, as another of its name has shown."""
 UNREAD = 4096
 """Characters of a client's that are carried out while its events wait for a result."""
 
@@ -43,8 +56,10 @@ class Outbox(Generic[C, S]):
         "_drained",
         "_events",
         "_hub",
+        "_is_probed",
         "_messages",
         "_nursery",
+        "_probed",
         "_request",
         "_translator",
         "_transport",
@@ -98,6 +113,10 @@ class Outbox(Generic[C, S]):
         self._request: ToMove | None = None
         self._dismissed: Dismissed | None = None
         self._nursery: trio.Nursery | None = None
+        self._is_probed = False
+        """Whether the client has a probe to answer."""
+        self._probed = -inf
+        """When it answered the last one."""
         self.seat = hub.open(self, translator.manners, trio.current_time(), transport.origin)
 
     @property
@@ -141,7 +160,7 @@ class Outbox(Generic[C, S]):
         if not events:
             self._hub.expect(self)
         elif len(events) >= OUTBOX_LIMIT:
-            self._give_up()
+            self._give_up(STOPPED_READING)
             return
         events.append(event)
 
@@ -190,6 +209,21 @@ class Outbox(Generic[C, S]):
     def resume(self) -> None:
         """Let the client be read again."""
         self._drained.unpark_all()
+
+    def probe(self) -> None:
+        """Begin to find out whether the client has vanished; hang up if it has."""
+        if self._nursery is not None and not self._is_probed:
+            self._is_probed = True
+            self._nursery.start_soon(self._probe)
+
+    async def _probe(self) -> None:
+        if trio.current_time() >= self._probed + PROBE_LIMIT:  # however often somebody asks for the name
+            if not await self._transport.answers(lambda: self.holds or self.seat.may_think):
+                self._give_up(UNANSWERED)
+                return
+            self._probed = trio.current_time()
+        self._is_probed = False
+        self._hub.alive(self.seat, trio.current_time())
 
     async def settle(self) -> None:
         """Return when everything the client had sent before the call has been carried out."""
@@ -248,7 +282,7 @@ class Outbox(Generic[C, S]):
         self._request = request or self._request
         self._dismissed = dismissed or self._dismissed
         if self._transport.waiting > BACKLOG_LIMIT:
-            self._give_up()
+            self._give_up(STOPPED_READING)
         elif not self.drains:
             assert self._nursery is not None
             self.drains = True
@@ -285,10 +319,10 @@ class Outbox(Generic[C, S]):
         self._hub.feed.tell_ends()
         self._drained.unpark_all()
 
-    def _give_up(self) -> None:
-        """Hang up on a client that has stopped reading."""
-        self.farewell = Farewell(1008, STOPPED_READING)
+    def _give_up(self, words: str) -> None:
+        """Hang up on a client that has stopped reading or answering, as `words` say."""
+        self.farewell = Farewell(1008, words)
         self.holds = True
         if not self.scope.cancel_called:
-            self.note(STOPPED_READING)
+            self.note(words)
         self.scope.cancel()

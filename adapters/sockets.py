@@ -7,8 +7,10 @@ trio.SocketStream asks first and mostly in vain, and lets epoll do the waiting w
 
 import socket
 import sys
+from contextlib import suppress
 from functools import lru_cache
 from ipaddress import IPv6Address, IPv6Network, ip_address
+from math import inf
 
 import trio
 
@@ -23,6 +25,8 @@ _INFO = 8
 """Bytes of Linux's struct tcp_info that are looked at."""
 _RETRANSMITS, _PROBES = 2, 3
 """Where in these stands how often data was sent anew, and how many probes in a row were not answered."""
+_LAST_ACK = 56
+"""Where in struct tcp_info stands how many milliseconds ago the peer acknowledged anything: 4 bytes."""
 
 
 class DirectSocket:
@@ -70,6 +74,23 @@ class DirectSocket:
         except OSError:
             return False
         return is_answered(info)
+
+    @property
+    def silence(self) -> float:
+        """Seconds since the system of the peer acknowledged anything; 0 where this system does not say."""
+        if not _TELLS or self._socket.family not in _WITH_ADDRESS:
+            return 0.0
+        try:
+            info = self._socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LAST_ACK + 4)
+        except OSError:
+            return inf
+        return int.from_bytes(info[_LAST_ACK:], sys.byteorder) / 1000
+
+    def probe_after(self, seconds: int) -> None:
+        """Let the system ask for an acknowledgement after so much silence, which the peer does not notice."""
+        if _TELLS and self._socket.family in _WITH_ADDRESS:
+            with suppress(OSError):  # it is closed
+                self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, seconds)
 
     @property
     def is_listened_to(self) -> bool:

@@ -100,6 +100,15 @@ class TlsSocket:
         return self._direct.is_reachable
 
     @property
+    def silence(self) -> float:
+        """Seconds since the system of the peer acknowledged anything; 0 where this system does not say."""
+        return self._direct.silence
+
+    def probe_after(self, seconds: int) -> None:
+        """Let the system ask for an acknowledgement after so much silence."""
+        self._direct.probe_after(seconds)
+
+    @property
     def is_listened_to(self) -> bool:
         """Whether what arrives is read at once, where a task listens."""
         return self._direct.is_listened_to

@@ -9,14 +9,27 @@ from functools import partial
 
 import trio
 
-from adapters.contract import SEND_LIMIT, STOPPED_READING, Farewell, Heard, PeerGone, Transport
+from adapters.contract import (
+    PROBE_LIMIT,
+    SEND_LIMIT,
+    STOPPED_READING,
+    Farewell,
+    Heard,
+    PeerGone,
+    Transport,
+)
 from adapters.framing import Lines
 from adapters.pacing import ClientLimits
 from adapters.wire import Wire
+from gateway.server.accepting import KEEPALIVE_IDLE
 
 HUNG_UP = "hung up"
 """How a client ended its connection without breaking a rule."""
 
+_LOOKS = *(0.01 * 2**look for look in range(8)), PROBE_LIMIT - 0.01 * 255
+"""Seconds from a probe, and then from each look for its answer, to the next look: `PROBE_LIMIT` in all."""
+_SLACK = 0.02
+"""Seconds by which the system's figures for a connection may be wrong."""
 _SETTLE_LIMIT = 100
 """Turns of the loop, a millisecond apart. Seconds would pass while the server stands still, too."""
 
@@ -62,6 +75,17 @@ class WireTransport:
     async def turn(self) -> None:
         """Return when it is the turn of this client, of those that have sent more than is done at once."""
         await self._wire.turn()
+
+    async def answers(self, may_think: Callable[[], bool]) -> bool:
+        """Return whether the client answers a probe, which is on its way, within `PROBE_LIMIT` seconds."""
+        began, reads = trio.current_time(), self._wire.reads
+        for pause in _LOOKS:  # rather than until a time: while the server stands still nobody can answer
+            await trio.sleep(pause)
+            may_not_read = may_think() or self._wire.waiting > 0
+            is_acknowledged = self._wire.silence <= trio.current_time() - began + _SLACK
+            if self._wire.reads != reads or (may_not_read and is_acknowledged):
+                return True
+        return self._wire.is_readable
 
     async def drain(self) -> None:
         """Return when all that was written has left."""
@@ -124,6 +148,14 @@ class LineTransport(WireTransport):
         """Write and drain."""
         if not self.write(texts):
             await self.drain()
+
+    async def answers(self, may_think: Callable[[], bool]) -> bool:
+        """Return whether the client's system answers: there is nothing that a client itself would answer."""
+        self._wire.probe_after(1)
+        try:
+            return await super().answers(lambda: True)
+        finally:
+            self._wire.probe_after(KEEPALIVE_IDLE)
 
     async def settle(self) -> None:
         """Return when everything that had arrived has been handed out."""

@@ -9,7 +9,7 @@ Any data that arrives is a sign of life, a pong or not. Many clients answer ping
 not read while they think. Then only the system can tell whether they are still there.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import inf
 
 import trio
@@ -105,7 +105,17 @@ class LibraryStream(trio.abc.Stream):
 class WebSocketTransport(WireTransport):
     """The server's end of a websocket."""
 
-    __slots__ = ("_excused", "_library", "_pinged", "_pushed", "_reads", "_waits", "_websocket", "token")
+    __slots__ = (
+        "_excused",
+        "_library",
+        "_pinged",
+        "_pushed",
+        "_read",
+        "_reads",
+        "_waits",
+        "_websocket",
+        "token",
+    )
 
     def __init__(
         self, websocket: trio_websocket.WebSocketConnection, wire: Wire, stream: LibraryStream
@@ -115,6 +125,8 @@ class WebSocketTransport(WireTransport):
         self._library = stream
         self._pinged = -inf
         """When the latest ping was sent."""
+        self._read = -1
+        """What had been read of the wire by then."""
         self._excused = False
         """Whether the client was thinking then, so that it may not have read the ping yet."""
         self._pushed: list[str] = []
@@ -220,7 +232,10 @@ class WebSocketTransport(WireTransport):
                 await self._ping()
 
     async def _ping(self) -> None:
-        self._pinged, self._excused, self._wire.heard = trio.current_time(), self.thinks(), False
+        self._pinged, self._excused, self._read = trio.current_time(), self.thinks(), self._wire.reads
+        await self._send_ping()
+
+    async def _send_ping(self) -> None:
         try:
             has_left = self._wire.write(_PING)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
@@ -228,10 +243,19 @@ class WebSocketTransport(WireTransport):
         if not has_left:
             await self.drain()
 
+    async def answers(self, may_think: Callable[[], bool]) -> bool:
+        """Send a ping; return whether anything comes within `PROBE_LIMIT` seconds."""
+        async with trio.open_nursery() as nursery:
+            if not self._library.said_goodbye:
+                nursery.start_soon(self._send_ping)
+            is_there = await super().answers(may_think)
+            nursery.cancel_scope.cancel()
+        return is_there
+
     @property
     def _is_silent(self) -> bool:
         """Whether a client that should have answered the latest ping has sent nothing since."""
-        return not self._wire.heard and self._wire.is_read and not self.thinks()
+        return self._wire.reads == self._read and self._wire.is_read and not self.thinks()
 
     def _leave_reading(self, rest: bytes = b"") -> None:
         self._reads = False

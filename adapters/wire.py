@@ -72,10 +72,10 @@ class Wire(trio.abc.Stream):
         "_turns",
         "address",
         "count_at",
-        "heard",
         "limits",
         "only_tls",
         "read_at",
+        "reads",
     )
 
     def __init__(
@@ -100,8 +100,8 @@ class Wire(trio.abc.Stream):
         self._granted_at = -inf
         """When several texts were last granted."""
         self.read_at = trio.current_time()
-        self.heard = True
-        """Set by every read. A reader that wants to know whether anything arrives clears it first."""
+        self.reads = 0
+        """How often something was read: one who looks again later knows whether anything has arrived."""
         self._pushed = b""
         self._backlog = bytearray()
         self._drains = False
@@ -138,6 +138,20 @@ class Wire(trio.abc.Stream):
     def is_reachable(self) -> bool:
         """Whether there is no sign that the client has vanished."""
         return self._socket.is_reachable
+
+    @property
+    def silence(self) -> float:
+        """Seconds since the client's system acknowledged anything; 0 where this system does not say."""
+        return self._socket.silence
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether something has arrived that was not read."""
+        return self._socket.is_readable
+
+    def probe_after(self, seconds: int) -> None:
+        """Let the system ask for an acknowledgement after so much silence. The client does not notice."""
+        self._socket.probe_after(seconds)
 
     @property
     def is_given_up(self) -> bool:
@@ -206,7 +220,7 @@ class Wire(trio.abc.Stream):
         if self._lingers:
             raise trio.ClosedResourceError
         self.read_at = self._arrivals.arrived()
-        self.heard = True
+        self.reads += 1
         read = self._socket.read(_CHUNK)
         self._ended = read == b""
         return read

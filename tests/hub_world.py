@@ -59,6 +59,7 @@ class Client:
         self.request: ToMove | None = None
         """The request to move that waits for an answer."""
         self.gone = False
+        self.probes = 0
         self.held = False
         """Whether it has to wait with its commands."""
         self._world = world
@@ -88,6 +89,9 @@ class Client:
 
     def resume(self) -> None:
         self.held = False
+
+    def probe(self) -> None:
+        self.probes += 1
 
     async def settle(self) -> None:
         raise AssertionError("the hub does not settle anything")

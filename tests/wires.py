@@ -33,6 +33,7 @@ class MemorySocket:
     address = ""
     is_readable = False
     is_reachable = True
+    silence = 0.0
     is_listened_to = True
 
     def __init__(self, stream: trio.abc.Stream) -> None:
@@ -74,6 +75,9 @@ class MemorySocket:
         await self._stream.send_all(whole)
         self._torn = False
         return len(whole)
+
+    def probe_after(self, seconds: int) -> None:
+        """Do nothing: no system is between the two ends."""
 
     async def send_eof(self) -> None:
         """Let the peer know that no more comes, where the stream has a way to say so."""

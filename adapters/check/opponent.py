@@ -104,6 +104,9 @@ class Opponent:
     def resume(self) -> None:
         """Do nothing: the opponent never asks to enter."""
 
+    def probe(self) -> None:
+        """Do nothing: the opponent keeps nobody out."""
+
     async def settle(self) -> None:
         """Return at once."""
         await trio.lowlevel.checkpoint()

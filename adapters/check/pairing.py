@@ -83,7 +83,7 @@ class OneBot:
     def engage(self, *_: object, **__: object) -> None:
         """Hear of something that makes no difference."""
 
-    rename = leave = began = finished = engage
+    rename = leave = alive = began = finished = engage
 
     def suspect(self) -> int | None:
         """Return nobody."""

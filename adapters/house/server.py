@@ -87,6 +87,9 @@ class HousePlayer:
     def resume(self) -> None:
         """Do nothing: a house player never asks to enter."""
 
+    def probe(self) -> None:
+        """Do nothing: a house player keeps nobody out."""
+
     async def settle(self) -> None:
         """Return at once: a house player's move is submitted the moment it is found."""
         await trio.lowlevel.checkpoint()

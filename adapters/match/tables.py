@@ -104,6 +104,9 @@ class Tables:
             self._waiting.pop(port, None)
             self._tell(port, there=False)
 
+    def alive(self, seat: int) -> None:
+        """Take no notice: nobody is probed."""
+
     def began(self, match: AnyMatch, game: int) -> None:
         """Take no notice: a table hears of each game by `started`."""
 
@@ -185,3 +188,7 @@ class Door:
         """Pass on that a request to move has left."""
         self._asked = seat, now
         self._hub.handed(seat, request, now)
+
+    def alive(self, seat: Seat, now: float) -> None:
+        """Pass on that a client has answered a probe."""
+        self._hub.alive(seat, now)

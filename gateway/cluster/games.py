@@ -86,6 +86,9 @@ class _Hosted:
     def resume(self) -> None:
         """Do nothing: what comes from another node is not held back."""
 
+    def probe(self) -> None:
+        """Do nothing: the player's own node probes it."""
+
     async def settle(self) -> None:
         """Return at once: the other node has read its client's socket before it says that time is up."""
 

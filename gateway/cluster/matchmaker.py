@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
-from gateway.cluster.messages import Asked, Left, Message, Order, Over, Renamed, Report, Waits
+from gateway.cluster.messages import Alive, Asked, Left, Message, Order, Over, Renamed, Report, Waits
 from gateway.cluster.own import Held, Own, OwnPlayer
 from gateway.cluster.proposals import ClusterAnswer, Proposals
 from gateway.cluster.reporting import Reporting
@@ -125,6 +125,12 @@ class ClusterMatchmaker:
         if player.asks is None:
             del self._own.players[seat]
             self._to.report(Left(seat))
+
+    def alive(self, seat: int) -> None:
+        """Tell whoever pairs that the client of a seat is there."""
+        if seat in self._own.players:
+            self._to.tell(seat)
+            self._to.report(Alive(seat))
 
     def began(self, match: Held | Hosted, game: int) -> None:
         """Report a game, if its series is held here; and to the guest's node that the series is on."""

@@ -79,6 +79,13 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True)
+class Alive:
+    """A player who was `Probed` is there."""
+
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
 class Playing:
     """A series is on, which the reporting node holds."""
 
@@ -132,10 +139,8 @@ class Parted:
     """The node reports to another from now on."""
 
 
-AboutSeat: TypeAlias = Asked | Present | Renamed | Waits | Left
-Fact: TypeAlias = (
-    Joined | Asked | Present | Renamed | Waits | Left | Playing | Over | Unmatched | Met | Announced | Parted
-)
+AboutSeat: TypeAlias = Asked | Present | Renamed | Waits | Left | Alive
+Fact: TypeAlias = Joined | AboutSeat | Playing | Over | Unmatched | Met | Announced | Parted
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +169,13 @@ class Decided:
 
     seat: int
     against: Objection
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """A player may have vanished: its node says that it is `Alive`, or has `Left`."""
+
+    seat: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +218,7 @@ class Sits:
     games: int
 
 
-Deed: TypeAlias = Decided | Proposed | Visited | Freed | Sits
+Deed: TypeAlias = Decided | Probed | Proposed | Visited | Freed | Sits
 
 
 @dataclass(frozen=True, slots=True)

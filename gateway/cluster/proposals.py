@@ -21,6 +21,7 @@ from gateway.cluster.messages import (
     Gone,
     Invited,
     Left,
+    Probed,
     Proposed,
     Sits,
     Visited,
@@ -38,6 +39,7 @@ from gateway.matchmaking.matchmaker import (
     Hosted,
     Hosting,
     Pair,
+    Probe,
     Turn,
     Visit,
 )
@@ -126,6 +128,8 @@ class Proposals:
         match deed:
             case Decided(seat):
                 yield from self._decide(seat, deed)
+            case Probed(seat):
+                yield Probe(seat)
             case Proposed(host):
                 guest = self._taken(deed.second)
                 if host.node == self._to.node:

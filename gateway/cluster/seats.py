@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import count, islice
 from typing import assert_never
 
-from gateway.cluster.messages import AboutSeat, Asked, At, Left, Present, Renamed, Sits, Waits
+from gateway.cluster.messages import AboutSeat, Alive, Asked, At, Left, Present, Renamed, Sits, Waits
 from gateway.matchmaking.matchmaker import Entry, Turn
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.matchmaking.tables import Position
@@ -66,7 +66,7 @@ class Seats:
     def note(self, node: str, fact: AboutSeat, now: float) -> None:
         """Take in what happened to a seat. What makes no sense is ignored."""
         match fact:
-            case Waits() | Left() | Renamed():
+            case Waits() | Left() | Renamed() | Alive():
                 known = self.number(node, fact.seat)
                 if known is not None:
                     self._note(known, fact, now)
@@ -78,12 +78,14 @@ class Seats:
             case _:
                 assert_never(fact)
 
-    def _note(self, number: int, fact: Renamed | Waits | Left, now: float) -> None:
+    def _note(self, number: int, fact: Renamed | Waits | Left | Alive, now: float) -> None:
         match fact:
             case Waits(_, turn, anew):
                 self._wait(number, turn, now if anew else self._since.get(number, now))
             case Left():
                 self._drop(number)
+            case Alive():
+                self._matchmaker.alive(number)
             case Renamed(_, name, counted):
                 if number in self._matchmaker:
                     self._matchmaker.rename(number, name, counted=counted)

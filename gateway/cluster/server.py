@@ -17,6 +17,7 @@ from itertools import chain, count, islice
 from typing import assert_never
 
 from gateway.cluster.messages import (
+    Alive,
     Announced,
     Asked,
     At,
@@ -31,6 +32,7 @@ from gateway.cluster.messages import (
     Parted,
     Playing,
     Present,
+    Probed,
     Proposed,
     Renamed,
     Unmatched,
@@ -39,7 +41,17 @@ from gateway.cluster.messages import (
 )
 from gateway.cluster.seats import Seats
 from gateway.matchmaking.lobby import LONGEST_KEY, MEETINGS_LIMIT, key
-from gateway.matchmaking.matchmaker import Answer, Decision, Match, Opponent, Pair, Turn, Visit, Visitors
+from gateway.matchmaking.matchmaker import (
+    Answer,
+    Decision,
+    Match,
+    Opponent,
+    Pair,
+    Probe,
+    Turn,
+    Visit,
+    Visitors,
+)
 from gateway.matchmaking.standard import LobbyAndTables
 
 PATIENCE = 1.0
@@ -114,7 +126,7 @@ class PairingServer:
 
     def _note(self, name: str, node: _Node, fact: Fact) -> None:
         match fact:
-            case Waits() | Asked() | Left() | Renamed() | Present():
+            case Waits() | Asked() | Left() | Renamed() | Present() | Alive():
                 self._seats.note(name, fact, self._now)
             case Playing():
                 self._play(name, node, fact)
@@ -244,6 +256,10 @@ class PairingServer:
                     self._orders.append((owner[0], Decided(owner[1], against)))
                     self._orders.extend(self._seats.at_table_of(number))
                     self._seats.decided(number)
+            case Probe(number):
+                owner = self._seats.owner(number)
+                if owner is not None:
+                    self._orders.append((owner[0], Probed(owner[1])))
             case Pair(first, second, rounds, table):
                 host, guest = self._propose(answer, first, second)
                 self._orders.append((guest.node, Proposed(host, guest, rounds, table)))

@@ -111,6 +111,8 @@ class Enter:
     name: str | None = None
     """The player's name; None for the one introduced before."""
     to: int = 0
+    proven: bool = False
+    """Whether the client has brought the token of that name."""
 
 
 @value

@@ -165,6 +165,7 @@ class Actions:
             manners=seat.manners,
             origin=seat.origin,
             against=objections,
+            proven=command.proven,
         )
         seat.ask(Question(command, entry))
         self._matchmaker.enter(entry)

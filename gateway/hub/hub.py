@@ -124,6 +124,11 @@ class Hub:
         except Exception:
             self.boundary.cut_off(seat, now)
 
+    def alive(self, seat: Seat, now: float) -> None:
+        """Note that the seat's client has answered a probe: nobody takes its place."""
+        self._alive(seat, None, now)
+        self._pass_on(now)
+
     def tick(self, now: float) -> list[Seat]:
         """Do what is due, and return the seats whose time is up. These lose nothing before `flag`."""
         timers, late = self._timers, list[Seat]()
@@ -242,6 +247,11 @@ class Hub:
         self._pass_on(now)
 
     # Steps that are about one seat.
+
+    @contained
+    def _alive(self, seat: Seat, _: None, now: float) -> None:
+        self.matchmaker.alive(seat.number)
+        self._actions.settle(now)
 
     @contained
     def _told(self, seat: Seat, event: Event, now: float) -> None:

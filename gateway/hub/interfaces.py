@@ -1,7 +1,7 @@
 """The hub as those outside it see it: connections, house players and the timekeeper.
 
 They name these protocols and never the class behind them. A seat is for them a token that they hand back: of
-its properties they read `is_asked` and `mailbox`, and change nothing.
+its properties they read `is_asked`, `may_think` and `mailbox`, and change nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -56,6 +56,9 @@ class HubForPlayers(Protocol):
 
     def handed(self, seat: Seat, request: ToMove, now: float) -> None:
         """Note that a request to move left for the seat's client at `now`: its time runs."""
+
+    def alive(self, seat: Seat, now: float) -> None:
+        """Note that the seat's client has answered a probe."""
 
 
 class HubForTime(Protocol):

@@ -18,6 +18,12 @@ class Mailbox(Protocol):
     def resume(self) -> None:
         """Submit commands again, after `submit` has returned True. MUST NOT block, MUST NOT call the hub."""
 
+    def probe(self) -> None:
+        """Begin to find out whether the player has vanished.
+
+        Later the hub's `alive` is called, or `Leave` submitted. MUST NOT block, MUST NOT call the hub.
+        """
+
     async def settle(self) -> None:
         """Return when all that the player had sent before the call has been submitted.
 
@@ -34,6 +40,9 @@ class Nowhere:
         """Drop an event."""
 
     def resume(self) -> None:
+        """Do nothing."""
+
+    def probe(self) -> None:
         """Do nothing."""
 
     async def settle(self) -> None:

@@ -27,6 +27,7 @@ from gateway.matchmaking.matchmaker import (
     Matchmaker,
     Opponent,
     Pair,
+    Probe,
     Turn,
     Visit,
 )
@@ -94,6 +95,9 @@ class Pairing:
             match answer:
                 case Decision():
                     self.decisions.append(answer)  # may lead to other questions: not before all is answered
+                case Probe(number):
+                    if number in self._seats:
+                        self._seats[number].mailbox.probe()
                 case Deserted(hosting):
                     self.deserted.append(hosting)  # leads to other questions, too
                 case Again(turn):

@@ -128,6 +128,11 @@ class Seat:
         return isinstance(situation, Seated) and situation.series.session.to_move == situation.number
 
     @property
+    def may_think(self) -> bool:
+        """Whether the player may think about a move: one is asked of it, or was when its game ended."""
+        return self.is_asked or self.owed is not None
+
+    @property
     def plays(self) -> bool:
         """Whether the player is in a game."""
         return Objection.PLAYING in self.standing()

@@ -56,6 +56,12 @@ class Entry:
     """What the hub objects to; the player is refused if there is anything."""
     home: str = ""
     """Which node of a cluster the seat is on."""
+    proven: bool = False
+    """Whether the client has brought the token of its name."""
+
+    def may_replace(self, other: "Entry") -> bool:
+        """Whether the client may be that of another entry of its name: it has the token or the address."""
+        return self.proven or (self.origin == other.origin != "" and not other.proven)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,13 @@ class Decision:
     seat: int
     against: Objection
     """Everything that stands against it, the hub's own objections included. Nothing: the player enters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A seat whose client may have vanished: the hub says that it is `alive`, or lets it leave."""
+
+    seat: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +107,7 @@ class Visit:
 
 
 Match: TypeAlias = Pair | Visit
-Answer: TypeAlias = Decision | Match
+Answer: TypeAlias = Decision | Probe | Match
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +186,9 @@ class Matchmaker(Protocol):
 
     def leave(self, seat: int) -> None:
         """Forget a seat: it has no place any more, or is gone."""
+
+    def alive(self, seat: int) -> None:
+        """Note that the client of a seat has answered a `Probe`."""
 
     def began(self, match: AnyMatch, game: int) -> None:
         """Note that a game of a series began: number 1 is the first. The opening swaps with every game."""

@@ -5,7 +5,7 @@ hub starts a pair or lets its seats wait on. Its answers come at once, when it i
 """
 
 import random
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator
 from typing import assert_never
 
@@ -20,6 +20,7 @@ from gateway.matchmaking.matchmaker import (
     Entry,
     Opponent,
     Pair,
+    Probe,
     Turn,
     Visit,
     Visitors,
@@ -44,10 +45,15 @@ class LobbyAndTables:
         self.meetings, self.apart = self._lobby.meetings, self._lobby.apart
         self._tables: Tables[int] = Tables()
         self._players: dict[int, Member] = {}
-        self._unique: Counter[str] = Counter()
+        self._unique: dict[str, set[int]] = {}
+        """The seats that keep a name from others; several only where this is the heir of several servers."""
+        self._claims: dict[int, tuple[Entry, set[int]]] = {}
+        """Who asks to enter where others may only seem to be, and the seats of these, by its own seat."""
+        self._freed: deque[int] = deque()
+        """Those of them to decide about again, as one of the others has left."""
         self._series: dict[AnyMatch, tuple[tuple[str, str], Table[int] | None]] = {}
         """The names and the table of each series that is on."""
-        self._decisions: deque[Decision] = deque()
+        self._decisions: deque[Decision | Probe] = deque()
         self._calling: deque[Member] = deque()
         """Players who wish for a house player."""
         self._lonely: Deadlines[Member] = Deadlines()
@@ -63,19 +69,24 @@ class LobbyAndTables:
         self._visitors = visitors
 
     def enter(self, entry: Entry) -> None:
-        """Decide at once whether a player may enter, and give it a place then."""
-        against = entry.against
-        if entry.manners.unique_name and self._unique[entry.name]:
-            against |= Objection.NAME_TAKEN
-        player = self._players.get(entry.seat)
-        is_there = player is not None and player.is_at(entry.place)
-        if self._is_full(entry.place) and (against or not is_there):
-            against |= Objection.TABLE_FULL
-        if self._is_missing(entry):
-            against |= Objection.NOT_AVAILABLE
-        if not against:
-            self._let_in(entry)
-        self._decisions.append(Decision(entry.seat, against))
+        """Decide whether a player may enter, and give it a place then.
+
+        That is at once, unless those who stand in its way may be its own earlier connections. Then these are
+        probed first.
+        """
+        against = self._objections(entry)
+        holders = self._replaceable(entry, against)
+        if holders:
+            self._claims[entry.seat] = entry, holders
+            self._decisions.extend(map(Probe, sorted(holders)))
+        else:
+            self._decide(entry, against)
+
+    def alive(self, seat: int) -> None:
+        """Decide about those who would take the place of a seat, whose client is there."""
+        for claimant in self._claimants(seat):
+            entry, _ = self._claims.pop(claimant)
+            self._decide(entry, self._objections(entry))
 
     def rename(self, seat: int, name: str, *, counted: bool) -> None:
         """Note the name of a player; where it waits in the lobby the name holds at once."""
@@ -95,12 +106,14 @@ class LobbyAndTables:
 
     def leave(self, seat: int) -> None:
         """Let a player go from wherever it is."""
+        self._claims.pop(seat, None)
         player = self._players.pop(seat, None)
         if player is None:
             return
         player.turn = None
         if player.entry.manners.unique_name:
-            self._free_name(player.entry.name)
+            self._free_name(player.entry)
+        self._freed.extend(self._claimants(seat))
         self._lonely.cancel(player)
         if player.guest is not None:
             self._lobby.remove(player.guest)
@@ -166,7 +179,11 @@ class LobbyAndTables:
     # What it answers.
 
     def answers(self, now: float) -> Iterator[Answer]:
-        """Yield decisions, then house players for those who want one, then pairs."""
+        """Yield decisions and probes, then house players for those who want one, then pairs."""
+        while self._freed:
+            claim = self._claims.pop(self._freed.popleft(), None)
+            if claim is not None:
+                self.enter(claim[0])
         while self._decisions:
             yield self._decisions.popleft()
         yield from self._visits(now)
@@ -192,6 +209,41 @@ class LobbyAndTables:
 
     # Entering.
 
+    def _objections(self, entry: Entry) -> Objection:
+        against = entry.against
+        if entry.manners.unique_name and entry.name in self._unique:
+            against |= Objection.NAME_TAKEN
+        player = self._players.get(entry.seat)
+        is_there = player is not None and player.is_at(entry.place)
+        if self._is_full(entry.place) and (against or not is_there):
+            against |= Objection.TABLE_FULL
+        if self._is_missing(entry):
+            against |= Objection.NOT_AVAILABLE
+        return against
+
+    def _replaceable(self, entry: Entry, against: Objection) -> set[int]:
+        """Return who keeps a player out, if these may all be its own earlier connections."""
+        holders = set[int]()
+        if against & ~(Objection.NAME_TAKEN | Objection.TABLE_FULL):
+            return holders
+        if Objection.NAME_TAKEN in against:
+            holders |= self._unique[entry.name]
+            if not all(entry.may_replace(self._players[seat].entry) for seat in holders):
+                return set()
+        if Objection.TABLE_FULL in against and isinstance(entry.place, AtTable):
+            seats = [(seat, self._players[seat]) for seat in self._tables.seated(entry.place.key)]
+            own = {seat for seat, each in seats if each.name == entry.name and entry.may_replace(each.entry)}
+            return holders | own if own else set()
+        return holders
+
+    def _claimants(self, seat: int) -> list[int]:
+        return [claimant for claimant, (_, holders) in self._claims.items() if seat in holders]
+
+    def _decide(self, entry: Entry, against: Objection) -> None:
+        if not against:
+            self._let_in(entry)
+        self._decisions.append(Decision(entry.seat, against))
+
     def _is_full(self, place: Place) -> bool:
         return isinstance(place, AtTable) and self._tables.are_full(place.key)
 
@@ -211,7 +263,7 @@ class LobbyAndTables:
         self.leave(entry.seat)
         player = self._players[entry.seat] = Member(entry, entry.name, entry.counted)
         if entry.manners.unique_name:
-            self._unique[entry.name] += 1
+            self._unique.setdefault(entry.name, set()).add(entry.seat)
         match entry.place:
             case AtTable(name):
                 player.table = self._tables.free(entry.place.key, name)
@@ -225,10 +277,10 @@ class LobbyAndTables:
             case _:
                 assert_never(entry.place)
 
-    def _free_name(self, name: str) -> None:
-        self._unique[name] -= 1
-        if not self._unique[name]:
-            del self._unique[name]
+    def _free_name(self, entry: Entry) -> None:
+        self._unique[entry.name].discard(entry.seat)
+        if not self._unique[entry.name]:
+            del self._unique[entry.name]
 
     def _rise(self, seat: int, table: Table[int]) -> None:
         table.rise(seat)

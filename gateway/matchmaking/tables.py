@@ -93,6 +93,10 @@ class Tables(Generic[S]):
         """Whether there is a table of the name, and no seat free."""
         return key in self._named and all(table.is_full for table in self._named[key])
 
+    def seated(self, key: str) -> list[S]:
+        """Return who sits at the tables of the name."""
+        return [player for table in self._named.get(key, ()) for player, _, _ in table.seated()]
+
     def free(self, key: str, name: str) -> Table[S]:
         """Return a table with a free seat."""
         tables = self._named.setdefault(key, [])

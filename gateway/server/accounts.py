@@ -140,6 +140,10 @@ class Accounts:
     def _take(self, digests: dict[str, bytes], lookalikes: Lookalikes, bans: Bans) -> None:
         self._digests, self._lookalikes, self.bans = digests, lookalikes, bans
 
+    def protects(self, name: str) -> bool:
+        """Whether a name is protected."""
+        return len(name) <= LONGEST_NAME and folded(name) in self._digests
+
     def denial(self, name: str, token: str | None, origin: str, now: float) -> Denial | None:
         """Return why a client at the address `origin` may not be called `name`; None if it may.
 

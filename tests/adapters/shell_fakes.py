@@ -3,14 +3,14 @@
 Plain objects with the faces of the real ones. Nothing here knows a real dialect.
 """
 
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 
 import trio
 import trio.testing
 from wires import wired
 
-from adapters.contract import Farewell, Heard, PeerGone, Transport, WireError
+from adapters.contract import PROBE_LIMIT, Farewell, Heard, PeerGone, Transport, WireError
 from adapters.pacing import UNLIMITED, Turns
 from adapters.transports import never, received
 from adapters.upgrade import Endpoint, serve_websocket
@@ -101,6 +101,11 @@ class FakeTransport:
         """Unset: the client has stopped reading."""
         self.letting_in.set()
         self.gone = False
+        self.answer = trio.Event()
+        """Set: the client answers probes."""
+        self.probes = 0
+        self.may_think = never
+        """What it was probed with."""
         self.turns = Turns()
         self._backlog: list[list[str]] = []
         self._give, self._take = trio.open_memory_channel[list[str]](1000)
@@ -140,6 +145,13 @@ class FakeTransport:
 
     async def turn(self) -> None:
         await self.turns.take()
+
+    async def answers(self, may_think: Callable[[], bool]) -> bool:
+        self.probes += 1
+        self.may_think = may_think
+        with trio.move_on_after(PROBE_LIMIT):
+            await self.answer.wait()
+        return self.answer.is_set()
 
     async def drain(self) -> None:
         await self.letting_in.wait()

@@ -7,6 +7,7 @@ import logging
 import random
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
@@ -18,8 +19,8 @@ from wires import wired
 
 from adapters.boundary import serve_connection
 from adapters.connection import AT_FIRST, AT_LENGTH, AT_ONCE, Connection
-from adapters.contract import Farewell, Flooded, Heard, PeerGone
-from adapters.outbox import BACKLOG_LIMIT, FULL, OUTBOX_LIMIT, UNREAD
+from adapters.contract import PROBE_LIMIT, Farewell, Flooded, Heard, PeerGone
+from adapters.outbox import BACKLOG_LIMIT, FULL, OUTBOX_LIMIT, UNANSWERED, UNREAD
 from adapters.pacing import PERIOD, SHARED, ClientLimits, Turns
 from gateway.game.board import FIRST, SECOND, Side
 from gateway.game.clock import Terms
@@ -1047,3 +1048,69 @@ async def test_connections_refusals_and_clients_that_do_not_read_are_counted() -
             "not_your_turn|outside",
             "playing|unreadable",
         }
+
+
+# Probes.
+
+
+class Holder(ToyTranslator):
+    """Sits at a table that others may sit at too, under a name that no other may have."""
+
+    manners = replace(ToyTranslator.manners, unique_name=True)
+
+
+async def test_client_that_answers_no_probe_is_hung_up_on_for_its_successor(
+    autojump_clock: trio.testing.MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    async with house() as home:
+        old, new = (home.visit(FakeTransport(), Holder()) for _ in range(2))
+        old.arrives("enter ann")
+        await quiet()
+        new.arrives("enter ann")
+        await trio.sleep(PROBE_LIMIT - 0.1)
+        assert (new.sent, old.farewell) == ([], None)
+        await trio.sleep(0.2)
+        assert (new.sent, old.farewell, len(home.hub)) == (["Entered"], Farewell(1008, UNANSWERED), 1)
+    assert UNANSWERED in caplog.text
+
+
+async def test_client_is_probed_once_in_three_seconds_however_many_ask_for_its_name(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with house() as home:
+        old = home.visit(FakeTransport(), Holder())
+        old.arrives("enter ann")
+        await quiet()
+        crowd = [home.visit(FakeTransport(), Holder()) for _ in range(9)]
+        for each in crowd[:5]:
+            each.arrives("enter ann")
+        await quiet()
+        assert (old.probes, [each.sent for each in crowd[:5]]) == (1, [[]] * 5)
+        await trio.sleep(1)
+        old.answer.set()
+        await quiet()
+        for each in crowd[5:8]:
+            each.arrives("enter ann")
+        await quiet()
+        assert [each.sent for each in crowd[:8]] == [["Refused NAME_TAKEN enter ann"]] * 8
+        assert old.probes == 1
+        await trio.sleep(PROBE_LIMIT)
+        crowd[8].arrives("enter ann")
+        await quiet()
+        assert (old.probes, crowd[8].sent) == (2, ["Refused NAME_TAKEN enter ann"])
+        assert (old.sent, old.farewell) == (["Entered"], None)
+
+
+async def test_probe_knows_whether_its_client_may_think() -> None:
+    async with game() as (home, ann, bob):
+        for number, transport in enumerate((ann, bob)):
+            home.connections[number]._outbox.probe()
+            await quiet()
+            transport.answer.set()
+        assert (ann.may_think(), bob.may_think()) == (True, False)
+        home.results.hold()
+        ann.arrives("play 3")
+        ann.ends()
+        await quiet()
+        assert bob.may_think()

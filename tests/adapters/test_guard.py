@@ -51,7 +51,7 @@ def guard(accounts: Accounts, given: str | None = None) -> Guard[Message, str]:
     return Guard(Translator(), accounts, FakeTransport(), AFTER_NAME, given)
 
 
-@pytest.mark.parametrize("command", [Enter(LOBBY, "ann", 3), Introduce("ANN", to=3)])
+@pytest.mark.parametrize("command", [Enter(LOBBY, "ann", 3, proven=True), Introduce("ANN", to=3)])
 def test_command_that_gives_a_protected_name_needs_its_token(accounts: Accounts, command: Command) -> None:
     guarded = guard(accounts)
     assert guarded.receive(Message(command), 3) == Denied(WRONG, 0.25, 3)
@@ -70,10 +70,17 @@ def test_any_other_command_passes_as_it_is(accounts: Accounts, command: Command)
 
 
 def test_token_of_the_handshake_counts_where_the_message_has_none(accounts: Accounts) -> None:
-    enter = Enter(LOBBY, "ann")
+    enter = Enter(LOBBY, "ann", proven=True)
     assert guard(accounts, TOKEN).receive(Message(enter)) == enter
     assert guard(accounts, TOKEN).receive(Message(enter, "x"), 1) == Denied(WRONG, 0.25, 1)
     assert guard(accounts, "x").receive(Message(enter, TOKEN)) == enter
+
+
+def test_token_proves_the_name_until_another_is_given(accounts: Accounts) -> None:
+    guarded = guard(accounts)
+    for name, token, proven in (("ann", TOKEN, True), ("bob", TOKEN, False)):
+        guarded.receive(Message(Introduce(name), token))
+        assert guarded.receive(Message(Enter(LOBBY))) == Enter(LOBBY, proven=proven)
 
 
 def test_client_is_told_and_hung_up_on_as_its_dialect_has_it(accounts: Accounts) -> None:

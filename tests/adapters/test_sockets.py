@@ -2,8 +2,10 @@
 
 import socket
 import ssl
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from math import inf
 from typing import TypeAlias
 
 import certificates
@@ -178,6 +180,7 @@ async def test_peer_that_is_there_is_reachable() -> None:
         assert server.is_reachable
         server.send_some(b"NEW_GAME\n")
         assert server.is_reachable
+        assert 0 <= server.silence < 20
         assert await read(client, 100) == b"NEW_GAME\n"
 
 
@@ -185,7 +188,9 @@ async def test_stream_that_is_closed_is_not_reachable() -> None:
     server, client = await direct_pair()
     async with closing(client):
         server.close()
+        server.probe_after(1)
         assert not server.is_reachable
+        assert server.silence == inf
 
 
 async def test_stream_that_cannot_tell_is_reachable() -> None:
@@ -193,7 +198,28 @@ async def test_stream_that_cannot_tell_is_reachable() -> None:
     with other:
         stream = DirectSocket(trio.SocketStream(trio.socket.from_stdlib_socket(one)))
         async with closing(stream):
+            stream.probe_after(1)
             assert stream.is_reachable
+            assert stream.silence == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs TCP's figures, as Linux has them")
+@pytest.mark.parametrize("is_tls", [False, True])
+async def test_peer_is_probed_without_data_and_its_system_answers(
+    certificate: Certificate, is_tls: bool
+) -> None:
+    async with sockets() as (stream, other):
+        stream.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        direct, client = DirectSocket(stream), DirectSocket(other)
+        server = with_tls(direct, client, certificate)[0] if is_tls else direct
+        async with closing(server, client):
+            server.probe_after(1)
+            with trio.fail_after(20):
+                while server.silence < 0.5:  # noqa: ASYNC110  the system tells nobody
+                    await trio.sleep(0.01)
+                while server.silence > 0.4:  # noqa: ASYNC110  as above
+                    await trio.sleep(0.01)
+            assert not client.is_readable
 
 
 # Every kind.

@@ -17,7 +17,7 @@ from trials import FEW
 from wires import wired
 
 from adapters.boundary import serve_connection
-from adapters.contract import SEND_LIMIT, Farewell, PeerGone
+from adapters.contract import PROBE_LIMIT, SEND_LIMIT, Farewell, PeerGone
 from adapters.pacing import Turns
 from adapters.transports import received
 from adapters.upgrade import FRAME_LIMIT, Endpoint, serve_websocket
@@ -280,15 +280,60 @@ async def test_client_that_owes_a_pong_is_not_reachable_unless_it_thinks(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     client, server = trio.testing.memory_stream_pair()
-    async with between(server, Stallable(client)) as (transport, _), trio.open_nursery() as nursery:
+    line = Stallable(client)
+    async with between(server, line) as (transport, _), trio.open_nursery() as nursery:
         nursery.start_soon(collect, transport, [])
+        line.drops = True  # pongs, too
         await trio.sleep(PING_PERIOD + PONG_LIMIT - 0.1)
-        transport._wire.heard = False  # as if the pong had not come
         assert transport.is_reachable
         await trio.sleep(1)
         assert not transport.is_reachable
         transport.thinks = lambda: True
         assert transport.is_reachable
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize(
+    ("mute", "thinks", "answers", "after"),
+    [
+        (0.0, False, True, 0.02),
+        (2.9, False, True, PROBE_LIMIT),
+        (inf, False, False, PROBE_LIMIT),
+        (inf, True, True, 0.02),
+    ],
+    ids=["reads", "reads just in time", "does not read", "thinks"],
+)
+async def test_client_is_there_if_it_answers_a_probe_in_time_or_thinks_and_its_system_does(
+    autojump_clock: trio.testing.MockClock, mute: float, thinks: bool, answers: bool, after: float
+) -> None:
+    client, server = trio.testing.memory_stream_pair()
+    line = Stallable(client)
+    async with between(server, line) as (transport, library), trio.open_nursery() as nursery:
+        nursery.start_soon(collect, transport, [])
+
+        async def read_again() -> None:
+            await trio.sleep(mute)
+            line.drops = False
+            await library.pong(b"")
+
+        line.drops = mute > 0
+        if mute < inf:
+            nursery.start_soon(read_again)
+        begin = trio.current_time()
+        assert await transport.answers(lambda: thinks) is answers
+        assert trio.current_time() - begin == pytest.approx(after, abs=0.02)
+        nursery.cancel_scope.cancel()
+
+
+async def test_client_that_has_not_got_its_probe_is_there_if_its_system_is(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    client, server = trio.testing.memory_stream_pair()
+    stalled = Stallable(server)
+    async with between(stalled, client) as (transport, _), trio.open_nursery() as nursery:
+        nursery.start_soon(collect, transport, [])
+        stalled.stalls = True
+        assert await transport.answers(lambda: False)
         nursery.cancel_scope.cancel()
 
 
@@ -305,10 +350,10 @@ async def test_pong_that_came_while_the_server_stood_still_counts(
     client, server = trio.testing.memory_stream_pair()
     async with between(server, Stallable(client)) as (transport, _), trio.open_nursery() as nursery:
         nursery.start_soon(collect, transport, [])
-        transport._wire.heard = False
+        before = transport._wire.reads
         await client.send_all(b"\x8a\x80\0\0\0\0")
         await transport.settle()
-        assert transport._wire.heard
+        assert transport._wire.reads > before
         nursery.cancel_scope.cancel()
 
 

@@ -24,6 +24,7 @@ from gateway.matchmaking.matchmaker import (
     Hosting,
     Opponent,
     Pair,
+    Probe,
     Turn,
     Visit,
 )
@@ -64,6 +65,8 @@ class Client:
     """While it waits."""
     since: float = 0.0
     is_absent: bool = False
+    is_mute: bool = False
+    """Whether it has not answered its probe yet."""
     plays: Match | Hosted | None = None
     games: list[tuple[str, str]] = field(default_factory=list)
     """The first mover and the second of each of its games that was held on its own node."""
@@ -121,6 +124,7 @@ class Node:
         self._seats = count(1)
         self._turns = count(1)
         self._decisions: deque[Decision] = deque()
+        self._probes: deque[Probe] = deque()
         self.matchmaker = ClusterMatchmaker(name, self.run, lambda: LobbyAndTables(random.Random(0), cap))
         self.matchmaker.connect(lambda to, message: net.send(name, to, message))
         self.matchmaker.reach(lambda seat: not self.clients[seat].is_absent)
@@ -221,6 +225,8 @@ class Node:
             match answer:
                 case Decision():
                     self._decisions.append(answer)
+                case Probe():
+                    self._probes.append(answer)
                 case Pair(first, second):
                     self._start(answer, first, second)
                 case Visit(turn) | Hosting(turn) | Hosted(turn):
@@ -233,6 +239,16 @@ class Node:
                         self.wait_on(client)
         while self._decisions:
             self._decide(self._decisions.popleft())
+        while self._probes:
+            self._probe(self._probes.popleft().seat)
+
+    def _probe(self, seat: int) -> None:
+        client = self.clients.get(seat)
+        if client is not None and client.is_absent:
+            client.leave()
+        elif client is not None and not client.is_mute:
+            self.matchmaker.alive(seat)
+            self.settle()
 
     def _decide(self, decision: Decision) -> None:
         client = self.clients.get(decision.seat)

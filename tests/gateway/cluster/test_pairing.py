@@ -143,6 +143,50 @@ def test_name_that_only_one_may_bear_is_refused_on_every_node(net: Net) -> None:
     assert two.turn is not None
 
 
+@pytest.mark.parametrize("home", "abc")
+@pytest.mark.parametrize("other", "abc")
+def test_name_of_a_client_that_has_vanished_is_given_over_on_every_node(
+    net: Net, home: str, other: str
+) -> None:
+    ann = net[home].come("ann")
+    bob = net["b"].come("bob")
+    net.run()
+    again = net[other].come("ann")
+    net.run()
+    assert (again.against, ann.gone) == (Objection.NAME_TAKEN, False)
+    ann.is_absent = True
+    again.enter()
+    net.run()
+    assert (again.against, ann.gone, again.opponent) == (NOTHING, True, "bob")
+    assert bob.opponent == "ann"
+
+
+def test_player_who_waits_for_a_name_is_decided_about_by_the_next_node_that_pairs(net: Net) -> None:
+    ann = net["b"].come("ann")
+    net.run()
+    ann.is_mute = True
+    again = net["c"].come("ann")
+    net.run()
+    assert again.asks
+    ann.is_mute = False
+    net.pair_at("c", 2)
+    net.wait(2)
+    assert not again.asks
+    assert again.against == Objection.NAME_TAKEN
+
+
+def test_name_is_free_when_the_node_of_its_bearer_is_lost(net: Net) -> None:
+    ann = net["b"].come("ann")
+    net.run()
+    ann.is_mute = True
+    again = net["c"].come("ann")
+    net.run()
+    net.cut("a", "b")
+    net.cut("b", "c")
+    net.run()
+    assert again.turn is not None
+
+
 def test_name_that_is_too_long_for_other_nodes_is_refused_by_its_own(net: Net) -> None:
     client = net["b"].come("n" * (LONGEST_NAME + 1))
     assert not client.asks

@@ -135,7 +135,7 @@ def test_form_is_one_object_with_a_version_the_kind_and_the_fields() -> None:
         "rest": 41.5,
     }
     place = {"class": "InLobby", "wish": {"class": "Wish", "name": "bob", "any_case": False}}
-    about = {"version": 1, "class": "Enter", "place": place, "name": None, "to": 5}
+    about = {"version": 1, "class": "Enter", "place": place, "name": None, "to": 5, "proven": False}
     assert json.loads(encode(Enter(InLobby(Wish("bob")), None, 5))) == about
     refused = {"version": 1, "class": "Refused", "objections": ["WAITING", "UNFIT"], "to": 2, "game": None}
     assert json.loads(encode(Refused(Objection.UNFIT | Objection.WAITING, 2))) == refused

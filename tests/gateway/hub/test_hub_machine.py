@@ -39,7 +39,7 @@ PLACES = st.sampled_from(
     ]
 )
 COMMANDS = st.one_of(
-    st.builds(Enter, PLACES, NAMES | st.none()),
+    st.builds(Enter, PLACES, NAMES | st.none(), proven=st.booleans()),
     st.builds(Play, st.none() | st.integers(-1, 7)),
     st.sampled_from([Ask(), Unfit(), Unreadable(), Leave()]),
     st.builds(Denied, st.just(Objection.TOKEN_WRONG), st.sampled_from([0.0, 0.25, 8.0])),
@@ -47,6 +47,7 @@ COMMANDS = st.one_of(
 )
 ANY = st.integers(0, 99)
 COLUMNS = st.integers(0, 6)
+ORIGINS = st.sampled_from(["", "192.0.2.7"])
 MANNERS = st.sampled_from([STANDING_BY, STEPPING_OUT, HANGING_UP])
 
 
@@ -69,9 +70,9 @@ class AnythingGoes(RuleBasedStateMachine):
     # What players do.
 
     @precondition(lambda self: len(self.here) < 8)
-    @rule(manners=MANNERS, name=NAMES, place=PLACES)
-    def come_and_enter(self, manners: Manners, name: str, place: InLobby | AtTable) -> None:
-        client = self.world.client(manners)
+    @rule(manners=MANNERS, name=NAMES, place=PLACES, origin=ORIGINS)
+    def come_and_enter(self, manners: Manners, name: str, place: InLobby | AtTable, origin: str) -> None:
+        client = self.world.client(manners, origin)
         self.clients.append(client)
         if manners is HANGING_UP:
             self.say(client, Introduce(name, name.upper() != "TEST"))
@@ -120,6 +121,16 @@ class AnythingGoes(RuleBasedStateMachine):
             client,
             Enter(client.seat.place, client.seat.name) if again and client.seat.place else Enter(place, name),
         )
+
+    @precondition(lambda self: any(client.probes for client in self.here))
+    @rule(number=ANY, gone=st.booleans())
+    def answer_probe(self, number: int, gone: bool) -> None:
+        client = pick([client for client in self.here if client.probes], number)
+        client.probes = 0
+        if gone:
+            client.leave()
+        else:
+            self.world.hub.alive(client.seat, self.world.now)
 
     # What time does.
 
@@ -260,6 +271,8 @@ class AnythingGoes(RuleBasedStateMachine):
         for leftover in (
             hub._actions.pairing.decisions,
             matchmaker._unique,
+            matchmaker._claims,
+            matchmaker._freed,
             matchmaker._tables.values(),
             matchmaker._players,
             matchmaker._stirred,

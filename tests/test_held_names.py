@@ -1,0 +1,339 @@
+"""Names and seats that dead connections hold, on real sockets: who gets them, when, and who never does."""
+
+import ctypes
+import json
+import signal
+import socket
+import ssl
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from itertools import count
+from pathlib import Path
+
+import certificates
+import pytest
+import websocket as websocket_client
+import websockets.sync.client
+from served import EVERY_PORT, PATIENCE, Served, served
+from several_nodes import HAS_REGISTRY, two_nodes
+from websockets.sync.client import ClientConnection
+
+from adapters.contract import PROBE_LIMIT
+from gateway.server.accounts import Account, digest_of, new_token
+
+pytestmark = [
+    pytest.mark.operation,
+    pytest.mark.skipif(sys.platform != "linux", reason="needs Linux, to make sockets dead"),
+]
+ELSEWHERE = "127.0.0.2"
+SOON = 1.0
+"""Seconds in which a player is answered whose name a live connection has."""
+_DROP_ALL = ctypes.create_string_buffer(struct.pack("HBBI", 0x06, 0, 0, 0))
+"""A program for packets (BPF) that returns 0: nothing of any of them is let in."""
+_STOPPED = """
+import sys, websockets.sync.client
+with websockets.sync.client.connect(sys.argv[1], proxy=None) as client:
+    client.send("connect " + sys.argv[2])
+    print(client.recv(), flush=True)
+    client.recv()
+"""
+
+
+@pytest.fixture(scope="module")
+def gateway() -> Iterator[Served]:
+    with served(*EVERY_PORT) as gateway:
+        yield gateway
+        status, err = gateway.stop()
+        assert status == 0
+        assert "ERROR" not in err
+
+
+@pytest.fixture
+def stack() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+_names = count(1)
+
+
+@pytest.fixture
+def name() -> str:
+    return f"held{next(_names)}"
+
+
+def kill(sock: socket.socket) -> None:
+    """Let no packet reach the socket any more: its system acknowledges nothing, and says nothing."""
+    program = struct.pack("HP", 1, ctypes.addressof(_DROP_ALL))
+    sock.setsockopt(socket.SOL_SOCKET, 26, program)  # SO_ATTACH_FILTER
+
+
+def hang_up(sock: socket.socket) -> None:
+    with suppress(OSError):
+        sock.shutdown(socket.SHUT_RDWR)  # which wakes the thread that reads
+
+
+def bot(
+    stack: ExitStack, gateway: Served, target: str = "/", address: str = "127.0.0.1", dialect: str = "nac4"
+) -> ClientConnection:
+    """Return a websocket, which answers pings by itself."""
+    sock = socket.create_connection(("127.0.0.1", gateway.port(dialect)), PATIENCE, (address, 0))
+    stack.callback(sock.close)
+    stack.callback(hang_up, sock)
+    url = gateway.url(dialect, target)
+    return stack.enter_context(
+        websockets.sync.client.connect(url, sock=sock, proxy=None, ping_interval=None, close_timeout=0)
+    )
+
+
+def said(client: ClientConnection, text: str) -> tuple[str, float]:
+    """Send a text; return the answer, and after how many seconds it came."""
+    began = time.monotonic()
+    client.send(text)
+    answer = client.recv(PATIENCE)
+    return str(answer).strip(), time.monotonic() - began
+
+
+def connected(
+    stack: ExitStack, gateway: Served, name: str, target: str = "/", address: str = "127.0.0.1"
+) -> ClientConnection:
+    client = bot(stack, gateway, target, address)
+    assert said(client, f"connect {name}")[0] == f"connected hello {name}"
+    return client
+
+
+def assert_given_over(answer: tuple[str, float], name: str) -> None:
+    assert answer[0] == f"connected hello {name}"
+    assert PROBE_LIMIT - 0.1 <= answer[1] <= PROBE_LIMIT + SOON
+
+
+def assert_refused(answer: tuple[str, float], name: str) -> None:
+    assert answer[0] == f"not-connected {name} already used"
+    assert answer[1] < SOON
+
+
+def playing(stack: ExitStack, gateway: Served, name: str) -> tuple[ClientConnection, ClientConnection]:
+    """Return one who is to move, and its opponent."""
+    one = connected(stack, gateway, name, f"/?table={name}")
+    other = connected(stack, gateway, f"{name}-other", f"/?table={name}")
+    assert one.recv(PATIENCE).startswith("newgame")
+    assert one.recv(PATIENCE).startswith("genmove")
+    assert other.recv(PATIENCE).startswith("newgame")
+    return one, other
+
+
+def test_name_of_a_dead_connection_is_given_over_at_its_own_address_alone(
+    gateway: Served, stack: ExitStack, name: str
+) -> None:
+    held = connected(stack, gateway, name)
+    kill(held.socket)
+    assert_refused(said(bot(stack, gateway, address=ELSEWHERE), f"connect {name}"), name)
+    assert_given_over(said(bot(stack, gateway), f"connect {name}"), name)
+
+
+def test_name_of_a_live_connection_is_never_given_over(gateway: Served, stack: ExitStack, name: str) -> None:
+    held = connected(stack, gateway, name)
+    for _ in range(5):
+        assert_refused(said(bot(stack, gateway), f"connect {name}"), name)
+    with pytest.raises(TimeoutError):
+        held.recv(PROBE_LIMIT + 0.5)
+
+
+def test_name_is_given_over_to_the_first_who_asked_for_it_and_to_nobody_else(
+    gateway: Served, stack: ExitStack, name: str
+) -> None:
+    kill(connected(stack, gateway, name).socket)
+    with ThreadPoolExecutor() as pool:
+        clients = [bot(stack, gateway) for _ in range(5)]
+        answers = sorted(pool.map(lambda client: said(client, f"connect {name}")[0], clients))
+    assert answers == [f"connected hello {name}", *[f"not-connected {name} already used"] * 4]
+
+
+def test_dead_player_has_left_its_game_when_its_name_is_given_over(
+    gateway: Served, stack: ExitStack, name: str
+) -> None:
+    dead, other = playing(stack, gateway, name)
+    kill(dead.socket)
+    time.sleep(0.1)  # until the latest acknowledgement is older than the probe
+    assert_given_over(said(bot(stack, gateway), f"connect {name}"), name)
+    assert str(other.recv(SOON)).strip() == f"endgame {'.' * 42} Y PlayR Disconnected"
+
+
+def test_bot_that_thinks_and_reads_nothing_keeps_its_name(
+    gateway: Served, stack: ExitStack, name: str
+) -> None:
+    thinks = websocket_client.create_connection(gateway.url("nac4", f"/?table={name}"), timeout=PATIENCE)
+    stack.callback(thinks.shutdown)
+    thinks.send(f"connect {name}")
+    other = connected(stack, gateway, f"{name}-other", f"/?table={name}")
+    heard = [str(thinks.recv()).split()[0] for _ in range(3)]
+    assert heard == ["connected", "newgame", "genmove"]
+    assert_refused(said(bot(stack, gateway), f"connect {name}"), name)
+    time.sleep(PROBE_LIMIT + 0.5)
+    assert_refused(said(bot(stack, gateway), f"connect {name}"), name)
+    thinks.send("playmove 3")
+    assert [str(other.recv(PATIENCE)).split()[0] for _ in range(2)] == ["newgame", "genmove"]
+
+
+def test_process_that_is_stopped_answers_no_ping_and_loses_its_name(
+    gateway: Served, stack: ExitStack, name: str
+) -> None:
+    command = [sys.executable, "-c", _STOPPED, gateway.url("nac4"), name]
+    process = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE))
+    stack.callback(process.kill)
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith(b"connected")
+    process.send_signal(signal.SIGSTOP)
+    assert_given_over(said(bot(stack, gateway), f"connect {name}"), name)
+
+
+def test_client_behind_a_proxy_is_dead_when_no_pong_comes_though_the_proxy_acknowledges(
+    gateway: Served, stack: ExitStack, name: str
+) -> None:
+    near = socket.create_connection(("127.0.0.1", gateway.port("nac4")), PATIENCE)
+    ours, theirs = socket.socketpair()
+    for each in (near, ours, theirs):
+        stack.callback(each.close)
+    is_cut = threading.Event()
+
+    def pass_on(source: socket.socket, sink: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(4096):
+                if not is_cut.is_set():
+                    sink.sendall(data)
+
+    for ends in ((near, theirs), (theirs, near)):
+        threading.Thread(target=pass_on, args=ends, daemon=True).start()
+    client = stack.enter_context(
+        websockets.sync.client.connect(gateway.url("nac4"), sock=ours, proxy=None, close_timeout=0)
+    )
+    assert said(client, f"connect {name}")[0] == f"connected hello {name}"
+    assert_refused(said(bot(stack, gateway), f"connect {name}"), name)
+    is_cut.set()
+    time.sleep(PROBE_LIMIT)  # which it is not probed again for
+    assert_given_over(said(bot(stack, gateway), f"connect {name}"), name)
+
+
+def lines(stack: ExitStack, gateway: Served, name: str, address: str = "127.0.0.1") -> socket.socket:
+    """Return a Droidcon client that has asked for a seat at the table of its name."""
+    sock = socket.create_connection(("127.0.0.1", gateway.port("droidcon")), PATIENCE, (address, 0))
+    stack.callback(sock.close)
+    sock.sendall(f"NAME {name}\nJOIN {name}\n".encode())
+    return sock
+
+
+def heard_by(sock: socket.socket, count: int) -> list[str]:
+    with sock.makefile() as heard:
+        return [heard.readline().strip() for _ in range(count)]
+
+
+def test_seat_at_a_table_is_given_over_in_every_dialect_as_a_name_is(
+    gateway: Served, stack: ExitStack, name: str
+) -> None:
+    held = lines(stack, gateway, name)
+    assert heard_by(held, 2) == ["SUCCESS"] * 2
+    start = json.dumps({"type": "start", "id": f"{name}-arena", "table": name})
+    other = bot(stack, gateway, dialect="arena")
+    other.send(start)
+    assert heard_by(held, 2) == ["NEW_GAME", "YOUR_MOVE"]
+    assert json.loads(other.recv(PATIENCE))["type"] == "state"
+
+    assert heard_by(lines(stack, gateway, name), 2) == ["SUCCESS", "Error CHANNEL_IS_FULL"]
+    answer = json.loads(said(bot(stack, gateway, dialect="arena"), start)[0])
+    assert answer["type"] == "ignored"
+    held.settimeout(PROBE_LIMIT + 0.5)
+    with pytest.raises(TimeoutError):
+        held.recv(1)
+
+    kill(held)
+    elsewhere = lines(stack, gateway, name, ELSEWHERE)
+    assert heard_by(elsewhere, 2) == ["SUCCESS", "Error CHANNEL_IS_FULL"]
+    again = lines(stack, gateway, name)
+    assert heard_by(again, 2) == ["SUCCESS"] * 2
+    assert json.loads(other.recv(PATIENCE))["type"] == "disconnected"
+
+    kill(other.socket)
+    came = json.loads(said(bot(stack, gateway, dialect="arena"), start)[0])
+    assert came["type"] == "state"
+
+
+def test_protected_name_is_given_over_to_its_token_from_anywhere(tmp_path: Path, stack: ExitStack) -> None:
+    token, file = new_token(), tmp_path / "players"
+    file.write_text(f"{Account('ann', digest_of(token)).line}\n")
+    gateway = stack.enter_context(served(*EVERY_PORT, "--players", str(file)))
+    held = bot(stack, gateway)
+    assert said(held, f"connect ann {token}")[0] == "connected hello ann"
+    assert_refused(said(bot(stack, gateway, address=ELSEWHERE), f"connect ann {token}"), "ann")
+    kill(held.socket)
+    time.sleep(PROBE_LIMIT)  # which it is not probed again for
+    assert said(bot(stack, gateway), "connect ann")[0] == "not-connected ann needs its token"
+    assert_given_over(said(bot(stack, gateway, address=ELSEWHERE), f"connect ann {token}"), "ann")
+
+
+def test_address_of_a_client_behind_a_trusted_proxy_is_its_own(stack: ExitStack) -> None:
+    gateway = stack.enter_context(served(*EVERY_PORT, "--trusted-proxy", "127.0.0.0/8"))
+
+    def behind_proxy(address: str) -> ClientConnection:
+        headers = {"X-Forwarded-For": address}
+        return stack.enter_context(
+            websockets.sync.client.connect(
+                gateway.url("nac4"), proxy=None, additional_headers=headers, close_timeout=0
+            )
+        )
+
+    held = behind_proxy("203.0.113.7")
+    assert said(held, "connect ann")[0] == "connected hello ann"
+    kill(held.socket)
+    assert_refused(said(behind_proxy("203.0.113.8"), "connect ann"), "ann")
+    assert_given_over(said(behind_proxy("203.0.113.7"), "connect ann"), "ann")
+
+
+def test_names_and_seats_of_clients_with_tls_are_given_over_as_well(tmp_path: Path, stack: ExitStack) -> None:
+    files = certificates.make(tmp_path)
+    trusting = files.client()
+    given = ("--tls-cert", str(files.certificate), "--tls-key", str(files.key), "--tls-only")
+    gateway = stack.enter_context(served(*EVERY_PORT, *given))
+
+    def by_tls(dialect: str, *said: str) -> ssl.SSLSocket:
+        plain = socket.create_connection(("127.0.0.1", gateway.port(dialect)), PATIENCE)
+        sock = stack.enter_context(trusting.wrap_socket(plain, server_hostname="127.0.0.1"))
+        sock.sendall("".join(f"{line}\n" for line in said).encode())
+        return sock
+
+    def named() -> ClientConnection:
+        url = f"wss://127.0.0.1:{gateway.port('nac4')}/"
+        return stack.enter_context(
+            websockets.sync.client.connect(url, ssl=trusting, proxy=None, close_timeout=0)
+        )
+
+    held, other = named(), by_tls("droidcon", "NAME bob", "JOIN round")
+    assert said(held, "connect ann")[0] == "connected hello ann"
+    assert heard_by(other, 2) == ["SUCCESS"] * 2
+    third = by_tls("droidcon", "NAME cid", "JOIN round")
+    assert heard_by(third, 2) == ["SUCCESS"] * 2
+    assert_refused(said(named(), "connect ann"), "ann")
+    assert heard_by(by_tls("droidcon", "NAME bob", "JOIN round"), 2) == ["SUCCESS", "Error CHANNEL_IS_FULL"]
+    kill(held.socket)
+    kill(other)
+    time.sleep(PROBE_LIMIT)  # which they are not probed again for
+    assert_given_over(said(named(), "connect ann"), "ann")
+    assert heard_by(by_tls("droidcon", "NAME bob", "JOIN round"), 2) == ["SUCCESS"] * 2
+
+
+@pytest.mark.skipif(not HAS_REGISTRY, reason="no Redis server here")
+@pytest.mark.parametrize("first", [0, 1])
+def test_name_that_is_held_at_another_node_is_given_over(stack: ExitStack, first: int) -> None:
+    nodes = stack.enter_context(two_nodes())
+    one, other = nodes[first], nodes[1 - first]
+    held = connected(stack, one, "ann")
+    assert_refused(said(bot(stack, other), "connect ann"), "ann")
+    kill(held.socket)
+    time.sleep(PROBE_LIMIT)  # which it is not probed again for
+    assert_refused(said(bot(stack, other, address=ELSEWHERE), "connect ann"), "ann")
+    assert_given_over(said(bot(stack, other), "connect ann"), "ann")
