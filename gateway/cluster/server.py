@@ -24,6 +24,7 @@ from gateway.cluster.messages import (
     Deed,
     Fact,
     Freed,
+    Impeded,
     Joined,
     Left,
     Met,
@@ -39,7 +40,17 @@ from gateway.cluster.messages import (
 )
 from gateway.cluster.seats import Seats
 from gateway.matchmaking.lobby import LONGEST_KEY, MEETINGS_LIMIT, key
-from gateway.matchmaking.matchmaker import Answer, Decision, Match, Opponent, Pair, Turn, Visit, Visitors
+from gateway.matchmaking.matchmaker import (
+    Answer,
+    Decision,
+    Hindered,
+    Match,
+    Opponent,
+    Pair,
+    Turn,
+    Visit,
+    Visitors,
+)
 from gateway.matchmaking.standard import LobbyAndTables
 
 PATIENCE = 1.0
@@ -250,6 +261,9 @@ class PairingServer:
             case Visit(turn, visitor, opens, rounds):
                 [at] = self._propose(answer, turn)
                 self._orders.append((at.node, Visited(at.seat, at.turn, visitor, opens, rounds)))
+            case Hindered(turn, obstacle):
+                at = self._seats.at(turn)
+                self._orders.append((at.node, Impeded(at.seat, at.turn, obstacle)))
             case _:
                 assert_never(answer)
 
