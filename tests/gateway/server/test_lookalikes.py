@@ -64,7 +64,7 @@ def test_name_that_becomes_too_long_when_its_signs_are_written_out_looks_like_no
 @pytest.mark.parametrize(
     ("name", "other"),
     [
-        *(("Ada", "ada"), ("Ada", "\u0430da"), ("\u0410DA", "ada"), ("\uff21da", "ada"), ("AIice", "alice")),
+        *(("Ada", "ada"), ("Ada", "\u0430da"), ("\u0410DA", "ada"), ("\uff21da", "ada"), ("aIice", "alice")),
         *(("bot1", "botl"), ("bot0", "botO"), ("a  b", "A b"), ("tom", "Torn"), ("Ada", "Ada")),
     ],
 )
