@@ -180,7 +180,7 @@ async def _play(options: Options, core: _Core, stop: Stop) -> None:
         if options.metrics is not None:
             services.append(_metrics(options, core, metrics, thinker, web))
         place = "nowhere" if archive is None else archive.opened.label
-        started = partial(announce, opened, place, tls_only=options.tls_only, as_json=options.log_json)
+        started = partial(announce, opened, place, options)
         async with core.node:
             await run(hub, listening, started, stop, services)
         nursery.cancel_scope.cancel()
