@@ -23,7 +23,18 @@ from gateway.game.board import Board
 from gateway.game.commands import AtTable, Enter, InLobby, Introduce, Leave, Play, Wish
 from gateway.game.encoding import encode
 from gateway.game.events import Dismissed, Ended, Moved, Objection, Reason, Refused, Started, ToMove, Why
-from gateway.game.facts import Came, Cause, Fact, GameStarted, Hindered, Left, MoveMade, Obstacle, Standing, Waits
+from gateway.game.facts import (
+    Came,
+    Cause,
+    Fact,
+    GameStarted,
+    Hindered,
+    Left,
+    MoveMade,
+    Obstacle,
+    Standing,
+    Waits,
+)
 from gateway.store import evidence
 from gateway.store.formats import jsonl
 from gateway.store.records import GameRecord, Participant
