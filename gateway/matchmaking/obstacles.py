@@ -4,11 +4,11 @@ Each player that waits is looked at every few seconds, a few players at a time, 
 are found by what they look like. So a look costs the same however many are here.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from itertools import islice
 from typing import TypeAlias
 
-from gateway.game.commands import folded
+from gateway.game.commands import Wish, folded
 from gateway.game.deadlines import Deadlines
 from gateway.game.facts import Cause, Obstacle
 from gateway.matchmaking.lobby import Lobby
@@ -19,13 +19,13 @@ PERIOD = 2.5
 AT_ONCE = 10
 """Players at most that are looked at in one step."""
 
-Looks: TypeAlias = Callable[[str], Iterable[str]]
-"""Returns keys of a name, of which two names that look alike have one in common."""
+Looks: TypeAlias = Callable[[str], Set[str]]
+"""Returns texts for a name, of which two names that look alike have one in common."""
 
 
-def folded_only(name: str) -> Iterable[str]:
-    """Return the key that spellings of a name in other case and width have in common."""
-    return (folded(name),)
+def folded_only(name: str) -> Set[str]:
+    """Return what spellings of a name in other case and width have in common."""
+    return {folded(name)}
 
 
 class Names:
@@ -33,37 +33,47 @@ class Names:
 
     def __init__(self, looks: Looks) -> None:
         self._looks = looks
-        self._bearers: dict[str, int] = {}
-        self._keys: dict[str, frozenset[str]] = {}
-        """Of each name that is here."""
+        self._spelled: dict[str, dict[str, int]] = {}
+        """How many have each name that is here, by what it is in lower case."""
         self._alike: dict[str, dict[str, None]] = {}
-        """The names that are here, by key, the first to come first."""
+        """The names that are here, the first to come first, by each of their looks."""
 
     def add(self, name: str) -> None:
         """Note one more player of a name."""
-        self._bearers[name] = self._bearers.get(name, 0) + 1
-        if self._bearers[name] == 1:
-            self._keys[name] = self._keys_of(name)
-            for key in self._keys[name]:
-                self._alike.setdefault(key, {})[name] = None
+        bearers = self._spelled.setdefault(name.casefold(), {})
+        bearers[name] = bearers.get(name, 0) + 1
+        if bearers[name] == 1:
+            for look in self._looks(name):
+                self._alike.setdefault(look, {})[name] = None
 
     def discard(self, name: str) -> None:
         """Note one player less of a name that was added."""
-        self._bearers[name] -= 1
-        if self._bearers[name]:
+        folded = name.casefold()
+        bearers = self._spelled[folded]
+        bearers[name] -= 1
+        if bearers[name]:
             return
-        del self._bearers[name]
-        for key in self._keys.pop(name):
-            del self._alike[key][name]
-            if not self._alike[key]:
-                del self._alike[key]
+        del bearers[name]
+        if not bearers:
+            del self._spelled[folded]
+        for look in self._looks(name):
+            del self._alike[look][name]
+            if not self._alike[look]:
+                del self._alike[look]
 
-    def like(self, name: str) -> list[str]:
-        """Return the names that are here and look like `name`, itself among them if it is."""
-        return list(dict.fromkeys(each for key in self._keys_of(name) for each in self._alike.get(key, ())))
+    def grant(self, wish: Wish, besides: str) -> bool:
+        """Whether somebody is here whom a wish asks for, and whose name is not `besides`."""
+        bearers = self._spelled.get(wish.name.casefold(), {})
+        if wish.any_case:
+            return any(name != besides for name in islice(bearers, 2))
+        return wish.name in bearers and wish.name != besides
 
-    def _keys_of(self, name: str) -> frozenset[str]:
-        return frozenset((name.casefold(), *self._looks(name)))  # by the first a wish in any case is granted
+    def like(self, name: str, besides: str) -> str | None:
+        """Return a name other than `besides` that is here and looks like `name`; None if there is none."""
+        groups: list[Iterable[str]] = [self._spelled.get(name.casefold(), ())]
+        groups += [self._alike.get(look, ()) for look in self._looks(name)]
+        found = (each for group in groups for each in islice(group, 2))
+        return next((each for each in found if each != besides), None)
 
 
 class Obstacles:
@@ -115,9 +125,11 @@ class Obstacles:
             return None
         if guest.wish is None:
             return Obstacle(Cause.NAMESAKE, player.name) if self._lobby.has_namesake(guest) else None
-        others = [name for name in self.names.like(guest.wish.name) if name != player.name]
+        if self.names.grant(guest.wish, player.name):
+            return None
         if not guest.wish.grants(player.name):
-            found = Obstacle(Cause.ABSENT, guest.wish.name, next(iter(others), None))
+            alike = self.names.like(guest.wish.name, player.name)
+            found = Obstacle(Cause.ABSENT, guest.wish.name, alike)
         elif player.counted:
             found = Obstacle(Cause.NAMESAKE, player.name)
-        return None if any(map(guest.wish.grants, others)) else found
+        return found

@@ -8,7 +8,7 @@ keeps: a look at a name takes microseconds, for others wait for their moves mean
 import json
 import unicodedata
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from gateway.game.commands import LONGEST_NAME, folded, plain
 
@@ -47,12 +47,13 @@ class Lookalikes:
             self._looks.popitem()
 
 
-def looks_of(name: str) -> tuple[str, ...]:
+@lru_cache(1000)  # players come back for each game
+def looks_of(name: str) -> frozenset[str]:
     """Return what `name` looks like as it is, and whatever its case; nothing for one too long written out."""
     if len(unicodedata.normalize("NFKC", name)) > LONGEST_NAME:
-        return ()
+        return frozenset()
     spelled = plain(name)
-    return _skeleton(spelled), _in_any_case(spelled)
+    return frozenset((_skeleton(spelled), _in_any_case(spelled)))
 
 
 def load() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hub_world import FIRST_WINS, LOBBY, STEPPING_OUT, TABLE, Client, Heard, World, wishing
 
 from gateway.game.clock import Terms
-from gateway.game.commands import InLobby, Introduce, Place
+from gateway.game.commands import AtTable, InLobby, Introduce, Place
 from gateway.game.facts import Cause, Hindered, Obstacle
 from gateway.hub.hub import Hub
 from gateway.matchmaking.obstacles import AT_ONCE, PERIOD
@@ -200,6 +200,16 @@ def test_wish_for_a_house_player_is_no_wish_for_somebody_who_is_not_here(world: 
     assert world.obstacles(ann) == []
 
 
+def test_name_that_is_here_is_found_among_many_that_look_like_it(world: Watched) -> None:
+    for name in ("ADa", "aDA", "ADA", "Ada", "ada"):
+        world.arena(name, TABLE if name == "Ada" else AtTable(name))
+    exact, any_case = world.arena("bob", wishing("Ada")), world.arena("carol", wishing("aDa", any_case=True))
+    alike = world.arena("dan", wishing("adA"))
+    world.wait(LATER)
+    assert world.obstacles(exact) == world.obstacles(any_case) == []
+    assert world.obstacles(alike) == [Obstacle(Cause.ABSENT, "adA", "ADa")]
+
+
 def test_new_name_counts_at_once(world: Watched) -> None:
     bob = world.arena("bob", wishing("Ada"))
     other = world.droidcon("dan", TABLE)
@@ -224,11 +234,11 @@ def test_players_are_looked_at_a_few_at_a_time(world: Watched) -> None:
 def test_mistake_in_a_look_costs_the_player_that_is_looked_at() -> None:
     looked: list[str] = []
 
-    def looks(name: str) -> tuple[str, ...]:
+    def looks(name: str) -> set[str]:
         if name == "wanted":
             looked.append(name)
             raise ZeroDivisionError
-        return (name,)
+        return {name}
 
     world = World()
     faults: list[object] = []
