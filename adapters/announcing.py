@@ -6,6 +6,9 @@ Knows how the list of the dialects says that each is tried.
 from collections.abc import Sequence
 
 from adapters.front_ends import DIALECTS
+from gateway.server import qr
+from gateway.server.arguments import Options
+from gateway.server.interfaces import own_addresses, reachable
 from gateway.server.json_stderr import json_line
 from gateway.server.logs import log_start
 from gateway.server.notifying import READY, notify
@@ -16,17 +19,19 @@ METRICS = "metrics"
 """The name of the port for metrics."""
 
 
-def announce(
-    opened: Sequence[tuple[str, Sequence[str]]], place: str, *, tls_only: bool, as_json: bool = False
-) -> None:
+def announce(opened: Sequence[tuple[str, Sequence[str]]], place: str, options: Options) -> None:
     """Print where to point a bot, one line for each address, and where results are kept."""
     addresses = [(name, address) for name, where in opened for address in where]
-    shown = [_line(name, address, tls_only=tls_only) for name, address in addresses]
-    lines = [*shown, f"{'results':9} {place}"]
-    if as_json:
+    own = own_addresses()
+    shown = [(name, each) for name, address in addresses for each in reachable(address, own)]
+    lines = [_line(name, address, tls_only=options.tls_only) for name, address in shown]
+    lines.append(f"{'results':9} {place}")
+    if options.log_json:
         about = {"level": "info", "logger": __name__, "event": "announced"}
-        lines = [json_line(line, about) for line in lines]
-    write("".join(line if as_json else f"{line}\n" for line in lines))
+        write("".join(json_line(line, about) for line in lines))
+    else:
+        text = "".join(f"{line}\n" for line in lines)
+        write(text + qr.below(text) if qr.is_shown(options) else text)
     log_start(addresses, place)
     notify(READY)
 

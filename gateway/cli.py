@@ -41,6 +41,7 @@ from gateway.game.results import NoResults
 from gateway.hub.hub import Hub
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.processes import Child
+from gateway.server import lookalikes
 from gateway.server.accounts import Accounts, open_accounts, reload_players
 from gateway.server.app import (
     FrontEnd,
@@ -120,6 +121,7 @@ async def _serve(options: Options, writer: Child | None) -> None:
     async with stop_asked_for(options.drain) as stop, _kept(options, writer) as archive:
         run = secrets.randbelow(RUNS) if archive is None else archive.opened.run
         together = await trio.to_thread.run_sync(cluster_options, options)
+        await trio.to_thread.run_sync(lookalikes.load)
         matchmaker = matchmaker_of(together, run, partial(_matchmaker, options))
         results = NoResults() if archive is None else archive.results
         hub = Hub(_terms(options), matchmaker, results, log_fault, game_ids(run, first_game(time.time())))
@@ -130,7 +132,8 @@ async def _serve(options: Options, writer: Child | None) -> None:
 
 
 def _matchmaker(options: Options) -> LobbyAndTables:
-    return LobbyAndTables(random.Random(options.seed), options.games_per_pair, options.house_after)
+    lot = random.Random(options.seed)
+    return LobbyAndTables(lot, options.games_per_pair, options.house_after, lookalikes.looks_of)
 
 
 def _terms(options: Options) -> Terms:
@@ -178,7 +181,7 @@ async def _play(options: Options, core: _Core, stop: Stop) -> None:
         if options.metrics is not None:
             services.append(_metrics(options, core, metrics, thinker, web))
         place = "nowhere" if archive is None else archive.opened.label
-        started = partial(announce, opened, place, tls_only=options.tls_only, as_json=options.log_json)
+        started = partial(announce, opened, place, options)
         async with core.node:
             await run(hub, listening, started, stop, services)
         nursery.cancel_scope.cancel()

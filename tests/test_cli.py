@@ -2,6 +2,8 @@
 
 import json
 import os
+import pty
+import select
 import signal
 import socket
 import subprocess
@@ -19,6 +21,7 @@ from conformance.lab.meters import children_of, has_proc
 from gateway import __version__
 from gateway.__main__ import main
 from gateway.server.commands import EVERY
+from gateway.server.interfaces import own_addresses, reachable
 
 HANDSHAKE = (
     b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -320,6 +323,40 @@ def test_nothing_outlives_the_stop_though_the_store_hangs_and_signals_come_again
     assert "Traceback" not in err
     with pytest.raises(ProcessLookupError):
         os.kill(worker, 0)
+
+
+def test_server_that_listens_at_all_addresses_names_those_that_others_reach() -> None:
+    hosts = [address.partition(":0")[0] for address in reachable("0.0.0.0:0", own_addresses())]
+    with served("--nac4", "0", "--tcp", "0", "--host", "0.0.0.0", addresses=2 * len(hosts)) as gateway:
+        found = [(name, host) for name, host, _ in gateway.addresses]
+        assert found == [(name, host) for name in ("nac4", "droidcon") for host in hosts]
+        _, host, port = gateway.addresses[-1]
+        assert f"try: nc {host} {port} " in gateway.announced[-1]
+        assert "droidcon 0.0.0.0:" in stopped_in_time(gateway)
+
+
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.operation)])
+def test_page_is_shown_as_a_code_on_a_terminal(workers: int) -> None:
+    pytest.importorskip("segno")
+    options = ("--arena", "0", "--web", "0", "--db", "none", "--host", "0.0.0.0", "--qr")
+    command = [sys.executable, "-m", "gateway", *options, "--workers", str(workers)]
+    terminal, end = pty.openpty()
+    with (
+        open(terminal, "rb", buffering=0) as screen,
+        open(end, "wb") as stdout,
+        subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.DEVNULL
+        ) as process,
+    ):
+        shown = b""
+        while b"\nqr " not in shown and select.select([screen], [], [], PATIENCE)[0]:
+            shown += screen.read(65_536)
+        process.terminate()
+        assert process.wait(PATIENCE) == 0
+    text = shown.decode()
+    has_code = "\N{FULL BLOCK}" in text
+    assert has_code == (reachable("0.0.0.0:0", own_addresses()) != ["0.0.0.0:0"])
+    assert has_code or "no code: other machines" in text
 
 
 # The page.

@@ -15,6 +15,10 @@ import certificates
 import pytest
 from served import PATIENCE, ROOT, begun, ran, until
 
+from gateway.server.interfaces import own_addresses, reachable
+
+ON_ALL = reachable("0.0.0.0:0", own_addresses())
+"""Where a port is printed to be that listens at all addresses."""
 PROGRAM = str(Path(sys.executable).with_name("c4gateway"))
 
 pytestmark = pytest.mark.operation
@@ -51,7 +55,7 @@ def free_port() -> str:
     ("port", "options", "addresses", "answer"),
     [
         ("--web", ["--tcp", "0"], 2, "HTTP/1.1 200"),
-        ("--web", ["--tcp", "0", "--host", "0.0.0.0"], 2, "HTTP/1.1 200"),
+        ("--web", ["--tcp", "0", "--host", "0.0.0.0"], 2 * len(ON_ALL), "HTTP/1.1 200"),
         ("--port", [], 4, "HTTP/1.1 200"),
         ("--port", ["--proxy-protocol"], 4, "HTTP/1.1 200"),
         ("--port", ["--no-web"], 3, "HTTP/1.1 200"),

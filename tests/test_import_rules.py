@@ -720,6 +720,7 @@ def test_modules_of_the_standard_library_and_dependencies_are_all_that_is_import
         "prometheus_client",
         "coredis",
         "numpy",
+        "segno",
     }
     imported = {library for name in ALL for library in theirs(name)}
     assert imported - {"hypothesis", "atheris", "tests"} <= dependencies | sys.stdlib_module_names

@@ -15,6 +15,7 @@ from typing import TypeAlias
 from gateway.game.encoding import decode as decode_any
 from gateway.game.encoding import encode_unchecked, kinds_of
 from gateway.game.events import Objection
+from gateway.game.facts import Obstacle
 from gateway.game.results import Player
 from gateway.matchmaking.matchmaker import Entry
 from gateway.matchmaking.tables import Position
@@ -218,7 +219,16 @@ class Sits:
     games: int
 
 
-Deed: TypeAlias = Decided | Probed | Proposed | Visited | Freed | Sits
+@dataclass(frozen=True, slots=True)
+class Impeded:
+    """Why nobody who is here can be paired with a player that waits; None: somebody can."""
+
+    seat: int
+    turn: int
+    obstacle: Obstacle | None
+
+
+Deed: TypeAlias = Decided | Probed | Proposed | Visited | Freed | Sits | Impeded
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from gateway.cluster.messages import (
     Deed,
     Freed,
     Gone,
+    Impeded,
     Invited,
     Left,
     Probed,
@@ -36,6 +37,7 @@ from gateway.matchmaking.matchmaker import (
     Decision,
     Deserted,
     Elsewhere,
+    Hindered,
     Hosted,
     Hosting,
     Pair,
@@ -143,6 +145,8 @@ class Proposals:
             case Freed(seat, turn):
                 if self._taken(At(self._to.node, seat, turn)):
                     yield Again(Turn(seat, turn))
+            case Impeded(seat, turn, obstacle):
+                yield Hindered(Turn(seat, turn), obstacle)
             case Sits(seat, position, games):
                 if seat in self._own.players:
                     player = self._own.players[seat]

@@ -25,6 +25,7 @@ from gateway.cluster.messages import (
     Deed,
     Fact,
     Freed,
+    Impeded,
     Joined,
     Left,
     Met,
@@ -44,6 +45,7 @@ from gateway.matchmaking.lobby import LONGEST_KEY, MEETINGS_LIMIT, key
 from gateway.matchmaking.matchmaker import (
     Answer,
     Decision,
+    Hindered,
     Match,
     Opponent,
     Pair,
@@ -266,6 +268,9 @@ class PairingServer:
             case Visit(turn, visitor, opens, rounds):
                 [at] = self._propose(answer, turn)
                 self._orders.append((at.node, Visited(at.seat, at.turn, visitor, opens, rounds)))
+            case Hindered(turn, obstacle):
+                at = self._seats.at(turn)
+                self._orders.append((at.node, Impeded(at.seat, at.turn, obstacle)))
             case _:
                 assert_never(answer)
 

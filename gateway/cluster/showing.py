@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from gateway.game.board import CELLS, COLUMNS, FIRST, SECOND
 from gateway.game.encoding import EncodingError, decode, encode_unchecked, kinds_of
-from gateway.game.facts import Came, Fact, GameStarted, Left, MoveMade, Standing, Waits
+from gateway.game.facts import Came, Fact, GameStarted, Hindered, Left, MoveMade, Standing, Waits
 from gateway.game.ids import parse
 from gateway.game.results import Finished
 from gateway.hub.interfaces import Told
@@ -31,7 +31,7 @@ class Stands:
     thinking: float
 
 
-_KINDS = kinds_of(Came | Waits | Left | GameStarted | Finished | Stands)
+_KINDS = kinds_of(Came | Waits | Hindered | Left | GameStarted | Finished | Stands)
 _SIDES = {b"0": FIRST, b"1": SECOND}
 _COLUMNS = {b"%d" % column: column for column in range(COLUMNS)}
 
@@ -72,7 +72,7 @@ def _placed(told: Fact | Stands, first: int) -> Told:
         case Waits(waited=waited):
             _check(waited)
             return replace(told, player=_number(told.player, first))
-        case Came() | Left():
+        case Came() | Hindered() | Left():
             return replace(told, player=_number(told.player, first))
         case GameStarted():
             return _started(told, first)

@@ -118,7 +118,7 @@ class Telling:
         if watcher.seats is not None:
             part = tuple(islice(watcher.seats, PART))
             on = self._hub.snapshot(now, part)
-            watcher.batch += (*on.players, *on.waiting, *on.games)
+            watcher.batch += (*on.players, *on.waiting, *on.hindered, *on.games)
             if not part:
                 watcher.seats = None
             watcher.batch += (b"e",) if part else (b"s", b"e")

@@ -9,6 +9,7 @@ is kept as well.
 """
 
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TypeAlias
 
 from gateway.game.board import Side
@@ -36,6 +37,45 @@ class Waits:
     """None for the lobby."""
     waited: float = field(default=0.0, compare=False)
     """Seconds that it has waited already."""
+
+
+class Cause(Enum):
+    """Why nobody who is here can be paired with a player that waits."""
+
+    ABSENT = "absent"
+    """It wishes for a player who is not here."""
+    NAMESAKE = "namesake"
+    """The other one has the same name."""
+    ALONE = "alone"
+    """Nobody else sits at its table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """What keeps a player waiting."""
+
+    cause: Cause
+    name: str
+    """The name that it wishes for, its own name, or its table's."""
+    alike: str | None = None
+    """The name of a player who is here, where that looks like the one wished for."""
+
+    @property
+    def characters(self) -> int:
+        """How long the names in it are together."""
+        return len(self.name) + len(self.alike or "")
+
+
+@dataclass(frozen=True, slots=True)
+class Hindered:
+    """It has become known why a player that waits has no opponent, or that is so no longer."""
+
+    player: int
+    name: str
+    obstacle: Obstacle | None
+    """None: nothing keeps it from being paired any more."""
+    is_first: bool
+    """Whether none was known before, since the player began to wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +113,7 @@ class MoveMade:
     """Seconds that remain to the side; None where the game is not played on a clock."""
 
 
-Fact: TypeAlias = Came | Waits | Left | GameStarted | MoveMade | Finished
+Fact: TypeAlias = Came | Waits | Hindered | Left | GameStarted | MoveMade | Finished
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,3 +158,5 @@ class Snapshot:
     players: tuple[Came, ...]
     waiting: tuple[Waits, ...]
     games: tuple[tuple[GameStarted, Standing], ...]
+    hindered: tuple[Hindered, ...] = ()
+    """Those of `waiting` for whom no opponent is here, as far as that is known."""

@@ -14,12 +14,12 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 
 from gateway.game.commands import AtTable
-from gateway.game.facts import Came, Fact, GameStarted, Left, Missed, MoveMade, Snapshot, Waits
+from gateway.game.facts import Came, Fact, GameStarted, Hindered, Left, Missed, MoveMade, Snapshot, Waits
 from gateway.game.results import Finished, Results
 from gateway.hub.remote import Away
 from gateway.hub.seat import Gone, Seat, Seated, Series, Waiting
 
-ALL: tuple[type[Fact], ...] = (Came, Waits, Left, GameStarted, MoveMade, Finished)
+ALL: tuple[type[Fact], ...] = (Came, Waits, Hindered, Left, GameStarted, MoveMade, Finished)
 LIMIT = 10_000
 """Facts that may wait for a subscriber."""
 TEXT_LIMIT = 1024 * 1024
@@ -157,6 +157,15 @@ def waits(seat: Seat, now: float) -> Waits:
     return Waits(seat.number, table, max(0.0, now - seat.situation.since))
 
 
+def hindered(seat: Seat) -> Hindered:
+    """Return the fact of what is known about why the player of a seat waits."""
+    assert isinstance(seat.situation, Waiting)
+    assert seat.name is not None
+    obstacle = seat.situation.obstacle
+    is_first = obstacle is not None and not seat.situation.was_hindered
+    return Hindered(seat.number, seat.name, obstacle, is_first)
+
+
 def started(series: Series) -> GameStarted:
     """Return the fact that the game which is on has started."""
     first, second = series.session.order
@@ -172,6 +181,7 @@ def snapshot(seats: Iterable[Seat], now: float) -> Snapshot:
         players=tuple(came(seat) for seat in here if seat.name is not None),
         waiting=tuple(waits(seat, now) for seat in here if seat.waits),
         games=tuple((started(each), each.session.standing(now)) for each in series if each.is_playing),
+        hindered=tuple(hindered(seat) for seat in here if seat.waits and seat.is_hindered),
     )
 
 
@@ -179,6 +189,8 @@ def _characters(fact: Fact) -> int:
     match fact:
         case Came():
             return len(fact.name)
+        case Hindered(name=name, obstacle=obstacle):
+            return len(name) + (0 if obstacle is None else obstacle.characters)
         case GameStarted():
             return sum(map(len, fact.names)) + len(fact.table or "")
         case Finished():

@@ -11,7 +11,7 @@ from typing import assert_never
 
 from gateway.game.facts import Left
 from gateway.hub.boundary import Boundary, contained
-from gateway.hub.feed import came, waits
+from gateway.hub.feed import came, hindered, waits
 from gateway.hub.interfaces import House, Nodes
 from gateway.hub.seat import Seat, Series, Waiting
 from gateway.hub.series import SeriesRunner
@@ -21,6 +21,7 @@ from gateway.matchmaking.matchmaker import (
     AnyMatch,
     Decision,
     Deserted,
+    Hindered,
     Hosted,
     Hosting,
     Match,
@@ -104,6 +105,10 @@ class Pairing:
                     seat = self._waiting(turn)
                     if seat is not None and not self._runner.is_closed:
                         self.wait_on(seat, None, now)
+                case Hindered(turn, obstacle):
+                    seat = self._waiting(turn)
+                    if seat is not None and seat.hinder(obstacle):
+                        self._runner.feed.publish(hindered(seat))
                 case _:
                     self._meet(answer, now)
 

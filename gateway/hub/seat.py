@@ -14,6 +14,7 @@ from typing import TypeAlias, assert_never
 from gateway.game.board import other
 from gateway.game.commands import LOBBY, AtTable, Denied, Enter, InLobby, Place
 from gateway.game.events import Dismissed, Event, Objection
+from gateway.game.facts import Obstacle
 from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards, Manners
 from gateway.game.results import Number, Player
@@ -37,6 +38,10 @@ class Waiting:
 
     turn: Turn
     since: float
+    obstacle: Obstacle | None = None
+    """Why no opponent is here, as far as the matchmaker knows."""
+    was_hindered: bool = False
+    """Whether there was one before, in this wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +123,11 @@ class Seat:
     def waits(self) -> bool:
         """Whether the player waits for an opponent and could play at once."""
         return isinstance(self.situation, Waiting) and self.owed is not Owed.SOON
+
+    @property
+    def is_hindered(self) -> bool:
+        """Whether the player waits, and it is known that no opponent is here."""
+        return isinstance(self.situation, Waiting) and self.situation.obstacle is not None
 
     @property
     def is_asked(self) -> bool:
@@ -214,9 +224,21 @@ class Seat:
 
     def wait(self, turn: int, since: float) -> Turn:
         """Wait for an opponent, in a turn of the number `turn`."""
-        waiting = Waiting(Turn(self.number, turn), since)
-        self.situation = waiting
-        return waiting.turn
+        before, new = self.situation, Turn(self.number, turn)
+        if isinstance(before, Waiting) and before.since == since:
+            self.situation = replace(before, turn=new)
+        else:
+            self.situation = Waiting(new, since)
+        return new
+
+    def hinder(self, obstacle: Obstacle | None) -> bool:
+        """Wait with another obstacle than before, or none; return False if it is the same."""
+        waiting = self.situation
+        if not isinstance(waiting, Waiting) or waiting.obstacle == obstacle:
+            return False
+        hindered = waiting.was_hindered or waiting.obstacle is not None
+        self.situation = replace(waiting, obstacle=obstacle, was_hindered=hindered)
+        return True
 
     def join(self, series: "Series", number: Number) -> None:
         """Be in a series, and ready for its next round."""

@@ -215,6 +215,10 @@ class Lobby:
         self._unseat(guest, now)
         return opens
 
+    def has_namesake(self, guest: Guest) -> bool:
+        """Whether another guest waits that would meet this one, were it not of the same name."""
+        return self._waiting.has_namesake(guest)
+
     def next_retry(self) -> float | None:
         """Return when to try again for those who are held back."""
         return min(self._held.values(), default=None)

@@ -17,6 +17,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from gateway.game.commands import Place
 from gateway.game.events import Objection
+from gateway.game.facts import Obstacle
 from gateway.game.manners import Manners
 from gateway.game.results import Player
 
@@ -106,8 +107,19 @@ class Visit:
     """As in `Pair`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Hindered:
+    """Why nobody who is here can be paired with a seat that waits; None: somebody can, as far as is known.
+
+    It holds until another one follows for this wait. The same may be said again.
+    """
+
+    turn: Turn
+    obstacle: Obstacle | None
+
+
 Match: TypeAlias = Pair | Visit
-Answer: TypeAlias = Decision | Probe | Match
+Answer: TypeAlias = Decision | Probe | Match | Hindered
 
 
 @dataclass(frozen=True, slots=True)

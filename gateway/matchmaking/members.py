@@ -6,6 +6,7 @@ Knows the player's place and its latest wait. Does not know who else is there.
 from dataclasses import dataclass
 
 from gateway.game.commands import AtTable, InLobby, Place, Wish
+from gateway.game.facts import Obstacle
 from gateway.game.manners import Afterwards
 from gateway.matchmaking.matchmaker import Entry, Opponent, Turn
 from gateway.matchmaking.pool import Guest
@@ -25,6 +26,12 @@ class Member:
     """The wait that no match has been found for."""
     since: float | None = None
     """When the latest wait began."""
+    obstacle: Obstacle | None = None
+    """What the latest look found to keep it waiting in this wait."""
+    answered: Obstacle | None = None
+    """What was answered last about it."""
+    is_answered: bool = False
+    """Whether anything was, in this wait."""
 
     @property
     def stands_by(self) -> bool:

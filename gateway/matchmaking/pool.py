@@ -131,6 +131,15 @@ class Pool:
                 elif not guest.counted and not queue.kind.counted:
                     yield from islice((other for other in queue.guests if other is not guest), 1)
 
+    def has_namesake(self, guest: Guest) -> bool:
+        """Whether another guest is here that would meet this one, were it not of the same name."""
+        own, folded = guest.answers
+        queues = [queue for want in (None, own, folded) for queue in self._shelves.get((own, want), ())]
+        return any(
+            (guest.counted or queue.kind.counted) and (len(queue.guests) > 1 or queue.head() is not guest)
+            for queue in queues
+        )
+
     def bearers(self, name: str, partner: str) -> list[Guest]:
         """Return who is called `name`, and may wish for one called `partner`; the longest here first.
 

@@ -18,6 +18,7 @@ from gateway.matchmaking.matchmaker import (
     AnyMatch,
     Decision,
     Entry,
+    Hindered,
     Opponent,
     Pair,
     Probe,
@@ -26,6 +27,7 @@ from gateway.matchmaking.matchmaker import (
     Visitors,
 )
 from gateway.matchmaking.members import Member, house_wish
+from gateway.matchmaking.obstacles import Looks, Obstacles, folded_only
 from gateway.matchmaking.pool import Guest
 from gateway.matchmaking.tables import Position, Table, Tables
 
@@ -33,16 +35,24 @@ from gateway.matchmaking.tables import Position, Table, Tables
 class LobbyAndTables:
     """The matchmaker of a server that has no other."""
 
-    def __init__(self, lot: random.Random, games_per_pair: int = 10, house_after: float = 5.0) -> None:
+    def __init__(
+        self,
+        lot: random.Random,
+        games_per_pair: int = 10,
+        house_after: float = 5.0,
+        looks: Looks = folded_only,
+    ) -> None:
         """`games_per_pair`: how often each of two who both stand by opens a game; 0 for no limit.
 
         `house_after`: seconds that a player waits in the lobby before a house player comes.
+        `looks`: by what a name is found that looks like another.
         """
         self._games_per_pair = games_per_pair
         self._house_after = house_after
         self._visitors: Visitors | None = None
         self._lobby = Lobby(lot, games_per_pair)
         self.meetings, self.apart = self._lobby.meetings, self._lobby.apart
+        self._obstacles = Obstacles(self._lobby, looks)
         self._tables: Tables[int] = Tables()
         self._players: dict[int, Member] = {}
         self._unique: dict[str, set[int]] = {}
@@ -60,7 +70,7 @@ class LobbyAndTables:
         self._stirred: dict[Table[int], None] = {}
         """Tables where somebody has begun to wait."""
         self._visited: Member | None = None
-        """The player that a house player is looked for."""
+        """The player that a house player is looked for, or what keeps it waiting."""
 
     # What the hub tells.
 
@@ -91,6 +101,8 @@ class LobbyAndTables:
     def rename(self, seat: int, name: str, *, counted: bool) -> None:
         """Note the name of a player; where it waits in the lobby the name holds at once."""
         player = self._players[seat]
+        self._obstacles.names.add(name)
+        self._obstacles.names.discard(player.name)
         player.name, player.counted = name, counted
         if player.guest is not None and player.guest.waiting and player.guest.name != name:
             self._lobby.rename(player.guest, name, counted=counted)
@@ -99,6 +111,8 @@ class LobbyAndTables:
         """Let a player wait, or wait on where the series that was found for it was not started."""
         player = self._players[turn.seat]
         waits_on, player.turn, player.since = player.since == since, turn, since
+        if not waits_on:
+            self._obstacles.watch(player, since)
         if player.guest is not None:
             self._wait_in_lobby(player, player.guest, since, waits_on=waits_on)
         elif player.table is not None:
@@ -114,6 +128,8 @@ class LobbyAndTables:
         if player.entry.manners.unique_name:
             self._free_name(player.entry)
         self._freed.extend(self._claimants(seat))
+        self._obstacles.names.discard(player.name)
+        self._obstacles.forget(player)
         self._lonely.cancel(player)
         if player.guest is not None:
             self._lobby.remove(player.guest)
@@ -126,6 +142,7 @@ class LobbyAndTables:
             self.found(match)
             for player in filter(None, (self._players.get(turn.seat) for turn in _turns(match))):
                 player.since = None
+                self._obstacles.forget(player)
                 self._lonely.cancel(player)
         (first, second), table = self._series[match]
         if table is not None:
@@ -179,7 +196,7 @@ class LobbyAndTables:
     # What it answers.
 
     def answers(self, now: float) -> Iterator[Answer]:
-        """Yield decisions and probes, then house players for those who want one, then pairs."""
+        """Yield decisions and probes, house players, pairs, and then why others still wait."""
         while self._freed:
             claim = self._claims.pop(self._freed.popleft(), None)
             if claim is not None:
@@ -194,6 +211,11 @@ class LobbyAndTables:
             seats = table.pair()
             if seats is not None and self._may_play(table, seats):
                 yield Pair(self._taken(seats[0]), self._taken(seats[1]), table=table.name)
+        for player in self._obstacles.due(now):
+            self._visited = player
+            if self._obstacles.look(player) and player.turn is not None:
+                yield Hindered(player.turn, player.obstacle)
+        self._visited = None
 
     def suspect(self) -> int | None:
         """Return the seat that an opponent was looked for when `answers` failed."""
@@ -203,8 +225,8 @@ class LobbyAndTables:
         return found if found in self._players else None
 
     def next_due(self) -> float | None:
-        """Return when somebody is held back no more, or a house player comes."""
-        times = self._lobby.next_retry(), self._lonely.next_due()
+        """Return when somebody is held back no more, a house player comes, or a player is looked at again."""
+        times = self._lobby.next_retry(), self._lonely.next_due(), self._obstacles.next_due()
         return min((when for when in times if when is not None), default=None)
 
     # Entering.
@@ -262,6 +284,7 @@ class LobbyAndTables:
             return
         self.leave(entry.seat)
         player = self._players[entry.seat] = Member(entry, entry.name, entry.counted)
+        self._obstacles.names.add(entry.name)
         if entry.manners.unique_name:
             self._unique.setdefault(entry.name, set()).add(entry.seat)
         match entry.place:

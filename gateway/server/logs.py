@@ -15,11 +15,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, assert_never
 
 from gateway import __version__
 from gateway.game.board import FIRST, other
 from gateway.game.events import Reason
+from gateway.game.facts import Cause, Hindered, Obstacle
 from gateway.game.results import Finished
 from gateway.game.text import json_text, quoted, visible
 from gateway.store.records import WORDS
@@ -164,17 +165,35 @@ def log_start(addresses: Sequence[tuple[str, str]], place: str) -> None:
 
 
 def log_games(feed: "Feed", delay_since: Callable[[float], float]) -> None:
-    """Log each game when its end is told.
+    """Log each game when its end is told, and once in each wait why a player has no opponent.
 
     `delay_since` says for how many seconds at most, since a time, the server did not listen.
     """
 
     def wake() -> None:
-        for fact in ended.take():
+        for fact in heard.take():
             if isinstance(fact, Finished):
                 log_game(fact, delay_since(fact.began))
+            elif isinstance(fact, Hindered) and fact.obstacle is not None and fact.is_first:
+                log_obstacle(fact.name, fact.obstacle)
 
-    ended = feed.subscribe(wake, (Finished,))
+    heard = feed.subscribe(wake, (Finished, Hindered))
+
+
+def log_obstacle(name: str, found: Obstacle) -> None:
+    """Log why a player has no opponent."""
+    match found.cause:
+        case Cause.ABSENT:
+            is_alike = "" if found.alike is None else f"; {quoted(found.alike)} is"
+            why = f"it wishes for {quoted(found.name)}, who is not here{is_alike}"
+        case Cause.NAMESAKE:
+            why = f"two players called {quoted(found.name)} never meet"
+        case Cause.ALONE:
+            why = f"it is alone at table {quoted(found.name)}"
+        case _:
+            assert_never(found.cause)
+    about = {"player": name, "cause": found.cause.value, "wanted": found.name, "alike": found.alike}
+    logger.info("%s has no opponent: %s", quoted(name), why, extra={"event": "no_opponent", **about})
 
 
 def log_game(game: Finished, delay: float = 0.0) -> None:

@@ -8,7 +8,7 @@ keeps: a look at a name takes microseconds, for others wait for their moves mean
 import json
 import unicodedata
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from gateway.game.commands import LONGEST_NAME, folded, plain
 
@@ -22,7 +22,7 @@ class Lookalikes:
     def __init__(self) -> None:
         self._looks: dict[str, str] = {}
         """The added names, by what they look like."""
-        _prototypes()  # now, for it takes 50 ms, and names may be added while games are on
+        load()  # now, as names may be added while games are on
 
     def add(self, name: str) -> None:
         """Add a name. It looks the same in upper case, too: case makes no difference where it is compared."""
@@ -47,6 +47,20 @@ class Lookalikes:
             self._looks.popitem()
 
 
+@lru_cache(1000)  # players come back for each game
+def looks_of(name: str) -> frozenset[str]:
+    """Return what `name` looks like as it is, and whatever its case; nothing for one too long written out."""
+    if len(unicodedata.normalize("NFKC", name)) > LONGEST_NAME:
+        return frozenset()
+    spelled = plain(name)
+    return frozenset((_skeleton(spelled), _in_any_case(spelled)))
+
+
+def load() -> None:
+    """Read the table, which takes 50 ms, before the first name is looked at."""
+    _prototypes()
+
+
 def _skeleton(text: str) -> str:
     """Return what `text` has in common with all that look like it (TS 39, 4: skeleton)."""
     decomposed = unicodedata.normalize("NFD", text)
@@ -69,7 +83,7 @@ def _prototypes() -> Mapping[int, str]:
     The file has each pair of the table both ways. A sign that stands for others has many; between two that
     have only each other the shorter code is as good as any.
     """
-    from importlib.resources import files  # noqa: PLC0415  takes time, and most servers protect no names
+    from importlib.resources import files  # noqa: PLC0415  takes time, and not every command compares names
 
     text = files("confusable_homoglyphs").joinpath("confusables.json").read_text(encoding="utf-8")
     alike = {

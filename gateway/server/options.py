@@ -14,6 +14,7 @@ from gateway.server import (
     metrics,
     playing,
     proxies,
+    qr,
     settings,
     workers,
 )
@@ -156,6 +157,12 @@ def _settle_web(parser: Parser, settled: Settings) -> None:
         if settled.is_typed("admin_token"):
             parser.error(f"--admin-token is of no use with {cause}")
         options.admin_token = None
+    if options.qr and options.web == NO_WEB:
+        if settled.is_typed("qr"):
+            parser.error("--qr is of no use with --no-web")
+        options.qr = False
+    if options.qr and not qr.is_installed():
+        parser.error("--qr needs another package: pip install 'c4gateway[qr]'")
     if options.admin_token is not None and not _is_token(options.admin_token):
         parser.error("the admin token is not 1 or more ASCII characters without blanks")
 
@@ -257,6 +264,7 @@ def _add_web(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--no-web", dest="web", action="store_const", const=NO_WEB, help="start without the page"
     )
+    qr.add_option(group)
     group.add_argument(
         "--allow-origin",
         type=_origin,

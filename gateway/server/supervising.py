@@ -18,7 +18,7 @@ from pathlib import Path
 
 import trio
 
-from gateway.server import own_registry
+from gateway.server import own_registry, qr
 from gateway.server.activation import FIRST
 from gateway.server.arguments import Description, Options, in_one_line
 from gateway.server.crew import Crew, EndedError, Member, Order
@@ -119,7 +119,7 @@ async def _run(options: Options, folder: Path, orders: Sequence[Order], registry
                 nursery.start_soon(crew.keep_silent, member)
                 await own_registry.answering(folder)
                 member.now_ready()
-            await _play(crew, pipe)
+            await _play(crew, pipe, with_qr=qr.is_shown(options))
             nursery.cancel_scope.cancel()
 
 
@@ -135,23 +135,24 @@ def _pipe() -> Iterator[tuple[int, int]]:
             os.close(each)
 
 
-async def _play(crew: Crew, pipe: tuple[int, int]) -> None:
+async def _play(crew: Crew, pipe: tuple[int, int], *, with_qr: bool) -> None:
     """Start the first worker, and the others once it is ready; return when all have ended."""
     first, *others = crew.members
     announced, first.output = pipe
     async with trio.open_nursery() as nursery:
         nursery.start_soon(crew.keep, first)
-        nursery.start_soon(_announce, crew, announced)
+        nursery.start_soon(_announce, crew, announced, with_qr)
         await first.ready.wait()
         for each in others:
             nursery.start_soon(crew.keep, each)
 
 
-async def _announce(crew: Crew, announced: int) -> None:
+async def _announce(crew: Crew, announced: int, with_qr: bool) -> None:
     """Print what the first worker has printed, once all are ready."""
     if await crew.all_ready():
         await trio.lowlevel.wait_readable(announced)
-        write(os.read(announced, _LONGEST_TEXT).decode(errors="backslashreplace"))
+        text = os.read(announced, _LONGEST_TEXT).decode(errors="backslashreplace")
+        write(text + qr.below(text) if with_qr else text)
         notify(READY)
 
 

@@ -68,6 +68,16 @@ def test_boards_move_while_clients_of_two_dialects_play(gateway: Served, windows
         page.wait_for_url("**/game/*")
 
 
+def test_list_of_those_who_wait_says_why(gateway: Served, windows: Windows) -> None:
+    page = windows.open("/")
+    page.locator("details.lobby summary").click()
+    with connected(DroidconClient(gateway, "bob", "@Ada")):
+        waits = page.locator(".waiting li").filter(has=page.get_by_text("bob", exact=True))
+        expect(waits.locator(".why")).to_have_text("wishes for Ada, who is not here")
+        with connected(ArenaClient(gateway, "\u0430da", next(tables))):
+            expect(waits.locator(".why")).to_have_text("wishes for Ada, who is not here; \u0430da is")
+
+
 @pytest.mark.usefixtures("long")
 def test_person_who_comes_late_sees_the_board_as_it_is(gateway: Served, windows: Windows) -> None:
     first, second = couple(gateway)

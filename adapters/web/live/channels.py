@@ -166,5 +166,5 @@ def _ended(game: Game) -> bytes:
 
 def _lasting(counts: Json) -> Json:
     """Return the counts without the waiting times, which always change."""
-    lobby = [(each["name"], each["kind"], each["table"]) for each in counts.get("lobby", ())]
+    lobby = [{**each, "waited": None} for each in counts.get("lobby", ())]
     return {**counts, "lobby": lobby}

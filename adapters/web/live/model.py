@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeAlias, assert_never
 
-from adapters.web.live.rows import Begun, Complete, Over, Stands, Told
+from adapters.web.live.rows import Begun, Complete, Kept, Over, Stands, Told
 from gateway.game.board import Side
-from gateway.game.facts import Came, GameStarted, Left, MoveMade, Standing, Vanished, Waits
+from gateway.game.facts import Came, GameStarted, Left, MoveMade, Obstacle, Standing, Vanished, Waits
 from gateway.game.ids import GameId
 from gateway.game.notation import position_string
 
@@ -23,11 +23,31 @@ MINUTE = 60.0
 LOBBY = 100
 """The most waiting players that are listed."""
 LOBBY_TEXT = 10_000
-"""Characters in all their names and tables together."""
+"""Characters in all names that are listed with them, together."""
 NAMESAKES = 8
 """The most players of one name that are listed."""
 
 Json: TypeAlias = Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Wait:
+    """The wait of a player."""
+
+    table: str | None
+    since: float
+    obstacle: Obstacle | None = None
+
+    @property
+    def why(self) -> Json | None:
+        """Why no opponent is here, as viewers get it."""
+        why = self.obstacle
+        return None if why is None else {"cause": why.cause.value, "name": why.name, "alike": why.alike}
+
+    @property
+    def characters(self) -> int:
+        """How long the names in it are together."""
+        return len(self.table or "") + (0 if self.obstacle is None else self.obstacle.characters)
 
 
 @dataclass(eq=False, slots=True)
@@ -95,8 +115,8 @@ class Model:
         self.over: dict[GameId, Game] = {}
         """Games that ended less than `HELD` ago, the first to end first."""
         self._players: dict[int, Came] = {}
-        self._waiting: dict[int, tuple[str | None, float]] = {}
-        """The table of each waiting player and when it began to wait, the longest wait first."""
+        self._waiting: dict[int, Wait] = {}
+        """The players that wait, the longest wait first."""
         self._moves: deque[tuple[float, int]] = deque() if earlier is None else earlier._moves
         """Moves in each second: when the second began, and how many came."""
 
@@ -112,13 +132,8 @@ class Model:
                 return self._stands(told, Standing((), (0.0, 0.0), left, 0.0), now)
             case Over():
                 return self._ended(told, now)
-            case Came():
-                self._players[told.player] = told
-            case Waits():
-                self._waiting[told.player] = told.table, now - told.waited
-            case Left():
-                self._players.pop(told.player, None)
-                self._waiting.pop(told.player, None)
+            case Came() | Waits() | Kept() | Left():
+                self._hear_of_player(told, now)
             case Vanished():
                 self._vanish(told)
             case Stands():
@@ -126,10 +141,23 @@ class Model:
             case Begun():
                 pass
             case Complete():
-                self._waiting = dict(sorted(self._waiting.items(), key=lambda item: item[1][1]))
+                self._waiting = dict(sorted(self._waiting.items(), key=lambda item: item[1].since))
             case _:
                 assert_never(told)
         return None
+
+    def _hear_of_player(self, told: Came | Waits | Kept | Left, now: float) -> None:
+        match told:
+            case Came():
+                self._players[told.player] = told
+            case Waits():
+                self._waiting[told.player] = Wait(told.table, now - told.waited)
+            case Kept():
+                if told.player in self._waiting:
+                    self._waiting[told.player].obstacle = told.obstacle
+            case Left():
+                self._players.pop(told.player, None)
+                self._waiting.pop(told.player, None)
 
     def let_go(self, now: float) -> list[Game]:
         """Drop the games that ended `HELD` seconds ago, and return them."""
@@ -155,22 +183,23 @@ class Model:
         return [self._about(player, now) for player in islice(players, NAMESAKES)]
 
     def _about(self, player: int, now: float) -> Json:
-        table, since = self._waiting.get(player, (None, None))
-        waited = None if since is None else max(0.0, now - since)
-        return {"kind": self._players[player].kind, "table": table, "waited": waited}
+        kind, wait = self._players[player].kind, self._waiting.get(player)
+        if wait is None:
+            return {"kind": kind, "table": None, "waited": None, "why": None}
+        return {"kind": kind, "table": wait.table, "waited": max(0.0, now - wait.since), "why": wait.why}
 
     def _lobby(self, now: float) -> list[Json]:
         """Return the waiting players that are listed, the longest wait last."""
         listed, characters = list[Json](), 0
-        for player, (table, since) in islice(reversed(self._waiting.items()), LOBBY):
+        for player, wait in islice(reversed(self._waiting.items()), LOBBY):
             came = self._players.get(player)
             if came is None:
                 continue
-            characters += len(came.name) + len(table or "")
+            characters += len(came.name) + wait.characters
             if characters > LOBBY_TEXT:
                 break
-            waited = round(max(0.0, now - since), 1)
-            listed.append({"name": came.name, "kind": came.kind, "table": table, "waited": waited})
+            about = {"name": came.name, "kind": came.kind, "table": wait.table, "why": wait.why}
+            listed.append({**about, "waited": round(max(0.0, now - wait.since), 1)})
         return listed
 
     def _moved(self, move: MoveMade, now: float) -> Game | None:

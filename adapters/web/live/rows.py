@@ -13,7 +13,19 @@ from typing import Any, Literal, TypeAlias, assert_never
 from adapters.web.link import LinkError
 from gateway.game.board import CELLS, COLUMNS, Side
 from gateway.game.commands import LONGEST_NAME
-from gateway.game.facts import Came, Fact, GameStarted, Left, MoveMade, Standing, Vanished, Waits
+from gateway.game.facts import (
+    Came,
+    Cause,
+    Fact,
+    GameStarted,
+    Hindered,
+    Left,
+    MoveMade,
+    Obstacle,
+    Standing,
+    Vanished,
+    Waits,
+)
 from gateway.game.ids import GameId, parse
 from gateway.game.results import Finished
 from gateway.store.records import REASONS, WORDS
@@ -53,7 +65,17 @@ class Over:
     thought: tuple[float, float]
 
 
-Told: TypeAlias = Came | Waits | Left | GameStarted | MoveMade | Over | Stands | Vanished | Begun | Complete
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Why a player that waits has no opponent; None: that is not known, or over."""
+
+    player: int
+    obstacle: Obstacle | None
+
+
+Told: TypeAlias = (
+    Came | Waits | Kept | Left | GameStarted | MoveMade | Over | Stands | Vanished | Begun | Complete
+)
 
 
 def written(fact: Fact | Vanished | tuple[GameStarted, Standing]) -> str:
@@ -71,6 +93,8 @@ def written(fact: Fact | Vanished | tuple[GameStarted, Standing]) -> str:
             row = "c", player, name, kind
         case Waits(player, table, waited):
             row = "w", player, table, int(waited * 1000)
+        case Hindered(player=player, obstacle=why):
+            row = "h", player, *(() if why is None else (why.cause.value, why.name, why.alike))
         case Left(player):
             row = "l", player
         case Vanished(first, last):
@@ -124,6 +148,8 @@ def _read(row: object) -> Told:
             told = Came(_whole(player), _text(name), _text(kind))
         case ["w", player, table, waited]:
             told = Waits(_whole(player), None if table is None else _text(table), _seconds(waited))
+        case ["h", player, *why]:
+            told = Kept(_whole(player), _obstacle(why))
         case ["l", player]:
             told = Left(_whole(player))
         case ["x", first, last]:
@@ -139,6 +165,13 @@ def _read(row: object) -> Told:
         case _:
             raise ValueError("of an unknown kind")
     return told
+
+
+def _obstacle(found: Row) -> Obstacle | None:
+    if not found:
+        return None
+    cause, name, alike = found
+    return Obstacle(Cause(cause), _text(name), None if alike is None else _text(alike))
 
 
 def _started(row: Row) -> GameStarted:

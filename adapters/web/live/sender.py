@@ -111,7 +111,7 @@ class FactSender:
         if not seats:
             return ()
         on = self._hub.snapshot(trio.current_time(), seats)
-        return (*on.players, *on.waiting, *on.games)
+        return (*on.players, *on.waiting, *on.hindered, *on.games)
 
     def _wake(self) -> None:
         self._woken.set()

@@ -167,7 +167,7 @@ def _shown(about: Json) -> dict[str, Any]:
         "kinds": sorted({each["kind"] for each in about["players"]}),
         "games": about["games"],
         "waits": [
-            (each["table"], round(now - 1000 * each["waited"]))
+            (each["table"], round(now - 1000 * each["waited"]), each["why"])
             for each in about["players"]
             if each["waited"] is not None
         ],

@@ -23,7 +23,18 @@ from gateway.game.board import Board
 from gateway.game.commands import AtTable, Enter, InLobby, Introduce, Leave, Play, Wish
 from gateway.game.encoding import encode
 from gateway.game.events import Dismissed, Ended, Moved, Objection, Reason, Refused, Started, ToMove, Why
-from gateway.game.facts import Came, Fact, GameStarted, Left, MoveMade, Standing, Waits
+from gateway.game.facts import (
+    Came,
+    Cause,
+    Fact,
+    GameStarted,
+    Hindered,
+    Left,
+    MoveMade,
+    Obstacle,
+    Standing,
+    Waits,
+)
 from gateway.store import evidence
 from gateway.store.formats import jsonl
 from gateway.store.records import GameRecord, Participant
@@ -183,6 +194,8 @@ def _rows() -> list[str]:
     some: Sequence[Fact | tuple[GameStarted, Standing]] = (
         Came(7, "ann", "one"),
         Waits(7, "round", 1.5),
+        Hindered(7, "ann", Obstacle(Cause.ABSENT, "Ada", "ada"), is_first=True),
+        Hindered(7, "ann", None, is_first=False),
         game,
         MoveMade(_GAME, 0, 3, 0.5, 41.5),
         (game, Standing((3, 3), (0.0, 0.0), (40.5, 41.0), 2.25)),

@@ -12,7 +12,7 @@ from adapters.web.live.model import LOBBY
 from adapters.web.live.rows import written
 from adapters.web.page.words import address
 from gateway.game.events import Reason, Spoken
-from gateway.game.facts import Came, GameStarted, Waits
+from gateway.game.facts import Came, Cause, GameStarted, Hindered, Obstacle, Waits
 from gateway.store.records import Participant, moment
 
 
@@ -61,6 +61,23 @@ async def test_page_of_a_player_that_waits_says_since_when(
     site.on = waiting("alice", waited=90.0)
     page = await shown(site, "/player/alice")
     assert f'It has waited in the lobby since <time datetime="{moment(BEGAN - 90_000)}">' in page
+
+
+@pytest.mark.parametrize(
+    ("why", "sentence"),
+    [
+        (Obstacle(Cause.ABSENT, "Ada"), "It wishes for Ada, who is not here."),
+        (Obstacle(Cause.ABSENT, "Ada", "ada"), "It wishes for Ada, who is not here; ada is."),
+        (Obstacle(Cause.ALONE, "x"), "Nobody else is at that table."),
+        (
+            Obstacle(Cause.NAMESAKE, "alice"),
+            "Another alice waits too, and two players of one name never meet.",
+        ),
+    ],
+)
+async def test_page_of_a_player_that_waits_says_why(site: Site, why: Obstacle, sentence: str) -> None:
+    site.on = [*waiting("alice"), written(Hindered(7, "alice", why, is_first=True))]
+    assert sentence in re.sub("<[^>]*>", "", await shown(site, "/player/alice"))
 
 
 async def test_player_has_a_page_however_many_wait(site: Site) -> None:

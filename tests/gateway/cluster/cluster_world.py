@@ -14,12 +14,14 @@ from gateway.cluster.matchmaker import ClusterMatchmaker
 from gateway.cluster.messages import Message, decode, encode
 from gateway.game.commands import LOBBY, LONGEST_NAME, Place
 from gateway.game.events import NOTHING, Objection
+from gateway.game.facts import Obstacle
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.matchmaking.matchmaker import (
     Again,
     Decision,
     Deserted,
     Entry,
+    Hindered,
     Hosted,
     Hosting,
     Opponent,
@@ -63,6 +65,8 @@ class Client:
     against: Objection = NOTHING
     turn: Turn | None = None
     """While it waits."""
+    obstacles: list[Obstacle | None] = field(default_factory=list)
+    """Why it waits: each answer that differs from the one before."""
     since: float = 0.0
     is_absent: bool = False
     is_mute: bool = False
@@ -234,6 +238,10 @@ class Node:
                 case Deserted(match):
                     self.deserted += 1
                     self.end(match)
+                case Hindered(turn, obstacle):
+                    for client in self._waiting(turn):
+                        if obstacle != (client.obstacles or [None])[-1]:
+                            client.obstacles.append(obstacle)
                 case Again(turn):
                     for client in self._waiting(turn):
                         self.wait_on(client)

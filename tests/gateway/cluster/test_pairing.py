@@ -14,10 +14,13 @@ from gateway.cluster.reporting import Reporting
 from gateway.cluster.server import APART, PATIENCE
 from gateway.game.commands import LOBBY, LONGEST_NAME, AtTable, InLobby, Wish
 from gateway.game.events import NOTHING, Objection
+from gateway.game.facts import Cause, Obstacle
 from gateway.game.results import Player
 from gateway.matchmaking.matchmaker import Deserted, Entry, Hosted, Hosting, Turn
+from gateway.matchmaking.obstacles import PERIOD
 
 TABLE = AtTable("round")
+LATER = 2 * PERIOD + 1
 
 
 @pytest.fixture
@@ -77,6 +80,21 @@ def test_wish_is_granted_by_a_player_of_another_node(net: Net) -> None:
     assert one.opponent is None
     come(net, "c2")
     assert one.opponent == "c2"
+
+
+def test_node_of_a_player_hears_who_is_missing_on_all_of_them(net: Net) -> None:
+    [one, other] = come(net, "b1", "b2", place=InLobby(Wish("c9")))
+    net.wait(LATER)
+    why = Obstacle(Cause.ABSENT, "c9")
+    assert one.obstacles == other.obstacles == [why]
+    alike = net["c"].come("C9", TABLE)
+    net.run()
+    net.wait(LATER)
+    assert one.obstacles[1:] == [Obstacle(Cause.ABSENT, "c9", "C9")]
+    alike.leave()
+    come(net, "c9", place=InLobby(Wish("b2")))
+    net.wait(LATER)
+    assert (one.obstacles[2:], other.opponent) == ([None], "c9")
 
 
 def test_those_who_met_least_meet_whatever_their_nodes(net: Net) -> None:
@@ -478,6 +496,25 @@ def test_another_takes_over_when_the_one_that_pairs_dies(net: Net) -> None:
     [four] = come(net, "b2")
     assert three.opponent == "b2"
     assert four.opponent == "c2"
+
+
+def test_what_keeps_a_player_waiting_is_told_by_the_next_one_that_pairs(net: Net) -> None:
+    [one, other] = come(net, "b1", "b2", place=InLobby(Wish("a9")))
+    [away] = come(net, "a9", place=TABLE)
+    net.wait(LATER)
+    assert one.obstacles == []
+    for each in "bc":
+        net.cut("a", each)
+    net.pair_at("c", 2)
+    net.wait(PATIENCE + LATER)
+    why = Obstacle(Cause.ABSENT, "a9")
+    assert one.obstacles == other.obstacles == [why]
+    for each in "bc":
+        net.join("a", each)
+    net.pair_at("a", 3)
+    net.wait(PATIENCE + LATER)
+    assert not away.gone
+    assert one.obstacles == [why, None]
 
 
 def test_orders_and_reports_of_another_epoch_are_void(net: Net) -> None:

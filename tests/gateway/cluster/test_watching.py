@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from unittest import mock
 
 import pytest
-from hub_world import FIRST_WINS, Client
+from hub_world import FIRST_WINS, Client, wishing
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
@@ -13,6 +13,8 @@ from watching_world import Cluster, Node
 from gateway.cluster import watching
 from gateway.cluster.showing import SEATS
 from gateway.game.commands import LOBBY, AtTable, Leave
+from gateway.game.facts import Cause, Obstacle
+from gateway.matchmaking.obstacles import PERIOD
 
 NODES = ("b", "c")
 PLACES = st.sampled_from([LOBBY, AtTable("x"), AtTable("y")])
@@ -110,6 +112,20 @@ def test_two_nodes_whose_seats_have_the_same_numbers_are_told_apart() -> None:
     cluster.settle()
     assert [name for name, _ in cluster.shown.players.values()] == ["ann", "ann"]
     assert min(cluster.shown.players) >= SEATS  # no seat of the node where somebody watches
+
+
+def test_why_a_player_waits_is_told_by_its_node() -> None:
+    cluster = Cluster(*NODES)
+    before, after = cluster.nodes.values()
+    before.arena("ann", wishing("Ada"))
+    before.wait(2 * PERIOD + 0.1)
+    cluster.watch()
+    cluster.settle()
+    after.arena("bob", wishing("Ada"))
+    after.wait(2 * PERIOD + 0.1)
+    cluster.settle()
+    assert [*cluster.shown.why.values()] == [Obstacle(Cause.ABSENT, "Ada")] * 2
+    assert cluster.shown.everything() == cluster.true()
 
 
 def test_lost_node_vanishes_at_once_and_the_others_stay() -> None:

@@ -9,7 +9,18 @@ from hub_world import Client, World
 from gateway.cluster.showing import SEATS, read, written
 from gateway.cluster.watching import Telling, Watching
 from gateway.game.clock import Terms
-from gateway.game.facts import Came, GameStarted, Left, Missed, MoveMade, Snapshot, Vanished, Waits
+from gateway.game.facts import (
+    Came,
+    GameStarted,
+    Hindered,
+    Left,
+    Missed,
+    MoveMade,
+    Obstacle,
+    Snapshot,
+    Vanished,
+    Waits,
+)
 from gateway.game.ids import game_ids
 from gateway.game.results import Finished
 from gateway.hub.hub import Hub
@@ -22,6 +33,8 @@ class Shown:
 
     players: dict[int, tuple[str, str]] = field(default_factory=dict)
     waiting: dict[int, str | None] = field(default_factory=dict)
+    why: dict[int, Obstacle | None] = field(default_factory=dict)
+    """Why each of these waits."""
     games: dict[str, tuple[GameStarted, str]] = field(default_factory=dict)
 
     def hear(self, told: Told) -> None:
@@ -29,7 +42,9 @@ class Shown:
             case Came(player, name, kind):
                 self.players[player] = name, kind
             case Waits(player, table):
-                self.waiting[player] = table
+                self.waiting[player], self.why[player] = table, None
+            case Hindered(player, _, obstacle):
+                self.why[player] = obstacle
             case Left(player):
                 self.players.pop(player, None)
                 self.waiting.pop(player, None)
@@ -57,7 +72,7 @@ class Shown:
         """Return it without the numbers, which differ from node to node."""
         return (
             Counter(self.players.values()),
-            Counter((self.players[player], table) for player, table in self.waiting.items()),
+            Counter((self.players[each], table, self.why[each]) for each, table in self.waiting.items()),
             {
                 game: (started.names, [self.players.get(each) for each in started.players], moves)
                 for game, (started, moves) in self.games.items()
@@ -69,7 +84,7 @@ def shown(*snapshots: Snapshot) -> object:
     """Return what whoever knows all of it has been told."""
     found = Shown()
     for number, each in enumerate(snapshots):
-        for told in (*each.players, *each.waiting, *each.games):
+        for told in (*each.players, *each.waiting, *each.hindered, *each.games):
             found.hear(read(written(told), number * SEATS))
     return found.everything()
 

@@ -11,11 +11,12 @@ from gateway.game.board import FIRST
 from gateway.game.clock import Terms
 from gateway.game.commands import AtTable, Command, Enter, Introduce, Leave, Place, Play
 from gateway.game.events import Reason
-from gateway.game.facts import Came, Fact, GameStarted, Left, Missed, MoveMade, Snapshot, Waits
+from gateway.game.facts import Came, Fact, GameStarted, Hindered, Left, Missed, MoveMade, Snapshot, Waits
 from gateway.game.ids import GameId
 from gateway.game.results import Finished, NoResults
 from gateway.hub.feed import ALL, TEXT_LIMIT, Feed
 from gateway.hub.hub import Hub
+from gateway.matchmaking.obstacles import PERIOD
 from gateway.matchmaking.standard import LobbyAndTables
 
 
@@ -47,6 +48,7 @@ class Mirror:
     def __init__(self, snapshot: Snapshot) -> None:
         self.players = {fact.player: fact for fact in snapshot.players}
         self.waiting = {fact.player: fact for fact in snapshot.waiting}
+        self.hindered = {fact.player: fact.obstacle for fact in snapshot.hindered}
         self.games = {started.game: started for started, _ in snapshot.games}
         self.moves = {started.game: standing.moves for started, standing in snapshot.games}
 
@@ -57,14 +59,23 @@ class Mirror:
             case Waits(player):
                 assert player in self.players
                 self.waiting[player] = fact
+                self.hindered.pop(player, None)
+            case Hindered(player, name, obstacle):
+                assert player in self.waiting
+                assert self.players[player].name == name
+                self.hindered[player] = obstacle
+                if obstacle is None:
+                    del self.hindered[player]
             case Left(player):
                 del self.players[player]
                 self.waiting.pop(player, None)
+                self.hindered.pop(player, None)
             case GameStarted(game, players, names):
                 self.games[game], self.moves[game] = fact, ()
                 for player, name in zip(players, names, strict=True):
                     assert self.players[player].name == name
                     self.waiting.pop(player, None)
+                    self.hindered.pop(player, None)
             case MoveMade(game, side, column):
                 assert side == len(self.moves[game]) % 2
                 self.moves[game] += (column,)
@@ -281,6 +292,8 @@ def test_subscriber_that_raises_costs_nobody_a_game(kind: type[Fact]) -> None:
         for players in games:
             world.play(column, players)
     games[0][0].leave()
+    world.arena("eve", AtTable("alone"))
+    world.wait(2 * PERIOD + 0.1)
     assert [each.reason for each in world.results] == [Reason.FOUR] * 3
     assert [fact for fact in witness.heard if isinstance(fact, Finished)] == world.results
     assert faulty.woken == 1

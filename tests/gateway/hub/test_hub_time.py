@@ -207,7 +207,9 @@ def test_the_next_alarm_is_no_later_than_what_is_due(world: World) -> None:
     assert world.hub.next_alarm() == 65
     ann, _ = at_table(world, STANDING_BY, STANDING_BY)
     ann.hand()
-    assert world.hub.next_alarm() == 15
+    alarm = world.hub.next_alarm()
+    assert alarm is not None
+    assert alarm <= 15
 
 
 # Moves that cross the end of their game.

@@ -15,7 +15,7 @@ import pytest
 from hub_world import FIRST_WINS, World
 
 from gateway.game.board import FIRST, SECOND, Board
-from gateway.game.commands import AtTable
+from gateway.game.commands import AtTable, InLobby, Place, Wish
 from gateway.game.events import Reason
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, Player
@@ -216,6 +216,53 @@ def test_each_game_that_is_over_is_logged_under_its_id(capfd: pytest.CaptureFixt
     lines = [json.loads(line) for line in logged(capfd).splitlines()]
     told = [(line["game"], line["moves"], line["delay"], line["table"]) for line in lines]
     assert told == [(each.game, FIRST_WINS, 500, each.table) for each in world.results]
+
+
+@pytest.mark.usefixtures("_own_logging")
+@pytest.mark.parametrize(
+    ("place", "others", "words", "fields"),
+    [
+        (
+            InLobby(Wish("Ada")),
+            [("ada", AtTable("y"))],
+            "'bob' has no opponent: it wishes for 'Ada', who is not here; 'ada' is",
+            ("absent", "Ada", "ada"),
+        ),
+        (
+            InLobby(Wish("x\n")),
+            [],
+            "'bob' has no opponent: it wishes for 'x\\n', who is not here",
+            ("absent", "x\n", None),
+        ),
+        (
+            InLobby(),
+            [("bob", InLobby(Wish("bob")))],
+            "'bob' has no opponent: two players called 'bob' never meet",
+            ("namesake", "bob", None),
+        ),
+        (AtTable("x"), [], "'bob' has no opponent: it is alone at table 'x'", ("alone", "x", None)),
+    ],
+)
+def test_why_a_player_waits_is_logged_once(
+    capfd: pytest.CaptureFixture[str],
+    place: Place,
+    others: list[tuple[str, Place]],
+    words: str,
+    fields: tuple[str, str, str | None],
+) -> None:
+    set_up_logging("info", as_json=True)
+    world = World()
+    log_games(world.hub.feed, lambda _: 0.0)
+    world.arena("bob", place)
+    for name, where in others:
+        world.arena(name, where)
+    world.wait(60)
+    line = json.loads(logged(capfd).splitlines()[0])
+    assert (line["event"], line["player"], line["message"]) == ("no_opponent", "bob", words)
+    assert (line["cause"], line["wanted"], line["alike"]) == fields
+    world.arena("Ada", AtTable("z")).leave()
+    world.wait(60)
+    assert logged(capfd) == ""
 
 
 @pytest.mark.usefixtures("_own_logging")

@@ -3,7 +3,7 @@
 import pytest
 
 from gateway.game.commands import LONGEST_NAME, folded
-from gateway.server.lookalikes import Lookalikes
+from gateway.server.lookalikes import Lookalikes, looks_of
 
 
 def like(added: str, name: str) -> bool:
@@ -59,6 +59,24 @@ def test_names_look_different(added: str, name: str) -> None:
 def test_name_that_becomes_too_long_when_its_signs_are_written_out_looks_like_none() -> None:
     name = "\ufdfa" * LONGEST_NAME
     assert not like(name, name)
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        *(("Ada", "ada"), ("Ada", "\u0430da"), ("\u0410DA", "ada"), ("\uff21da", "ada"), ("aIice", "alice")),
+        *(("bot1", "botl"), ("bot0", "botO"), ("a  b", "A b"), ("tom", "Torn"), ("Ada", "Ada")),
+    ],
+)
+def test_names_that_look_alike_have_a_look_in_common(name: str, other: str) -> None:
+    assert looks_of(name) & looks_of(other)
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("Ada", "Adam"), ("bot1", "bot2"), ("tim", "tom"), ("", "x"), ("\ufdfa" * 256,) * 2]
+)
+def test_names_that_look_different_have_none(name: str, other: str) -> None:
+    assert not looks_of(name) & looks_of(other)
 
 
 def test_names_can_be_let_go() -> None:

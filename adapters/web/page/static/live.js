@@ -1,6 +1,7 @@
 // The view Live: boards, waiting players, and the number of both.
 import { Card, showPlayer, write } from "./card.js";
 import { Games } from "./games.js";
+import { fill, whyParts } from "./sentences.js";
 import { announce } from "./status.js";
 import { Stream } from "./stream.js";
 import { minutes, number, plural, waits } from "./words.js";
@@ -109,6 +110,8 @@ function fillList() {
     item.querySelector(".table").hidden = who.table === null;
     item.querySelector(".table").title = who.table ?? "";
     item.querySelector(".table bdi").textContent = who.table ?? "";
+    item.querySelector(".why").hidden = who.why === null;
+    if (who.why) fill(item.querySelector(".why"), ...whyParts(who.why));
     return item;
   }));
   tick();

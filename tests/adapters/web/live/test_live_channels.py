@@ -13,8 +13,8 @@ from adapters.web.live import channels as channels_module
 from adapters.web.live.channel import FRESH, RING, Channel, Wanted
 from adapters.web.live.channels import KEPT, Channels
 from adapters.web.live.model import HELD
-from adapters.web.live.rows import Complete, Told
-from gateway.game.facts import Vanished
+from adapters.web.live.rows import Complete, Kept, Told
+from gateway.game.facts import Cause, Obstacle, Vanished
 
 ALL = Wanted()
 
@@ -172,6 +172,10 @@ def test_counts_are_told_when_they_change() -> None:
     all_of_them.tick(3.0)
     assert viewer.new(3.0) == ["counts"]
     assert [each["name"] for each in viewer.browser.counts["lobby"]] == ["bob", "ann"]
+    all_of_them.hear([Kept(2, Obstacle(Cause.ALONE, "x"))], 3.5)
+    all_of_them.tick(4.0)
+    assert viewer.new(4.0) == ["counts"]
+    assert [each["why"] is None for each in viewer.browser.counts["lobby"]] == [False, True]
 
 
 def test_those_who_want_the_same_share_a_channel_and_what_was_encoded() -> None:

@@ -6,8 +6,8 @@ import pytest
 from live_world import all_told, game, identity, move, over, stands, waits
 
 from adapters.web.live.model import HELD, LOBBY, LOBBY_TEXT, MINUTE, NAMESAKES, Model
-from adapters.web.live.rows import Over, Stands, Told
-from gateway.game.facts import Came, GameStarted, Left, MoveMade, Standing, Waits
+from adapters.web.live.rows import Kept, Over, Stands, Told
+from gateway.game.facts import Came, Cause, GameStarted, Left, MoveMade, Obstacle, Standing, Waits
 
 
 def model(*told: Told, now: float = 0.0) -> Model:
@@ -80,8 +80,8 @@ def test_what_is_told_of_the_unknown_changes_nothing_that_is_shown(told: Told) -
 def test_players_of_one_name_are_told_apart_and_bounded() -> None:
     made = model(*waits(1, "ann", "x", 3.0), Came(2, "ann", "two"), *waits(3, "bob"))
     assert made.named("ann", 1.0) == [
-        {"kind": "one", "table": "x", "waited": 4.0},
-        {"kind": "two", "table": None, "waited": None},
+        {"kind": "one", "table": "x", "waited": 4.0, "why": None},
+        {"kind": "two", "table": None, "waited": None, "why": None},
     ]
     made = model(*(Came(player, "ann", "one") for player in range(NAMESAKES + 1)))
     assert len(made.named("ann", 0.0)) == NAMESAKES
@@ -108,6 +108,22 @@ def test_list_of_those_who_wait_is_bounded_in_number_and_length() -> None:
     assert model(*many).counts(0.0)["waiting"] == LOBBY + 1
     long = [each for number in range(99) for each in waits(number, "n" * 250, "t" * 250)]
     assert len(lobby(model(*long))) == LOBBY_TEXT // 500
+    why = Obstacle(Cause.ABSENT, "n" * 250, "m" * 250)
+    assert len(lobby(model(*long, *(Kept(number, why) for number in range(99))))) == LOBBY_TEXT // 1000
+
+
+def test_why_a_player_waits_is_listed_until_it_is_so_no_more() -> None:
+    made = model(*waits(1, "bob"), Kept(1, Obstacle(Cause.ABSENT, "Ada", "ada")), Kept(2, None))
+    why = {"cause": "absent", "name": "Ada", "alike": "ada"}
+    assert made.counts(0.0)["lobby"] == [
+        {"name": "bob", "kind": "one", "table": None, "waited": 0.0, "why": why}
+    ]
+    assert made.named("bob", 0.0)[0]["why"] == why
+    made.hear(Kept(1, None), 0.0)
+    assert made.counts(0.0)["lobby"][0]["why"] is None
+    made.hear(Kept(1, Obstacle(Cause.ALONE, "x")), 0.0)
+    made.hear(Waits(1, "x"), 0.0)
+    assert made.counts(0.0)["lobby"][0]["why"] is None
 
 
 def test_moves_of_the_last_minute_are_counted() -> None:

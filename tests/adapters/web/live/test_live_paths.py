@@ -19,7 +19,7 @@ from adapters.web import server, serving
 from adapters.web.live import live as live_module
 from adapters.web.live import paths
 from adapters.web.live.rows import written
-from gateway.game.facts import Came, Waits
+from gateway.game.facts import Came, Cause, Hindered, Obstacle, Waits
 from gateway.server.accepting import RESERVE
 
 DOCUMENT = json.loads(files("adapters.web").joinpath("openapi.json").read_text())
@@ -94,11 +94,14 @@ class Stream:
 
 async def test_what_is_on_is_answered_at_once(site: Site) -> None:
     site.on = [written(Came(7, "eve", "one")), written(Waits(7, "x", 3.0))]
+    site.on.append(written(Hindered(7, "eve", Obstacle(Cause.ALONE, "x"), is_first=True)))
     site.on += [written(game(number, table="y")) for number in (1, 2)]
     async with site.client() as client:
         found = (await client.get("/api/live")).json()
         assert [each["game"] for each in found["games"]] == [identity(2), identity(1)]
+        check("snapshot", found)
         assert found["lobby"][0]["name"] == "eve"
+        assert found["lobby"][0]["why"] == {"cause": "alone", "name": "x", "alike": None}
         for query, count in (("?most=1", 1), ("?player=ann", 2), ("?player=eve", 0), ("?table=y&game=1", 0)):
             assert len((await client.get("/api/live" + query)).json()["games"]) == count
 

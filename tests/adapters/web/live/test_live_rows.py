@@ -10,11 +10,22 @@ from live_world import NASTY, game, move
 
 from adapters.web.link import LONGEST, LinkError, Told, decode, encode
 from adapters.web.live import sender
-from adapters.web.live.rows import COMPLETE, Begun, Complete, Over, Stands, begun, read, written
+from adapters.web.live.rows import COMPLETE, Begun, Complete, Kept, Over, Stands, begun, read, written
 from gateway.game.board import Board
 from gateway.game.commands import LONGEST_NAME
 from gateway.game.events import Reason
-from gateway.game.facts import Came, Fact, GameStarted, Left, Standing, Vanished, Waits
+from gateway.game.facts import (
+    Came,
+    Cause,
+    Fact,
+    GameStarted,
+    Hindered,
+    Left,
+    Obstacle,
+    Standing,
+    Vanished,
+    Waits,
+)
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, Player
 
@@ -45,6 +56,11 @@ def test_wait_crosses_with_the_time_that_it_lasts_already() -> None:
     found = crossed(Waits(7, None, 1.5))
     assert isinstance(found, Waits)
     assert found.waited == 1.5
+
+
+@pytest.mark.parametrize("why", [Obstacle(Cause.ABSENT, "Ada", "ada"), Obstacle(Cause.NAMESAKE, "bob"), None])
+def test_why_a_player_waits_crosses(why: Obstacle | None) -> None:
+    assert crossed(Hindered(7, "bob", why, is_first=True)) == Kept(7, why)
 
 
 def test_loss_of_a_node_crosses() -> None:
@@ -104,6 +120,7 @@ def test_any_name_is_the_same_for_a_browser(name: str) -> None:
         ),
         *(["c", 7, "ann"], ["c", 7, None, "one"], ["c", 7, "n" * 257, "one"], ["c", 1.0, "ann", "one"]),
         *(["w", 7, 8, 0], ["w", 7, None, -1], ["w", 7, None, None]),
+        *(["h", 7, "late", "x", None], ["h", 7, "absent", "x"], ["h", 7, "alone", 7, None], ["h"]),
         *(["m", "00000-000003", 0, 7, 500, None], ["m", "00000-000003", 2, 3, 500, None]),
         *(["m", "3", 0, 3, 500, None], ["m", "00000-000003", 0, 3, 0.5, None]),
         *(["m", "00000-000003", 0, 3, 500, -1], ["m", "00000-000003", False, 3, 500, None]),

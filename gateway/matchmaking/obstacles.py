@@ -1,0 +1,135 @@
+"""Why players wait: one wishes for somebody who is not here, has only namesakes, or is alone at its table.
+
+Each player that waits is looked at every few seconds, a few players at a time, and the names that are here
+are found by what they look like. So a look costs the same however many are here.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Set
+from itertools import islice
+from typing import TypeAlias
+
+from gateway.game.commands import Wish, folded
+from gateway.game.deadlines import Deadlines
+from gateway.game.facts import Cause, Obstacle
+from gateway.matchmaking.lobby import Lobby
+from gateway.matchmaking.members import Member, house_wish
+
+PERIOD = 2.5
+"""Seconds between two looks at a player. An obstacle counts once two looks in a row have found it."""
+AT_ONCE = 10
+"""Players at most that are looked at in one step."""
+
+Looks: TypeAlias = Callable[[str], Set[str]]
+"""Returns texts for a name, of which two names that look alike have one in common."""
+
+
+def folded_only(name: str) -> Set[str]:
+    """Return what spellings of a name in other case and width have in common."""
+    return {folded(name)}
+
+
+class Names:
+    """The names of those who are here, by what they look like."""
+
+    def __init__(self, looks: Looks) -> None:
+        self._looks = looks
+        self._spelled: dict[str, dict[str, int]] = {}
+        """How many have each name that is here, by what it is in lower case."""
+        self._alike: dict[str, dict[str, None]] = {}
+        """The names that are here, the first to come first, by each of their looks."""
+
+    def add(self, name: str) -> None:
+        """Note one more player of a name."""
+        bearers = self._spelled.setdefault(name.casefold(), {})
+        bearers[name] = bearers.get(name, 0) + 1
+        if bearers[name] == 1:
+            for look in self._looks(name):
+                self._alike.setdefault(look, {})[name] = None
+
+    def discard(self, name: str) -> None:
+        """Note one player less of a name that was added."""
+        folded = name.casefold()
+        bearers = self._spelled[folded]
+        bearers[name] -= 1
+        if bearers[name]:
+            return
+        del bearers[name]
+        if not bearers:
+            del self._spelled[folded]
+        for look in self._looks(name):
+            del self._alike[look][name]
+            if not self._alike[look]:
+                del self._alike[look]
+
+    def grant(self, wish: Wish, besides: str) -> bool:
+        """Whether somebody is here whom a wish asks for, and whose name is not `besides`."""
+        bearers = self._spelled.get(wish.name.casefold(), {})
+        if wish.any_case:
+            return any(name != besides for name in islice(bearers, 2))
+        return wish.name in bearers and wish.name != besides
+
+    def like(self, name: str, besides: str) -> str | None:
+        """Return a name other than `besides` that is here and looks like `name`; None if there is none."""
+        groups: list[Iterable[str]] = [self._spelled.get(name.casefold(), ())]
+        groups += [self._alike.get(look, ()) for look in self._looks(name)]
+        found = (each for group in groups for each in islice(group, 2))
+        return next((each for each in found if each != besides), None)
+
+
+class Obstacles:
+    """Finds out what keeps players waiting."""
+
+    def __init__(self, lobby: Lobby, looks: Looks) -> None:
+        self.names = Names(looks)
+        self._lobby = lobby
+        self._looks_due: Deadlines[Member] = Deadlines()
+
+    def watch(self, player: Member, since: float) -> None:
+        """Look at a player from now on, which has begun to wait then."""
+        player.obstacle = player.answered = None
+        player.is_answered = False
+        self._looks_due.set(player, since + PERIOD)
+
+    def forget(self, player: Member) -> None:
+        """Look at a player no more."""
+        self._looks_due.cancel(player)
+
+    def next_due(self) -> float | None:
+        """Return a time before which nothing is due; None if nothing is."""
+        return self._looks_due.next_due()
+
+    def due(self, now: float) -> Iterator[Member]:
+        """Yield players to `look` at, and look at them again later."""
+        for player in islice(self._looks_due.due(now), AT_ONCE):
+            self._looks_due.set(player, now + PERIOD)
+            if player.turn is not None:  # otherwise it was found an opponent, and may have to wait on
+                yield player
+
+    def look(self, player: Member) -> bool:
+        """Find out what keeps a player waiting; return whether there is something to answer."""
+        before, player.obstacle = player.obstacle, self._found(player)
+        if player.is_answered and player.obstacle == player.answered:
+            return False
+        is_new = player.obstacle is not None and player.answered is None
+        if is_new and player.obstacle != before:  # whoever is missing may be back in a moment
+            return False
+        player.answered, player.is_answered = player.obstacle, True
+        return True
+
+    def _found(self, player: Member) -> Obstacle | None:
+        """Return what keeps a player waiting now."""
+        if player.table is not None and not player.table.is_full:
+            return Obstacle(Cause.ALONE, player.table.name)
+        guest, found = player.guest, None
+        if guest is None or house_wish(player.entry) is not None:
+            return None
+        if guest.wish is None:
+            return Obstacle(Cause.NAMESAKE, player.name) if self._lobby.has_namesake(guest) else None
+        if self.names.grant(guest.wish, player.name):
+            return None
+        if not guest.wish.grants(player.name):
+            alike = self.names.like(guest.wish.name, player.name)
+            found = Obstacle(Cause.ABSENT, guest.wish.name, alike)
+        elif player.counted:
+            found = Obstacle(Cause.NAMESAKE, player.name)
+        return found

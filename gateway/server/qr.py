@@ -1,0 +1,63 @@
+"""The option --qr: the page's address as a QR code on the terminal, for those who have a camera.
+
+Reads the address from what the server prints at its start. Drawing it takes the package segno.
+"""
+
+import argparse
+import io
+import ipaddress
+import re
+import sys
+from importlib.util import find_spec
+
+from gateway.server.arguments import Options
+
+PACKAGE = "segno"
+_PAGE = re.compile(r"^page +(https?://(\[[0-9a-f:.]+\]|[0-9.]+)\S*)", re.MULTILINE)
+_BORDER = 2
+_BLACK_AND_WHITE = "\x1b[40;97m{}\x1b[0m\n"
+"""Whatever the colours of the terminal are: not every camera reads a code with its colours exchanged."""
+
+
+def add_option(group: argparse._ArgumentGroup) -> None:
+    """Add the option."""
+    group.add_argument(
+        "--qr",
+        action="store_true",
+        help="show the page's address as a QR code at the start, if standard output is a terminal",
+    )
+
+
+def is_installed() -> bool:
+    """Whether codes can be drawn."""
+    return find_spec(PACKAGE) is not None
+
+
+def is_shown(options: Options) -> bool:
+    """Whether a code is wanted, and standard output is for people who see it."""
+    return options.qr and not options.log_json and sys.stdout is not None and sys.stdout.isatty()
+
+
+def below(announced: str) -> str:
+    """Return what stands below the lines that the server prints: the code, or why there is none."""
+    pages = _PAGE.findall(announced)
+    if not pages:
+        return f"{'qr':9} no code: there is no page\n"
+    urls = [url for url, host in pages if _is_for_others(host)]
+    if not urls:
+        return f"{'qr':9} no code: other machines do not reach the page; --host 0.0.0.0 lets them\n"
+    return f"{drawn(urls[0])}{'qr':9} {urls[0]}\n"
+
+
+def drawn(text: str) -> str:
+    """Return a text as a code, in lines for a terminal."""
+    import segno  # noqa: PLC0415  an extra
+
+    lines = io.StringIO()
+    segno.make_qr(text).terminal(lines, border=_BORDER, compact=True)
+    return "".join(map(_BLACK_AND_WHITE.format, lines.getvalue().splitlines()))
+
+
+def _is_for_others(host: str) -> bool:
+    address = ipaddress.ip_address(host.strip("[]"))
+    return not (address.is_loopback or address.is_unspecified)
