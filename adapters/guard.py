@@ -3,7 +3,7 @@
 A `Guard` stands around a dialect's translator. It looks at the commands that give a name, finds the client's
 token, and puts a refusal in the place of a command whose name the client may not bear. Knows accounts, and
 where a websocket's handshake has a token; the message with one is the dialect's, as its field `token`. Does
-not know how a refusal is worded. Moves pass it by, and a server without protected names has none.
+not know how a refusal is worded. Moves pass it by, and a server without protected names hides nothing.
 
 The rule it keeps: no token gets further than here. What is recorded of a client, and what is sent back to it,
 is without.
@@ -77,7 +77,7 @@ class Guard(Generic[C, S]):
 
     def hide(self, text: str) -> str:
         """Return a text of the client's as it may be recorded and sent back: without its token."""
-        return without_tokens(self._behind, text)
+        return without_tokens(self._behind, text) if self._accounts.protects else text
 
     def _denied(self, name: str, message: C, number: int) -> Denied | None:
         said = getattr(message, "token", None)

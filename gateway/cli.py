@@ -41,6 +41,7 @@ from gateway.hub.hub import Hub
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.processes import Child
 from gateway.server.accounts import Accounts, open_accounts, reload_players
+from gateway.server.admin_token import admin_token
 from gateway.server.app import (
     FrontEnd,
     Listening,
@@ -57,6 +58,7 @@ from gateway.server.logs import log_fault, log_games, set_up_logging
 from gateway.server.metrics.tally import Tally
 from gateway.server.metrics.turns import TimedTurns
 from gateway.server.notifying import keep_alive
+from gateway.server.operating import Operator
 from gateway.server.options import NO_WEB, PAGE
 from gateway.server.reloading import Reloads, reload_on_hangup
 from gateway.server.streams import complain
@@ -165,8 +167,13 @@ async def _play(options: Options, core: _Core, stop: Stop) -> None:
         opened = [(PAGE, addresses_of(ports.page)), (METRICS, addresses_of(metrics))]
         opened += [(each.front_end.name, each.addresses()) for each in listening]
         opened += ports.opened(DIALECTS)
-        web = _web(options, archive, ports, listening, hub) if ports.page_port else None
-        services: list[Service] = [] if web is None else [web]
+        services: list[Service] = []
+        web = None
+        if ports.page_port:
+            options.admin_token = await trio.to_thread.run_sync(admin_token, options)
+            web = _web(options, archive, ports, listening, hub)
+            web.act = Operator(hub, accounts, options.node if options.cluster else None).everywhere
+            services.append(web)
         if web is None and options.web != NO_WEB:
             say_that_there_is_no_page()
         listening += ports.listening(_serve_all(options, fronts, ports, hub), wired, limits)
@@ -183,11 +190,10 @@ async def _play(options: Options, core: _Core, stop: Stop) -> None:
         nursery.cancel_scope.cancel()
 
 
-def _reloads(accounts: Accounts | None, hub: Hub, ports: Ports) -> Reloads:
+def _reloads(accounts: Accounts, hub: Hub, ports: Ports) -> Reloads:
     """Return what SIGHUP reads again."""
     reloads = Reloads()
-    if accounts is not None:
-        reloads.add("the players", partial(reload_players, accounts, hub, trio.current_time))
+    reloads.add("the players", partial(reload_players, accounts, hub, trio.current_time))
     certificate = ports.entry.certificate
     if certificate is not None:
         reloads.add("the certificate", lambda _: certificate.reload())

@@ -538,6 +538,7 @@ def test_web_knows_the_store_and_no_dialect() -> None:
         "adapters.passing",
         "adapters.sockets",
         "gateway.server.accepting",
+        "gateway.server.acts",
         "gateway.server.heads",
         "gateway.server.limits",
         "gateway.server.linefile",

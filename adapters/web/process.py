@@ -12,16 +12,18 @@ does. The rules it keeps:
 
 import logging
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
 import trio
 
 from adapters.web.link import (
     WRONG_TOKEN,
+    Act,
     Answer,
     Answered,
     Ask,
+    Found,
     Link,
     LinkError,
     Orders,
@@ -33,6 +35,7 @@ from adapters.web.link import (
 from adapters.web.live.sender import FactSender
 from gateway.hub.interfaces import HubForSubscribers
 from gateway.processes import Child, ended, started
+from gateway.server.acts import About, NotDoneError
 from gateway.server.limits import LIMITS
 from gateway.server.metrics.requests import Requests
 from gateway.store.clearing import Request
@@ -94,6 +97,8 @@ class WebProcess:
         self._queue = queue
         self._clear = clear
         self._hub = hub
+        self.act: Callable[[str, About], Awaitable[Mapping[str, str]]] | None = None
+        """Carries out an act of the operator's, as `gateway.server.operating.Operator.everywhere` does."""
         self.requests = Requests()
         """Those that were answered, where the orders want them counted."""
         self.restarts = 0
@@ -166,6 +171,8 @@ class WebProcess:
                             await link.send(self._condition(number))
                         case Ask(number, "clear"):
                             await self._begin_to_clear(link, number, nursery)
+                        case Act():
+                            nursery.start_soon(self._carry_out, link, message)
                         case Withdraw(number):
                             request = self._requests.get(number)
                             if request is not None and request.withdraw():
@@ -196,6 +203,17 @@ class WebProcess:
         for listener in self._listeners:
             listener.socket.close()
         await link.send(Stop(FINISHING))
+
+    async def _carry_out(self, link: Link, asked: Act) -> None:
+        """Carry out an act of the operator's, and answer what came of it on each node."""
+        assert self.act is not None
+        answer = Answer(asked.number)
+        try:
+            for node, text in (await self.act(asked.what, asked.about)).items():
+                await link.send(Found(asked.number, node, text))
+        except NotDoneError as error:
+            answer = Answer(asked.number, error=str(error))
+        await link.send(answer)
 
     async def _begin_to_clear(self, link: Link, number: int, nursery: trio.Nursery) -> None:
         """Ask for the results to be cleared, at once: the next message may withdraw it."""

@@ -85,7 +85,7 @@ class Hub:
 
     def open(self, mailbox: Mailbox, manners: Manners, now: float, origin: str = "") -> Seat:
         """Return a seat for a player who has just come, from `origin`, and has not entered yet."""
-        seat = Seat(next(self._numbers), mailbox, manners, origin)
+        seat = Seat(next(self._numbers), mailbox, manners, origin, now)
         if self.is_closed:
             seat.dismiss(Dismissed(Why.STOPPED))
             return seat

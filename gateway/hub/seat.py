@@ -95,6 +95,8 @@ class Seat:
     manners: Manners
     origin: str = ""
     """Where the client comes from: what clients have in common that may be one and the same."""
+    came: float = 0.0
+    """When the client came."""
     is_visiting: bool = False
     """Whether the player has another seat, on its own node, and goes back there after its series."""
     name: str | None = None
@@ -118,6 +120,11 @@ class Seat:
     def waits(self) -> bool:
         """Whether the player waits for an opponent and could play at once."""
         return isinstance(self.situation, Waiting) and self.owed is not Owed.SOON
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the player was hung up on."""
+        return isinstance(self.situation, Gone)
 
     @property
     def is_asked(self) -> bool:

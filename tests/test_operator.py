@@ -1,0 +1,202 @@
+"""The operator's commands on a running server, as an operator has them: one folder, and no options."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from served import PATIENCE, Served, everything, until
+
+from gateway.__main__ import main
+from gateway.server.admin_token import FILE
+
+EVERY = ("who", "kick x", "ban x", "unban x")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in a folder of this test's own, without options in the environment."""
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("C4GATEWAY_")]:
+        monkeypatch.delenv(name)
+    return tmp_path
+
+
+@contextmanager
+def started(*options: str) -> Iterator[Served]:
+    """Run a server in the working directory while the context lasts."""
+    command = [sys.executable, "-m", "gateway", "--tcp", "0", "--web", "0", *options]
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, bufsize=0, **pipes) as process:  # type: ignore[call-overload]
+        server = Served(process)
+        try:
+            server.read_addresses(2)
+            yield server
+        finally:
+            if process.poll() is None:
+                process.kill()
+                process.communicate(timeout=PATIENCE)
+
+
+def run(server: Served, command: str, capsys: pytest.CaptureFixture[str], *more: str) -> tuple[int, str]:
+    """Run a command on a server; return its exit status, and what it says."""
+    capsys.readouterr()
+    url = f"http://127.0.0.1:{server.port('page')}"
+    status = main([*command.split(" "), *more, "--url", url])
+    said = capsys.readouterr()
+    return status, said.out + said.err
+
+
+def player(server: Served, name: str, *more: str) -> socket.socket:
+    """Return a player's connection, once its name was taken."""
+    sock = socket.create_connection(("127.0.0.1", server.port("droidcon")), timeout=PATIENCE)
+    for line in (f"NAME {name}", *more):
+        sock.sendall(f"{line}\n".encode())
+        until(sock, b"SUCCESS")
+    return sock
+
+
+def test_walk_of_an_operator_with_no_option_given_at_the_start(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with started() as server, player(server, "ann", "JOIN lobby") as ann, player(server, "eve") as eve:
+        status, said = run(server, "who", capsys)
+        assert status == 0
+        assert re.search(r"ann +droidcon +127\.0\.0\.1 +\d\d:\d\d:\d\d +waits\n", said)
+        assert re.search(r"eve +droidcon +127\.0\.0\.1 +\d\d:\d\d:\d\d +has not asked for a game\n", said)
+        assert run(server, "kick EVE", capsys) == (0, "1 player was hung up on\n")
+        everything(eve)
+        assert run(server, "kick eve", capsys)[0] == 1
+        with player(server, "eve") as again:
+            assert run(server, "ban Eve", capsys) == (
+                0,
+                "the name 'eve' is banned; 1 player was hung up on\n",
+            )
+            everything(again)
+        with socket.create_connection(("127.0.0.1", server.port("droidcon")), timeout=PATIENCE) as banned:
+            banned.sendall(b"NAME eve\n")
+            until(banned, b"Error INVALID_COMMAND")
+        assert "banned already" in run(server, "ban eve", capsys)[1]
+        assert run(server, "unban eve", capsys) == (0, "the name 'eve' is let in again\n")
+        player(server, "eve").close()
+        assert run(server, "kick 127.0.0.1", capsys)[0] == 0
+        everything(ann)
+        status, log = server.stop()
+    assert status == 0
+    token = (folder / FILE).read_text().strip()
+    audit = (folder / "c4gateway.audit").read_text()
+    assert token not in log + audit
+    acts = [line.split("\t")[1:] for line in audit.splitlines()]
+    assert ["admin", "ban", "127.0.0.1", "eve"] in acts
+    assert log.count(str(folder / FILE)) == 1
+    with started() as server:
+        assert run(server, "who", capsys)[0] == 0
+        assert str(folder / FILE) not in server.stop()[1]
+
+
+@pytest.mark.parametrize("command", EVERY)
+def test_other_token_is_named_and_changes_nothing(
+    command: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = folder / "other"
+    other.write_text("guess\n")
+    other.chmod(0o600)
+    with started("--db", "none", "--admin-token", "sesame") as server:
+        status, said = run(server, command, capsys, "--token-file", str(other))
+    assert (status, said.count("\n")) == (1, 1)
+    assert f"has another admin token than {other}" in said
+    assert "guess" not in said
+    assert not (folder / "c4gateway.players.bans").exists()
+
+
+def test_token_is_in_the_environment_as_the_server_has_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("C4GATEWAY_ADMIN_TOKEN", "sesame")
+    with started("--db", "none") as server:
+        monkeypatch.setenv("C4GATEWAY_WEB", str(server.port("page")))
+        assert main(["who"]) == 0
+        assert capsys.readouterr().out == "Nobody is connected.\n"
+
+
+@pytest.mark.parametrize("command", ["who", "kick x"])
+def test_without_a_token_or_a_server_it_is_said_in_one_line(
+    command: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(command.split()) == 1
+    assert "there is no admin token in c4gateway.token; run this in the folder" in capsys.readouterr().err
+    (folder / FILE).write_text("sesame\n")
+    (folder / FILE).chmod(0o600)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+    assert main([*command.split(), "--url", url]) == 1
+    assert f"no server answers at {url}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["ban eve", "unban eve"])
+def test_without_a_server_bans_are_changed_in_the_file(
+    command: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bans = folder / "c4gateway.players.bans"
+    bans.write_text("" if command == "ban eve" else "name\teve\n")
+    assert main(command.split()) == 0
+    assert bans.read_text() == ("name\teve\n" if command == "ban eve" else "")
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (b"SSH-2.0-x\r\n", "is no c4gateway"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhey!", "is no c4gateway"),
+        (b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n{}", "is no c4gateway"),
+        (b"HTTP/1.1 302 Found\r\nContent-Length: 2\r\nLocation: /\r\n\r\n{}", "is no c4gateway"),
+    ],
+)
+def test_server_of_another_kind_is_named(
+    answer: bytes, words: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / FILE).write_text("sesame\n")
+    (folder / FILE).chmod(0o600)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+
+        def serve() -> None:
+            for _ in range(answer.count(b"404") + 1):
+                client, _ = other.accept()
+                with client:
+                    client.recv(4096)
+                    client.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        assert main(["who", "--url", f"http://127.0.0.1:{other.getsockname()[1]}"]) == 1
+        thread.join(PATIENCE)
+    err = capsys.readouterr().err
+    assert words in err
+    assert err.count("\n") == 1
+    assert "sesame" not in err
+
+
+def test_server_without_a_token_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / FILE).write_text("sesame\n")
+    (folder / FILE).chmod(0o644)
+    with started("--db", "none") as server:
+        (folder / FILE).chmod(0o600)
+        assert "has no admin token; its log says why" in run(server, "who", capsys)[1]
+        _, log = server.stop(signal.SIGINT)
+    assert "may be read or written by others" in log
+
+
+@pytest.mark.parametrize(
+    "url", ["127.0.0.1:8000", "ftp://x", "http://", "http://a b", "http://u:p@h", "http://h/?x"]
+)
+def test_what_is_no_url_is_refused(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["who", "--url", url])
+    assert end.value.code == 2
