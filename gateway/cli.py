@@ -5,6 +5,7 @@ the options, knows only the list of the dialects.
 """
 
 import gc
+import os
 import random
 import resource
 import secrets
@@ -54,16 +55,18 @@ from gateway.server.app import (
 from gateway.server.arguments import Options, in_one_line
 from gateway.server.arrivals import ArrivalTimes
 from gateway.server.clustering import cluster_options
+from gateway.server.draining import Patience
 from gateway.server.logs import log_fault, log_games, set_up_logging
 from gateway.server.metrics.tally import Tally
 from gateway.server.metrics.turns import TimedTurns
-from gateway.server.notifying import keep_alive
+from gateway.server.notifying import DRAINS, WORKER, keep_alive, notify
 from gateway.server.operating import Operator
 from gateway.server.options import NO_WEB, PAGE
 from gateway.server.reloading import Reloads, reload_on_hangup
 from gateway.server.streams import complain
 
 if TYPE_CHECKING:
+    from adapters.cluster.node import ClusterNode
     from adapters.web.process import Opened, WebProcess
     from gateway.server.archive import Archive
 
@@ -118,7 +121,8 @@ def _wait_for_no_thread() -> None:
 async def _serve(options: Options, writer: Child | None) -> None:
     arrivals = ArrivalTimes() if options.metrics is None else TimedTurns()
     trio.lowlevel.add_instrument(arrivals)
-    async with stop_asked_for(options.drain) as stop, _kept(options, writer) as archive:
+    patience = Patience(options.drain)
+    async with stop_asked_for(patience) as stop, _kept(options, writer) as archive:
         run = secrets.randbelow(RUNS) if archive is None else archive.opened.run
         together = await trio.to_thread.run_sync(cluster_options, options)
         matchmaker = matchmaker_of(together, run, partial(_matchmaker, options))
@@ -127,7 +131,7 @@ async def _serve(options: Options, writer: Child | None) -> None:
         log_games(hub.feed, arrivals.delay_since)
         async with polling() as epoll:
             node = joined(together, options, run, hub, epoll)
-            await _play(options, _Core(hub, archive, arrivals, epoll, node), stop)
+            await _play(options, _Core(hub, archive, arrivals, epoll, node, patience), stop)
 
 
 def _matchmaker(options: Options) -> LobbyAndTables:
@@ -146,8 +150,9 @@ class _Core:
     archive: "Archive | None"
     arrivals: ArrivalTimes
     epoll: EpollReader | None
-    node: AbstractAsyncContextManager[object]
+    node: "AbstractAsyncContextManager[ClusterNode | None]"
     """Makes it a node of its cluster, if there is one."""
+    patience: Patience
 
 
 async def _play(options: Options, core: _Core, stop: Stop) -> None:
@@ -168,11 +173,12 @@ async def _play(options: Options, core: _Core, stop: Stop) -> None:
         opened += [(each.front_end.name, each.addresses()) for each in listening]
         opened += ports.opened(DIALECTS)
         services: list[Service] = []
-        web = None
+        web, operator = None, None
         if ports.page_port:
             options.admin_token = await trio.to_thread.run_sync(admin_token, options)
             web = _web(options, archive, ports, listening, hub)
-            web.act = Operator(hub, accounts, options.node if options.cluster else None).everywhere
+            name = options.node if options.cluster else None
+            web.operator = operator = Operator(hub, accounts, partial(_drain, core.patience), name)
             services.append(web)
         if web is None and options.web != NO_WEB:
             say_that_there_is_no_page()
@@ -185,9 +191,21 @@ async def _play(options: Options, core: _Core, stop: Stop) -> None:
             services.append(_metrics(options, core, metrics, thinker, web))
         place = "nowhere" if archive is None else archive.opened.label
         started = partial(announce, opened, place, tls_only=options.tls_only, as_json=options.log_json)
-        async with core.node:
+        async with core.node as node:
+            if node is not None and operator is not None and options.admin_token is not None:
+                node.acting.connect(operator, options.admin_token)
             await run(hub, listening, started, stop, services)
         nursery.cancel_scope.cancel()
+
+
+def _drain(patience: Patience, seconds: int) -> None:
+    """Let games go on for so long at the stop; with 0 begin to stop, all workers together."""
+    if seconds:
+        patience.seconds = seconds
+    elif WORKER in os.environ:
+        notify(f"{DRAINS}{patience.seconds:g}")
+    else:
+        signal.raise_signal(signal.SIGTERM)
 
 
 def _reloads(accounts: Accounts, hub: Hub, ports: Ports) -> Reloads:

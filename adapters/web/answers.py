@@ -20,6 +20,8 @@ from gateway.store.reader import Reader
 Json: TypeAlias = dict[str, Any] | list[Any]
 Answer: TypeAlias = Callable[[Reader, Given], Json]
 
+_COUNTS = ("kicked", "more")
+"""What is counted on each node."""
 _LINES = 100
 """Games in one piece of an export: 40 KB."""
 
@@ -80,7 +82,7 @@ def export(reader: Reader, given: Given) -> Iterator[str]:
 
 
 def of_nodes(found: Mapping[str, str]) -> Json:
-    """Return what came of an act, by what came of it on each node: lists and numbers added up.
+    """Return what came of an act, by what came of it on each node: lists and counts added up.
 
     What some nodes have not done stands in ``not_done``, with the reason of each.
     """
@@ -94,8 +96,8 @@ def of_nodes(found: Mapping[str, str]) -> Json:
             before = answer.get(name)
             if isinstance(value, bool):
                 answer[name] = value or bool(before)
-            elif isinstance(value, list | int):
+            elif isinstance(value, list) or name in _COUNTS:
                 answer[name] = value if before is None else before + value
-            elif before is None:
-                answer[name] = value
+            else:
+                answer.setdefault(name, value)
     return answer

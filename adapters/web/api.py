@@ -55,6 +55,7 @@ def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
         Route("/api/players/{name:path}", api.player),
         Route("/api/export.jsonl", api.export),
         Route("/api/games-vg", api.pairs),
+        Route("/api/notice", api.notice),
         Route("/api/openapi.json", api.description),
         Route("/healthz", api.healthz),
         *paths.routes(site.live, HEADERS),
@@ -112,6 +113,10 @@ class _Api:
     async def pairs(self, request: Request) -> Response:
         _given(request)
         return await self._stream("application/json", nac4.pairs(self._site.reader.meetings()))
+
+    async def notice(self, request: Request) -> Response:
+        _given(request)
+        return as_json(asdict(self._site.notice))
 
     async def description(self, request: Request) -> Response:
         _given(request)

@@ -9,7 +9,7 @@ cannot be read is a `LinkError`, and then only a new process helps.
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import trio
 
@@ -96,6 +96,14 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Noticed:
+    """Tells the web's process what the page is to say of the server, as in `gateway.server.acts.Notice`."""
+
+    text: str
+    paused: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Withdraw:
     """Takes back the question with that number. Its answer says whether it was carried out."""
 
@@ -149,11 +157,10 @@ class Answered:
     rows: Sequence[Row]
 
 
-Message: TypeAlias = Orders | Stop | Ask | Act | Found | Withdraw | Answer | Watch | Told | Reached | Answered
-KINDS: Mapping[str, Callable[..., Message]] = {
-    kind.__name__.lower(): kind
-    for kind in (Orders, Stop, Ask, Act, Found, Withdraw, Answer, Watch, Told, Reached, Answered)
-}
+Message: TypeAlias = (
+    Orders | Stop | Ask | Act | Found | Noticed | Withdraw | Answer | Watch | Told | Reached | Answered
+)
+KINDS: Mapping[str, Callable[..., Message]] = {kind.__name__.lower(): kind for kind in get_args(Message)}
 
 
 class Link:

@@ -21,7 +21,7 @@ from adapters.passing import Passed
 from adapters.web.admin import Admin
 from adapters.web.application import Application
 from adapters.web.health import Health
-from adapters.web.link import WRONG_TOKEN, Answer, Found, Link, LinkError, Orders, Stop, Told
+from adapters.web.link import WRONG_TOKEN, Answer, Found, Link, LinkError, Noticed, Orders, Stop, Told
 from adapters.web.live.live import Live
 from adapters.web.origins import Origins
 from adapters.web.perfect import Perfect, Solver
@@ -93,6 +93,7 @@ class Serving:
         site = Site(
             reader, Threads(), self._live, fronts, tuple(orders.house), idle=orders.idle, perfect=perfect
         )
+        self._notice = site.notice
         origins = Origins(frozenset(orders.origins), is_local=is_local)
         self._reached = trio.lowlevel.ParkingLot()
         trusted = [ip_network(each) for each in orders.trusted]
@@ -134,6 +135,8 @@ class Serving:
                     self._remote.settle(message)
                 case Found():
                     self._remote.note(message)
+                case Noticed(text, paused):
+                    self._notice.announcement, self._notice.paused = text or None, paused
                 case Told(rows):
                     self._live.hear(rows)
                 case Stop(limit):

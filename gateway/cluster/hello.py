@@ -13,7 +13,7 @@ from hashlib import sha256
 from secrets import token_hex
 from typing import Any
 
-VERSION = 2
+VERSION = 3
 """Of all that nodes say to each other."""
 LONGEST = 4096
 """Bytes of a hello."""

@@ -16,9 +16,9 @@ from typing import Any
 from urllib.parse import SplitResult, urlencode, urlsplit
 
 from gateway.game.text import printable, quoted
-from gateway.server.acts import Found
+from gateway.server.acts import DRAIN, LONGEST_DRAIN, LONGEST_TEXT, Found
 from gateway.server.admin_token import FILE, read_token
-from gateway.server.arguments import Description, Options, Parser, in_one_line, write_out
+from gateway.server.arguments import Description, Options, Parser, in_one_line, number, write_out
 from gateway.server.commands import beside
 from gateway.server.options import HOST, WEB_PORT, page_port, parse
 
@@ -171,7 +171,56 @@ def _parser() -> Parser:
     who.add_argument("--json", action="store_true", help="print JSON, as the API has it")
     kick = add("kick", _kick, "hang up on a player; a game that it plays is lost, as when it leaves")
     kick.add_argument("who", metavar="NAME|ADDRESS|CIDR", help="case makes no difference in a name")
+    text = "show a line on all views of the page, until another comes; without TEXT, none any more"
+    add("announce", _announce, text).add_argument(
+        "text", nargs="?", default="", metavar="TEXT", help=f"up to {LONGEST_TEXT} characters"
+    )
+    add("pause", _pause, "pair nobody any more; the games that are on go on, and the page says so")
+    add("resume", _resume, "pair again")
+    drain = add("drain", _drain, "begin no further game, let those that are on be finished, and stop")
+    drain.add_argument(
+        "--seconds",
+        type=number(int, 1, LONGEST_DRAIN),
+        default=DRAIN,
+        metavar="N",
+        help="cut off the games that are not over by then (%(default)s)",
+    )
+    clear = add("clear", _clear, "remove all results, for good")
+    clear.add_argument(
+        "--yes", action="store_true", required=True, help="has to be given: there is no way back"
+    )
     return parser
+
+
+def _announce(server: Server, options: argparse.Namespace) -> Found:
+    found = server.ask("/api/admin/announce", {"text": options.text})
+    shown = found["announcement"]
+    write_out([f"the page shows: {printable(shown)}\n" if shown else "the page shows no announcement\n"])
+    return found
+
+
+def _pause(server: Server, _: argparse.Namespace) -> Found:
+    found = server.ask("/api/admin/pause", {})
+    write_out(["pairing is paused; c4gateway resume ends that\n"])
+    return found
+
+
+def _resume(server: Server, _: argparse.Namespace) -> Found:
+    found = server.ask("/api/admin/resume", {})
+    write_out(["players are paired again\n"])
+    return found
+
+
+def _drain(server: Server, options: argparse.Namespace) -> Found:
+    found = server.ask("/api/admin/drain", {"seconds": str(options.seconds)})
+    write_out([f"no further game begins; the server stops within {found['seconds']} s\n"])
+    return found
+
+
+def _clear(server: Server, _: argparse.Namespace) -> Found:
+    removed = server.ask("/api/clear", {})["removed"]
+    write_out([f"removed: {removed['games']} games, {removed['players']} players\n"])
+    return {}
 
 
 def _who(server: Server, options: argparse.Namespace) -> Found:

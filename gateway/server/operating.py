@@ -6,6 +6,7 @@ step that looks at players is short, however many there are.
 """
 
 import json
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
@@ -15,7 +16,7 @@ from gateway.game.commands import AtTable, folded
 from gateway.hub.remote import Away
 from gateway.hub.seat import Seat, Seated, Waiting
 from gateway.server.accounts import Accounts, bans_beside, reload_players
-from gateway.server.acts import About, Found, NotDoneError
+from gateway.server.acts import DRAIN, About, Found, NotDoneError, Notice, announcement, seconds_of
 from gateway.server.bans import Bans, HubForBans, ban, bans_of, hang_up, target, unban
 
 LOOKED_AT = 100
@@ -24,6 +25,19 @@ MOST = 1_000
 """Players that one answer lists."""
 MOST_CHARACTERS = 50_000
 """Characters of their names and tables together."""
+LATER = 1e-3
+"""Seconds, at least, by which a notice is later than the one before."""
+
+
+class HubForOperator(HubForBans, Protocol):
+    """What is needed of the hub."""
+
+    @property
+    def is_draining(self) -> bool:
+        """Whether the games that are on are finished, and no other begins: the server stops."""
+
+    def pause(self, *, is_paused: bool) -> None:
+        """Pair nobody from now on, or pair again."""
 
 
 class Others(Protocol):
@@ -32,22 +46,40 @@ class Others(Protocol):
     async def act(self, what: str, about: About) -> Mapping[str, str]:
         """Have an act carried out on those that have the same token; return what came of it on each."""
 
+    def notify(self, notice: Notice) -> None:
+        """Tell these nodes of a notice."""
+
+    def stop(self) -> None:
+        """Let these nodes stop."""
+
 
 class Operator:
     """Carries out what the operator of this server asks for."""
 
-    def __init__(self, hub: HubForBans, accounts: Accounts, node: str | None = None) -> None:
-        """`node` is the name of this server among those of its cluster."""
+    def __init__(
+        self, hub: HubForOperator, accounts: Accounts, drain: Callable[[int], None], node: str | None = None
+    ) -> None:
+        """`drain` sets for how many seconds games may go on at the stop; 0 begins it.
+
+        `node` is the name of this server among those of its cluster.
+        """
         self.others: Others | None = None
         """The other nodes of its cluster, if it is in one."""
+        self.notice = Notice()
+        self._noticed = trio.Event()
         self._hub = hub
         self._accounts = accounts
+        self._drain = drain
         self._node = node
         self._acts: Mapping[str, Callable[[About], Awaitable[Found]]] = {
             "who": self._who,
             "kick": self._kick,
             "ban": self._ban,
             "unban": self._unban,
+            "announce": self._announce,
+            "pause": self._pause,
+            "resume": self._resume,
+            "drain": self._begin_to_drain,
         }
 
     async def everywhere(self, what: str, about: About) -> Mapping[str, str]:
@@ -55,8 +87,39 @@ class Operator:
 
         This node is the empty text. Where it is not done here it is done nowhere.
         """
+        before = self.notice
         found = {"": await self.act(what, about)}
-        return found if self.others is None else {**found, **await self.others.act(what, about)}
+        if self.others is None:
+            return found
+        if self.notice is not before:
+            self.others.notify(self.notice)
+            return found
+        return {**found, **await self.others.act(what, about)}
+
+    def stop(self) -> None:
+        """Begin the drain that was asked for, on all nodes."""
+        if self.others is not None:
+            self.others.stop()
+        self.stop_here()
+
+    def stop_here(self) -> None:
+        """Begin the drain that was asked for, on this node."""
+        if not self._hub.is_draining:
+            self._drain(0)
+
+    async def next_notice(self, known: Notice) -> Notice:
+        """Return the notice once it is another than `known`."""
+        while self.notice == known:
+            await self._noticed.wait()
+        return self.notice
+
+    def adopt(self, notice: Notice) -> None:
+        """Take the notice of another node, if it is later than what is known here."""
+        if notice.made > self.notice.made:
+            self.notice = notice
+            self._hub.pause(is_paused=notice.paused)
+            self._noticed.set()
+            self._noticed = trio.Event()
 
     async def act(self, what: str, about: About) -> str:
         """Carry out an act here; return what came of it, as JSON. Raises NotDoneError."""
@@ -101,6 +164,26 @@ class Operator:
             return {"changed": was}
 
         return await trio.to_thread.run_sync(change)
+
+    async def _announce(self, about: About) -> Found:
+        return self._notify(announcement(about.get("text", "")), is_paused=self.notice.paused)
+
+    async def _pause(self, _: About) -> Found:
+        return self._notify(self.notice.text, is_paused=True)
+
+    async def _resume(self, _: About) -> Found:
+        return self._notify(self.notice.text, is_paused=False)
+
+    def _notify(self, text: str, *, is_paused: bool) -> Found:
+        self.adopt(Notice(text, is_paused, max(time.time(), self.notice.made + LATER)))
+        return {"announcement": text or None, "paused": is_paused}
+
+    async def _begin_to_drain(self, about: About) -> Found:
+        if self._hub.is_draining:
+            raise NotDoneError("the server drains already")
+        seconds = seconds_of(about.get("seconds", str(DRAIN)))
+        self._drain(seconds)
+        return {"seconds": seconds}
 
     def _reload(self) -> int:
         return reload_players(self._accounts, self._hub, trio.current_time, trio.from_thread.run_sync)

@@ -54,9 +54,13 @@ Results are kept in a database. Other commands read it, also while the server ru
 A position is worked out by itself, its columns counted from 1:
   c4gateway analyse POSITION   what each column is worth, such as after 4455
 
-A running server does what its operator asks for (from the folder of its database, or with --url and --token-file):
+A running server does what its operator asks for (in its database's folder, or with --url and --token-file):
   c4gateway who                who is connected, from where, and what each does
   c4gateway kick WHO           hang up on a player
+  c4gateway announce TEXT      show a line on all views of the page, until another comes; without TEXT none
+  c4gateway pause              pair nobody; the games that are on go on. resume: pair again
+  c4gateway drain              let the games that are on be finished, and stop
+  c4gateway clear              remove all results
 
 Names of players can be protected, and players banned, also while the server runs:
   c4gateway player add NAME    protect a name, and print the token that its player has to send

@@ -199,13 +199,14 @@ async def test_act_that_is_not_done_says_why_and_is_not_audited(site: Site, tmp_
 
 async def test_what_came_of_an_act_on_several_nodes_is_added_up(site: Site) -> None:
     site.came_of_it = {
-        "": '{"changed": false, "kicked": 1, "players": [1]}',
-        "b": '{"changed": true, "kicked": 2, "players": [2]}',
+        "": '{"changed": false, "kicked": 1, "players": [1], "seconds": 600}',
+        "b": '{"changed": true, "kicked": 2, "players": [2], "seconds": 600}',
         "c": '{"error": "no answer"}',
     }
     assert (await acted(site, "ban?who=x")).json() == {
         "changed": True,
         "kicked": 3,
         "players": [1, 2],
+        "seconds": 600,
         "not_done": {"c": "no answer"},
     }

@@ -38,6 +38,10 @@ ACTS: dict[str, dict[str, object]] = {
     "kick": {"kicked": 1},
     "ban": {"changed": True, "kicked": 0},
     "unban": {"changed": True},
+    "announce": {"announcement": "Round 2 at 14:00", "paused": False},
+    "pause": {"announcement": None, "paused": True},
+    "resume": {"announcement": None, "paused": False},
+    "drain": {"seconds": 600},
 }
 """What may come of each act."""
 DOCUMENT = json.loads(files("adapters.web").joinpath("openapi.json").read_text())

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 import trio
+import trio.testing
 from hub_world import STEPPING_OUT, TABLE, World
 
 from gateway.game.events import Dismissed, Ended, Reason, Why
 from gateway.server import operating
 from gateway.server.accounts import Accounts
-from gateway.server.acts import NotDoneError
+from gateway.server.acts import NotDoneError, Notice
 from gateway.server.operating import Operator
 
 
@@ -22,7 +23,8 @@ class Server:
         self.world = World()
         self.bans = folder / "players.bans"
         self.accounts = Accounts(str(folder / "players"), optional=True)
-        self.operator = Operator(self.world.hub, self.accounts, "a")
+        self.drains: list[int] = []
+        self.operator = Operator(self.world.hub, self.accounts, self.drains.append, "a")
         self.ann, self.eve, self.zed = (
             self.world.client(STEPPING_OUT, f"192.0.2.{number}") for number in (1, 2, 3)
         )
@@ -101,12 +103,20 @@ async def test_ban_is_in_force_and_in_the_file_at_once(server: Server) -> None:
         ("who", {"who": "\u200b"}),
         ("ban", {"who": "x" * 257}),
         ("ban", {"who": "eve", "notes": "x\nname\tann"}),
+        ("announce", {"text": "x" * 201}),
+        ("announce", {"text": "a\nb"}),
+        ("announce", {"text": "a\u202eb"}),
+        ("drain", {"seconds": "0"}),
+        ("drain", {"seconds": "1e9"}),
+        ("drain", {"seconds": "9" * 5000}),
     ],
 )
 async def test_what_names_nobody_is_refused(server: Server, what: str, about: dict[str, str]) -> None:
     with pytest.raises(NotDoneError):
         await server.act(what, **about)
     assert not server.bans.exists()
+    assert server.operator.notice == Notice()
+    assert server.drains == []
 
 
 async def test_ban_where_the_file_cannot_be_used_is_refused(server: Server) -> None:
@@ -114,3 +124,59 @@ async def test_ban_where_the_file_cannot_be_used_is_refused(server: Server) -> N
     with pytest.raises(NotDoneError, match=r"players\.bans, line 1"):
         await server.act("ban", who="eve")
     assert not server.eve.gone
+
+
+async def test_announcement_stays_until_another_comes_or_none(server: Server) -> None:
+    assert await server.act("announce", text=" Round 2 at 14:00 ") == {
+        "announcement": "Round 2 at 14:00",
+        "paused": False,
+    }
+    assert await server.act("pause") == {"announcement": "Round 2 at 14:00", "paused": True}
+    assert await server.act("announce") == {"announcement": None, "paused": True}
+    assert await server.act("resume") == {"announcement": None, "paused": False}
+
+
+async def test_notice_is_waited_for_and_the_latest_counts(server: Server) -> None:
+    heard = []
+
+    async def follow() -> None:
+        known = Notice()
+        while not known.paused:
+            known = await server.operator.next_notice(known)
+            heard.append(known.text)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(follow)
+        await server.act("announce", text="one")
+        await trio.testing.wait_all_tasks_blocked()
+        one = server.operator.notice
+        server.operator.adopt(Notice("of an earlier time", False, one.made - 1))
+        server.operator.adopt(Notice("of a node whose clock is ahead", False, one.made + 1000))
+        await trio.testing.wait_all_tasks_blocked()
+        await server.act("pause")
+    assert heard == ["one", *["of a node whose clock is ahead"] * 2]
+
+
+async def test_nobody_is_paired_while_it_is_paused_and_games_go_on(server: Server) -> None:
+    await server.act("pause")
+    bob = server.world.client(STEPPING_OUT)
+    bob.enter(name="bob")
+    server.world.play("01", (server.ann, server.eve))
+    server.world.wait(5)
+    assert (bob.games, server.zed.games) == (0, 0)
+    assert server.ann.plays
+    await server.act("resume")
+    server.world.wait(2)
+    assert bob.opponent == "zed"
+
+
+async def test_drain_is_asked_for_once(server: Server) -> None:
+    assert await server.act("drain") == {"seconds": 600}
+    assert await server.act("drain", seconds="5") == {"seconds": 5}
+    server.operator.stop()
+    assert server.drains == [600, 5, 0]
+    server.world.hub.drain()
+    with pytest.raises(NotDoneError, match="drains already"):
+        await server.act("drain")
+    server.operator.stop()
+    assert server.drains == [600, 5, 0]
