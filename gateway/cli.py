@@ -12,7 +12,7 @@ import secrets
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -59,14 +59,15 @@ from gateway.server.draining import Patience
 from gateway.server.logs import log_fault, log_games, set_up_logging
 from gateway.server.metrics.tally import Tally
 from gateway.server.metrics.turns import TimedTurns
-from gateway.server.notifying import DRAINS, WORKER, keep_alive, notify
+from gateway.server.notifying import DRAINS, keep_alive, notify
 from gateway.server.operating import Operator
 from gateway.server.options import NO_WEB, PAGE
 from gateway.server.reloading import Reloads, reload_on_hangup
 from gateway.server.streams import complain
+from gateway.server.workers import WORKER
 
 if TYPE_CHECKING:
-    from adapters.cluster.node import ClusterNode
+    from adapters.joining import Joining
     from adapters.web.process import Opened, WebProcess
     from gateway.server.archive import Archive
 
@@ -150,7 +151,7 @@ class _Core:
     archive: "Archive | None"
     arrivals: ArrivalTimes
     epoll: EpollReader | None
-    node: "AbstractAsyncContextManager[ClusterNode | None]"
+    node: "Joining"
     """Makes it a node of its cluster, if there is one."""
     patience: Patience
 

@@ -17,7 +17,7 @@ from served import PATIENCE, Served, everything, until
 from gateway.__main__ import main
 from gateway.server.admin_token import FILE
 
-EVERY = ("who", "kick x", "ban x", "unban x")
+EVERY = ("who", "kick x", "ban x", "unban x", "announce x", "pause", "resume", "drain", "clear --yes")
 
 
 @pytest.fixture(autouse=True)
@@ -200,3 +200,36 @@ def test_what_is_no_url_is_refused(url: str, capsys: pytest.CaptureFixture[str])
     with pytest.raises(SystemExit) as end:
         main(["who", "--url", url])
     assert end.value.code == 2
+
+
+def test_pause_between_two_rounds_and_a_drain_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
+    with started("--rounds", "1") as server:
+        assert run(server, "announce", capsys, "Round 2 at <14:00>") == (
+            0,
+            "the page shows: Round 2 at <14:00>\n",
+        )
+        assert run(server, "pause", capsys)[0] == 0
+        with player(server, "ann", "JOIN lobby") as ann, player(server, "eve", "JOIN lobby") as eve:
+            assert run(server, "who", capsys)[1].count(" waits\n") == 2
+            assert run(server, "resume", capsys)[0] == 0
+            until(ann, b"NEW_GAME")
+            until(eve, b"NEW_GAME")
+            assert "the page shows no announcement" in run(server, "announce", capsys)[1]
+            status, said = run(server, "drain --seconds 50", capsys)
+            assert (status, said) == (0, "no further game begins; the server stops within 50 s\n")
+            assert "drains already" in run(server, "drain", capsys)[1]
+            assert run(server, "kick ann", capsys) == (0, "1 player was hung up on\n")
+            everything(eve)
+        status, log = server.end()
+    assert status == 0
+    assert "games that are on may be finished within 50 s" in log
+    assert "drained: all games are over" in log
+
+
+def test_clear_needs_a_word_more(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["clear"])
+    assert end.value.code == 2
+    assert "--yes" in capsys.readouterr().err
+    with started() as server:
+        assert run(server, "clear --yes", capsys) == (0, "removed: 0 games, 0 players\n")

@@ -78,7 +78,7 @@ class Acting:
         number, asked = next(self._numbers), _Asked({*self._nodes()})
         self._asked[number] = asked
         try:
-            for node in asked.left:
+            for node in [*asked.left]:
                 self._tell(node, "ask", number, what, about)
             if asked.left:
                 with trio.move_on_after(PATIENCE):
@@ -111,10 +111,14 @@ class Acting:
 
     def receive(self, node: str, frame: bytes) -> None:
         """Take in what another node says. Raises ValueError."""
-        said = json.loads(frame)
-        if not isinstance(said, dict) or not all(isinstance(said.get(key), str) for key in ("mac", "body")):
-            raise ValueError("no frame of this version")
-        body, is_known = json.loads(said["body"]), self._is_known(said["mac"], said["body"])
+        match _read(frame):
+            case {"mac": str(mac), "body": str(text)}:
+                self._heed(node, _read(text), is_known=self._is_known(mac, text))
+            case _:
+                raise ValueError("no frame of this version")
+
+    def _heed(self, node: str, body: object, *, is_known: bool) -> None:
+        """Carry out what a frame says; `is_known` says that its node has the token of this one."""
         match body:
             case ["ask", int(number), str(what), dict(about)]:
                 if is_known:
@@ -163,6 +167,13 @@ class Acting:
 
     def _tell(self, node: str, *body: object) -> None:
         self._send(node, _frame(self._token, *body))
+
+
+def _read(text: bytes | str) -> object:
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("no frame of this version") from error
 
 
 def _frame(token: bytes, *body: object) -> bytes:

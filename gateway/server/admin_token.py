@@ -13,6 +13,7 @@ from contextlib import suppress
 from gateway.server.arguments import Options
 from gateway.server.commands import beside
 from gateway.server.files import read_file
+from gateway.server.workers import ALONE, WORKER
 
 FILE = "c4gateway.token"
 """Where it is, beside the database."""
@@ -36,7 +37,7 @@ def admin_token(options: Options) -> str | None:
                 file,
                 extra={"event": "admin_token_made", "file": file},
             )
-        return read_token(file)
+        token = read_token(file)
     except OSError as error:
         about = {"event": "admin_token_not_made", "file": file, "error": str(error)}
         logger.warning(
@@ -46,6 +47,13 @@ def admin_token(options: Options) -> str | None:
             extra=about,
         )
         return None
+    if options.cluster is not None and os.environ.get(WORKER) != ALONE:
+        logger.warning(
+            "commands of the operator work on this node alone, since its token was made here;"
+            " give all nodes the same --admin-token",
+            extra={"event": "admin_token_alone"},
+        )
+    return token
 
 
 def read_token(file: str) -> str:

@@ -16,8 +16,6 @@ READY = "READY=1"
 ALIVE = "WATCHDOG=1"
 DRAINS = "X_C4GATEWAY_DRAIN="
 """What a worker says when its operator has asked for a drain, with the seconds; managers ignore it."""
-WORKER = "C4_WORKER"
-"""What the environment of a worker has, and that of other servers has not."""
 SPARE = 30.0
 """Seconds for all that follows on the end of the games: the last words, the last results."""
 

@@ -23,13 +23,13 @@ from gateway.server.activation import FIRST
 from gateway.server.arguments import Description, Options, in_one_line
 from gateway.server.crew import Crew, EndedError, Member, Order
 from gateway.server.logs import set_up_logging
-from gateway.server.notifying import READY, WORKER, keep_alive, notify, reloading, stopping, watchdog
+from gateway.server.notifying import READY, keep_alive, notify, reloading, stopping, watchdog
 from gateway.server.options import WEB_PORT, page_port
 from gateway.server.private_folder import private_folder
 from gateway.server.reloading import has_terminal
 from gateway.server.reserving import PortInUseError, reserved
 from gateway.server.streams import complain, write
-from gateway.server.workers import arguments, wanted
+from gateway.server.workers import ALONE, WORKER, arguments, wanted
 
 _LONGEST_TEXT = 65_536
 """Bytes of what a worker announces: more than it does, and no more than a pipe takes."""
@@ -100,7 +100,7 @@ def _order(options: Options, index: int, words: Sequence[str]) -> Order:
     sockets = range(FIRST, FIRST + sum(map(len, options.sockets.values())))
     others = ("NOTIFY_", "WATCHDOG_", *(() if sockets else ("LISTEN_",)))
     environment = {name: text for name, text in os.environ.items() if not name.startswith(others)}
-    environment[WORKER] = str(index)
+    environment[WORKER] = ALONE if options.cluster is None else "with others"
     return Order(f"worker {index}", [*_COMMAND, *words], environment, sockets=sockets)
 
 

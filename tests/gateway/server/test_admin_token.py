@@ -67,3 +67,17 @@ def test_file_that_is_no_secret_is_not_used(
     assert token(tmp_path) is None
     assert str(file) in caplog.text
     assert "sesame" not in caplog.text
+
+
+@pytest.mark.parametrize(("worker", "said"), [("", True), ("alone", False), ("with others", True)])
+def test_node_of_a_cluster_says_that_a_token_of_its_own_reaches_no_other_node(
+    tmp_path: Path, worker: str, said: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("C4_WORKER", worker)
+    node = ("--cluster", "redis://127.0.0.1", "--db", "none")
+    admin_token(options.parse(node, DIALECTS))
+    assert ("work on this node alone" in caplog.text) is said
+    caplog.clear()
+    admin_token(options.parse([*node, "--admin-token", "sesame"], DIALECTS))
+    assert caplog.text == ""
