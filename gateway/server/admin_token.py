@@ -10,7 +10,7 @@ import secrets
 import stat
 from contextlib import suppress
 
-from gateway.server.arguments import Options
+from gateway.server.arguments import Options, in_one_line
 from gateway.server.commands import beside
 from gateway.server.files import read_file
 from gateway.server.workers import ALONE, WORKER
@@ -37,13 +37,14 @@ def admin_token(options: Options) -> str | None:
                 file,
                 extra={"event": "admin_token_made", "file": file},
             )
+        _check(file)
         token = read_token(file)
     except OSError as error:
         about = {"event": "admin_token_not_made", "file": file, "error": str(error)}
         logger.warning(
             "there is no token for the operator's commands, so they do not work: %s; give --admin-token, or"
             " make the file one that only this user can read and write",
-            error,
+            in_one_line(error),
             extra=about,
         )
         return None
@@ -59,12 +60,16 @@ def admin_token(options: Options) -> str | None:
 def read_token(file: str) -> str:
     """Return the token in a file. Raises OSError, which says in one line what is wrong."""
     token = read_file(file, OPTION, _LONGEST).decode("ascii", "replace").strip()
-    about = os.stat(file)
-    if about.st_uid not in (os.geteuid(), 0) or about.st_mode & (stat.S_IRWXO | stat.S_IWGRP):
-        raise OSError(f"{file} may be read or written by others; a token there is no secret")
     if not is_token(token):
         raise OSError(f"{file} is not one line with a token")
     return token
+
+
+def _check(file: str) -> None:
+    """Raise OSError for a file that somebody else may have written, or may read."""
+    about = os.stat(file)
+    if about.st_uid not in (os.geteuid(), 0) or about.st_mode & (stat.S_IRWXO | stat.S_IWGRP):
+        raise OSError(f"{file} may be read or written by others; a token there is no secret")
 
 
 def is_token(text: str) -> bool:

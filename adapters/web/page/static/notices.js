@@ -20,6 +20,7 @@ async function look() {
 function show({ announcement, paused }) {
   const line = find("announcement");
   if (line.textContent !== (announcement ?? "")) line.textContent = announcement ?? "";
+  line.classList.toggle("long", line.textContent.length > 80);
   line.hidden = announcement === null;
   find("paused").hidden = !paused;
 }
