@@ -1,5 +1,6 @@
 """The operator's commands on a running server, as an operator has them: one folder, and no options."""
 
+import json
 import os
 import re
 import signal
@@ -7,12 +8,13 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from served import PATIENCE, Served, everything, until
+from several_nodes import HAS_REGISTRY, await_log, node, registry
 
 from gateway.__main__ import main
 from gateway.server.admin_token import FILE
@@ -147,27 +149,20 @@ def test_without_a_server_bans_are_changed_in_the_file(
     bans = folder / "c4gateway.players.bans"
     bans.write_text("" if command == "ban eve" else "name\teve\n")
     assert main(command.split()) == 0
+    assert "is written; a running server reads it on SIGHUP" in capsys.readouterr().err
     assert bans.read_text() == ("name\teve\n" if command == "ban eve" else "")
 
 
-@pytest.mark.parametrize(
-    ("answer", "words"),
-    [
-        (b"SSH-2.0-x\r\n", "is no c4gateway"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhey!", "is no c4gateway"),
-        (b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n{}", "is no c4gateway"),
-        (b"HTTP/1.1 302 Found\r\nContent-Length: 2\r\nLocation: /\r\n\r\n{}", "is no c4gateway"),
-    ],
-)
-def test_server_of_another_kind_is_named(
-    answer: bytes, words: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (folder / FILE).write_text("sesame\n")
-    (folder / FILE).chmod(0o600)
+def answered(answers: Sequence[bytes], *command: str) -> int:
+    """Run a command on a server that gives these answers to its requests; return its exit status."""
+    token = Path(FILE)
+    token.write_text("sesame\n")
+    token.chmod(0o600)
     with socket.create_server(("127.0.0.1", 0)) as other:
+        other.settimeout(PATIENCE)
 
         def serve() -> None:
-            for _ in range(answer.count(b"404") + 1):
+            for answer in answers:
                 client, _ = other.accept()
                 with client:
                     client.recv(4096)
@@ -175,12 +170,64 @@ def test_server_of_another_kind_is_named(
 
         thread = threading.Thread(target=serve)
         thread.start()
-        assert main(["who", "--url", f"http://127.0.0.1:{other.getsockname()[1]}"]) == 1
+        status = main([*command, "--url", f"http://127.0.0.1:{other.getsockname()[1]}"])
         thread.join(PATIENCE)
+    return status
+
+
+def http(status: str, body: str) -> bytes:
+    return f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
+
+
+MISSING = http("404 Not Found", '{"error": "there is no such page"}')
+OLD = json.dumps({"info": {"title": "c4gateway"}, "paths": {"/api/clear": {}}})
+
+
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [
+        ([b"SSH-2.0-x\r\n"], "is no c4gateway"),
+        ([http("200 OK", "hey!")], "is no c4gateway"),
+        ([http("200 OK", "{}")], "is no c4gateway"),
+        ([http("200 OK", "[" * 99_999)], "is no c4gateway"),
+        ([http("302 Found", "{}")], "is no c4gateway"),
+        ([MISSING, MISSING], "is no c4gateway"),
+        ([MISSING, http("200 OK", "[]")], "is no c4gateway"),
+        ([MISSING, http("200 OK", '{"info": 1}')], "is no c4gateway"),
+        ([MISSING, http("200 OK", OLD)], "is an older version, which does not know this command; upgrade it"),
+        ([http("500 x", '{"error": "\\u001b[31m"}')], "\\x1b[31m"),
+        ([b""], "closed connection without response"),
+    ],
+)
+def test_server_of_another_kind_is_named(
+    answers: list[bytes], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert answered(answers, "who") == 1
     err = capsys.readouterr().err
     assert words in err
     assert err.count("\n") == 1
     assert "sesame" not in err
+
+
+def test_names_of_players_do_nothing_to_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    player = {"name": "\x1b[31m\n\u202e", "kind": "arena", "address": "::/64", "seconds": 90_000.5}
+    player |= {"doing": "between games", "against": "\x07", "table": "\t", "node": None}
+    body = json.dumps(
+        {"players": [player, {**player, "seconds": 5, "doing": "plays"}], "more": 3, "not_done": {}}
+    )
+    assert answered([http("200 OK", body)], "who") == 0
+    out = capsys.readouterr().out
+    assert out.count("\n") == 4
+    assert all(sign.isprintable() for line in out.splitlines() for sign in line)
+    assert "and 3 more" in out
+
+
+def test_nodes_that_have_not_done_it_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    body = json.dumps({"kicked": 1, "not_done": {"b": "it does not answer"}})
+    assert answered([http("200 OK", body)], "kick", "x") == 1
+    out, err = capsys.readouterr()
+    assert out == "1 player was hung up on\n"
+    assert err == "c4gateway: error: not done on node b: it does not answer\n"
 
 
 def test_server_without_a_token_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -233,3 +280,41 @@ def test_clear_needs_a_word_more(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--yes" in capsys.readouterr().err
     with started() as server:
         assert run(server, "clear --yes", capsys) == (0, "removed: 0 games, 0 players\n")
+
+
+@pytest.mark.operation
+@pytest.mark.skipif(not HAS_REGISTRY, reason="there is no Redis here")
+def test_act_reaches_the_nodes_of_a_cluster_that_share_the_token(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def about(name: str, token: str) -> tuple[str, ...]:
+        files = ("--players", str(folder / name), "--audit", str(folder / f"{name}.audit"))
+        (folder / name).write_text("")
+        return ("--db", "none", "--admin-token", token, *files)
+
+    (folder / "token").write_text("sesame\n")
+    with (
+        registry() as url,
+        node("a", url, *about("a", "sesame")) as one,
+        node("b", url, *about("b", "sesame")) as other,
+        node("c", url, *about("c", "another")) as stranger,
+    ):
+        for linked in ("b", "c"):
+            await_log(one, f"linked with node {linked}".encode())
+        told = ("--token-file", str(folder / "token"))
+        with player(one, "ann"), player(other, "eve") as eve, player(stranger, "zed"):
+            status, said = run(one, "who", capsys, *told)
+            assert status == 1
+            assert {line.split()[0] for line in said.splitlines()[1:3]} == {"ann", "eve"}
+            assert "not done on node c: it has another admin token, or none" in said
+            assert (
+                "the name 'eve' is banned; 1 player was hung up on" in run(one, "ban eve", capsys, *told)[1]
+            )
+            everything(eve)
+        assert [(folder / f"{name}.bans").exists() for name in "abc"] == [True, True, False]
+        run(one, "pause", capsys, *told)
+        assert "paused" in run(other, "pause", capsys, *told)[1]
+        assert [(folder / f"{name}.audit").exists() for name in "abc"] == [True, True, False]
+        assert run(one, "drain", capsys, *told)[0] == 1
+        assert [one.end()[0], other.end()[0]] == [0, 0]
+        assert stranger.process.poll() is None

@@ -47,7 +47,7 @@ class Server:
         """Have something done; return the answer. Raises OSError, with one line, where it is not done."""
         query = urlencode({name: value for name, value in about.items() if value})
         status, found = self._answer(method, f"{path}?{query}")
-        if status == http.HTTPStatus.OK and found is not None:
+        if status == http.HTTPStatus.OK and found is not None and {*found} & {"not_done", "removed"}:
             return found
         raise OSError(self._fault(status, found))
 
@@ -67,7 +67,7 @@ class Server:
             raise NoServerError(f"no server answers at {self.url}; --url URL says where it is") from error
         except OSError as error:
             raise OSError(f"{self.url}: {error.strerror or error}") from error
-        except (http.client.HTTPException, ValueError) as error:
+        except (http.client.HTTPException, ValueError, RecursionError) as error:
             raise OSError(f"what answers at {self.url} is no c4gateway") from error
         finally:
             connection.close()
@@ -81,9 +81,12 @@ class Server:
         if status != http.HTTPStatus.NOT_FOUND:
             return text or f"what answers at {self.url} is no c4gateway: it says {status}"
         status, found = self._answer("GET", "/api/openapi.json")
-        if status != http.HTTPStatus.OK or (found or {}).get("info", {}).get("title") != "c4gateway":
-            return f"what answers at {self.url} is no c4gateway"
-        if "/api/admin/who" in (found or {}).get("paths", {}):
+        match found:
+            case {"info": {"title": "c4gateway"}, "paths": dict(paths)}:
+                is_known = "/api/admin/who" in paths
+            case _:
+                return f"what answers at {self.url} is no c4gateway"
+        if is_known:
             return f"the server at {self.url} has no admin token; its log says why (admin_token_not_made)"
         return f"the server at {self.url} is an older version, which does not know this command; upgrade it"
 
