@@ -29,7 +29,7 @@ NAME, ADDRESS = "name", "address"
 """What a line of the file is about."""
 PREFIX = 64
 """Bits of an IPv6 address that clients are told apart by: a ban of fewer addresses is one of this network."""
-AT_ONCE = 20
+AT_ONCE = 5
 """Players whom one turn of the event loop looks at after a reload."""
 _MAPPED = 96
 """Bits of an IPv6 address before the IPv4 address that it stands for."""
