@@ -318,3 +318,14 @@ def test_act_reaches_the_nodes_of_a_cluster_that_share_the_token(
         assert run(one, "drain", capsys, *told)[0] == 1
         assert [one.end()[0], other.end()[0]] == [0, 0]
         assert stranger.process.poll() is None
+
+
+def test_ban_says_that_no_server_answers_where_one_may_be(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("C4GATEWAY_ADMIN_TOKEN", "sesame")
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        monkeypatch.setenv("C4GATEWAY_WEB", str(closed.getsockname()[1]))
+    assert main(["ban", "eve"]) == 0
+    assert "no server answers at http://127.0.0.1:" in capsys.readouterr().err
+    assert (folder / "c4gateway.players.bans").read_text().endswith("name\teve\n")

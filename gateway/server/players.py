@@ -137,9 +137,11 @@ def _asked(options: argparse.Namespace, dialects: Sequence[Description]) -> Foun
         kind, who = target(options.who)
         about = {"who": who, "notes": getattr(options, "notes", "")}
         found = server.ask(f"/api/admin/{options.act}", about)
-    except (FileNotFoundError, NoServerError):
+    except (FileNotFoundError, NoServerError) as error:
         if options.url is not None or options.token_file is not None:
             raise
+        if isinstance(error, NoServerError):
+            print(f"{error}; only the file is changed", file=sys.stderr)
         return None
     if not found["changed"]:
         raise ValueError(f"{quoted(who)} is {'banned already' if options.act == 'ban' else 'not banned'}")
