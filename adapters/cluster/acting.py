@@ -5,7 +5,7 @@ it bears a code that takes the same admin token to make; and a node that does no
 nobody waiting for longer than `PATIENCE`.
 
 A frame is an object of JSON, with its code as ``mac`` and a text as ``body``: an array of JSON that begins
-with what it is. ``ask``, a number, an act and its parameters are answered by ``found``, the number and what
+with what it is. ``ask``, a number, an act and its parameters are answered by ``done``, the number and what
 came of it, or, without a code, by ``other`` and the number from a node that has another token or none.
 ``notice`` has the fields of `gateway.server.acts.Notice`, ``news`` asks for it, and ``stop`` begins a drain.
 """
@@ -20,7 +20,7 @@ from itertools import count
 
 import trio
 
-from gateway.server.acts import ACTS, About, NotDoneError, Notice
+from gateway.server.acts import ACTS, NotDoneError, Notice, Parameters
 from gateway.server.operating import Operator
 
 PATIENCE = 5.0
@@ -62,7 +62,7 @@ class Acting:
         self._token = b""
         self._numbers = count(1)
         self._asked: dict[int, _Asked] = {}
-        self._to_do, self._due = trio.open_memory_channel[tuple[str, int, str, About]](MOST)
+        self._to_do, self._due = trio.open_memory_channel[tuple[str, int, str, Parameters]](MOST)
 
     def connect(self, operator: Operator, token: str) -> None:
         """Let `operator` carry out acts, and have them carried out on other nodes with the same token."""
@@ -73,7 +73,7 @@ class Acting:
 
     # What the operator of this node asks.
 
-    async def act(self, what: str, about: About) -> Mapping[str, str]:
+    async def act(self, what: str, about: Parameters) -> Mapping[str, str]:
         """Have an act carried out on other nodes; return what came of it on each, as JSON."""
         number, asked = next(self._numbers), _Asked({*self._nodes()})
         self._asked[number] = asked
@@ -125,7 +125,7 @@ class Acting:
                     self._put(node, number, what, about)
                 else:
                     self._send(node, _frame(b"", "other", number))
-            case ["found", int(number), str(text)] if is_known and number in self._asked:
+            case ["done", int(number), str(text)] if is_known and number in self._asked:
                 self._asked[number].settle(node, text)
             case ["other", int(number)] if number in self._asked:
                 self._asked[number].settle(node, _failed(OTHER_TOKEN))
@@ -149,7 +149,7 @@ class Acting:
                     "an act of the operator's failed", extra={"event": "act_failed", "act": what}
                 )
                 text = _failed("internal error")
-            self._tell(node, "found", number, text)
+            self._tell(node, "done", number, text)
 
     def _put(self, node: str, number: int, what: str, about: Mapping[str, object]) -> None:
         texts = {
@@ -160,7 +160,7 @@ class Acting:
         try:
             self._to_do.send_nowait((node, number, what, texts))
         except trio.WouldBlock:
-            self._tell(node, "found", number, _failed("too many acts wait"))
+            self._tell(node, "done", number, _failed("too many acts wait"))
 
     def _is_known(self, mac: str, body: str) -> bool:
         return bool(self._token) and hmac.compare_digest(mac.encode(), _mac(self._token, body).encode())

@@ -18,7 +18,7 @@ from starlette.requests import Request
 
 from adapters.sockets import origin_at
 from gateway.game.text import printable
-from gateway.server.acts import WHO, About
+from gateway.server.acts import WHO, Parameters
 from gateway.server.linefile import audited
 from gateway.server.pauses import FIRST_PAUSE, Pauses
 from gateway.server.proxies import Network, client_behind
@@ -40,7 +40,7 @@ class Admin:
     """A client that sends it is the operator. Never empty."""
     clear_all: Callable[[trio.Event], Awaitable[Cleared]]
     """Removes all results, unless the event comes first. Raises StoreError if it did not."""
-    act: Callable[[str, About], Awaitable[Mapping[str, str]]]
+    act: Callable[[str, Parameters], Awaitable[Mapping[str, str]]]
     """Carries out an act; returns what came of it on each node, as JSON. Raises NotDoneError."""
     audit: str
     """The file where changes are logged."""
@@ -92,7 +92,7 @@ class Admin:
         )
         return removed
 
-    async def carry_out(self, what: str, about: About, origin: str) -> Mapping[str, str]:
+    async def carry_out(self, what: str, about: Parameters, origin: str) -> Mapping[str, str]:
         """Carry out an act for a client at `origin`; return what came of it on each node, as JSON.
 
         Raises NotDoneError, or OSError where the audit log cannot be written, if it did not.

@@ -86,7 +86,7 @@ class Act:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Done:
     """What came of an act on one node, as JSON. The answer to the question follows those of all nodes."""
 
     number: int
@@ -158,7 +158,7 @@ class Answered:
 
 
 Message: TypeAlias = (
-    Orders | Stop | Ask | Act | Found | Noticed | Withdraw | Answer | Watch | Told | Reached | Answered
+    Orders | Stop | Ask | Act | Done | Noticed | Withdraw | Answer | Watch | Told | Reached | Answered
 )
 KINDS: Mapping[str, Callable[..., Message]] = {kind.__name__.lower(): kind for kind in get_args(Message)}
 

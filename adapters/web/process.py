@@ -23,7 +23,7 @@ from adapters.web.link import (
     Answer,
     Answered,
     Ask,
-    Found,
+    Done,
     Link,
     LinkError,
     Noticed,
@@ -215,7 +215,7 @@ class WebProcess:
             await link.send(Answer(asked.number, error=str(error)))
             return
         for node, text in found.items():
-            await link.send(Found(asked.number, node, text))
+            await link.send(Done(asked.number, node, text))
         await link.send(Answer(asked.number))
         if asked.what == "drain":  # once its answer has left
             operator.stop()

@@ -17,7 +17,7 @@ from adapters.web.link import (
     Answer,
     Answered,
     Ask,
-    Found,
+    Done,
     Link,
     LinkError,
     Message,
@@ -25,7 +25,7 @@ from adapters.web.link import (
     Watch,
     Withdraw,
 )
-from gateway.server.acts import About, NotDoneError
+from gateway.server.acts import NotDoneError, Parameters
 from gateway.server.metrics.requests import Row
 from gateway.store.errors import StoreError
 from gateway.store.records import Cleared
@@ -67,12 +67,12 @@ class Remote:
             question.answer = answer
             question.answered.set()
 
-    def note(self, found: Found) -> None:
+    def note(self, found: Done) -> None:
         """Keep what came of an act on one node, until the answer follows."""
         if (question := self._questions.get(found.number)) is not None:
             question.found[found.node] = found.text
 
-    async def act(self, what: str, about: About) -> Mapping[str, str]:
+    async def act(self, what: str, about: Parameters) -> Mapping[str, str]:
         """Have an act of the operator's carried out; return what came of it on each node, as JSON.
 
         The node of this server is the empty text. Raises NotDoneError.

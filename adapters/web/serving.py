@@ -21,7 +21,7 @@ from adapters.passing import Passed
 from adapters.web.admin import Admin
 from adapters.web.application import Application
 from adapters.web.health import Health
-from adapters.web.link import WRONG_TOKEN, Answer, Found, Link, LinkError, Noticed, Orders, Stop, Told
+from adapters.web.link import WRONG_TOKEN, Answer, Done, Link, LinkError, Noticed, Orders, Stop, Told
 from adapters.web.live.live import Live
 from adapters.web.origins import Origins
 from adapters.web.perfect import Perfect, Solver
@@ -133,7 +133,7 @@ class Serving:
             match message:
                 case Answer():
                     self._remote.settle(message)
-                case Found():
+                case Done():
                     self._remote.note(message)
                 case Noticed(text, paused):
                     self._notice.announcement, self._notice.paused = text or None, paused

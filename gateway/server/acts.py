@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 
 from gateway.game.text import is_visible
 
-About: TypeAlias = Mapping[str, str]
+Parameters: TypeAlias = Mapping[str, str]
 """The parameters of an act. None is empty."""
-Found: TypeAlias = Mapping[str, Any]
+Outcome: TypeAlias = Mapping[str, Any]
 """What came of an act, as JSON."""
 
 WHO = "who"

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlencode, urlsplit
 
 from gateway.game.text import printable, quoted
-from gateway.server.acts import DRAIN, LONGEST_DRAIN, LONGEST_TEXT, Found
+from gateway.server.acts import DRAIN, LONGEST_DRAIN, LONGEST_TEXT, Outcome
 from gateway.server.admin_token import FILE, read_token
 from gateway.server.arguments import Description, Options, Parser, in_one_line, number, write_out
 from gateway.server.commands import beside
@@ -43,7 +43,7 @@ class Server:
     source: str
     """Where the token comes from, for people."""
 
-    def ask(self, path: str, about: Mapping[str, str], method: str = "POST") -> Found:
+    def ask(self, path: str, about: Mapping[str, str], method: str = "POST") -> Outcome:
         """Have something done; return the answer. Raises OSError, with one line, where it is not done."""
         query = urlencode({name: value for name, value in about.items() if value})
         status, found = self._answer(method, f"{path}?{query}")
@@ -51,7 +51,7 @@ class Server:
             return found
         raise OSError(self._fault(status, found))
 
-    def _answer(self, method: str, target: str) -> tuple[int, Found | None]:
+    def _answer(self, method: str, target: str) -> tuple[int, Outcome | None]:
         """Return the status of an answer, and what it has if that is an object of JSON's."""
         parts = urlsplit(self.url)
         secure = parts.scheme == "https"
@@ -73,7 +73,7 @@ class Server:
             connection.close()
         return answer.status, found if isinstance(found, dict) else None
 
-    def _fault(self, status: int, found: Found | None) -> str:
+    def _fault(self, status: int, found: Outcome | None) -> str:
         """Return what is wrong, in one line."""
         text = printable(str((found or {}).get("error", "")))
         if status == http.HTTPStatus.FORBIDDEN:
@@ -152,7 +152,7 @@ def main(arguments: Sequence[str], dialects: Sequence[Description]) -> int:
         return 128 + signal.SIGINT
 
 
-def finish(found: Found) -> int:
+def finish(found: Outcome) -> int:
     """Say which nodes have not done it; return the exit status."""
     for node, why in found.get("not_done", {}).items():
         print(f"c4gateway: error: not done on node {printable(node)}: {printable(why)}", file=sys.stderr)
@@ -163,7 +163,7 @@ def _parser() -> Parser:
     parser = Parser(prog="c4gateway", allow_abbrev=False)
     words = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    def add(name: str, run: Callable[[Server, argparse.Namespace], Found], text: str) -> Parser:
+    def add(name: str, run: Callable[[Server, argparse.Namespace], Outcome], text: str) -> Parser:
         command: Parser = words.add_parser(name, help=text, description=text, allow_abbrev=False)
         command.set_defaults(run=run)
         add_options(command)
@@ -195,38 +195,38 @@ def _parser() -> Parser:
     return parser
 
 
-def _announce(server: Server, options: argparse.Namespace) -> Found:
+def _announce(server: Server, options: argparse.Namespace) -> Outcome:
     found = server.ask("/api/admin/announce", {"text": options.text})
     shown = found["announcement"]
     write_out([f"the page shows: {printable(shown)}\n" if shown else "the page shows no announcement\n"])
     return found
 
 
-def _pause(server: Server, _: argparse.Namespace) -> Found:
+def _pause(server: Server, _: argparse.Namespace) -> Outcome:
     found = server.ask("/api/admin/pause", {})
     write_out(["pairing is paused; c4gateway resume ends that\n"])
     return found
 
 
-def _resume(server: Server, _: argparse.Namespace) -> Found:
+def _resume(server: Server, _: argparse.Namespace) -> Outcome:
     found = server.ask("/api/admin/resume", {})
     write_out(["players are paired again\n"])
     return found
 
 
-def _drain(server: Server, options: argparse.Namespace) -> Found:
+def _drain(server: Server, options: argparse.Namespace) -> Outcome:
     found = server.ask("/api/admin/drain", {"seconds": str(options.seconds)})
     write_out([f"no further game begins; the server stops within {found['seconds']} s\n"])
     return found
 
 
-def _clear(server: Server, _: argparse.Namespace) -> Found:
+def _clear(server: Server, _: argparse.Namespace) -> Outcome:
     removed = server.ask("/api/clear", {})["removed"]
     write_out([f"removed: {removed['games']} games, {removed['players']} players\n"])
     return {}
 
 
-def _who(server: Server, options: argparse.Namespace) -> Found:
+def _who(server: Server, options: argparse.Namespace) -> Outcome:
     found = server.ask("/api/admin/who", {"who": options.who}, "GET")
     if options.json:
         write_out([json.dumps(found), "\n"])
@@ -270,7 +270,7 @@ def _doing(player: Mapping[str, Any]) -> Iterator[str]:
         yield f"at table {printable(table)}"
 
 
-def _kick(server: Server, options: argparse.Namespace) -> Found:
+def _kick(server: Server, options: argparse.Namespace) -> Outcome:
     found = server.ask("/api/admin/kick", {"who": options.who})
     if not found["kicked"]:
         raise OSError(f"{quoted(options.who)} is not connected; c4gateway who lists who is")

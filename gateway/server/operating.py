@@ -16,7 +16,16 @@ from gateway.game.commands import AtTable, folded
 from gateway.hub.remote import Away
 from gateway.hub.seat import Seat, Seated, Waiting
 from gateway.server.accounts import Accounts, bans_beside, reload_players
-from gateway.server.acts import DRAIN, WHO, About, Found, NotDoneError, Notice, announcement, seconds_of
+from gateway.server.acts import (
+    DRAIN,
+    WHO,
+    NotDoneError,
+    Notice,
+    Outcome,
+    Parameters,
+    announcement,
+    seconds_of,
+)
 from gateway.server.arguments import in_one_line
 from gateway.server.bans import Bans, HubForBans, ban, bans_of, hang_up, target, unban
 
@@ -44,7 +53,7 @@ class HubForOperator(HubForBans, Protocol):
 class Others(Protocol):
     """The other nodes of a cluster."""
 
-    async def act(self, what: str, about: About) -> Mapping[str, str]:
+    async def act(self, what: str, about: Parameters) -> Mapping[str, str]:
         """Have an act carried out on those that have the same token; return what came of it on each."""
 
     def notify(self, notice: Notice) -> None:
@@ -72,7 +81,7 @@ class Operator:
         self._accounts = accounts
         self._drain = drain
         self._node = node
-        self._acts: Mapping[str, Callable[[About], Awaitable[Found]]] = {
+        self._acts: Mapping[str, Callable[[Parameters], Awaitable[Outcome]]] = {
             "kick": self._kick,
             "ban": self._ban,
             "unban": self._unban,
@@ -82,7 +91,7 @@ class Operator:
             "drain": self._begin_to_drain,
         }
 
-    async def everywhere(self, what: str, about: About) -> Mapping[str, str]:
+    async def everywhere(self, what: str, about: Parameters) -> Mapping[str, str]:
         """Carry out an act on all nodes; return what came of it on each, as JSON. Raises NotDoneError.
 
         This node is the empty text. Where it is not done here it is done nowhere.
@@ -121,7 +130,7 @@ class Operator:
             self._noticed.set()
             self._noticed = trio.Event()
 
-    async def act(self, what: str, about: About) -> str:
+    async def act(self, what: str, about: Parameters) -> str:
         """Carry out an act here; return what came of it, as JSON. Raises NotDoneError."""
         try:
             if what == WHO:
@@ -130,7 +139,7 @@ class Operator:
         except (OSError, ValueError) as error:
             raise NotDoneError(in_one_line(error)) from error
 
-    async def _who(self, about: About) -> str:
+    async def _who(self, about: Parameters) -> str:
         """Return who is here, as JSON: written player by player, since all of it would take milliseconds."""
         wanted = bans_of(about["who"]) if "who" in about else None
         rows, characters, more = list[str](), 0, 0
@@ -149,38 +158,38 @@ class Operator:
                 more += 1
         return f'{{"players": [{", ".join(rows)}], "more": {more}}}'
 
-    async def _kick(self, about: About) -> Found:
+    async def _kick(self, about: Parameters) -> Outcome:
         return {"kicked": await trio.to_thread.run_sync(self._hang_up, bans_of(about["who"]))}
 
-    async def _ban(self, about: About) -> Found:
-        def change() -> Found:
+    async def _ban(self, about: Parameters) -> Outcome:
+        def change() -> Outcome:
             is_new = ban(bans_beside(self._accounts.file), target(about["who"]), about.get("notes", ""))
             return {"changed": is_new, "kicked": self._reload()}
 
         return await trio.to_thread.run_sync(change)
 
-    async def _unban(self, about: About) -> Found:
-        def change() -> Found:
+    async def _unban(self, about: Parameters) -> Outcome:
+        def change() -> Outcome:
             was = unban(bans_beside(self._accounts.file), target(about["who"]))
             self._reload()
             return {"changed": was}
 
         return await trio.to_thread.run_sync(change)
 
-    async def _announce(self, about: About) -> Found:
+    async def _announce(self, about: Parameters) -> Outcome:
         return self._notify(announcement(about.get("text", "")), is_paused=self.notice.paused)
 
-    async def _pause(self, _: About) -> Found:
+    async def _pause(self, _: Parameters) -> Outcome:
         return self._notify(self.notice.text, is_paused=True)
 
-    async def _resume(self, _: About) -> Found:
+    async def _resume(self, _: Parameters) -> Outcome:
         return self._notify(self.notice.text, is_paused=False)
 
-    def _notify(self, text: str, *, is_paused: bool) -> Found:
+    def _notify(self, text: str, *, is_paused: bool) -> Outcome:
         self.adopt(Notice(text, is_paused, max(time.time(), self.notice.made + LATER)))
         return {"announcement": text or None, "paused": is_paused}
 
-    async def _begin_to_drain(self, about: About) -> Found:
+    async def _begin_to_drain(self, about: Parameters) -> Outcome:
         if self._hub.is_draining:
             raise NotDoneError("the server drains already")
         seconds = seconds_of(about.get("seconds", str(DRAIN)))
@@ -194,7 +203,7 @@ class Operator:
         return hang_up(self._hub, wanted, trio.current_time, trio.from_thread.run_sync)
 
 
-def described(seat: Seat, now: float) -> Found:
+def described(seat: Seat, now: float) -> Outcome:
     """Return what the operator sees of a player."""
     doing, against, table = "idle", None, None
     match seat.situation:

@@ -21,7 +21,7 @@ from gateway.server.accounts import (
     new_token,
     read_accounts,
 )
-from gateway.server.acts import Found
+from gateway.server.acts import Outcome
 from gateway.server.admin import NoServerError, add_options, finish, players, server_of
 from gateway.server.arguments import Description, Parser, in_one_line, write_out
 from gateway.server.bans import ban, fault_of_notes, target, unban
@@ -130,7 +130,7 @@ def _remove(options: argparse.Namespace) -> None:
         _hint(file)
 
 
-def _asked(options: argparse.Namespace, dialects: Sequence[Description]) -> Found | None:
+def _asked(options: argparse.Namespace, dialects: Sequence[Description]) -> Outcome | None:
     """Let the running server do it; return the answer, None where none runs here. Raises OSError."""
     try:
         server = server_of(options, dialects)

@@ -9,7 +9,7 @@ import trio
 import trio.testing
 
 from adapters.cluster.acting import MOST, NO_ANSWER, OTHER_TOKEN, PATIENCE, Acting
-from gateway.server.acts import About, NotDoneError, Notice
+from gateway.server.acts import NotDoneError, Notice, Parameters
 
 
 class Operator:
@@ -19,11 +19,11 @@ class Operator:
         self.name = name
         self.others: Any = None
         self.notice = Notice()
-        self.done: list[tuple[str, About]] = []
+        self.done: list[tuple[str, Parameters]] = []
         self.stops = 0
         self.fault: Exception | None = None
 
-    async def act(self, what: str, about: About) -> str:
+    async def act(self, what: str, about: Parameters) -> str:
         if self.fault is not None:
             raise self.fault
         self.done.append((what, about))
@@ -142,7 +142,7 @@ def test_what_is_no_frame_is_an_error(frame: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [["stop"], ["notice", "x", True, 1.0], ["found", 1, "{}"], ["frob"], [], {}, 1]
+    "body", [["stop"], ["notice", "x", True, 1.0], ["done", 1, "{}"], ["frob"], [], {}, 1]
 )
 def test_frame_without_the_code_changes_nothing(body: object) -> None:
     cluster = Cluster(a="sesame")

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from web_world import TOKEN, Site, keep
 
 from adapters.web.admin import WAITING, Admin
-from gateway.server.acts import About, NotDoneError
+from gateway.server.acts import NotDoneError, Parameters
 from gateway.store.games import Filter, Page
 
 HERE, ELSEWHERE = "203.0.113.5", "198.51.100.7"
@@ -138,7 +138,7 @@ async def acted(site: Site, act: str, token: str = TOKEN, method: str = "POST") 
 async def test_act_is_a_line_of_the_audit_log_before_it_is_done(site: Site, tmp_path: Path) -> None:
     lines = []
 
-    async def act(what: str, about: About) -> Mapping[str, str]:
+    async def act(what: str, about: Parameters) -> Mapping[str, str]:
         lines.append((tmp_path / "audit").read_text())
         return {"": "{}"}
 
@@ -186,7 +186,7 @@ async def test_act_that_makes_no_sense_is_refused(site: Site, act: str, status: 
 
 
 async def test_act_that_is_not_done_says_why_and_is_not_audited(site: Site, tmp_path: Path) -> None:
-    async def act(what: str, about: About) -> Mapping[str, str]:
+    async def act(what: str, about: Parameters) -> Mapping[str, str]:
         raise NotDoneError("not a name")
 
     assert site.admin is not None

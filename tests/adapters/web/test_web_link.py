@@ -19,7 +19,7 @@ from adapters.web.link import (
     Answer,
     Answered,
     Ask,
-    Found,
+    Done,
     Link,
     LinkError,
     Message,
@@ -36,7 +36,7 @@ from adapters.web.link import (
 from adapters.web.process import WebProcess
 from adapters.web.remote import Queue, Remote
 from adapters.web.serving import Endpoint
-from gateway.server.acts import About, NotDoneError, Notice
+from gateway.server.acts import NotDoneError, Notice, Parameters
 from gateway.server.metrics.requests import Requests
 from gateway.store.errors import StoreError
 from gateway.store.records import Cleared
@@ -44,7 +44,7 @@ from gateway.store.records import Cleared
 ORDERS = Orders("games.db", (1, 2), "sesame", "info", True)
 EACH = [ORDERS, Orders("postgresql://x", None, None, "info", False), Stop(2.5), Ask(1, "clear"), Withdraw(1)]
 LIVE = [Watch(0), Watch(7), Told(()), Told((["l", 1], ["c", 2, "\udcff", "one"]))]
-ACTED = [Act(1, "kick", {"who": "\udcff"}), Found(1, "b", "{}"), Noticed("x", True)]
+ACTED = [Act(1, "kick", {"who": "\udcff"}), Done(1, "b", "{}"), Noticed("x", True)]
 ANSWERS = [Answer(1, (2, 3)), Answer(1, error="no")]
 COUNTED = [Reached("x", 2), Answered((["page", 200, [0, 1], 0.25],))]
 
@@ -412,11 +412,11 @@ class Operator:
     """Carries out acts, and has a notice that a test changes."""
 
     def __init__(self) -> None:
-        self.acts: list[tuple[str, About]] = []
+        self.acts: list[tuple[str, Parameters]] = []
         self.stops = 0
         self.notices, self._next = trio.open_memory_channel[Notice](1)
 
-    async def everywhere(self, what: str, about: About) -> Mapping[str, str]:
+    async def everywhere(self, what: str, about: Parameters) -> Mapping[str, str]:
         if about.get("who") == "nobody":
             raise NotDoneError("nobody is called so")
         self.acts.append((what, about))
@@ -441,7 +441,7 @@ async def operated(operator: Operator) -> AsyncIterator[tuple[Remote, list[Messa
             match message:
                 case Answer():
                     remote.settle(message)
-                case Found():
+                case Done():
                     remote.note(message)
                 case _:
                     told.append(message)

@@ -23,7 +23,7 @@ from adapters.web.site import Front
 from adapters.web.site import Site as Shown
 from adapters.web.streaming import Threads
 from gateway.game.events import Objection, Spoken
-from gateway.server.acts import About
+from gateway.server.acts import Parameters
 from gateway.store import storing
 from gateway.store.database import Database
 from gateway.store.evidence import recorded
@@ -95,7 +95,7 @@ class Site:
         self.queue = Idle()
         self.probes = 0
         self.refused = 0
-        self.acts: list[tuple[str, About]] = []
+        self.acts: list[tuple[str, Parameters]] = []
         self.came_of_it: Mapping[str, str] = {"": '{"kicked": 1}'}
         self.admin = (
             None
@@ -126,7 +126,7 @@ class Site:
         with self.database.writing() as connection:
             return storing.clear(connection)
 
-    async def act(self, what: str, about: About) -> Mapping[str, str]:
+    async def act(self, what: str, about: Parameters) -> Mapping[str, str]:
         """Carry out an act of the operator's, as the server would."""
         self.acts.append((what, dict(about)))
         return self.came_of_it
