@@ -3,7 +3,7 @@
 A `Guard` stands around a dialect's translator. It looks at the commands that give a name, finds the client's
 token, and puts a refusal in the place of a command whose name the client may not bear. Knows accounts, and
 where a websocket's handshake has a token; the message with one is the dialect's, as its field `token`. Does
-not know how a refusal is worded. Moves pass it by, and a server without protected names has none.
+not know how a refusal is worded. Moves pass it by, and a server without protected names hides nothing.
 
 The rule it keeps: no token gets further than here. What is recorded of a client, and what is sent back to it,
 is without.
@@ -72,7 +72,7 @@ class Guard(Generic[C, S]):
             denied = self._denied(command.name, message, number)
             if denied is not None:
                 return denied
-            self._is_proven = self._accounts.protects(command.name)
+            self._is_proven = self._accounts.is_protected(command.name)
         if self._is_proven and isinstance(command, Enter):
             return replace(command, proven=True)
         return command
@@ -85,7 +85,7 @@ class Guard(Generic[C, S]):
 
     def hide(self, text: str) -> str:
         """Return a text of the client's as it may be recorded and sent back: without its token."""
-        return without_tokens(self._behind, text)
+        return without_tokens(self._behind, text) if self._accounts.protects else text
 
     def _denied(self, name: str, message: C, number: int) -> Denied | None:
         said = getattr(message, "token", None)

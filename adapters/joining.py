@@ -5,6 +5,7 @@ Knows the options and whom to call. It imports what a cluster needs only where t
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import TYPE_CHECKING, TypeAlias
 
 from adapters.epoll import EpollReader
 from gateway.hub.interfaces import HubForNodes
@@ -12,6 +13,11 @@ from gateway.matchmaking.matchmaker import Matchmaker
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.server.arguments import Options
 from gateway.server.clustering import ClusterOptions
+
+if TYPE_CHECKING:
+    from adapters.cluster.node import ClusterNode
+
+Joining: TypeAlias = "AbstractAsyncContextManager[ClusterNode | None]"
 
 SHARED_RULES = (
     *("clock", "penalty", "idle", "rejoin", "rounds", "games-per-pair", "house-after"),
@@ -33,7 +39,7 @@ def matchmaker_of(
 
 def joined(
     together: ClusterOptions | None, options: Options, run: int, hub: HubForNodes, epoll: EpollReader | None
-) -> AbstractAsyncContextManager[object]:
+) -> Joining:
     """Be a node of the cluster, if there is one, for as long as the block lasts. Raises OSError."""
     if together is None:
         return nullcontext()

@@ -112,7 +112,11 @@ def _without_a_server(word: str, dialects: "Sequence[Dialect]") -> Callable[[Seq
     if word in commands.PLAYERS:
         from gateway.server import players  # noqa: PLC0415
 
-        return players.main
+        return lambda given: players.main(given, dialects)
+    if word in commands.OPERATOR:
+        from gateway.server import admin  # noqa: PLC0415
+
+        return lambda given: admin.main(given, dialects)
     if word == commands.ANALYSIS:
         from gateway.server import analysing  # noqa: PLC0415
 

@@ -5,6 +5,7 @@ the options, knows only the list of the dialects.
 """
 
 import gc
+import os
 import random
 import resource
 import secrets
@@ -12,7 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -43,6 +44,7 @@ from gateway.matchmaking.standard import LobbyAndTables
 from gateway.processes import Child
 from gateway.server import lookalikes
 from gateway.server.accounts import Accounts, open_accounts, reload_players
+from gateway.server.admin_token import admin_token
 from gateway.server.app import (
     FrontEnd,
     Listening,
@@ -55,15 +57,19 @@ from gateway.server.app import (
 from gateway.server.arguments import Options, in_one_line
 from gateway.server.arrivals import ArrivalTimes
 from gateway.server.clustering import cluster_options
+from gateway.server.draining import Patience
 from gateway.server.logs import log_fault, log_games, set_up_logging
 from gateway.server.metrics.tally import Tally
 from gateway.server.metrics.turns import TimedTurns
-from gateway.server.notifying import keep_alive
+from gateway.server.notifying import DRAINS, keep_alive, notify
+from gateway.server.operating import Operator
 from gateway.server.options import NO_WEB, PAGE
 from gateway.server.reloading import Reloads, reload_on_hangup
 from gateway.server.streams import complain
+from gateway.server.workers import WORKER
 
 if TYPE_CHECKING:
+    from adapters.joining import Joining
     from adapters.web.process import Opened, WebProcess
     from gateway.server.archive import Archive
 
@@ -118,7 +124,8 @@ def _wait_for_no_thread() -> None:
 async def _serve(options: Options, writer: Child | None) -> None:
     arrivals = ArrivalTimes() if options.metrics is None else TimedTurns()
     trio.lowlevel.add_instrument(arrivals)
-    async with stop_asked_for(options.drain) as stop, _kept(options, writer) as archive:
+    patience = Patience(options.drain)
+    async with stop_asked_for(patience) as stop, _kept(options, writer) as archive:
         run = secrets.randbelow(RUNS) if archive is None else archive.opened.run
         together = await trio.to_thread.run_sync(cluster_options, options)
         await trio.to_thread.run_sync(lookalikes.load)
@@ -128,7 +135,7 @@ async def _serve(options: Options, writer: Child | None) -> None:
         log_games(hub.feed, arrivals.delay_since)
         async with polling() as epoll:
             node = joined(together, options, run, hub, epoll)
-            await _play(options, _Core(hub, archive, arrivals, epoll, node), stop)
+            await _play(options, _Core(hub, archive, arrivals, epoll, node, patience), stop)
 
 
 def _matchmaker(options: Options) -> LobbyAndTables:
@@ -148,8 +155,9 @@ class _Core:
     archive: "Archive | None"
     arrivals: ArrivalTimes
     epoll: EpollReader | None
-    node: AbstractAsyncContextManager[object]
+    node: "Joining"
     """Makes it a node of its cluster, if there is one."""
+    patience: Patience
 
 
 async def _play(options: Options, core: _Core, stop: Stop) -> None:
@@ -169,8 +177,14 @@ async def _play(options: Options, core: _Core, stop: Stop) -> None:
         opened = [(PAGE, addresses_of(ports.page)), (METRICS, addresses_of(metrics))]
         opened += [(each.front_end.name, each.addresses()) for each in listening]
         opened += ports.opened(DIALECTS)
-        web = _web(options, archive, ports, listening, hub) if ports.page_port else None
-        services: list[Service] = [] if web is None else [web]
+        services: list[Service] = []
+        web, operator = None, None
+        if ports.page_port:
+            options.admin_token = await trio.to_thread.run_sync(admin_token, options)
+            web = _web(options, archive, ports, listening, hub)
+            name = options.node if options.cluster else None
+            web.operator = operator = Operator(hub, accounts, partial(_drain, core.patience), name)
+            services.append(web)
         if web is None and options.web != NO_WEB:
             say_that_there_is_no_page()
         listening += ports.listening(_serve_all(options, fronts, ports, hub), wired, limits)
@@ -182,16 +196,27 @@ async def _play(options: Options, core: _Core, stop: Stop) -> None:
             services.append(_metrics(options, core, metrics, thinker, web))
         place = "nowhere" if archive is None else archive.opened.label
         started = partial(announce, opened, place, options)
-        async with core.node:
+        async with core.node as node:
+            if node is not None and operator is not None and options.admin_token is not None:
+                node.acting.connect(operator, options.admin_token)
             await run(hub, listening, started, stop, services)
         nursery.cancel_scope.cancel()
 
 
-def _reloads(accounts: Accounts | None, hub: Hub, ports: Ports) -> Reloads:
+def _drain(patience: Patience, seconds: int) -> None:
+    """Let games go on for so long at the stop; with 0 begin to stop, all workers together."""
+    if seconds:
+        patience.seconds = seconds
+    elif WORKER in os.environ:
+        notify(f"{DRAINS}{patience.seconds:g}")
+    else:
+        signal.raise_signal(signal.SIGTERM)
+
+
+def _reloads(accounts: Accounts, hub: Hub, ports: Ports) -> Reloads:
     """Return what SIGHUP reads again."""
     reloads = Reloads()
-    if accounts is not None:
-        reloads.add("the players", partial(reload_players, accounts, hub, trio.current_time))
+    reloads.add("the players", partial(reload_players, accounts, hub, trio.current_time))
     certificate = ports.entry.certificate
     if certificate is not None:
         reloads.add("the certificate", lambda _: certificate.reload())

@@ -540,6 +540,7 @@ def test_web_knows_the_store_and_no_dialect() -> None:
         "adapters.passing",
         "adapters.sockets",
         "gateway.server.accepting",
+        "gateway.server.acts",
         "gateway.server.heads",
         "gateway.server.limits",
         "gateway.server.linefile",
@@ -584,7 +585,7 @@ def test_rows_of_a_timeline_are_found_without_an_event_loop() -> None:
 
 FACTS_KNOWN = {f"gateway.game.{name}" for name in ("commands", "facts", "ids", "results")}
 """What happens, as plain values."""
-HUB_KNOWN = {"gateway.hub.feed", "gateway.hub.interfaces", "gateway.hub.seat"}
+HUB_KNOWN = {"gateway.hub.feed", "gateway.hub.interfaces", "gateway.hub.seat", "gateway.server.operating"}
 SERVERS_END = {
     "adapters.web.process",
     "adapters.web.link",

@@ -1,5 +1,6 @@
 """A server with several workers, as an operator has it: one command, one set of ports, one stop."""
 
+import json
 import os
 import re
 import select
@@ -8,14 +9,17 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.request import urlopen
 
 import pytest
 from served import PATIENCE, Served, begun
 
+from gateway.__main__ import main
 from gateway.server.own_registry import PROGRAMS
 
 pytestmark = [
@@ -126,6 +130,48 @@ def test_nothing_outlives_a_server_that_is_killed() -> None:
         assert len(family) == 3
         gateway.process.kill()
         wait_for_end(family)
+
+
+def test_operator_s_commands_are_for_all_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("C4GATEWAY_ADMIN_TOKEN", "sesame")
+    command = [word for word in COMMAND if word != "--no-web"]
+    options = ("--tcp", "0", "--web", "0", "--players", str(tmp_path / "players"))
+    (tmp_path / "players").write_text("")
+    audit = ("--audit", str(tmp_path / "audit"))
+    with begun([*command, *options, *audit], 2) as gateway, ExitStack() as stack:
+        inside = visitors(gateway, stack)
+        assert gateway.process.stderr is not None
+        while b"linked with node" not in gateway.process.stderr.readline():
+            pass
+        monkeypatch.setenv("C4GATEWAY_WEB", str(gateway.port("page")))
+
+        def run(*words: str) -> str:
+            assert main(words) == 0
+            return capsys.readouterr().out
+
+        nodes = {line.split()[-1] for line in run("who").splitlines()[1:]}
+        assert len(nodes) == 2
+        assert run("kick", "127.0.0.1") == "32 players were hung up on\n"
+        assert len(hung_up(inside)) == 32
+        run("announce", "Round 2")
+        run("pause")
+        victim = workers(gateway)[1]
+        os.kill(victim, signal.SIGKILL)
+        wait_for_end([victim])
+        page, same, deadline = f"http://127.0.0.1:{gateway.port('page')}", 0, time.monotonic() + PATIENCE
+        while b" listens: " not in gateway.process.stderr.readline():
+            pass
+        while same < 12:  # the system chooses the worker that answers
+            assert time.monotonic() < deadline
+            with suppress(OSError), urlopen(f"{page}/api/notice") as answer:
+                is_known = json.load(answer) == {"announcement": "Round 2", "paused": True}
+                same = same + 1 if is_known else 0
+        assert "within 30 s" in run("drain", "--seconds", "30")
+        status, log = gateway.end()
+    assert status == 0
+    assert log.count("may be finished within 30 s") == log.count("drained: all games are over") == 2
 
 
 @pytest.mark.thorough

@@ -16,6 +16,7 @@ from functools import partial
 
 import trio
 
+from adapters.cluster.acting import Acting
 from adapters.cluster.following import Following
 from adapters.cluster.links import Links
 from gateway.cluster.games import Games
@@ -59,6 +60,7 @@ class ClusterNode:
         """Whether the registry did not answer when it was last asked."""
         self.following = Following(hub, partial(self._send, b"f"), lambda: self.links.nodes)
         self.elsewhere = self.following.watching
+        self.acting = Acting(partial(self._send, b"o"), lambda: self.links.nodes)
         hub.cluster = self
         hub.connect(self.games)
         self._matchmaker.connect(self._post)
@@ -72,6 +74,7 @@ class ClusterNode:
         if self.pairs is not None and self.pairs[0] == self._name:
             self._send(b"h", node, b"%d" % self.pairs[1])
         self.elsewhere.joined(node)
+        self.acting.joined(node)
 
     def receive(self, node: str, frame: bytes, now: float) -> None:
         """Carry out a frame. Raises ValueError if it says nothing that is understood."""
@@ -90,6 +93,8 @@ class ClusterNode:
             self.follow(now)
         elif kind == b"f":
             self.following.receive(node, said)
+        elif kind == b"o":
+            self.acting.receive(node, said)
         else:
             raise ValueError("no frame of this version")
 
@@ -109,6 +114,7 @@ class ClusterNode:
         if self.games.end_lost(now):
             self._more_lost.set()
         self.following.lost(node)
+        self.acting.lost(node)
         self.follow(now)
         self._hub.settle(now)
 

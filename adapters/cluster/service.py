@@ -84,6 +84,7 @@ async def joined(
             nursery.start_soon(_watch, node)
             nursery.start_soon(node.run)
             nursery.start_soon(node.following.run)
+            nursery.start_soon(node.acting.run)
             yield node
             with trio.move_on_after(RESULTS, shield=True):
                 while node.games.has_untold:  # noqa: ASYNC110  the store says when

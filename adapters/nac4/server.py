@@ -37,6 +37,7 @@ def endpoint(
             return
         given = token_of_handshake(accounts, transport, target)
         guard = Guard(translator, accounts, transport, BEFORE_TOKEN, given)
-        await Connection(hub, transport, TokenCodec(), guard, hide=guard.hide).run()
+        codec = TokenCodec() if accounts.protects else Nac4Codec()  # where nobody has one, it is no token
+        await Connection(hub, transport, codec, guard, hide=guard.hide).run()
 
     return Endpoint(talk, TEXT, page)

@@ -1,20 +1,24 @@
 """What the operator alone may do by the API, and who may try to.
 
 Knows the admin token, and how long a wrong one waits for its answer. The rules it keeps: an address that
-guesses makes no other address wait, whatever it sends; and nothing is changed that is not in the audit log.
+guesses makes no other address wait, whatever it sends; and nothing is changed that is not in the audit log,
+where it stands before it is done.
 """
 
 import hmac
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import trio
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from adapters.sockets import origin_at
+from gateway.game.text import printable
+from gateway.server.acts import WHO, Parameters
 from gateway.server.linefile import audited
 from gateway.server.pauses import FIRST_PAUSE, Pauses
 from gateway.server.proxies import Network, client_behind
@@ -22,6 +26,8 @@ from gateway.store.records import Cleared
 
 WAITING = 8
 """Wrong tokens of one address that wait for their answers at once. Meanwhile no more are looked at."""
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +40,8 @@ class Admin:
     """A client that sends it is the operator. Never empty."""
     clear_all: Callable[[trio.Event], Awaitable[Cleared]]
     """Removes all results, unless the event comes first. Raises StoreError if it did not."""
+    act: Callable[[str, Parameters], Awaitable[Mapping[str, str]]]
+    """Carries out an act; returns what came of it on each node, as JSON. Raises NotDoneError."""
     audit: str
     """The file where changes are logged."""
     trusted: Sequence[Network] = ()
@@ -59,7 +67,7 @@ class Admin:
         pause = self._pauses.wrong(origin, "", trio.current_time())
         if pause == FIRST_PAUSE:
             logger.warning(
-                "a request to clear the results is refused: the admin token is missing or wrong, from %s",
+                "a request of the operator's is refused: the admin token is missing or wrong, from %s",
                 origin or "an unknown address",
                 extra={"event": "admin_refused", "origin": origin},
             )
@@ -76,18 +84,38 @@ class Admin:
 
         Raises StoreError, or OSError where the audit log cannot be written, if it did not.
         """
-
-        def recorded() -> Cleared:
-            with audited(self.audit, "clear", origin, user="admin"):
-                return trio.from_thread.run(self.clear_all, given_up)
-
-        removed = await trio.to_thread.run_sync(recorded)
+        removed = await self._recorded(("clear", origin), lambda: self.clear_all(given_up))
         logger.warning(
             "all results were cleared for the admin, at %s",
             origin or "an unknown address",
             extra={"event": "admin_cleared", "origin": origin},
         )
         return removed
+
+    async def carry_out(self, what: str, about: Parameters, origin: str) -> Mapping[str, str]:
+        """Carry out an act for a client at `origin`; return what came of it on each node, as JSON.
+
+        Raises NotDoneError, or OSError where the audit log cannot be written, if it did not.
+        """
+        if what == WHO:
+            return await self.act(what, about)
+        found = await self._recorded((what, origin, *about.values()), lambda: self.act(what, about))
+        logger.info(
+            "%s for the admin, at %s",
+            printable(" ".join((what, *about.values()))),
+            origin or "an unknown address",
+            extra={"event": "admin_acted", "act": what, "origin": origin},
+        )
+        return found
+
+    async def _recorded(self, words: Sequence[str], do: Callable[[], Awaitable[T]]) -> T:
+        """Return what `do` returns, once that is a line of the audit log. Raises OSError if it cannot be."""
+
+        def recorded() -> T:
+            with audited(self.audit, *words, user="admin"):
+                return trio.from_thread.run(do)
+
+        return await trio.to_thread.run_sync(recorded)
 
     def _forget(self, origin: str) -> None:
         if not self._waiting[origin]:

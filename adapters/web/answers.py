@@ -4,7 +4,8 @@ Knows the store; does not know HTTP, threads, or how JSON is written. None means
 Every function blocks while the database works.
 """
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeAlias
@@ -31,6 +32,8 @@ from gateway.store.reader import Reader
 Json: TypeAlias = dict[str, Any] | list[Any]
 Answer: TypeAlias = Callable[[Reader, Given], Json]
 
+_COUNTS = ("kicked", "more")
+"""What is counted on each node."""
 _LINES = 100
 """Games in one piece of an export: 40 KB."""
 
@@ -90,3 +93,25 @@ def export(reader: Reader, given: Given) -> Iterator[str]:
     lines = jsonl.write(reader.every(wanted(given)))
     while piece := "".join(islice(lines, _LINES)):
         yield piece
+
+
+def of_nodes(found: Mapping[str, str]) -> Json:
+    """Return what came of an act, by what came of it on each node: lists and counts added up.
+
+    What some nodes have not done stands in ``not_done``, with the reason of each.
+    """
+    answer: dict[str, Any] = {"not_done": {}}
+    for node, text in found.items():
+        part = json.loads(text)
+        if "error" in part:
+            answer["not_done"][node] = part["error"]
+            continue
+        for name, value in part.items():
+            before = answer.get(name)
+            if isinstance(value, bool):
+                answer[name] = value or bool(before)
+            elif isinstance(value, list) or name in _COUNTS:
+                answer[name] = value if before is None else before + value
+            else:
+                answer.setdefault(name, value)
+    return answer

@@ -26,6 +26,7 @@ from adapters.web.query import FILTERS, PAGING, BadRequestError, Given, game_nam
 from adapters.web.site import Site
 from adapters.web.streaming import Pieces
 from gateway.game.ids import GameId
+from gateway.server.acts import ACTS, NEEDED, WHO, NotDoneError
 from gateway.store.errors import StoreError
 from gateway.store.games import NoGameError
 from gateway.store.records import Cleared
@@ -40,7 +41,7 @@ logger = logging.getLogger(__name__)
 
 
 def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
-    """Return the routes of the API; without `admin` there is no path to clear the results."""
+    """Return the routes of the API; without `admin` there is none for the operator."""
     api = _Api(site, health)
     lists: Mapping[str, tuple[answers.Answer, tuple[str, ...]]] = {
         **nac4.DOCUMENTS,
@@ -56,12 +57,16 @@ def routes(site: Site, health: Health, admin: Admin | None) -> list[Route]:
         Route("/api/export.jsonl", api.export),
         Route("/api/games-vg", api.pairs),
         Route("/api", api.start),
+        Route("/api/notice", api.notice),
         Route(DESCRIPTION, api.description),
         Route("/healthz", api.healthz),
         *paths.routes(site.live, HEADERS),
     ]
     if admin is not None:
         made.append(Route("/api/clear", partial(api.clear, admin), methods=["POST"]))
+        for act in ACTS:
+            method = "GET" if act == WHO else "POST"
+            made.append(Route(f"/api/admin/{act}", partial(api.act, admin, act), methods=[method]))
     return made
 
 
@@ -115,6 +120,10 @@ class _Api:
         _given(request)
         return as_json({"openapi": DESCRIPTION})
 
+    async def notice(self, request: Request) -> Response:
+        _given(request)
+        return as_json(asdict(self._site.notice))
+
     async def description(self, request: Request) -> Response:
         _given(request)
         return _json(files(__package__).joinpath("openapi.json").read_bytes())
@@ -146,6 +155,25 @@ class _Api:
         if removed is None:
             return as_json({"error": f"nothing was removed: {fault}"}, 503)
         return as_json({"removed": asdict(removed)})
+
+    async def act(self, admin: Admin, what: str, request: Request) -> Response:
+        about = _given(request, *ACTS[what])
+        origin = await admin.admit(request)
+        if what in NEEDED and NEEDED[what] not in about:
+            raise HTTPException(400, f"the parameter {NEEDED[what]} is missing")
+        try:
+            found = await admin.carry_out(what, about, origin)
+        except NotDoneError as error:
+            return as_json({"error": str(error)}, 409)
+        except OSError as error:
+            fault = "the audit log cannot be written"
+            logger.error(
+                "%s is not done: %s: %s",
+                *(what, fault, error),
+                extra={"event": "not_audited", "error": str(error)},
+            )
+            return as_json({"error": f"nothing was done: {fault}"}, 503)
+        return as_json(answers.of_nodes(found))
 
     async def _stream(self, media_type: str, pieces: Iterator[str]) -> Response:
         first = await self._site.threads.do(partial(next, pieces, ""))  # errors come before the answer

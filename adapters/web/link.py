@@ -9,7 +9,7 @@ cannot be read is a `LinkError`, and then only a new process helps.
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import trio
 
@@ -18,7 +18,7 @@ from gateway.server.metrics.requests import Row
 LONGEST = 1 << 20
 """Bytes in a message."""
 WRONG_TOKEN = "admin_token_wrong"
-"""What a request to clear the results without the right token is counted as."""
+"""What a request of the operator's without the right token is counted as."""
 _LENGTH = 4
 
 
@@ -34,7 +34,7 @@ class Orders:
     file: tuple[int, int] | None
     """The database, as in `gateway.store.database.Place`; `where` is None if results are not kept."""
     token: str | None
-    """A client that sends it may clear the results."""
+    """A client that sends it is the operator."""
     log_level: str
     log_json: bool
     origins: Sequence[str] = ()
@@ -74,6 +74,33 @@ class Ask:
 
     number: int
     what: Literal["queue", "clear"]
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Asks the server to carry out an act of the operator's, as `gateway.server.operating` has them."""
+
+    number: int
+    what: str
+    about: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of an act on one node, as JSON. The answer to the question follows those of all nodes."""
+
+    number: int
+    node: str
+    """Empty for this server."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """Tells the web's process what the page is to say of the server, as in `gateway.server.acts.Notice`."""
+
+    text: str
+    paused: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +157,10 @@ class Answered:
     rows: Sequence[Row]
 
 
-Message: TypeAlias = Orders | Stop | Ask | Withdraw | Answer | Watch | Told | Reached | Answered
-KINDS: Mapping[str, Callable[..., Message]] = {
-    kind.__name__.lower(): kind
-    for kind in (Orders, Stop, Ask, Withdraw, Answer, Watch, Told, Reached, Answered)
-}
+Message: TypeAlias = (
+    Orders | Stop | Ask | Act | Done | Noticed | Withdraw | Answer | Watch | Told | Reached | Answered
+)
+KINDS: Mapping[str, Callable[..., Message]] = {kind.__name__.lower(): kind for kind in get_args(Message)}
 
 
 class Link:

@@ -14,6 +14,8 @@ from starlette.types import Message, Send
 from gateway.server.heads import ALL_ORIGINS, is_known
 
 _READS = ("GET", "HEAD")
+_OPERATOR = ("/api/clear", "/api/admin/")
+"""Paths that are never shared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class Origins:
 
     def _shares(self, request: Request) -> bool:
         path = request.scope["path"]
-        is_public = path == "/healthz" or (path.startswith("/api/") and path != "/api/clear")
+        is_public = path == "/healthz" or (path.startswith("/api/") and not path.startswith(_OPERATOR))
         return is_public and bool(self.allowed)
 
     def _headers(self, request: Request) -> dict[str, str]:

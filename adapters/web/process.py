@@ -19,11 +19,14 @@ import trio
 
 from adapters.web.link import (
     WRONG_TOKEN,
+    Act,
     Answer,
     Answered,
     Ask,
+    Done,
     Link,
     LinkError,
+    Noticed,
     Orders,
     Reached,
     Stop,
@@ -33,8 +36,10 @@ from adapters.web.link import (
 from adapters.web.live.sender import FactSender
 from gateway.hub.interfaces import HubForSubscribers
 from gateway.processes import Child, ended, started
+from gateway.server.acts import NotDoneError, Notice
 from gateway.server.limits import LIMITS
 from gateway.server.metrics.requests import Requests
+from gateway.server.operating import Operator
 from gateway.store.clearing import Request
 from gateway.store.errors import NotKeptError, StoreError
 
@@ -94,6 +99,7 @@ class WebProcess:
         self._queue = queue
         self._clear = clear
         self._hub = hub
+        self.operator: Operator | None = None
         self.requests = Requests()
         """Those that were answered, where the orders want them counted."""
         self.restarts = 0
@@ -160,12 +166,16 @@ class WebProcess:
                 nursery.start_soon(self._tell_of_stop, link)
                 facts = FactSender(self._hub, link.tell)
                 nursery.start_soon(facts.run)
+                if self.operator is not None:
+                    nursery.start_soon(self._tell_of_notices, link, self.operator)
                 while (message := await link.receive()) is not None:
                     match message:
                         case Ask(number, "queue"):
                             await link.send(self._condition(number))
                         case Ask(number, "clear"):
                             await self._begin_to_clear(link, number, nursery)
+                        case Act() if self.operator is not None:
+                            nursery.start_soon(self._carry_out, link, message, self.operator)
                         case Withdraw(number):
                             request = self._requests.get(number)
                             if request is not None and request.withdraw():
@@ -196,6 +206,25 @@ class WebProcess:
         for listener in self._listeners:
             listener.socket.close()
         await link.send(Stop(FINISHING))
+
+    async def _carry_out(self, link: Link, asked: Act, operator: Operator) -> None:
+        """Carry out an act of the operator's, and answer what came of it on each node."""
+        try:
+            found = await operator.everywhere(asked.what, asked.about)
+        except NotDoneError as error:
+            await link.send(Answer(asked.number, error=str(error)))
+            return
+        for node, text in found.items():
+            await link.send(Done(asked.number, node, text))
+        await link.send(Answer(asked.number))
+        if asked.what == "drain":  # once its answer has left
+            operator.stop()
+
+    async def _tell_of_notices(self, link: Link, operator: Operator) -> None:
+        known = Notice()
+        while True:
+            known = await operator.next_notice(known)
+            await link.send(Noticed(known.text, known.paused))
 
     async def _begin_to_clear(self, link: Link, number: int, nursery: trio.Nursery) -> None:
         """Ask for the results to be cleared, at once: the next message may withdraw it."""

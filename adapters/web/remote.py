@@ -6,13 +6,26 @@ gone. A withdrawn question does too, because only the server knows whether the w
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
 import trio
 
-from adapters.web.link import Answer, Answered, Ask, Link, LinkError, Message, Reached, Watch, Withdraw
+from adapters.web.link import (
+    Act,
+    Answer,
+    Answered,
+    Ask,
+    Done,
+    Link,
+    LinkError,
+    Message,
+    Reached,
+    Watch,
+    Withdraw,
+)
+from gateway.server.acts import NotDoneError, Parameters
 from gateway.server.metrics.requests import Row
 from gateway.store.errors import StoreError
 from gateway.store.records import Cleared
@@ -36,6 +49,8 @@ class _Question:
 
     answered: trio.Event
     answer: Answer | None = None
+    found: dict[str, str] = field(default_factory=dict)
+    """What came of an act, by the node."""
 
 
 class Remote:
@@ -51,6 +66,24 @@ class Remote:
         if (question := self._questions.get(answer.number)) is not None:
             question.answer = answer
             question.answered.set()
+
+    def note(self, found: Done) -> None:
+        """Keep what came of an act on one node, until the answer follows."""
+        if (question := self._questions.get(found.number)) is not None:
+            question.found[found.node] = found.text
+
+    async def act(self, what: str, about: Parameters) -> Mapping[str, str]:
+        """Have an act of the operator's carried out; return what came of it on each node, as JSON.
+
+        The node of this server is the empty text. Raises NotDoneError.
+        """
+        number = next(self._numbers)
+        with self._asked(number) as question:
+            await self._say(Act(number, what, about))
+            answer = await _answer_to(question)
+        if answer.error is not None:
+            raise NotDoneError(answer.error)
+        return question.found
 
     async def queue(self) -> Queue:
         """Return what waits to be stored, how the cluster is, and whether the server drains."""

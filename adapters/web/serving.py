@@ -21,7 +21,7 @@ from adapters.passing import Passed
 from adapters.web.admin import Admin
 from adapters.web.application import Application
 from adapters.web.health import Health
-from adapters.web.link import WRONG_TOKEN, Answer, Link, LinkError, Orders, Stop, Told
+from adapters.web.link import WRONG_TOKEN, Answer, Done, Link, LinkError, Noticed, Orders, Stop, Told
 from adapters.web.live.live import Live
 from adapters.web.origins import Origins
 from adapters.web.perfect import Perfect, Solver
@@ -93,6 +93,7 @@ class Serving:
         site = Site(
             reader, Threads(), self._live, fronts, tuple(orders.house), idle=orders.idle, perfect=perfect
         )
+        self._notice = site.notice
         origins = Origins(frozenset(orders.origins), is_local=is_local)
         self._reached = trio.lowlevel.ParkingLot()
         trusted = [ip_network(each) for each in orders.trusted]
@@ -100,7 +101,8 @@ class Serving:
         admin = None
         if orders.token is not None:
             refused = partial(self._admission.count, WRONG_TOKEN, "page")
-            admin = Admin(orders.token, self._remote.clear, orders.audit, trusted, refused)
+            remote = self._remote
+            admin = Admin(orders.token, remote.clear, remote.act, orders.audit, trusted, refused)
         application = Application(site, health, admin, origins)
         self._requests = application.requests if orders.counting else None
         self._web = Web(application, orders.request, hsts=orders.hsts)
@@ -131,6 +133,10 @@ class Serving:
             match message:
                 case Answer():
                     self._remote.settle(message)
+                case Done():
+                    self._remote.note(message)
+                case Noticed(text, paused):
+                    self._notice.announcement, self._notice.paused = text or None, paused
                 case Told(rows):
                     self._live.hear(rows)
                 case Stop(limit):

@@ -25,6 +25,15 @@ class Front:
     """Whether that is the page's port, too: then URLs have a path, which is `name`."""
 
 
+@dataclass(slots=True)
+class Notice:
+    """What every view says of the server."""
+
+    announcement: str | None = None
+    paused: bool = False
+    """Whether nobody is paired."""
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """One server's site."""
@@ -39,3 +48,4 @@ class Site:
     idle: float = 300.0
     """Seconds that a player has for a move in games without a clock."""
     perfect: Perfect = field(kw_only=True)
+    notice: Notice = field(default_factory=Notice, kw_only=True)

@@ -85,7 +85,7 @@ class Hub:
 
     def open(self, mailbox: Mailbox, manners: Manners, now: float, origin: str = "") -> Seat:
         """Return a seat for a player who has just come, from `origin`, and has not entered yet."""
-        seat = Seat(next(self._numbers), mailbox, manners, origin)
+        seat = Seat(next(self._numbers), mailbox, manners, origin, now)
         if self.is_closed:
             seat.dismiss(Dismissed(Why.STOPPED))
             return seat
@@ -191,7 +191,9 @@ class Hub:
         self._pass_on(now)
 
     def can_reach(self, seat: int) -> bool:
-        """Whether nothing says that the player on a seat has vanished."""
+        """Whether the player on a seat can play: nothing says that it has vanished, and nothing is paused."""
+        if self._actions.pairing.is_paused:
+            return False
         return seat in self._seats and self._seats[seat].mailbox.is_reachable
 
     def seats(self) -> tuple[Seat, ...]:
@@ -217,6 +219,10 @@ class Hub:
         self.is_closed = self._runner.is_closed = True
         if self.cluster is not None:
             self.cluster.drain()
+
+    def pause(self, *, is_paused: bool) -> None:
+        """Pair nobody from now on, or pair again: within two seconds. Series that are on go on."""
+        self._actions.pairing.is_paused = is_paused
 
     @property
     def is_draining(self) -> bool:

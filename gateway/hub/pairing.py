@@ -35,6 +35,8 @@ from gateway.matchmaking.matchmaker import (
 
 ABSENCE = 1.0
 """Seconds until a player is asked for again that could not be reached when its game was to begin."""
+SPREAD = 1000
+"""In so many short steps, within a second, those are looked at whom a pause holds back."""
 
 
 class Pairing:
@@ -54,6 +56,8 @@ class Pairing:
         """Whether those who have asked to enter may, as the matchmaker decided."""
         self.deserted: deque[Hosting] = deque()
         """Series whose guest is not there."""
+        self.is_paused = False
+        """Whether nobody is paired, except for a series that another node has begun."""
         self.house: House | None = None
         self.nodes: Nodes | None = None
         self._matchmaker = matchmaker
@@ -65,17 +69,20 @@ class Pairing:
     def wait(self, seat: Seat, now: float) -> None:
         """Let a seat wait from now on; one that owes a move is not paired yet."""
         turn = seat.wait(next(self._turns), now)
+        self._timers.absences.cancel(seat)
         if seat.waits:
             self._runner.feed.publish(waits(seat, now))
             self._matchmaker.wait(turn, now)
 
     @contained
     def wait_on(self, seat: Seat, _: None, now: float) -> None:
-        """Let a seat whose match was not started wait in another turn, once its player can be reached."""
+        """Let a seat whose match was not started wait in another turn, once that can lead to a match."""
         situation = seat.situation
         if not isinstance(situation, Waiting):
             return
-        if seat.mailbox.is_reachable:
+        if self.is_paused:
+            self._timers.absences.set(seat, now + ABSENCE + seat.number % SPREAD / SPREAD)
+        elif seat.mailbox.is_reachable:
             self._matchmaker.wait(seat.wait(next(self._turns), situation.since), situation.since)
         else:
             self._timers.absences.set(seat, now + ABSENCE)
@@ -117,6 +124,10 @@ class Pairing:
         if self._runner.is_closed and not isinstance(match, Hosted):  # that one is on already
             return
         turns = (match.first, match.second) if isinstance(match, Pair) else (_turn(match),)
+        if self.is_paused and not isinstance(match, Hosted):
+            for seat in filter(None, map(self._waiting, turns)):
+                self.wait_on(seat, None, now)
+            return
         seats = self._ready(turns, now)
         if seats is None:
             return

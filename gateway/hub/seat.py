@@ -100,6 +100,8 @@ class Seat:
     manners: Manners
     origin: str = ""
     """Where the client comes from: what clients have in common that may be one and the same."""
+    came: float = 0.0
+    """When the client came."""
     is_visiting: bool = False
     """Whether the player has another seat, on its own node, and goes back there after its series."""
     name: str | None = None
@@ -128,6 +130,11 @@ class Seat:
     def is_hindered(self) -> bool:
         """Whether the player waits, and it is known that no opponent is here."""
         return isinstance(self.situation, Waiting) and self.situation.obstacle is not None
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether the player was hung up on."""
+        return isinstance(self.situation, Gone)
 
     @property
     def is_asked(self) -> bool:

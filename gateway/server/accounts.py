@@ -18,6 +18,7 @@ import re
 import secrets
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from hmac import compare_digest
 from ipaddress import ip_address
@@ -29,6 +30,7 @@ from gateway.game.text import only_visible, quoted
 from gateway.server.activation import hosts_of
 from gateway.server.arguments import Options, Parser
 from gateway.server.bans import OPTION, Bans, HubForBans, hang_up, read_bans, reread_bans
+from gateway.server.commands import beside
 from gateway.server.linefile import entries
 from gateway.server.lookalikes import Lookalikes
 from gateway.server.pauses import FIRST_PAUSE, Pauses
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
     from gateway.server.reloading import InLoop
 
 T = TypeVar("T")
+FILE = "c4gateway.players"
+"""Where the protected names are, beside the database, unless something else is given."""
 LONGEST_TOKEN = 256
 """Characters of a token from a client; a longer one is wrong."""
 TOKEN_BYTES = 16
@@ -93,22 +97,36 @@ class Accounts:
         file: str,
         *,
         registered_only: bool = False,
+        optional: bool = False,
         counts: Counter[tuple[str, str]] | None = None,
     ) -> None:
         """Read `file`. Raises OSError or ValueError, each with one line that says what is wrong with it.
 
+        An `optional` file need not exist: then no name is protected.
+
         `counts` counts who is not let in, by (what it was, such as ``token_wrong``; kind of player).
         """
         self.counts: Counter[tuple[str, str]] = Counter() if counts is None else counts
-        self._file = file
+        self.file = file
+        self._optional = optional
         self._registered_only = registered_only
         self._pauses = Pauses()
         self._in_url = Throttle(LOG_PERIOD)
-        (self._digests, self._lookalikes), self.bans = read_digests(file), read_bans(bans_beside(file))
+        (self._digests, self._lookalikes), self.bans = self._read(), read_bans(bans_beside(file))
 
     def __len__(self) -> int:
         """Return how many names are protected."""
         return len(self._digests)
+
+    @property
+    def protects(self) -> bool:
+        """Whether clients may have tokens: names are protected, or the operator named a file of them."""
+        return bool(self._digests) or not self._optional
+
+    def _read(self) -> tuple[dict[str, bytes], Lookalikes]:
+        with suppress(*([FileNotFoundError] if self._optional else [])):
+            return read_digests(self.file)
+        return {}, Lookalikes()
 
     def reload(self, in_loop: "InLoop") -> None:
         """Read the file again, and that of the bans, for players who come from now on. For a thread.
@@ -117,14 +135,16 @@ class Accounts:
         was; but where a file that had names has none, mostly by mistake, the bans are taken.
         """
         old, old_lookalikes, old_bans = self._digests, self._lookalikes, self.bans
-        digests, lookalikes = read_digests(self._file)
-        bans = reread_bans(bans_beside(self._file), old_bans)
+        digests, lookalikes = self._read()
+        bans = reread_bans(bans_beside(self.file), old_bans)
         if not digests:
             lookalikes = old_lookalikes
         in_loop(lambda: self._take(digests or old, lookalikes, bans))
         old_bans.let_go()
         if old and not digests:
-            raise ValueError(f"{self._file} has no names, and {len(old)} are protected; {_IF_MEANT}")
+            raise ValueError(f"{self.file} has no names, and {len(old)} are protected; {_IF_MEANT}")
+        if not old and not digests and self._optional:
+            return
         came, went = sum(key not in old for key in digests), sum(key not in digests for key in old)
         logger.log(
             logging.WARNING if 2 * went > len(old) else logging.INFO,
@@ -140,7 +160,7 @@ class Accounts:
     def _take(self, digests: dict[str, bytes], lookalikes: Lookalikes, bans: Bans) -> None:
         self._digests, self._lookalikes, self.bans = digests, lookalikes, bans
 
-    def protects(self, name: str) -> bool:
+    def is_protected(self, name: str) -> bool:
         """Whether a name is protected."""
         return len(name) <= LONGEST_NAME and folded(name) in self._digests
 
@@ -192,14 +212,17 @@ class Accounts:
             )
 
 
-def reload_players(
-    accounts: Accounts, hub: HubForBans, clock: Callable[[], float], in_loop: "InLoop"
-) -> None:
-    """Read the files again, as `Accounts.reload` does; then hang up on players who are banned now."""
+def reload_players(accounts: Accounts, hub: HubForBans, clock: Callable[[], float], in_loop: "InLoop") -> int:
+    """Read the files again, as `Accounts.reload` does; then hang up on players who are banned now.
+
+    Return on how many.
+    """
     try:
         accounts.reload(in_loop)
-    finally:
+    except (OSError, ValueError):
         hang_up(hub, accounts.bans, clock, in_loop)
+        raise
+    return hang_up(hub, accounts.bans, clock, in_loop)
 
 
 def new_token() -> str:
@@ -284,7 +307,7 @@ def add_options(group: argparse._ArgumentGroup) -> None:
         "--players",
         metavar="FILE",
         help="protect the names in this file, to which c4gateway player add adds one: a player who bears one"
-        " has to send its token",
+        f" has to send its token; bans are in FILE.bans ({FILE} beside the database, if it is there)",
     )
     group.add_argument(
         "--registered-only", action="store_true", help="let in only players whose names are in that file"
@@ -297,18 +320,19 @@ def settle_options(parser: Parser, options: argparse.Namespace) -> None:
         parser.error("--registered-only needs --players FILE")
 
 
-def open_accounts(options: Options, counts: Counter[tuple[str, str]]) -> Accounts | None:
-    """Return the accounts that the options ask for, None if no names are protected. Raises OSError."""
-    if options.players is None:
-        return None
+def open_accounts(options: Options, counts: Counter[tuple[str, str]]) -> Accounts:
+    """Return the accounts that the options ask for. Raises OSError."""
     hint = "c4gateway player add NAME --players FILE makes it"
+    file = options.players or beside(options.db, FILE)
+    registered_only, optional = options.registered_only, options.players is None
     try:
-        accounts = Accounts(options.players, registered_only=options.registered_only, counts=counts)
+        accounts = Accounts(file, registered_only=registered_only, optional=optional, counts=counts)
     except FileNotFoundError as error:
-        raise OSError(f"{options.players}: there is no such file; {hint}") from error
+        raise OSError(f"{file}: there is no such file; {hint}") from error
     except ValueError as error:
         raise OSError(str(error)) from error
-    if options.tls_cert is None and not all(map(_is_loopback, [*options.host, *hosts_of(options.sockets)])):
+    in_clear = accounts.protects and options.tls_cert is None
+    if in_clear and not all(map(_is_loopback, [*options.host, *hosts_of(options.sockets)])):
         logger.warning(
             "tokens of players cross the network in the clear: the server listens beyond this machine"
             " without TLS",

@@ -22,7 +22,7 @@ from gateway.hub.interfaces import HubForTime
 from gateway.hub.seat import Seat
 from gateway.server.accepting import accept, room_for_connections
 from gateway.server.activation import adopted
-from gateway.server.draining import drain
+from gateway.server.draining import Patience, drain
 from gateway.server.notifying import notify, stopping
 from gateway.server.reserving import bound, cannot_listen
 
@@ -122,24 +122,24 @@ def addresses_of(listeners: Sequence[trio.SocketListener]) -> list[str]:
 
 
 @asynccontextmanager
-async def stop_asked_for(seconds: float = 0.0) -> AsyncIterator[Stop]:
-    """Give a function that waits for SIGINT or SIGTERM. At the first SIGTERM games may go on for `seconds`.
+async def stop_asked_for(patience: Patience | None = None) -> AsyncIterator[Stop]:
+    """Give a function that waits for SIGINT or SIGTERM. At the first SIGTERM games may go on with `patience`.
 
     A signal that comes before the function is called for the first time cancels the block.
 
     Signals that nobody waits for have no effect, not even after the block.
     """
-    early: list[int] = []
+    early, patience = list[int](), patience or Patience()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: early.append(number))  # while there is no receiver
     asked, next_asked = trio.open_memory_channel[int](math.inf)
     is_served = False
 
     async def stop() -> float:
-        nonlocal seconds, is_served
+        nonlocal is_served
         is_served = True
         number = await next_asked.receive()
-        limit, seconds = seconds if number == signal.SIGTERM else 0.0, 0.0
+        limit, patience.seconds = patience.seconds if number == signal.SIGTERM else 0.0, 0.0
         _say_that_it_stops(number, limit)
         return limit
 

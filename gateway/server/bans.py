@@ -14,7 +14,8 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from gateway.game.commands import LONGEST_NAME, Command, Leave, folded
-from gateway.server.linefile import entries
+from gateway.game.text import is_visible
+from gateway.server.linefile import entries, locked, rewrite
 
 if TYPE_CHECKING:
     from gateway.hub.seat import Seat
@@ -22,11 +23,13 @@ if TYPE_CHECKING:
 
 OPTION = "--players"
 """The option beside whose file the bans are."""
+HEADER = "# Bans of c4gateway: `name` or `address`, which, notes, with tabs between them.\n"
+LONGEST_NOTES = 1000
 NAME, ADDRESS = "name", "address"
 """What a line of the file is about."""
 PREFIX = 64
 """Bits of an IPv6 address that clients are told apart by: a ban of fewer addresses is one of this network."""
-AT_ONCE = 20
+AT_ONCE = 5
 """Players whom one turn of the event loop looks at after a reload."""
 _MAPPED = 96
 """Bits of an IPv6 address before the IPv4 address that it stands for."""
@@ -93,6 +96,17 @@ def target(text: str) -> tuple[str, str]:
     return NAME, folded(text)
 
 
+def bans_of(text: str) -> Bans:
+    """Return a ban of nobody but whom `text` names. Raises ValueError, as `target`."""
+    bans, (kind, who) = Bans(), target(text)
+    network = network_in(who)
+    if kind == NAME or network is None:
+        bans.names.add(who)
+    else:
+        bans.add(network)
+    return bans
+
+
 def network_in(text: str) -> Network | None:
     """Return the network that `text` is, such as 192.0.2.0/24 or an address; None if it is none.
 
@@ -133,14 +147,68 @@ def reread_bans(file: str, old: Bans) -> Bans:
     return read_bans(file)
 
 
-def hang_up(hub: HubForBans, bans: Bans, clock: Callable[[], float], in_loop: "InLoop") -> None:
-    """Hang up on all who are here and banned; they leave their games. For a thread."""
-    seats = in_loop(hub.seats)
+def ban(file: str, who: tuple[str, str], notes: str = "") -> bool:
+    """Add a ban to a file; return False if it is there already. Raises OSError, ValueError."""
+    if fault := fault_of_notes(notes):
+        raise ValueError(fault)
+    line = "\t".join([*who, *([notes] if notes else [])])
+    with locked(file) as path:
+        if who in banned(path):
+            return False
+        rewrite(path, HEADER, lambda lines: [*lines, f"{line}\n"])
+    return True
+
+
+def fault_of_notes(notes: str) -> str | None:
+    """Return why notes cannot stand in a file; None if they can."""
+    if len(notes) > LONGEST_NOTES or notes != notes.strip() or not all(map(is_visible, notes)):
+        return f"notes have at most {LONGEST_NOTES} visible characters, and no blanks around them"
+    return None
+
+
+def unban(file: str, who: tuple[str, str]) -> bool:
+    """Take a ban out of a file; return False if it is not there. Raises OSError, ValueError."""
+    with locked(file) as path:
+        if who not in banned(path):
+            return False
+        rewrite(path, HEADER, lambda lines: [line for line in lines if _target(line) != who])
+    return True
+
+
+def banned(file: str) -> set[tuple[str, str] | None]:
+    """Return what the lines of a file ban. Raises OSError, ValueError."""
+    read_bans(file)
+    try:
+        with open(file, encoding="utf-8-sig") as lines:
+            return {_target(line) for line in lines}
+    except FileNotFoundError:
+        return set()
+
+
+def _target(line: str) -> tuple[str, str] | None:
+    """Return whom a line of a file that could be read bans; None for a comment."""
+    kind, _, rest = line.rstrip("\n").partition("\t")
+    who = rest.partition("\t")[0]
+    return None if line.startswith("#") or not who else (kind, target(who)[1])
+
+
+def hang_up(hub: HubForBans, bans: Bans, clock: Callable[[], float], in_loop: "InLoop") -> int:
+    """Hang up on all who are here and banned; they leave their games. Return how many. For a thread.
+
+    A player of another node who is here for a series counts there.
+    """
+    seats, count = in_loop(hub.seats), 0
     for start in range(0, len(seats), AT_ONCE):
-        in_loop(partial(_hang_up, hub, bans, seats[start : start + AT_ONCE], clock))
+        count += in_loop(partial(_hang_up, hub, bans, seats[start : start + AT_ONCE], clock))
+    return count
 
 
-def _hang_up(hub: HubForBans, bans: Bans, seats: "Sequence[Seat]", clock: Callable[[], float]) -> None:
-    for seat in seats:
-        if not seat.manners.house and bans.hold(folded(seat.name or ""), seat.origin):
-            hub.submit(seat, Leave(), clock())
+def _hang_up(hub: HubForBans, bans: Bans, seats: "Sequence[Seat]", clock: Callable[[], float]) -> int:
+    found = [
+        seat
+        for seat in seats
+        if not seat.manners.house and not seat.is_gone and bans.hold(folded(seat.name or ""), seat.origin)
+    ]
+    for seat in found:
+        hub.submit(seat, Leave(), clock())
+    return sum(not seat.is_visiting for seat in found)

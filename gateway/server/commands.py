@@ -4,6 +4,7 @@ Apart from the server's options, so that a command does not wait until all of th
 """
 
 import argparse
+import os
 import re
 from urllib.parse import unquote
 
@@ -28,6 +29,8 @@ ANALYSIS = "analyse"
 """The command on a position."""
 PLAYERS = ("player", "ban", "unban")
 """Commands on who may play."""
+OPERATOR = ("who", "kick", "announce", "pause", "resume", "drain", "clear")
+"""Commands that a running server carries out."""
 SHOWING = "config"
 """The command that shows the options."""
 MATCH = "match"
@@ -36,8 +39,15 @@ CHECK = "check"
 """The command that checks bots."""
 HEALTH = "health"
 """The command that asks a running server how it is."""
-EVERY = (*COMMANDS, ANALYSIS, *PLAYERS, MATCH, CHECK, SHOWING, HEALTH)
+EVERY = (*COMMANDS, ANALYSIS, *PLAYERS, *OPERATOR, MATCH, CHECK, SHOWING, HEALTH)
 """All of them. No option comes before such a word, and no other word stands there."""
+
+
+def beside(where: str | None, name: str) -> str:
+    """Return the path of a file beside a database; in the working directory where that is no file."""
+    if where is None or where.partition(":")[0].partition("+")[0].casefold() in _POSTGRESQL:
+        return name
+    return os.path.join(os.path.dirname(where), name)
 
 
 def masked(text: str) -> str:

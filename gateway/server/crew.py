@@ -23,7 +23,7 @@ from pathlib import Path
 import trio
 
 from gateway.processes import with_import_path
-from gateway.server.notifying import READY
+from gateway.server.notifying import DRAINS, READY
 
 FIRST_PAUSE = 0.5
 """Seconds before a program that ended is started anew; each time twice as many."""
@@ -94,6 +94,8 @@ class Crew:
         self._folder = folder
         self._period = period
         self._stopping = trio.Event()
+        self._drain = trio.Event()
+        self._seconds = 0.0
 
     @property
     def is_stopping(self) -> bool:
@@ -105,6 +107,11 @@ class Crew:
         self._stopping.set()
         for each in self.members:
             each.ready.set()
+
+    async def drain_asked_for(self) -> float:
+        """Return, once a program asks for all to drain, for how many seconds games may go on."""
+        await self._drain.wait()
+        return self._seconds
 
     async def all_ready(self) -> bool:
         """Return True once all have said that they are ready, False if the crew stops before."""
@@ -167,6 +174,10 @@ class Crew:
                     member.send(signal.SIGKILL)
                 elif READY.encode() in states:
                     member.now_ready()
+                for state in states:
+                    if state.startswith(DRAINS.encode()):
+                        self._seconds = float(state.removeprefix(DRAINS.encode()))
+                        self._drain.set()
 
 
 def _started(order: Order, output: int | None, told: Mapping[str, str]) -> "subprocess.Popen[bytes]":

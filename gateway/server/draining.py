@@ -7,6 +7,7 @@ as at a stop, one in a turn of the loop, so that no game has to wait for thousan
 
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from logging import INFO, WARNING
 
 import trio
@@ -19,6 +20,13 @@ LOOKED_AT = 100
 """Players that are looked at in one turn of the loop, if all of them play."""
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Patience:
+    """How long games may go on at the first SIGTERM."""
+
+    seconds: float = 0.0
 
 
 async def drain(hub: HubForTime, seconds: float, again: Callable[[], Awaitable[object]]) -> None:

@@ -14,6 +14,8 @@ import trio
 
 READY = "READY=1"
 ALIVE = "WATCHDOG=1"
+DRAINS = "X_C4GATEWAY_DRAIN="
+"""What a worker says when its operator has asked for a drain, with the seconds; managers ignore it."""
 SPARE = 30.0
 """Seconds for all that follows on the end of the games: the last words, the last results."""
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from gateway import __version__
 from gateway.server import (
     accounts,
+    admin_token,
     certificates,
     clustering,
     limits,
@@ -19,6 +20,7 @@ from gateway.server import (
     workers,
 )
 from gateway.server.activation import handed_over
+from gateway.server.admin_token import is_token
 from gateway.server.arguments import Description, Options, Parser, listed, number
 from gateway.server.commands import DATABASE, TYPED_PASSWORD, database, masked
 from gateway.server.heads import ALL_ORIGINS
@@ -54,7 +56,15 @@ Results are kept in a database. Other commands read it, also while the server ru
 A position is worked out by itself, its columns counted from 1:
   c4gateway analyse POSITION   what each column is worth, such as after 4455
 
-Names of players can be protected, and players banned (--players FILE):
+A running server does what its operator asks for (in its database's folder, or with --url and --token-file):
+  c4gateway who                who is connected, from where, and what each does
+  c4gateway kick WHO           hang up on a player
+  c4gateway announce TEXT      show a line on all views of the page, until another comes; without TEXT none
+  c4gateway pause              pair nobody; the games that are on go on. resume: pair again
+  c4gateway drain              let the games that are on be finished, and stop
+  c4gateway clear              remove all results
+
+Names of players can be protected, and players banned, also while the server runs:
   c4gateway player add NAME    protect a name, and print the token that its player has to send
   c4gateway player list        which names are protected
   c4gateway player remove NAME
@@ -152,10 +162,9 @@ def _take_sockets(parser: Parser, options: Options, dialects: Sequence[Descripti
 def _settle_web(parser: Parser, settled: Settings) -> None:
     """Refuse what contradicts on the command line, and a token that nobody can send."""
     options = settled.options
-    cause = "--no-web" if options.web == NO_WEB else f"--db {NOWHERE}" if options.db is None else None
-    if cause is not None:
+    if options.web == NO_WEB:
         if settled.is_typed("admin_token"):
-            parser.error(f"--admin-token is of no use with {cause}")
+            parser.error("--admin-token is of no use with --no-web")
         options.admin_token = None
     if options.qr and options.web == NO_WEB:
         if settled.is_typed("qr"):
@@ -163,12 +172,8 @@ def _settle_web(parser: Parser, settled: Settings) -> None:
         options.qr = False
     if options.qr and not qr.is_installed():
         parser.error("--qr needs another package: pip install 'c4gateway[qr]'")
-    if options.admin_token is not None and not _is_token(options.admin_token):
+    if options.admin_token is not None and not is_token(options.admin_token):
         parser.error("the admin token is not 1 or more ASCII characters without blanks")
-
-
-def _is_token(text: str) -> bool:
-    return text.isascii() and text.isprintable() and text.split() == [text]
 
 
 def _parser(dialects: Sequence[Description]) -> Parser:
@@ -277,14 +282,15 @@ def _add_web(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--admin-token",
         metavar="TOKEN",
-        help="who sends it with POST /api/clear removes all results; better given in the environment, as"
-        f" {settings.variable('admin-token')}: the list of processes does not show it",
+        help="who has it may run c4gateway who, kick, ban and the operator's other commands on this server"
+        f" ({admin_token.FILE} beside the database has one, made at the first start); better given in the"
+        f" environment, as {settings.variable('admin-token')}: the list of processes does not show it",
     )
     group.add_argument(
         "--audit",
         default=AUDIT,
         metavar="FILE",
-        help=f"where to log what is cleared with that token ({AUDIT})",
+        help=f"where to log what is done with that token ({AUDIT})",
     )
 
 

@@ -12,28 +12,40 @@ from collections.abc import Iterator, Sequence
 
 from gateway.game.commands import folded
 from gateway.game.similar import did_you_mean
-from gateway.game.text import is_visible, quoted
-from gateway.server.accounts import Account, bans_beside, digest_of, fault_of, new_token, read_accounts
-from gateway.server.arguments import Parser, in_one_line, write_out
-from gateway.server.bans import read_bans, target
+from gateway.game.text import quoted
+from gateway.server.accounts import (
+    FILE,
+    Account,
+    bans_beside,
+    digest_of,
+    fault_of,
+    new_token,
+    read_accounts,
+)
+from gateway.server.acts import Outcome
+from gateway.server.admin import NoServerError, add_options, finish, players, server_of
+from gateway.server.arguments import Description, Parser, in_one_line, write_out
+from gateway.server.bans import ban, banned, fault_of_notes, target, unban
+from gateway.server.commands import DATABASE, beside
 from gateway.server.linefile import AUDIT, audited, locked, rewrite
 from gateway.server.lookalikes import Lookalikes
 from gateway.server.settings import variable
 
-FILE = "c4gateway.players"
-"""Where the protected names are, unless an option or the environment says otherwise."""
-LONGEST_NOTES = 1000
 _PLAYERS = "# Protected names of c4gateway: name, hash of the token, notes, with tabs between them.\n"
-_BANS = "# Bans of c4gateway: `name` or `address`, which, notes, with tabs between them.\n"
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str], dialects: Sequence[Description]) -> int:
     """Run one of the commands; return its exit status, 1 where something is wrong with a file or a name.
 
     130 after Ctrl-C.
     """
     options = _parser().parse_args(arguments)
     try:
+        if options.players is None:
+            beside_db = beside(os.environ.get(variable("db"), DATABASE), FILE)
+            options.players = os.environ.get(variable("players"), beside_db)
+            if options.act and (found := _asked(options, dialects)) is not None:
+                return finish(found)
         if text := options.run(options):
             write_out(text)
     except (OSError, ValueError) as error:
@@ -46,7 +58,6 @@ def main(arguments: Sequence[str]) -> int:
 
 def _parser() -> Parser:
     parser = Parser(prog="c4gateway", allow_abbrev=False)
-    file = os.environ.get(variable("players"), FILE)
     words = parser.add_subparsers(required=True, metavar="COMMAND")
     text = "names that only a player with the right token may bear"
     player = words.add_parser("player", help=text, description=text, allow_abbrev=False)
@@ -68,17 +79,19 @@ def _parser() -> Parser:
             command.add_argument("--notes", default="", metavar="TEXT", help="for the operator")
         command.add_argument(
             "--players",
-            default=file,
             metavar="FILE",
-            help=f"the file of protected names ({FILE}); bans are in FILE.bans",
+            help=f"the file of protected names ({FILE} beside the database); bans are in FILE.bans"
+            + ("; with this option a running server is not asked" if group is words else ""),
         )
-        command.set_defaults(run=run)
+        command.set_defaults(run=run, act=name if group is words else None)
+        if group is words:
+            add_options(command)
     return parser
 
 
 def _add(options: argparse.Namespace) -> Iterator[str]:
     name, file = options.who, options.players
-    fault = fault_of(name) or _fault_of_notes(options.notes)
+    fault = fault_of(name) or fault_of_notes(options.notes)
     if fault is not None:
         raise ValueError(f"{quoted(name)}: {fault}")
     token = new_token()
@@ -119,42 +132,50 @@ def _remove(options: argparse.Namespace) -> None:
         _hint(file)
 
 
+def _asked(options: argparse.Namespace, dialects: Sequence[Description]) -> Outcome | None:
+    """Let the running server do it; return the answer, None where none runs here. Raises OSError."""
+    try:
+        server = server_of(options, dialects)
+        kind, who = target(options.who)
+        about = {"who": who, "notes": getattr(options, "notes", "")}
+        found = server.ask(f"/api/admin/{options.act}", about)
+    except (FileNotFoundError, NoServerError) as error:
+        if options.url is not None or options.token_file is not None:
+            raise
+        if isinstance(error, NoServerError):
+            print(f"{error}; only the file is changed", file=sys.stderr)
+        return None
+    if not found["changed"]:
+        raise ValueError(f"{quoted(who)} is {'banned already' if options.act == 'ban' else 'not banned'}")
+    hung_up = f"; {players(found['kicked'])} hung up on" if found.get("kicked") else ""
+    state = "banned" if options.act == "ban" else "let in again"
+    print(f"the {kind} {quoted(who)} is {state}{hung_up}", file=sys.stderr)
+    return found
+
+
 def _ban(options: argparse.Namespace) -> None:
-    fault = _fault_of_notes(options.notes)
-    if fault is not None:
-        raise ValueError(fault)
     who, file = target(options.who), bans_beside(options.players)
-    line = "\t".join([*who, *([options.notes] if options.notes else [])])
-    with locked(file) as path:
-        if who in _banned(path):
+    with audited(options.audit, "ban", *who):
+        if not ban(file, who, options.notes):
             raise ValueError(f"{quoted(who[1])} is banned already")
-        with audited(options.audit, "ban", *who):
-            rewrite(path, _BANS, lambda lines: [*lines, f"{line}\n"])
-            if not os.path.exists(options.players):  # without which the server does not look for bans
-                rewrite(os.path.realpath(options.players), _PLAYERS, list)
+        if not os.path.exists(options.players):  # without which a server with --players does not start
+            with locked(options.players) as path:
+                rewrite(path, _PLAYERS, list)
     print(f"the {who[0]} {quoted(who[1])} is banned", file=sys.stderr)  # an address with a slip is a name
     _hint(file)
 
 
 def _unban(options: argparse.Namespace) -> None:
     who, file = target(options.who), bans_beside(options.players)
-    with locked(file) as path:
-        if who not in _banned(path):
-            similar = did_you_mean(who[1], [each[1] for each in _banned(path) if each])
+    with audited(options.audit, "unban", *who):
+        if not unban(file, who):
+            similar = did_you_mean(who[1], [each[1] for each in banned(file) if each])
             raise ValueError(f"{quoted(who[1])} is not banned in {file}{similar}")
-        with audited(options.audit, "unban", *who):
-            rewrite(path, _BANS, lambda lines: [line for line in lines if _target(line) != who])
     _hint(file)
 
 
 def _hint(file: str) -> None:
     print(f"{file} is written; a running server reads it on SIGHUP", file=sys.stderr)
-
-
-def _fault_of_notes(notes: str) -> str | None:
-    if len(notes) > LONGEST_NOTES or notes != notes.strip() or not all(map(is_visible, notes)):
-        return f"notes have at most {LONGEST_NOTES} visible characters, and no blanks around them"
-    return None
 
 
 def _accounts(file: str) -> dict[str, Account]:
@@ -165,23 +186,6 @@ def _accounts(file: str) -> dict[str, Account]:
         return {}
 
 
-def _banned(file: str) -> set[tuple[str, str] | None]:
-    """Return what the lines of a file ban. Raises OSError, ValueError."""
-    read_bans(file)
-    try:
-        with open(file, encoding="utf-8-sig") as lines:
-            return {_target(line) for line in lines}
-    except FileNotFoundError:
-        return set()
-
-
 def _key(line: str) -> str | None:
     """Return the folded name in a line of a file that could be read; None for a comment."""
     return None if line.startswith("#") else folded(line.partition("\t")[0])
-
-
-def _target(line: str) -> tuple[str, str] | None:
-    """Return whom a line of a file that could be read bans; None for a comment."""
-    kind, _, rest = line.rstrip("\n").partition("\t")
-    who = rest.partition("\t")[0]
-    return None if line.startswith("#") or not who else (kind, target(who)[1])

@@ -28,7 +28,7 @@ class InLoop(Protocol):
         """Return what it returns, once it is done."""
 
 
-Reload: TypeAlias = Callable[[InLoop], None]
+Reload: TypeAlias = Callable[[InLoop], object]
 
 logger = logging.getLogger(__name__)
 

@@ -29,7 +29,7 @@ from gateway.server.private_folder import private_folder
 from gateway.server.reloading import has_terminal
 from gateway.server.reserving import PortInUseError, reserved
 from gateway.server.streams import OF_LOG, complain, write
-from gateway.server.workers import arguments, wanted
+from gateway.server.workers import ALONE, WORKER, arguments, wanted
 
 _LONGEST_TEXT = 65_536
 """Bytes of what a worker announces: more than it does, and no more than a pipe takes."""
@@ -100,6 +100,7 @@ def _order(options: Options, index: int, words: Sequence[str]) -> Order:
     sockets = range(FIRST, FIRST + sum(map(len, options.sockets.values())))
     others = ("NOTIFY_", "WATCHDOG_", *(() if sockets else ("LISTEN_",)))
     environment = {name: text for name, text in os.environ.items() if not name.startswith(others)}
+    environment[WORKER] = ALONE if options.cluster is None else "with others"
     inherited = [*sockets]
     if options.log_json:  # their own log is JSON already, and takes no detour
         inherited.append(sys.stderr.fileno())
@@ -114,6 +115,7 @@ async def _run(options: Options, folder: Path, orders: Sequence[Order], registry
         async with trio.open_nursery() as nursery:
             nursery.start_soon(keep_alive)
             nursery.start_soon(_obey, crew, options.drain, signals)
+            nursery.start_soon(_drain, crew)
             if registry is not None:
                 member = Member(registry)
                 nursery.start_soon(crew.keep_silent, member)
@@ -165,11 +167,23 @@ async def _obey(crew: Crew, drain: float, signals: AsyncIterator[int]) -> None:
                 nursery.start_soon(_reload, crew)
                 continue
             asked = signal.SIGTERM if number == signal.SIGHUP else number
-            if not crew.is_stopping:
-                notify(stopping(drain if asked == signal.SIGTERM else 0.0))
-                crew.stop()
-            for each in crew.members:
-                each.send(asked)
+            _stop(crew, asked, drain if asked == signal.SIGTERM else 0.0)
+
+
+async def _drain(crew: Crew) -> None:
+    """Let all workers drain once the operator has asked one of them for it."""
+    seconds = await crew.drain_asked_for()
+    if not crew.is_stopping:
+        _stop(crew, signal.SIGTERM, seconds)
+
+
+def _stop(crew: Crew, number: int, seconds: float) -> None:
+    """Pass on a signal, after which games may go on for so many seconds."""
+    if not crew.is_stopping:
+        notify(stopping(seconds))
+        crew.stop()
+    for each in crew.members:
+        each.send(number)
 
 
 async def _reload(crew: Crew) -> None:

@@ -17,6 +17,10 @@ from gateway.server.settings import DEFAULT, Settings
 
 MOST = 256
 """Workers."""
+WORKER = "C4_WORKER"
+"""What the environment of a worker has, and that of other servers has not."""
+ALONE = "alone"
+"""Its value where the workers are a cluster of their own."""
 
 
 def add_options(group: argparse._ArgumentGroup) -> None:

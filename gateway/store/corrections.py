@@ -53,7 +53,11 @@ def rename(database: Database, old: str, new: str) -> str:
             taken = f"{quoted(new)} has stored games of its own, and two players cannot be made one"
             raise StoreError(f"{taken}; take another name, or rename {quoted(new)} first")
         connection.execute(update(players).where(players.c.name == old).values(name=new))
-    return f"{printable(old)} is called {printable(new)} in all stored games\n"
+    return (
+        f"{printable(old)} is called {printable(new)} in all stored games\n"
+        f"a bot that is connected as {printable(old)} comes back under that name with its next game,"
+        " until it sends the new one\n"
+    )
 
 
 def _fault(name: str) -> str | None:

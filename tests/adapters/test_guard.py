@@ -51,6 +51,11 @@ def guard(accounts: Accounts, given: str | None = None) -> Guard[Message, str]:
     return Guard(Translator(), accounts, FakeTransport(), AFTER_NAME, given)
 
 
+def test_texts_of_a_server_that_protects_no_name_stay_as_they_are(tmp_path: Path) -> None:
+    text = "name a-name-with-more-than-20-letters secret"
+    assert guard(Accounts(str(tmp_path / "players"), optional=True)).hide(text) == text
+
+
 @pytest.mark.parametrize("command", [Enter(LOBBY, "ann", 3, proven=True), Introduce("ANN", to=3)])
 def test_command_that_gives_a_protected_name_needs_its_token(accounts: Accounts, command: Command) -> None:
     guarded = guard(accounts)

@@ -61,16 +61,17 @@ class Renderer:
         """Return the page that a template makes of `context`.
 
         Every template also gets `tab`, the current link of the header or an empty string; `fronts`, the
-        addresses for players; `house`, the server's own players; and `kinds`, the mark and title of each kind
-        of player. Everywhere, in macros too, there are `plays`, whether people can play here, and `keeps`,
-        whether results are kept.
+        addresses for players; `house`, the server's own players; `kinds`, the mark and title of each kind of
+        player; and `notice`, what the operator says. Everywhere, in macros too, there are `plays`, whether
+        people can play here, and `keeps`, whether results are kept.
         """
         fronts = [
             {"name": each.name, "title": each.title, "url": _url(each, request)}
             for each in self._site.fronts
             if each.port is not None
         ]
-        known = {"tab": "", "fronts": fronts, "house": self._site.house, "kinds": self._kinds}
+        known: dict[str, Any] = {"tab": "", "fronts": fronts, "house": self._site.house}
+        known |= {"kinds": self._kinds, "notice": self._site.notice}
         text = self._environment.get_template(template).render(known | context)
         body = text.encode("utf-8", "replace")  # names may have halves of surrogate pairs
         sockets = [each["url"] for each in fronts if each["url"].startswith(("ws://", "wss://"))]

@@ -1,7 +1,7 @@
-"""Who may clear the results, how fast anybody may guess the token of that, and what is recorded of it."""
+"""What the operator may do, how fast anybody may guess the token of that, and what is recorded of it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from ipaddress import ip_network
 from pathlib import Path
@@ -14,6 +14,7 @@ from starlette.requests import Request
 from web_world import TOKEN, Site, keep
 
 from adapters.web.admin import WAITING, Admin
+from gateway.server.acts import NotDoneError, Parameters
 from gateway.store.games import Filter, Page
 
 HERE, ELSEWHERE = "203.0.113.5", "198.51.100.7"
@@ -122,3 +123,90 @@ async def test_nothing_is_cleared_where_that_cannot_be_audited(site: Site, tmp_p
     assert response.status_code == 503
     assert response.json() == {"error": "nothing was removed: the audit log cannot be written"}
     assert site.reader.page(Filter(), Page()) != []
+
+
+# The acts on a running server.
+
+
+async def acted(site: Site, act: str, token: str = TOKEN, method: str = "POST") -> httpx.Response:
+    async with site.client(HERE) as client:
+        headers = {"Authorization": f"Bearer {token}"}
+        response: httpx.Response = await client.request(method, f"/api/admin/{act}", headers=headers)
+        return response
+
+
+async def test_act_is_a_line_of_the_audit_log_before_it_is_done(site: Site, tmp_path: Path) -> None:
+    lines = []
+
+    async def act(what: str, about: Parameters) -> Mapping[str, str]:
+        lines.append((tmp_path / "audit").read_text())
+        return {"": "{}"}
+
+    assert site.admin is not None
+    site.admin = replace(site.admin, act=act)
+    site.show()
+    assert (await acted(site, "kick?who=an%0An")).status_code == 200
+    assert [each.split("\t")[1:] for each in lines] == [["admin", "kick", HERE, "an\\nn\n"]]
+
+
+async def test_who_is_here_is_asked_without_a_line_of_the_audit_log(site: Site, tmp_path: Path) -> None:
+    assert (await acted(site, "who", method="GET")).status_code == 200
+    assert site.acts == [("who", {})]
+    assert not (tmp_path / "audit").exists()
+
+
+@pytest.mark.parametrize("act", ["kick?who=ann", "ban?who=ann", "unban?who=ann"])
+async def test_nothing_is_done_without_the_token_or_the_audit_log(
+    site: Site, tmp_path: Path, act: str, autojump_clock: trio.abc.Clock
+) -> None:
+    assert (await acted(site, act, "guess")).status_code == 403
+    (tmp_path / "audit").mkdir()
+    response = await acted(site, act)
+    assert (response.status_code, response.json()) == (
+        503,
+        {"error": "nothing was done: the audit log cannot be written"},
+    )
+    assert site.acts == []
+
+
+@pytest.mark.parametrize(
+    ("act", "status", "words"),
+    [
+        ("kick", 400, "the parameter who is missing"),
+        ("kick?name=ann", 400, "there is no parameter 'name'"),
+        ("kick?who=%ff", 400, "cannot be read"),
+        ("frob", 404, "there is no such page"),
+    ],
+)
+async def test_act_that_makes_no_sense_is_refused(site: Site, act: str, status: int, words: str) -> None:
+    response = await acted(site, act)
+    assert response.status_code == status
+    assert words in response.json()["error"]
+    assert site.acts == []
+
+
+async def test_act_that_is_not_done_says_why_and_is_not_audited(site: Site, tmp_path: Path) -> None:
+    async def act(what: str, about: Parameters) -> Mapping[str, str]:
+        raise NotDoneError("not a name")
+
+    assert site.admin is not None
+    site.admin = replace(site.admin, act=act)
+    site.show()
+    response = await acted(site, "kick?who=x")
+    assert (response.status_code, response.json()) == (409, {"error": "not a name"})
+    assert (tmp_path / "audit").read_text() == ""
+
+
+async def test_what_came_of_an_act_on_several_nodes_is_added_up(site: Site) -> None:
+    site.came_of_it = {
+        "": '{"changed": false, "kicked": 1, "players": [1], "seconds": 600}',
+        "b": '{"changed": true, "kicked": 2, "players": [2], "seconds": 600}',
+        "c": '{"error": "no answer"}',
+    }
+    assert (await acted(site, "ban?who=x")).json() == {
+        "changed": True,
+        "kicked": 3,
+        "players": [1, 2],
+        "seconds": 600,
+        "not_done": {"c": "no answer"},
+    }

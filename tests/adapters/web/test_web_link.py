@@ -2,7 +2,7 @@
 
 import errno
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,12 +15,15 @@ from hub_world import World
 from adapters.web import serving
 from adapters.web.link import (
     WRONG_TOKEN,
+    Act,
     Answer,
     Answered,
     Ask,
+    Done,
     Link,
     LinkError,
     Message,
+    Noticed,
     Orders,
     Reached,
     Stop,
@@ -33,6 +36,7 @@ from adapters.web.link import (
 from adapters.web.process import WebProcess
 from adapters.web.remote import Queue, Remote
 from adapters.web.serving import Endpoint
+from gateway.server.acts import NotDoneError, Notice, Parameters
 from gateway.server.metrics.requests import Requests
 from gateway.store.errors import StoreError
 from gateway.store.records import Cleared
@@ -40,6 +44,8 @@ from gateway.store.records import Cleared
 ORDERS = Orders("games.db", (1, 2), "sesame", "info", True)
 EACH = [ORDERS, Orders("postgresql://x", None, None, "info", False), Stop(2.5), Ask(1, "clear"), Withdraw(1)]
 LIVE = [Watch(0), Watch(7), Told(()), Told((["l", 1], ["c", 2, "\udcff", "one"]))]
+ACTED = [Act(1, "kick", {"who": "\udcff"}), Done(1, "b", "{}"), Noticed("x", True)]
+ANSWERS = [Answer(1, (2, 3)), Answer(1, error="no")]
 COUNTED = [Reached("x", 2), Answered((["page", 200, [0, 1], 0.25],))]
 
 
@@ -48,7 +54,7 @@ def links() -> tuple[Link, Link]:
     return Link(one), Link(other)
 
 
-@pytest.mark.parametrize("message", [*EACH, *LIVE, *COUNTED, Answer(1, (2, 3)), Answer(1, error="no")])
+@pytest.mark.parametrize("message", [*EACH, *LIVE, *ACTED, *COUNTED, *ANSWERS])
 async def test_message_arrives_as_it_was_sent_however_it_is_cut(message: Message) -> None:
     one, other = trio.testing.memory_stream_pair()
     link = Link(other)
@@ -400,3 +406,75 @@ async def test_idle_make_no_room_before_somebody_comes() -> None:
             async with await trio.open_tcp_stream(*listener.getsockname()):
                 (await endpoint.accept()).socket.close()
         await endpoint.aclose()
+
+
+class Operator:
+    """Carries out acts, and has a notice that a test changes."""
+
+    def __init__(self) -> None:
+        self.acts: list[tuple[str, Parameters]] = []
+        self.stops = 0
+        self.notices, self._next = trio.open_memory_channel[Notice](1)
+
+    async def everywhere(self, what: str, about: Parameters) -> Mapping[str, str]:
+        if about.get("who") == "nobody":
+            raise NotDoneError("nobody is called so")
+        self.acts.append((what, about))
+        return {"": "{}", "b": '{"error": "x"}'}
+
+    async def next_notice(self, known: Notice) -> Notice:
+        return await self._next.receive()
+
+    def stop(self) -> None:
+        self.stops += 1
+
+
+@asynccontextmanager
+async def operated(operator: Operator) -> AsyncIterator[tuple[Remote, list[Message]]]:
+    """Give the web's end of a server with this operator, and what is told without being asked for."""
+    here, there = links()
+    service, remote, told = WebProcess(ORDERS, (), None, None, World().hub), Remote(there), list[Message]()
+    service.operator = operator  # type: ignore[assignment]
+
+    async def hear() -> None:
+        while (message := await there.receive()) is not None:
+            match message:
+                case Answer():
+                    remote.settle(message)
+                case Done():
+                    remote.note(message)
+                case _:
+                    told.append(message)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(service._serve, here)
+        nursery.start_soon(hear)
+        yield remote, told
+        nursery.cancel_scope.cancel()
+
+
+async def test_act_is_passed_on_and_what_came_of_it_on_each_node_comes_back() -> None:
+    operator = Operator()
+    async with operated(operator) as (remote, _):
+        assert await remote.act("kick", {"who": "eve"}) == {"": "{}", "b": '{"error": "x"}'}
+        with pytest.raises(NotDoneError, match="nobody is called so"):
+            await remote.act("kick", {"who": "nobody"})
+    assert operator.acts == [("kick", {"who": "eve"})]
+    assert operator.stops == 0
+
+
+async def test_drain_begins_once_it_is_answered() -> None:
+    operator = Operator()
+    async with operated(operator) as (remote, _):
+        await remote.act("drain", {"seconds": "5"})
+        await trio.testing.wait_all_tasks_blocked()
+        assert operator.stops == 1
+
+
+async def test_web_is_told_of_each_notice() -> None:
+    operator = Operator()
+    async with operated(operator) as (_, told):
+        for notice in (Notice("Round 2", False, 1.0), Notice("", True, 2.0)):
+            await operator.notices.send(notice)
+        await trio.testing.wait_all_tasks_blocked()
+        assert told == [ORDERS, Noticed("Round 2", False), Noticed("", True)]

@@ -19,10 +19,32 @@ from adapters.web.live import live, paths
 from adapters.web.perfect import BusyError, NotInstalledError
 from adapters.web.query import FILTERS, MOST, PAGING, USUAL
 from gateway.game.events import Reason
+from gateway.server import acts
 from gateway.store.comparing import ORDERS
 from gateway.store.reader import Reader
 from gateway.store.records import WORDS
 
+PLAYER = {
+    "name": "ann",
+    "kind": "arena",
+    "address": "192.0.2.1",
+    "seconds": 1.5,
+    "doing": "plays",
+    "against": "bob",
+    "table": None,
+    "node": None,
+}
+ACTS: dict[str, dict[str, object]] = {
+    "who": {"players": [PLAYER, {**PLAYER, "name": None, "doing": "idle", "against": None}], "more": 0},
+    "kick": {"kicked": 1},
+    "ban": {"changed": True, "kicked": 0},
+    "unban": {"changed": True},
+    "announce": {"announcement": "Round 2 at 14:00", "paused": False},
+    "pause": {"announcement": None, "paused": True},
+    "resume": {"announcement": None, "paused": False},
+    "drain": {"seconds": 600},
+}
+"""What may come of each act."""
 DOCUMENT = json.loads(files("adapters.web").joinpath("openapi.json").read_text())
 
 
@@ -112,6 +134,11 @@ async def test_every_answer_is_as_described(site: Site, *, empty: bool) -> None:
                     check(path, method, await client.request(method, f"{target}?frob=1"))
         token = {"Authorization": f"Bearer {TOKEN}"}
         check("/api/clear", "post", await client.post("/api/clear", headers=token))
+        for act, found in ACTS.items():
+            site.came_of_it = {"": json.dumps(found)}
+            path, method = f"/api/admin/{act}", "get" if act == "who" else "post"
+            about = dict.fromkeys(acts.ACTS[act], "5")
+            check(path, method, await client.request(method, path, params=about, headers=token))
 
 
 async def test_where_no_results_are_kept_the_answers_say_so_as_described(site: Site) -> None:

@@ -45,18 +45,19 @@ async def test_all_may_where_all_are_allowed(site: Site) -> None:
     assert (await asked(site, only("*"), "/api/games", origin="null")).headers[HEADER] == "*"
 
 
-@pytest.mark.parametrize("path", ["/search?for=x", "/api/clear", "/static/x/y", "/healthz/"])
+@pytest.mark.parametrize(
+    "path", ["/search?for=x", "/api/clear", "/api/admin/who", "/api/admin/kick", "/static/x/y", "/healthz/"]
+)
 async def test_nothing_else_is_shared(site: Site, path: str) -> None:
     assert HEADER not in (await asked(site, only("*"), path, origin=ORIGIN)).headers
 
 
-async def test_what_changes_something_is_shared_with_nobody(site: Site) -> None:
-    answer = await asked(
-        site, only("*"), "/api/clear", "POST", origin=ORIGIN, authorization=f"Bearer {TOKEN}"
-    )
+@pytest.mark.parametrize("path", ["/api/clear", "/api/admin/kick?who=ann"])
+async def test_what_changes_something_is_shared_with_nobody(site: Site, path: str) -> None:
+    answer = await asked(site, only("*"), path, "POST", origin=ORIGIN, authorization=f"Bearer {TOKEN}")
     assert (answer.status_code, HEADER in answer.headers) == (200, False)
     asking = {"origin": ORIGIN, "access_control_request_method": "POST"}
-    assert HEADER not in (await asked(site, only("*"), "/api/clear", "OPTIONS", **asking)).headers
+    assert HEADER not in (await asked(site, only("*"), path, "OPTIONS", **asking)).headers
 
 
 async def test_browser_that_asks_first_is_told_what_it_may_do(site: Site) -> None:

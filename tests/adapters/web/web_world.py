@@ -1,7 +1,7 @@
 """A database with games in it, and a client of the application that needs no sockets."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from adapters.web.site import Front
 from adapters.web.site import Site as Shown
 from adapters.web.streaming import Threads
 from gateway.game.events import Objection, Spoken
+from gateway.server.acts import Parameters
 from gateway.store import storing
 from gateway.store.database import Database
 from gateway.store.evidence import recorded
@@ -94,8 +95,12 @@ class Site:
         self.queue = Idle()
         self.probes = 0
         self.refused = 0
+        self.acts: list[tuple[str, Parameters]] = []
+        self.came_of_it: Mapping[str, str] = {"": '{"kicked": 1}'}
         self.admin = (
-            None if token is None else Admin(token, self.clear, str(directory / "audit"), refused=self.refuse)
+            None
+            if token is None
+            else Admin(token, self.clear, self.act, str(directory / "audit"), refused=self.refuse)
         )
         self.health = Health(self.queue.queue, self.probe)
         self.on: list[str] = []
@@ -120,6 +125,11 @@ class Site:
     async def clear(self, given_up: trio.Event) -> Cleared:
         with self.database.writing() as connection:
             return storing.clear(connection)
+
+    async def act(self, what: str, about: Parameters) -> Mapping[str, str]:
+        """Carry out an act of the operator's, as the server would."""
+        self.acts.append((what, dict(about)))
+        return self.came_of_it
 
     async def watch(self, number: int) -> None:
         """Tell what is on, as the server does when somebody watches."""

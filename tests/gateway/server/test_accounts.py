@@ -345,12 +345,30 @@ def test_reload_tells_how_many_names_came_and_went(file: Path, caplog: pytest.Lo
 # The options.
 
 
-def opened(*arguments: str) -> Accounts | None:
+def opened(*arguments: str) -> Accounts:
     return open_accounts(given_options.parse(arguments, DIALECTS), Counter())
 
 
-def test_without_a_file_no_name_is_protected() -> None:
-    assert opened() is None
+def test_names_and_bans_beside_the_database_hold_without_an_option(tmp_path: Path) -> None:
+    accounts = opened("--db", str(tmp_path / "games.db"))
+    assert accounts.denial("ann", None, "192.0.2.1", 0.0) is None
+    assert not accounts.protects
+    write(tmp_path / "c4gateway.players", Account("ann", digest_of(TOKEN)))
+    (tmp_path / "c4gateway.players.bans").write_text("name\teve\n")
+    accounts.reload(at_once)
+    assert accounts.protects
+    found = [accounts.denial(name, None, "192.0.2.1", 0.0) for name in ("ann", "eve", "bob")]
+    assert [each and each.objection for each in found] == [Objection.TOKEN_WRONG, Objection.BANNED, None]
+
+
+def test_names_stay_protected_where_the_file_beside_the_database_is_gone(tmp_path: Path) -> None:
+    file = tmp_path / "c4gateway.players"
+    write(file, Account("ann", digest_of(TOKEN)))
+    accounts = opened("--db", str(tmp_path / "games.db"))
+    file.unlink()
+    with pytest.raises(ValueError, match="has no names, and 1 are protected"):
+        accounts.reload(at_once)
+    assert accounts.denial("ann", None, "192.0.2.1", 0.0) is not None
 
 
 def test_file_that_is_not_there_or_broken_stops_the_start(file: Path) -> None:

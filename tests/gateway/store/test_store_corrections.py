@@ -59,7 +59,9 @@ def test_game_that_is_not_there_or_counts_no_more_is_refused(database: Database)
 
 def test_player_has_the_new_name_in_all_games(database: Database) -> None:
     keep(database, numbered([game(), game("carol", "alice")]))
-    assert rename(database, "alice", "Alice \u5c0f") == "alice is called Alice \u5c0f in all stored games\n"
+    first, second = rename(database, "alice", "Alice \u5c0f").splitlines()
+    assert first == "alice is called Alice \u5c0f in all stored games"
+    assert second.startswith("a bot that is connected as alice comes back under that name")
     kept = list(games.every(database.reading, Filter()))
     names = [[player.name for player in each.players] for each in kept]
     assert names == [["Alice \u5c0f", "bob"], ["carol", "Alice \u5c0f"]]

@@ -1,5 +1,6 @@
 // For every view: the theme's button, the search field's key, times in the viewer's zone.
 /* global theme */
+import "./notices.js";
 import { announce } from "./status.js";
 
 const WORDS = { auto: "as in the system", light: "light", dark: "dark" };

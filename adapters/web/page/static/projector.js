@@ -1,6 +1,7 @@
 // The projector: live games and standings in turns, without controls.
 import { Card, write } from "./card.js";
 import { Games } from "./games.js";
+import "./notices.js";
 import { Stream } from "./stream.js";
 import { plural, waits } from "./words.js";
 

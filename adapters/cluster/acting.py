@@ -1,0 +1,189 @@
+"""The operator's acts between nodes: each is carried out on all nodes that have the same token.
+
+Knows trio and the form of the frames, not what an act does. The rules it keeps: a frame is obeyed only if
+it bears a code that takes the same admin token to make; and a node that does not answer is named, and keeps
+nobody waiting for longer than `PATIENCE`.
+
+A frame is an object of JSON, with its code as ``mac`` and a text as ``body``: an array of JSON that begins
+with what it is. ``ask``, a number, an act and its parameters are answered by ``done``, the number and what
+came of it, or, without a code, by ``other`` and the number from a node that has another token or none.
+``notice`` has the fields of `gateway.server.acts.Notice`, ``news`` asks for it, and ``stop`` begins a drain.
+"""
+
+import hmac
+import json
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import astuple, dataclass, field
+from hashlib import sha256
+from itertools import count
+
+import trio
+
+from gateway.server.acts import ACTS, NotDoneError, Notice, Parameters
+from gateway.server.operating import Operator
+
+PATIENCE = 5.0
+"""Seconds that another node has for an act."""
+MOST = 64
+"""Acts of other nodes that may wait to be carried out here."""
+OTHER_TOKEN = "it has another admin token, or none"
+NO_ANSWER = "it does not answer"
+
+logger = logging.getLogger("gateway.cluster")
+
+
+@dataclass(eq=False, slots=True)
+class _Asked:
+    """An act that other nodes were asked for, and the task that waits."""
+
+    left: set[str]
+    """The nodes that have not answered."""
+    found: dict[str, str] = field(default_factory=dict)
+    done: trio.Event = field(default_factory=trio.Event)
+
+    def settle(self, node: str, text: str) -> None:
+        """Note what came of it on a node."""
+        if node in self.left:
+            self.left.discard(node)
+            self.found[node] = text
+            if not self.left:
+                self.done.set()
+
+
+class Acting:
+    """Both ends of what passes between this node and others."""
+
+    def __init__(self, send: Callable[[str, bytes], None], nodes: Callable[[], Iterable[str]]) -> None:
+        """`send` puts a frame on its way to a node; `nodes` returns those that can be sent to."""
+        self._send = send
+        self._nodes = nodes
+        self._operator: Operator | None = None
+        self._token = b""
+        self._numbers = count(1)
+        self._asked: dict[int, _Asked] = {}
+        self._to_do, self._due = trio.open_memory_channel[tuple[str, int, str, Parameters]](MOST)
+
+    def connect(self, operator: Operator, token: str) -> None:
+        """Let `operator` carry out acts, and have them carried out on other nodes with the same token."""
+        self._operator, self._token = operator, token.encode()
+        operator.others = self
+        for node in self._nodes():
+            self._tell(node, "news")
+
+    # What the operator of this node asks.
+
+    async def act(self, what: str, about: Parameters) -> Mapping[str, str]:
+        """Have an act carried out on other nodes; return what came of it on each, as JSON."""
+        number, asked = next(self._numbers), _Asked({*self._nodes()})
+        self._asked[number] = asked
+        try:
+            for node in [*asked.left]:
+                self._tell(node, "ask", number, what, about)
+            if asked.left:
+                with trio.move_on_after(PATIENCE):
+                    await asked.done.wait()
+        finally:
+            del self._asked[number]
+        return asked.found | dict.fromkeys(asked.left, _failed(NO_ANSWER))
+
+    def notify(self, notice: Notice) -> None:
+        """Tell the other nodes of a notice."""
+        for node in self._nodes():
+            self._tell(node, "notice", *astuple(notice))
+
+    def stop(self) -> None:
+        """Let the other nodes stop."""
+        for node in self._nodes():
+            self._tell(node, "stop")
+
+    # What other nodes say.
+
+    def joined(self, node: str) -> None:
+        """Tell a node that has just come of the notice, if there is any."""
+        if self._operator is not None and self._operator.notice != Notice():
+            self._tell(node, "notice", *astuple(self._operator.notice))
+
+    def lost(self, node: str) -> None:
+        """Wait for no answer of a node any more."""
+        for asked in self._asked.values():
+            asked.settle(node, _failed(NO_ANSWER))
+
+    def receive(self, node: str, frame: bytes) -> None:
+        """Take in what another node says. Raises ValueError."""
+        match _read(frame):
+            case {"mac": str(mac), "body": str(text)}:
+                self._heed(node, _read(text), is_known=self._is_known(mac, text))
+            case _:
+                raise ValueError("no frame of this version")
+
+    def _heed(self, node: str, body: object, *, is_known: bool) -> None:
+        """Carry out what a frame says; `is_known` says that its node has the token of this one."""
+        match body:
+            case ["ask", int(number), str(what), dict(about)]:
+                if is_known:
+                    self._put(node, number, what, about)
+                else:
+                    self._send(node, _frame(b"", "other", number))
+            case ["done", int(number), str(text)] if is_known and number in self._asked:
+                self._asked[number].settle(node, text)
+            case ["other", int(number)] if number in self._asked:
+                self._asked[number].settle(node, _failed(OTHER_TOKEN))
+            case ["notice", str(text), bool(paused), float(made)] if is_known and self._operator is not None:
+                self._operator.adopt(Notice(text, paused, made))
+            case ["news"] if is_known:
+                self.joined(node)
+            case ["stop"] if is_known and self._operator is not None:
+                self._operator.stop_here()
+
+    async def run(self) -> None:
+        """Carry out what other nodes ask for, until cancelled."""
+        async for node, number, what, about in self._due:
+            assert self._operator is not None
+            try:
+                text = await self._operator.act(what, about)
+            except NotDoneError as error:
+                text = _failed(str(error))
+            except Exception:
+                logger.exception(
+                    "an act of the operator's failed", extra={"event": "act_failed", "act": what}
+                )
+                text = _failed("internal error")
+            self._tell(node, "done", number, text)
+
+    def _put(self, node: str, number: int, what: str, about: Mapping[str, object]) -> None:
+        texts = {
+            name: text for name, text in about.items() if isinstance(name, str) and isinstance(text, str)
+        }
+        if what not in ACTS or len(texts) < len(about) or not {*texts} <= {*ACTS[what]}:
+            raise ValueError("no act of this version")
+        try:
+            self._to_do.send_nowait((node, number, what, texts))
+        except trio.WouldBlock:
+            self._tell(node, "done", number, _failed("too many acts wait"))
+
+    def _is_known(self, mac: str, body: str) -> bool:
+        return bool(self._token) and hmac.compare_digest(mac.encode(), _mac(self._token, body).encode())
+
+    def _tell(self, node: str, *body: object) -> None:
+        self._send(node, _frame(self._token, *body))
+
+
+def _read(text: bytes | str) -> object:
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("no frame of this version") from error
+
+
+def _frame(token: bytes, *body: object) -> bytes:
+    text = json.dumps(body)
+    return json.dumps({"mac": _mac(token, text) if token else "", "body": text}).encode()
+
+
+def _mac(token: bytes, body: str) -> str:
+    return hmac.new(token, body.encode(), sha256).hexdigest()
+
+
+def _failed(why: str) -> str:
+    return json.dumps({"error": why})

@@ -1,0 +1,224 @@
+"""What the operator asks of a running server, carried out in the process that plays.
+
+Knows the hub, the names and the bans. Does not know how an act is asked for, or who may: the web's process
+looks at the token and writes the audit log. The rule it keeps: files are read and written by threads, and a
+step that looks at players is short, however many there are.
+"""
+
+import json
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol
+
+import trio
+
+from gateway.game.commands import AtTable, folded
+from gateway.hub.remote import Away
+from gateway.hub.seat import Seat, Seated, Waiting
+from gateway.server.accounts import Accounts, bans_beside, reload_players
+from gateway.server.acts import (
+    DRAIN,
+    WHO,
+    NotDoneError,
+    Notice,
+    Outcome,
+    Parameters,
+    announcement,
+    seconds_of,
+)
+from gateway.server.arguments import in_one_line
+from gateway.server.bans import Bans, HubForBans, ban, bans_of, hang_up, target, unban
+
+LOOKED_AT = 20
+"""Players whom one turn of the event loop describes."""
+MOST = 500
+"""Players that one answer lists."""
+MOST_CHARACTERS = 50_000
+"""Characters of their names and tables together."""
+LATER = 1e-3
+"""Seconds, at least, by which a notice is later than the one before."""
+
+
+class HubForOperator(HubForBans, Protocol):
+    """What is needed of the hub."""
+
+    @property
+    def is_draining(self) -> bool:
+        """Whether the games that are on are finished, and no other begins: the server stops."""
+
+    def pause(self, *, is_paused: bool) -> None:
+        """Pair nobody from now on, or pair again."""
+
+
+class Others(Protocol):
+    """The other nodes of a cluster."""
+
+    async def act(self, what: str, about: Parameters) -> Mapping[str, str]:
+        """Have an act carried out on those that have the same token; return what came of it on each."""
+
+    def notify(self, notice: Notice) -> None:
+        """Tell these nodes of a notice."""
+
+    def stop(self) -> None:
+        """Let these nodes stop."""
+
+
+class Operator:
+    """Carries out what the operator of this server asks for."""
+
+    def __init__(
+        self, hub: HubForOperator, accounts: Accounts, drain: Callable[[int], None], node: str | None = None
+    ) -> None:
+        """`drain` sets for how many seconds games may go on at the stop; 0 begins it.
+
+        `node` is the name of this server among those of its cluster.
+        """
+        self.others: Others | None = None
+        """The other nodes of its cluster, if it is in one."""
+        self.notice = Notice()
+        self._noticed = trio.Event()
+        self._hub = hub
+        self._accounts = accounts
+        self._drain = drain
+        self._node = node
+        self._acts: Mapping[str, Callable[[Parameters], Awaitable[Outcome]]] = {
+            "kick": self._kick,
+            "ban": self._ban,
+            "unban": self._unban,
+            "announce": self._announce,
+            "pause": self._pause,
+            "resume": self._resume,
+            "drain": self._begin_to_drain,
+        }
+
+    async def everywhere(self, what: str, about: Parameters) -> Mapping[str, str]:
+        """Carry out an act on all nodes; return what came of it on each, as JSON. Raises NotDoneError.
+
+        This node is the empty text. Where it is not done here it is done nowhere.
+        """
+        before = self.notice
+        found = {"": await self.act(what, about)}
+        if self.others is None:
+            return found
+        if self.notice is not before:
+            self.others.notify(self.notice)
+            return found
+        return {**found, **await self.others.act(what, about)}
+
+    def stop(self) -> None:
+        """Begin the drain that was asked for, on all nodes."""
+        if self.others is not None:
+            self.others.stop()
+        self.stop_here()
+
+    def stop_here(self) -> None:
+        """Begin the drain that was asked for, on this node."""
+        if not self._hub.is_draining:
+            self._drain(0)
+
+    async def next_notice(self, known: Notice) -> Notice:
+        """Return the notice once it is another than `known`."""
+        while self.notice == known:
+            await self._noticed.wait()
+        return self.notice
+
+    def adopt(self, notice: Notice) -> None:
+        """Take the notice of another node, if it is later than what is known here."""
+        if notice.made > self.notice.made:
+            self.notice = notice
+            self._hub.pause(is_paused=notice.paused)
+            self._noticed.set()
+            self._noticed = trio.Event()
+
+    async def act(self, what: str, about: Parameters) -> str:
+        """Carry out an act here; return what came of it, as JSON. Raises NotDoneError."""
+        try:
+            if what == WHO:
+                return await self._who(about)
+            return json.dumps(await self._acts[what](about))
+        except (OSError, ValueError) as error:
+            raise NotDoneError(in_one_line(error)) from error
+
+    async def _who(self, about: Parameters) -> str:
+        """Return who is here, as JSON: written player by player, since all of it would take milliseconds."""
+        wanted = bans_of(about["who"]) if "who" in about else None
+        rows, characters, more = list[str](), 0, 0
+        for number, seat in enumerate(self._hub.seats(), 1):
+            if number % LOOKED_AT == 0:
+                await trio.lowlevel.checkpoint()
+            if seat.is_gone or seat.is_visiting or seat.manners.house:
+                continue
+            if wanted is not None and not wanted.hold(folded(seat.name or ""), seat.origin):
+                continue
+            row = {**described(seat, trio.current_time()), "node": self._node}
+            characters += sum(len(row[key] or "") for key in ("name", "against", "table"))
+            if len(rows) < MOST and characters < MOST_CHARACTERS:
+                rows.append(json.dumps(row))
+            else:
+                more += 1
+        return f'{{"players": [{", ".join(rows)}], "more": {more}}}'
+
+    async def _kick(self, about: Parameters) -> Outcome:
+        return {"kicked": await trio.to_thread.run_sync(self._hang_up, bans_of(about["who"]))}
+
+    async def _ban(self, about: Parameters) -> Outcome:
+        def change() -> Outcome:
+            is_new = ban(bans_beside(self._accounts.file), target(about["who"]), about.get("notes", ""))
+            return {"changed": is_new, "kicked": self._reload()}
+
+        return await trio.to_thread.run_sync(change)
+
+    async def _unban(self, about: Parameters) -> Outcome:
+        def change() -> Outcome:
+            was = unban(bans_beside(self._accounts.file), target(about["who"]))
+            self._reload()
+            return {"changed": was}
+
+        return await trio.to_thread.run_sync(change)
+
+    async def _announce(self, about: Parameters) -> Outcome:
+        return self._notify(announcement(about.get("text", "")), is_paused=self.notice.paused)
+
+    async def _pause(self, _: Parameters) -> Outcome:
+        return self._notify(self.notice.text, is_paused=True)
+
+    async def _resume(self, _: Parameters) -> Outcome:
+        return self._notify(self.notice.text, is_paused=False)
+
+    def _notify(self, text: str, *, is_paused: bool) -> Outcome:
+        self.adopt(Notice(text, is_paused, max(time.time(), self.notice.made + LATER)))
+        return {"announcement": text or None, "paused": is_paused}
+
+    async def _begin_to_drain(self, about: Parameters) -> Outcome:
+        if self._hub.is_draining:
+            raise NotDoneError("the server drains already")
+        seconds = seconds_of(about.get("seconds", str(DRAIN)))
+        self._drain(seconds)
+        return {"seconds": seconds}
+
+    def _reload(self) -> int:
+        return reload_players(self._accounts, self._hub, trio.current_time, trio.from_thread.run_sync)
+
+    def _hang_up(self, wanted: Bans) -> int:
+        return hang_up(self._hub, wanted, trio.current_time, trio.from_thread.run_sync)
+
+
+def described(seat: Seat, now: float) -> Outcome:
+    """Return what the operator sees of a player."""
+    doing, against, table = "idle", None, None
+    match seat.situation:
+        case Waiting():
+            doing = "waits"
+        case Seated() | Away() as situation:
+            doing, against = "plays" if seat.plays else "between games", situation.names[1]
+    if seat.name is not None and isinstance(seat.place, AtTable):
+        table = seat.place.name
+    return {
+        "name": seat.name,
+        "kind": seat.manners.kind,
+        "address": seat.origin,
+        "seconds": round(max(0.0, now - seat.came), 1),
+        "doing": doing,
+        "against": against,
+        "table": table,
+    }

@@ -1,0 +1,182 @@
+"""What the operator asks of a running server, carried out on a hub."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+import trio.testing
+from hub_world import STEPPING_OUT, TABLE, World
+
+from gateway.game.events import Dismissed, Ended, Reason, Why
+from gateway.server import operating
+from gateway.server.accounts import Accounts
+from gateway.server.acts import NotDoneError, Notice
+from gateway.server.operating import Operator
+
+
+class Server:
+    """A hub with two players at a table and one who waits, and its operator."""
+
+    def __init__(self, folder: Path) -> None:
+        self.world = World()
+        self.bans = folder / "players.bans"
+        self.accounts = Accounts(str(folder / "players"), optional=True)
+        self.drains: list[int] = []
+        self.operator = Operator(self.world.hub, self.accounts, self.drains.append, "a")
+        self.ann, self.eve, self.zed = (
+            self.world.client(STEPPING_OUT, f"192.0.2.{number}") for number in (1, 2, 3)
+        )
+        self.ann.enter(TABLE, "Ann")
+        self.eve.enter(TABLE, "eve")
+        self.zed.enter(name="zed")
+
+    async def act(self, what: str, **about: str) -> Any:
+        return json.loads(await self.operator.act(what, about))
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Server:
+    return Server(tmp_path)
+
+
+async def test_who_is_here_and_what_each_does(server: Server, autojump_clock: trio.abc.Clock) -> None:
+    await trio.sleep(90 - trio.current_time())
+    silent = server.world.client(STEPPING_OUT)
+    found = await server.act("who")
+    assert found["more"] == 0
+    assert [[*each.values()] for each in found["players"]] == [
+        ["Ann", "", "192.0.2.1", 90.0, "plays", "eve", "round", "a"],
+        ["eve", "", "192.0.2.2", 90.0, "plays", "Ann", "round", "a"],
+        ["zed", "", "192.0.2.3", 90.0, "waits", None, None, "a"],
+        [None, "", "", 90.0, "idle", None, None, "a"],
+    ]
+    silent.leave()
+
+
+@pytest.mark.parametrize(
+    ("who", "names"), [("ANN", ["Ann"]), ("192.0.2.2/31", ["eve", "zed"]), ("nobody", [])]
+)
+async def test_some_are_asked_for_by_name_or_address(server: Server, who: str, names: list[str]) -> None:
+    assert [each["name"] for each in (await server.act("who", who=who))["players"]] == names
+
+
+async def test_answer_lists_only_so_many(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(operating.MOST):
+        server.world.client(STEPPING_OUT, "198.51.100.1").enter(name=f"p{number}")
+    found = await server.act("who")
+    assert (len(found["players"]), found["more"]) == (operating.MOST, 3)
+    for number in range(300):
+        server.world.client(STEPPING_OUT, "198.51.100.2").enter(name=f"{number:0256}")
+    found = await server.act("who", who="198.51.100.2")
+    assert len(found["players"]) + found["more"] == 300
+    assert sum(len(each["name"]) for each in found["players"]) < operating.MOST_CHARACTERS
+
+
+async def test_who_is_kicked_leaves_its_game_and_may_come_back(server: Server) -> None:
+    server.world.play("01", (server.ann, server.eve))
+    assert await server.act("kick", who="EVE") == {"kicked": 1}
+    assert server.eve.heard[-1] == Dismissed(Why.LEFT)
+    ended = server.ann.last(Ended)
+    assert (ended.reason, ended.winner) == (Reason.LEFT, 0)
+    assert await server.act("kick", who="eve") == {"kicked": 0}
+    assert server.accounts.denial("eve", None, "192.0.2.2", 0.0) is None
+    assert await server.act("kick", who="192.0.2.0/24") == {"kicked": 2}
+
+
+async def test_ban_is_in_force_and_in_the_file_at_once(server: Server) -> None:
+    assert await server.act("ban", who="Eve", notes="spam") == {"changed": True, "kicked": 1}
+    assert server.eve.gone
+    assert server.accounts.denial("eve", None, "192.0.2.2", 0.0) is not None
+    assert server.bans.read_text().splitlines()[-1] == "name\teve\tspam"
+    assert await server.act("ban", who="eve") == {"changed": False, "kicked": 0}
+    assert await server.act("unban", who="EVE") == {"changed": True}
+    assert server.accounts.denial("eve", None, "192.0.2.2", 0.0) is None
+    assert await server.act("unban", who="eve") == {"changed": False}
+
+
+@pytest.mark.parametrize(
+    ("what", "about"),
+    [
+        ("kick", {"who": "a\nb"}),
+        ("who", {"who": "\u200b"}),
+        ("ban", {"who": "x" * 257}),
+        ("ban", {"who": "eve", "notes": "x\nname\tann"}),
+        ("announce", {"text": "x" * 201}),
+        ("announce", {"text": "a\nb"}),
+        ("announce", {"text": "a\u202eb"}),
+        ("drain", {"seconds": "0"}),
+        ("drain", {"seconds": "1e9"}),
+        ("drain", {"seconds": "9" * 5000}),
+    ],
+)
+async def test_what_names_nobody_is_refused(server: Server, what: str, about: dict[str, str]) -> None:
+    with pytest.raises(NotDoneError):
+        await server.act(what, **about)
+    assert not server.bans.exists()
+    assert server.operator.notice == Notice()
+    assert server.drains == []
+
+
+async def test_ban_where_the_file_cannot_be_used_is_refused(server: Server) -> None:
+    server.bans.write_text("broken\n")
+    with pytest.raises(NotDoneError, match=r"players\.bans, line 1"):
+        await server.act("ban", who="eve")
+    assert not server.eve.gone
+
+
+async def test_announcement_stays_until_another_comes_or_none(server: Server) -> None:
+    assert await server.act("announce", text=" Round 2 at 14:00 ") == {
+        "announcement": "Round 2 at 14:00",
+        "paused": False,
+    }
+    assert await server.act("pause") == {"announcement": "Round 2 at 14:00", "paused": True}
+    assert await server.act("announce") == {"announcement": None, "paused": True}
+    assert await server.act("resume") == {"announcement": None, "paused": False}
+
+
+async def test_notice_is_waited_for_and_the_latest_counts(server: Server) -> None:
+    heard = []
+
+    async def follow() -> None:
+        known = Notice()
+        while not known.paused:
+            known = await server.operator.next_notice(known)
+            heard.append(known.text)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(follow)
+        await server.act("announce", text="one")
+        await trio.testing.wait_all_tasks_blocked()
+        one = server.operator.notice
+        server.operator.adopt(Notice("of an earlier time", False, one.made - 1))
+        server.operator.adopt(Notice("of a node whose clock is ahead", False, one.made + 1000))
+        await trio.testing.wait_all_tasks_blocked()
+        await server.act("pause")
+    assert heard == ["one", *["of a node whose clock is ahead"] * 2]
+
+
+async def test_nobody_is_paired_while_it_is_paused_and_games_go_on(server: Server) -> None:
+    await server.act("pause")
+    bob = server.world.client(STEPPING_OUT)
+    bob.enter(name="bob")
+    server.world.play("01", (server.ann, server.eve))
+    server.world.wait(5)
+    assert (bob.games, server.zed.games) == (0, 0)
+    assert server.ann.plays
+    await server.act("resume")
+    server.world.wait(2)
+    assert bob.opponent == "zed"
+
+
+async def test_drain_is_asked_for_once(server: Server) -> None:
+    assert await server.act("drain") == {"seconds": 600}
+    assert await server.act("drain", seconds="5") == {"seconds": 5}
+    server.operator.stop()
+    assert server.drains == [600, 5, 0]
+    server.world.hub.drain()
+    with pytest.raises(NotDoneError, match="drains already"):
+        await server.act("drain")
+    server.operator.stop()
+    assert server.drains == [600, 5, 0]
