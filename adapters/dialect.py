@@ -47,6 +47,8 @@ class Dialect(Description):
     """What a client hears that is not let in. Where it is empty, an answer by HTTP says why."""
     allows_blanks: bool = False
     """Whether a player's name may have blanks in it."""
+    ignores_case: bool = False
+    """Whether upper and lower case are the same where a player asks for another one by name."""
     begins: Callable[[str], bool] | None = None
     """Whether a first message is of this dialect and of no other that comes by websocket, too."""
     front_end: "Callable[[HubForPlayers, Namespace, int | None, Accounts | None], Front]"

@@ -319,8 +319,12 @@ class Wire(trio.abc.Stream):
         """Drop incoming bytes until the stream ends."""
         while True:
             try:
-                await self._socket.listen(lambda: self._socket.read(_CHUNK) != b"")
+                await self._socket.listen(self._drop_some)
             except trio.BusyResourceError:  # another task still reads, drops the bytes, and ends soon
                 await trio.sleep(_BUSY_PERIOD)
             else:
                 return
+
+    def _drop_some(self) -> bool:
+        """Drop what has arrived; return whether more may."""
+        return self._socket.read(_CHUNK) != b""

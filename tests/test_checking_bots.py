@@ -110,6 +110,72 @@ def test_bot_that_speaks_tls_only_passes(dialect, tmp_path):
     assert (status, rows(report, "wrong"), report["bot"]) == (0, [], "ann")
 
 
+def legacy(where: Path, dialect: str, habit: str) -> tuple[int, dict]:
+    bot = python("tests/legacy_bots.py", dialect, "{address}", habit)
+    return checked(where, dialect, bot, patience=1.0)
+
+
+def others_thorough(*each):
+    """Return parameters, of which the first are tried before a change lands."""
+    return [
+        pytest.param(*one, marks=[pytest.mark.thorough] if number else []) for number, one in enumerate(each)
+    ]
+
+
+@pytest.mark.operation
+@pytest.mark.parametrize("dialect", others_thorough(("droidcon",), ("nac4",), ("arena",)))
+def test_bot_that_closes_its_old_socket_when_it_has_a_new_one_passes(dialect, tmp_path):
+    status, report = legacy(tmp_path, dialect, "")
+    assert (status, report["mixed"], rows(report, "wrong")) == (0, "", [])
+
+
+@pytest.mark.operation
+def test_bot_behind_nc_makes_one_mistake(tmp_path):
+    status, report = legacy(tmp_path, "droidcon", "is nc")
+    assert (status, rows(report, "wrong")) == (1, ["4.7 hangs up when the server has"])
+
+
+SLOW_ONES = [
+    *((dialect, habit) for dialect in MISTAKES for habit in ("moves", "moves first", "enters")),
+    ("droidcon", "hangs up"),
+    ("arena", "starts"),
+]
+
+
+@pytest.mark.operation
+@pytest.mark.parametrize(("dialect", "habit"), others_thorough(*SLOW_ONES))
+def test_slow_legal_bot_hears_which_patience_would_do(dialect, habit, tmp_path):
+    status, report = legacy(tmp_path, dialect, habit)
+    assert (report["mixed"], rows(report, "wrong")) == ("", [])
+    assert status == 1 or habit == "enters"  # which it may do too seldom to make the check too long
+    assert re.fullmatch(
+        r"it took up to 2\.\d s to go on, and --patience is 1; --patience [56] would do", report["slow"]
+    )
+
+
+CRASHES = {
+    "dies of an error": (
+        "it crashed before the game was over: its process ended with status 1: LookupError: out of ideas"
+    ),
+    "dies of a signal": "it crashed before the game was over: its process was ended by SIGKILL",
+    "dies after a game": "its process ended with status 1: LookupError: where is the next one?",
+}
+
+
+@pytest.mark.operation
+@pytest.mark.parametrize(
+    ("dialect", "habit"),
+    others_thorough(*((dialect, habit) for dialect in MISTAKES for habit in CRASHES)),
+)
+def test_bot_that_crashes_is_said_to_crash(dialect, habit, tmp_path):
+    status, report = legacy(tmp_path, dialect, habit)
+    (found,) = (row for row in report["rules"] if row["verdict"] == "wrong")
+    seen = found["faults"][0]["words"]
+    assert status == 1
+    assert seen.startswith("it crashed ")
+    assert CRASHES[habit] in seen
+
+
 STRANGERS = {
     "a browser": "import urllib.request; urllib.request.urlopen('http://{host}:{port}/')",
     "a bot that says nothing": "import socket as s, time; _ = s.create_connection(('{host}', {port}));"

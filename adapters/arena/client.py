@@ -40,6 +40,8 @@ PATIENCE = 10
 
 _UNHEARD = "Only start messages allowed in current state"
 _WAITING = "Waiting for match"
+_PASSING = ("Table is full", "This player is not available now")
+"""Reasons that may be gone later."""
 _SAID = Said("{}")
 
 
@@ -62,8 +64,6 @@ async def open_dialogue(entry: Entry) -> AsyncIterator[Dialogue[ClientMessage, S
 
 class ArenaTalk(Talk[ClientMessage, ServerMessage]):
     """The conversation on one connection."""
-
-    begins_games = False
 
     def __init__(self, entry: Entry) -> None:
         self._start = Start(_SAID, entry.name, entry.against, entry.table)
@@ -156,7 +156,7 @@ class ArenaTalk(Talk[ClientMessage, ServerMessage]):
             if doubted:  # otherwise it was a move that crossed the end of its game, and the start was heard
                 yield from self._starting()
         elif reason != _WAITING:
-            raise Refused(reason)
+            raise Refused(reason, passes=reason in _PASSING)
 
     def _end(self) -> News:
         if not self._playing:

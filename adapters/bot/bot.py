@@ -36,6 +36,8 @@ class Server:
     dialect: str = ""
     seeks: str = "an opponent"
     """What the player waits for there."""
+    reason: str = ""
+    """Why that may be long in coming."""
 
     def words(self) -> Words:
         """Return what the player waits for, and what may be wrong."""
@@ -55,7 +57,7 @@ class Bot:
         self._chooser = chooser
         self._totals = totals
         self._screen = screen
-        self._waiting = Waiting(server.words(), screen.warn)
+        self._waiting = Waiting(server.words(), screen.warn, server.reason)
         self._running = trio.CancelScope()
         self._playing: trio.CancelScope | None = None
 

@@ -230,7 +230,9 @@ def _add_run(group: argparse._ArgumentGroup) -> None:
         help="leave after so many games; 0: never (%(default)s)",
     )
     group.add_argument(
-        "--reconnect", action="store_true", help="try again, and again, when the server is not there"
+        "--reconnect",
+        action="store_true",
+        help="try again, and again, if the server is not there or has no place now (name in use, table full)",
     )
     group.add_argument("--verbose", action="store_true", help="draw the board as the game goes")
 

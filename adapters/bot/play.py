@@ -23,12 +23,9 @@ from gateway.server.arguments import listed
 
 HINT = f"c4gateway has {listed([f'{each.name} at port {each.port}' for each in DIALECTS], 'and')}."
 """What to say where it may be the wrong port."""
-LAST_LOOK = 0.1
-"""Seconds in which a player that leaves looks whether the server has begun another game by itself."""
 
 _LOST = "left in the middle of a game, which counts as lost"
 _EARLY = "c4gateway counts no game that is left before both have moved, another server may count it as lost"
-_ANOTHER = f"left another game, which the server had begun by itself: {_EARLY}"
 
 
 class Kind(Enum):
@@ -41,7 +38,7 @@ class Kind(Enum):
     SPENT = auto()
     """The rest needs another connection, which is as it should be."""
     LOST = auto()
-    """The server is not there, or there no more."""
+    """The server is not there, or there no more, or has no place for this player now."""
     REFUSED = auto()
     """The server refused this player, speaks another dialect, or is not to be trusted."""
     FAILED = auto()
@@ -97,7 +94,6 @@ class Play:
                     self._take(item, nursery)
                 self._waiting.at(self._phase())
                 if self._totals.is_complete:
-                    await self._look_again()
                     return Ending(Kind.PLAYED)
                 if Spent() in news:
                     return Ending(Kind.SPENT)
@@ -111,7 +107,7 @@ class Play:
             )
             return Ending(Kind.LOST, words)
         except Refused as refusal:
-            return Ending(Kind.REFUSED, f"the server refused: {refusal}")
+            return Ending(Kind.LOST if refusal.passes else Kind.REFUSED, f"the server refused: {refusal}")
         except (WireError, Flooded):
             return Ending(Kind.REFUSED, f"the server speaks another dialect. {HINT}")
 
@@ -120,15 +116,6 @@ class Play:
         if self._board is not None:
             return None
         return Phase.LOOKING if self._dialogue.understood else Phase.GREETING
-
-    async def _look_again(self) -> None:
-        """Say so if a game has begun that is left now, where the server begins games by itself."""
-        if not self._dialogue.begins_games:
-            return
-        with trio.move_on_after(LAST_LOOK), suppress(PeerGone, Refused, WireError, Flooded):
-            while not any(isinstance(item, Began) for item in await self._dialogue.hear()):
-                pass
-            self._screen.warn(_ANOTHER)
 
     async def _hear(self) -> list[News]:
         while True:

@@ -14,7 +14,10 @@ from adapters.bot.play import Ending, Kind
 from adapters.bot.screen import Screen
 from adapters.bot.talk import Entry
 from adapters.bot.totals import Totals
+from adapters.dialect import Dialect
 from gateway.server.arguments import in_one_line, let_output_take_any_text
+
+_LIMIT = "c4gateway lets two {} players meet 20 times, unless its --games-per-pair is another"
 
 
 def run(options: Options) -> int:
@@ -71,20 +74,28 @@ def _chooser(options: Options, screen: Screen, nursery: trio.Nursery) -> Chooser
 
 
 def _server(options: Options) -> Server:
-    entry = options.entry
-    dial = partial(options.dialect.open_dialogue, entry)
-    return Server(entry.address.place, dial, entry.name, options.dialect.name, sought(entry))
+    entry, dialect = options.entry, options.dialect
+    dial = partial(dialect.open_dialogue, entry)
+    return Server(entry.address.place, dial, entry.name, dialect.name, *sought(entry, dialect))
 
 
-def sought(entry: Entry) -> str:
-    """Return which opponent the player waits for, and what that one has to do."""
+def sought(entry: Entry, dialect: Dialect) -> tuple[str, str]:
+    """Return which opponent the player waits for, and why that one may be long in coming."""
     against = entry.against or entry.address.asked("against")
     table = entry.table or entry.address.asked("table")
+    limit = f", and {_LIMIT.format(dialect.name)}" if "games_per_pair" in dialect.rules else ""
     if against is not None:
-        return f"{against!r}, which has to connect there and ask for {entry.name!r} or for anybody"
+        if against == entry.name or (dialect.ignores_case and against.casefold() == entry.name.casefold()):
+            return repr(against), "two players of one name never meet in the lobby"
+        case = (
+            "in upper or lower case" if dialect.ignores_case else "spelled just so, in upper and lower case"
+        )
+        return repr(against), f"it has to be there, {case}, and ask for {entry.name!r} or for anybody"
     if table is not None:
-        return f"another player at the table {table!r}"
-    return "an opponent"
+        return f"another player at the table {table!r}", f"who has to name the same table{limit}"
+    if entry.name.upper() == "TEST":  # there is a dialect in which two of these may meet
+        return "an opponent", ""
+    return "an opponent", f"two players called {entry.name!r} never meet there{limit}"
 
 
 async def _stop_on_signals(

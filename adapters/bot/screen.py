@@ -3,7 +3,7 @@
 `Screen` alone prints. It writes an escape for whatever nobody would see in what a server says. Where nobody
 wants to watch, it prints only warnings, and these to stderr. `Waiting` knows time, and the phases on the
 way to a game; `play.py` and `bot.py` say which phase has begun. The rule it keeps: a
-bot that makes progress says nothing, and one that makes none is never silent for long.
+bot that makes progress says nothing, and one that makes none says what it waits for.
 """
 
 import math
@@ -22,7 +22,7 @@ from gateway.game.text import printable, visible
 FIRST = 5.0
 """Seconds after which the bot says what it waits for."""
 LATER = 60.0
-"""Seconds after which it says so again, and again."""
+"""Seconds after which it says so again, and again, unless it waits for an opponent: that may take hours."""
 _DISCS = "XO"
 """The discs of the first and of the second mover."""
 
@@ -98,9 +98,11 @@ Words: TypeAlias = Mapping[Phase, str]
 class Waiting:
     """How long the bot has been in a phase."""
 
-    def __init__(self, words: Words, tell: Callable[[str], None]) -> None:
+    def __init__(self, words: Words, tell: Callable[[str], None], reason: str = "") -> None:
+        """`reason` is why an opponent may be long in coming, which is said once."""
         self._words = words
         self._tell = tell
+        self._reason = reason
         self._phase: Phase | None = None
         self._changed = trio.Event()
 
@@ -119,7 +121,10 @@ class Waiting:
             while not changed.is_set():
                 with trio.move_on_after(pause):
                     await changed.wait()
-                if phase is not None and not changed.is_set():
+                if phase is Phase.LOOKING and not changed.is_set():
+                    self._tell("; ".join(filter(None, (self._words[phase], self._reason))))
+                    self._reason, pause = "", math.inf
+                elif phase is not None and not changed.is_set():
                     self._tell(self._words[phase])
                     pause = LATER
 

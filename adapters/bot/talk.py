@@ -101,12 +101,15 @@ News: TypeAlias = Began | Asked | Over | Spent
 class Refused(Exception):
     """The server does not let this player in, or play; in the server's words."""
 
+    def __init__(self, words: str, *, passes: bool = False) -> None:
+        """`passes` says whether the server may let the player in later."""
+        super().__init__(words)
+        self.passes = passes
+
 
 class Talk(ABC, Generic[C, S]):
     """A dialect as its player hears and speaks it, on one connection."""
 
-    begins_games = True
-    """Whether the server begins the next game by itself."""
     may_end = False
     """Whether it is in order that the server hangs up now."""
 
@@ -145,11 +148,6 @@ class Dialogue(Generic[C, S]):
     def may_end(self) -> bool:
         """Whether it is in order that the server hangs up now."""
         return self._talk.may_end
-
-    @property
-    def begins_games(self) -> bool:
-        """Whether the server begins the next game by itself."""
-        return self._talk.begins_games
 
     async def hello(self) -> None:
         """Ask to be let in. Raises PeerGone."""

@@ -12,6 +12,7 @@ what it says. Two things have to be concluded:
 The rule it keeps: one mistake is one fault. What follows from it is not held against the bot.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -25,6 +26,8 @@ _BASIC = (Topic.OPENING, Topic.REPLY)
 _ENOUGH = 2
 """Times that something happens until it is no accident."""
 _RETRIES = 5
+_AMPLE = 2
+"""How many times as long as it took at most a bot should be given."""
 
 
 @dataclass(eq=False, slots=True)
@@ -69,6 +72,13 @@ class Checkup:
         self._scenarios = {task.scenario.topic: task.scenario for task in self._tasks}
         self.mixed = ""
         """Why this may be about several bots, if it may."""
+        self.slow = ""
+        """How slow the bot is, and which patience would do for it, if it was late for something."""
+        self.may_be_slow = True
+        """Whether the bot may need more time than it is given: not if it has had that once, in vain."""
+        self._slowest = 0.0
+        self._lates = 0
+        """How often it was late."""
         self._went: Fault | None = None
         self._left: list[tuple[frozenset[Topic], Fault]] = []
         self._silent: list[Fault] = []
@@ -108,9 +118,14 @@ class Checkup:
         return task is not None and task.is_late
 
     @property
+    def is_too_slow(self) -> bool:
+        """Whether the bot is late so often that the check would take too long."""
+        return self._lates > _ENOUGH
+
+    @property
     def _is_hopeless(self) -> bool:
-        """Whether the bot does not play at all, as far as anybody can see."""
-        if any(fault.topic in _BASIC and fault.is_grave for fault in self.faults):
+        """Whether the bot does not play at all, as far as anybody can see, or too slowly."""
+        if self.is_too_slow or any(fault.topic in _BASIC and fault.is_grave for fault in self.faults):
             return True
         if self.rights[Topic.ENTRY]:
             return len(self.faults) > _ENOUGH and not any(self.rights[each] for each in _BASIC)
@@ -137,10 +152,21 @@ class Checkup:
         """Note that the bot did right."""
         self.rights.update(topics)
 
+    def came_late(self, seconds: float, patience: float) -> None:
+        """Note that the bot did something that is right, but took more than `patience` seconds."""
+        self._lates += 1
+        self._slowest = max(self._slowest, seconds)
+        self.slow = (
+            f"it took up to {self._slowest:.1f} s to go on, and --patience is {patience:g}; "
+            f"--patience {math.ceil(_AMPLE * self._slowest)} would do"
+        )
+
     def wrong(self, fault: Fault) -> None:
         """Note that the bot did wrong."""
         if fault.topic in ORIGINALS and not self._rules[fault.topic].is_grave:
             fault = replace(fault, is_grave=False)
+        elif fault.is_crash:
+            fault = replace(fault, is_grave=True)
         self.faults.append(fault)
         self._tasks = [each for each in self._tasks if self._behind(each.scenario.topic) is not fault.topic]
 
@@ -245,6 +271,8 @@ class Checkup:
             elif self._stayed and topics & suspects.keys():
                 topic = next(topic for topic in (*ENDINGS, *suspects) if topic in topics & suspects.keys())
                 self.wrong(_once(replace(fault, topic=topic), "and after others it went on"))
+            elif fault.is_crash:
+                self.wrong(replace(fault, topic=Topic.NEXT))
             else:
                 self.right(*topics)
         self.right(*self._undecided)

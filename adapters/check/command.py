@@ -144,5 +144,7 @@ async def _check(
         for bot in options.run:
             nursery.start_soon(keep_running, bot, address, desk)
         await desk.is_done.wait()
+        if options.run:
+            await desk.wait_for_crash()
         nursery.cancel_scope.cancel()
     return [report_of(dialect.name, desk.book.rules, each) for each in desk.conclude()], desk.failures

@@ -10,7 +10,7 @@ import trio
 
 from adapters.check.checkup import Checkup
 from adapters.check.play import Play
-from adapters.check.record import Exchange, Fault
+from adapters.check.record import Exchange, Fault, HangUp
 from adapters.check.rules import Book, Topic
 from adapters.check.wire import CheckedWire
 
@@ -22,6 +22,8 @@ class Desk(Protocol):
     """Seconds in which a bot has to do something."""
     slow: float
     """Seconds that a slow opponent takes."""
+    may_be_slow: bool
+    """Whether a bot that has said nothing yet is given more time than its patience."""
     book: Book
     is_done: trio.Event
     """Set when the check is over, which ends all connections."""
@@ -35,6 +37,9 @@ class Desk(Protocol):
     def hint(self, text: str) -> str:
         """Return of which other dialect a text is, as the end of a sentence; empty if of none."""
 
+    def hung_up(self) -> HangUp:
+        """Note that a bot has hung up, and return that: it may turn out that its process has failed."""
+
 
 class Guest:
     """Who is at the other end of a connection."""
@@ -45,6 +50,8 @@ class Guest:
         self._checkup: Checkup | None = None
         self._early: list[Fault] = []
         """What it did wrong before it gave a name."""
+        self._hang_up: HangUp | None = None
+        """Its own end of the connection, if that came first."""
         self._play = Play(is_on=False)
 
     @property
@@ -59,7 +66,10 @@ class Guest:
         return self._is_lost or (self._checkup is not None and self._checkup.is_over)
 
     def plays(self, checkup: Checkup) -> bool:
-        """Whether a game of this bot is on here."""
+        """Whether a game of this bot is on here. None is once the server has ended the connection.
+
+        The bot may open another one before it closes its end of this.
+        """
         return self._checkup is checkup and self._play.is_on
 
     @property
@@ -91,4 +101,9 @@ class Guest:
         return self._checkup
 
     def _fault(self, topic: Topic, words: str, *, is_grave: bool = True) -> Fault:
-        return Fault(topic, words, self._play.title, self.exchange.lines(), is_grave)
+        lines = self.exchange.lines()
+        return Fault(topic, words, self._play.title, lines, is_grave, hang_up=self._hang_up)
+
+    def _hung_up(self) -> None:
+        """Note that the bot ended the connection."""
+        self._hang_up = self._hang_up or self._desk.hung_up()

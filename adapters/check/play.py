@@ -21,6 +21,8 @@ class Play:
 
     task: Task | None = None
     """None where there is nothing to play, as before the first game."""
+    number: int = 0
+    """The game's, among all of the bot's."""
     opens: bool = False
     board: Board = field(default_factory=Board)
     is_on: bool = True

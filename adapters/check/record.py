@@ -9,9 +9,20 @@ from dataclasses import dataclass
 
 from adapters.check.rules import Topic
 
+HUNG_UP = "it hung up"
+"""How the words of a fault begin that is about this."""
 KEPT = 14
 """Lines that are shown of what led to a fault."""
 _LONGEST = 160
+
+
+@dataclass(eq=False, slots=True)
+class HangUp:
+    """The end of a connection, by the bot."""
+
+    at: float
+    crash: str = ""
+    """How the bot's process failed then; empty where nobody knows that it did."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +39,20 @@ class Fault:
     """Whether the bot is wrong; otherwise it is only remarked."""
     is_stall: bool = False
     """Whether it is that the bot did not go on."""
+    hang_up: HangUp | None = None
+    """The end of the connection, if it is that the bot has hung up."""
+
+    @property
+    def is_crash(self) -> bool:
+        """Whether the bot hung up because its process failed."""
+        return self.hang_up is not None and bool(self.hang_up.crash)
+
+    @property
+    def seen(self) -> str:
+        """What was seen, for people: the words, and how the bot crashed if it did."""
+        if self.hang_up is None or not self.hang_up.crash:
+            return self.words
+        return f"{self.words.replace(HUNG_UP, 'it crashed', 1)}: {self.hang_up.crash}"
 
 
 class Exchange:

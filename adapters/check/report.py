@@ -14,7 +14,7 @@ from adapters.check.record import Fault
 from adapters.check.rules import Rule, Topic
 from gateway.game.text import json_text, printable
 
-Failures: TypeAlias = dict[tuple[str, str], Sequence[str]]
+Failures: TypeAlias = dict[tuple[str, ...], Sequence[str]]
 """What processes of bots said last that failed, by how they ended and the last line."""
 _KINDS = 5
 """Kinds of strangers that are told of."""
@@ -49,7 +49,12 @@ class Report:
     @property
     def is_good(self) -> bool:
         """Whether the bot has played, and did nothing wrong; and nobody else under its name."""
-        return self.has_played and not self.checkup.mixed and not self.count(Verdict.WRONG)
+        return self.is_whole and not self.count(Verdict.WRONG)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the bot has played, soon enough for all games, and nobody else under its name."""
+        return self.has_played and not self.checkup.mixed and not self.checkup.is_too_slow
 
     @property
     def has_played(self) -> bool:
@@ -83,6 +88,8 @@ def as_text(report: Report) -> Iterator[str]:
     yield f"{report.dialect}: {name}, games: {checkup.games}, connections: {checkup.connections}"
     if checkup.mixed:
         yield f"  {checkup.mixed}: nobody can say which bot did what; each needs one name, and --bots"
+    if checkup.slow:
+        yield f"  {_slow(checkup)}"
     yield f"  what a bot does, by the clauses of adapters/{report.dialect}/PROTOCOL.md:"
     for row in report.rows:
         yield f"  {row.rule.clause:5} {row.verdict.value:13} {row.rule.duty}"
@@ -96,8 +103,8 @@ def as_text(report: Report) -> Iterator[str]:
 
 def as_last_words(failures: Failures) -> Iterator[str]:
     """Yield lines for people about processes that failed, which may tell more than what their bots said."""
-    for (how, _), words in failures.items():
-        yield f"\n{printable(how)}, and said last:"
+    for (how, *_), words in failures.items():
+        yield f"\n{printable(how)}, and said {'last:' if words else 'nothing'}"
         yield from (f"    {line}" for line in words)
 
 
@@ -112,13 +119,20 @@ def as_summary(reports: Sequence[Report], expected: int) -> Iterator[str]:
         wrong, remarks = (_clauses(report, each) for each in (Verdict.WRONG, Verdict.REMARK))
         words = [wrong and f"WRONG {wrong}", remarks and f"remark {remarks}"]
         never = "" if report.has_played else "did not play"
-        yield f"  {name:{width}}  {'; '.join(filter(None, [*words, never, report.checkup.mixed])) or 'good'}"
+        slow = _slow(report.checkup) if report.checkup.is_too_slow else ""
+        words += [never, slow, report.checkup.mixed]
+        yield f"  {name:{width}}  {'; '.join(filter(None, words)) or 'good'}"
 
 
 def in_numbers(reports: Sequence[Report], expected: int) -> str:
     """Return how many bots came, and how many of them are good."""
     good = sum(report.is_good for report in reports)
     return f"{len(reports)} of {expected} bots came, {good} good"
+
+
+def _slow(checkup: Checkup) -> str:
+    """Return how slow a bot is that was late for something."""
+    return f"{'too slow' if checkup.is_too_slow else 'slow'}: {checkup.slow}"
 
 
 def _clauses(report: Report, verdict: Verdict) -> str:
@@ -129,10 +143,10 @@ def _explained(row: Row) -> Iterator[str]:
     fault = row.faults[0]
     times = "" if len(row.faults) == 1 else f" ({len(row.faults)} times; this is the first)"
     yield f"{row.verdict.value} {row.rule.clause}: {row.rule.duty}"
-    yield f"  seen:    {printable(fault.words)}{times}"
+    yield f"  seen:    {printable(fault.seen)}{times}"
     if fault.scenario:
         yield f"  game:    {fault.scenario}"
-    kinds = [*dict.fromkeys(each.words for each in row.faults if not each.exchange)]
+    kinds = [*dict.fromkeys(each.seen for each in row.faults if not each.exchange)]
     yield from (f"  also:    {printable(words)}" for words in kinds[1:_KINDS])
     yield f"  change:  {row.rule.change}"
     if fault.exchange:
@@ -151,6 +165,7 @@ def as_json(reports: Sequence[Report], expected: int = 1) -> str:
             "games": report.checkup.games,
             "connections": report.checkup.connections,
             "mixed": report.checkup.mixed,
+            "slow": report.checkup.slow,
             "rules": [_row_as_json(row) for row in report.rows],
         }
         for report in reports
@@ -168,7 +183,7 @@ def _row_as_json(row: Row) -> dict[str, object]:
     if row.faults:
         said["change"] = row.rule.change
         said["faults"] = [
-            {"words": each.words, "game": each.scenario, "exchange": list(each.exchange)}
+            {"words": each.seen, "game": each.scenario, "exchange": list(each.exchange)}
             for each in row.faults
         ]
     return said
@@ -181,7 +196,7 @@ def as_junit(reports: Sequence[Report], expected: int = 1) -> str:
     """
     root = Xml.Element("testsuites")
     is_whole = len(reports) >= expected
-    is_whole = is_whole and all(each.has_played and not each.checkup.mixed for each in reports)
+    is_whole = is_whole and all(each.is_whole for each in reports)
     bots = _suite(root, "bots", 1, int(not is_whole))
     case = Xml.SubElement(bots, "testcase", classname="bots", name="all came and played")
     if not is_whole:
@@ -204,7 +219,7 @@ def _case(suite: Xml.Element, name: str, row: Row) -> None:
     case = Xml.SubElement(suite, "testcase", classname=name, name=f"{row.rule.clause} {row.rule.duty}")
     match row.verdict:
         case Verdict.WRONG:
-            failure = Xml.SubElement(case, "failure", message=printable(row.faults[0].words))
+            failure = Xml.SubElement(case, "failure", message=printable(row.faults[0].seen))
             failure.text = "\n".join(_explained(row))
         case Verdict.NEVER:
             Xml.SubElement(case, "skipped", message="the bot never got to this")

@@ -38,7 +38,7 @@ class Desk(Protocol):
     def give_up(self) -> None:
         """Note that a bot cannot come."""
 
-    def failed(self, how: str, words: Sequence[str]) -> None:
+    def failed(self, command: str, how: str, words: Sequence[str]) -> None:
         """Note how a bot that had connected ended, where it failed, and the lines that it said last."""
 
 
@@ -72,15 +72,15 @@ async def _run(command: str, words: list[str], desk: Desk, log: Path) -> None:
         before, since = desk.connections(), size(log)
         async with process(words, log) as bot:
             status = await bot.wait()
-        how = f"{command!r} {how_it_ended(status)}"
+        how = how_it_ended(status)
         failures = failures + 1 if desk.connections() == before else 0
         if failures == _QUICK:
-            _tell(f"{how}, without a connection", log, since)
+            _tell(f"{command!r} {how}, without a connection", log, since)
             desk.give_up()
             return
+        await trio.sleep(_PAUSE)  # and so the end of its connection has been seen, too
         if status and not failures:
-            desk.failed(how, _end_of(log, since))
-        await trio.sleep(_PAUSE)
+            desk.failed(command, how, _end_of(log, since))
 
 
 async def _remind(what: str, connections: Callable[[], int], log: Path) -> None:

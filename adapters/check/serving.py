@@ -5,14 +5,14 @@ which no client of the dialect speaks is a stranger's. Strangers are told of onl
 """
 
 from argparse import Namespace
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import replace
 
 import trio
 
 from adapters.check.checkup import Checkup
-from adapters.check.record import Fault
+from adapters.check.record import HUNG_UP, Fault, HangUp
 from adapters.check.report import Failures
 from adapters.check.rules import Book, Topic
 from adapters.check.strangers import hint, in_words
@@ -33,13 +33,15 @@ from gateway.server.certificates import Certificate
 _TEXT = "This port checks bots of a Connect-Four dialect, by websocket.\n"
 NAMELESS = "(no name)"
 _FURTHER = "(further names)"
-_WORDLESS = "it hung up before its first message"
+_WORDLESS = f"{HUNG_UP} before its first message"
 _PROBES = 3
 """Connections without a word until they are no accident: one may look which ports are open."""
 _KEPT = 20
 """Strangers of a kind that are kept, and kinds of them, and of failures; there may be thousands."""
 _START = 60.0
 """Seconds in which a bot that the check itself starts has to connect."""
+_CRASH = 1.0
+"""Seconds at most from when a bot hangs up until its process ends, if the reason for both is the same."""
 
 
 class Desk:
@@ -60,12 +62,18 @@ class Desk:
         self.checkups: dict[str, Checkup] = {}
         self.is_done = trio.Event()
         """Set when there is nothing more to see."""
+        self.may_be_slow = True
+        """Whether a bot that has said nothing yet is given more time than its patience."""
         self.failures: Failures = {}
         """What bots said last that failed, by how they ended and the last line."""
         self._others = others
         self._entry = Entry(certificate, Counter())
         self._strangers: dict[str, list[Fault]] = {}
         """What is told of them, by its words."""
+        self._is_closing = False
+        """Whether connections are left alone, because nothing more is to be seen."""
+        self._hang_ups: deque[HangUp] = deque(maxlen=_KEPT)
+        """The latest."""
         self._visits: set[Visit] = set()
         """The connections that are open."""
         self._connections = self._ended = self._strange = self._missing = 0
@@ -111,10 +119,31 @@ class Desk:
         self._missing += 1
         self._is_over()
 
-    def failed(self, how: str, words: Sequence[str]) -> None:
+    def failed(self, command: str, how: str, words: Sequence[str]) -> None:
         """Note how a bot that had connected ended, where it failed, and the lines that it said last."""
-        if words and len(self.failures) < _KEPT:
-            self.failures.setdefault((how, words[-1]), words)
+        if len(self.failures) < _KEPT:
+            self.failures.setdefault((f"{command!r} {how}", *words[-1:]), words)
+        recent, is_alone = self._recent_hang_ups(), self.options.bots == 1
+        if recent and (is_alone or len(recent) == 1):  # otherwise it may have been another bot
+            recent[-1].crash = ": ".join(
+                [f"{'its process' if is_alone else repr(command)} {how}", *words[-1:]]
+            )
+
+    def hung_up(self) -> HangUp:
+        """Note that a bot has hung up, and return that: it may turn out that its process has failed."""
+        self._hang_ups.append(HangUp(trio.current_time()))
+        return self._hang_ups[-1]
+
+    def _recent_hang_ups(self) -> list[HangUp]:
+        """Return those of which it may yet turn out that a process has failed."""
+        since = trio.current_time() - _CRASH
+        return [each for each in self._hang_ups if each.at >= since and not each.crash]
+
+    async def wait_for_crash(self) -> None:
+        """Give bots that have just hung up time to end, so that it is known how."""
+        self._is_closing = True
+        if self._recent_hang_ups():
+            await trio.sleep(_CRASH)
 
     def conclude(self) -> list[Checkup]:
         """Return what is known of the bots, by their names, after all."""
@@ -135,6 +164,8 @@ class Desk:
     async def serve(self, stream: trio.SocketStream) -> None:
         """Serve a connection."""
         self._connections += 1
+        if self._is_closing:
+            await trio.sleep_forever()
         wire = CheckedWire(DirectSocket(stream))
         wire.prepare(frames=bool(self.dialect.scheme), patience=self.patience)
         visits: list[Visit] = []
@@ -164,12 +195,13 @@ class Desk:
         """
         self._strange += 1
         is_gone = wire.has_hung_up and not wire.is_cut_off
-        silence = "it hung up without a word" if is_gone else "it said nothing in time"
+        silence = f"{HUNG_UP} without a word" if is_gone else "it said nothing in time"
         words = _WORDLESS if has_come else self.strange(wire.first) or silence
         if words in self._strangers or len(self._strangers) < _KEPT:
             kind = self._strangers.setdefault(words, [])
             topic = Topic.ENTRY if has_come else Topic.TRANSPORT
-            kind += [Fault(topic, words, "", ())] if len(kind) < _KEPT else []
+            hang_up = None if wire.is_cut_off else self.hung_up()
+            kind += [Fault(topic, words, "", (), hang_up=hang_up)] if len(kind) < _KEPT else []
         return words != silence or not is_gone or self._strange >= _PROBES
 
     def _is_over(self) -> bool:

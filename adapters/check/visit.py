@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 import trio
 
-from adapters.check.checkup import Task
-from adapters.check.expected import Expected
+from adapters.check.checkup import Checkup, Task
+from adapters.check.expected import Expected, longest
 from adapters.check.guest import Desk, Guest
 from adapters.check.pairing import BotHub
 from adapters.check.play import Play
-from adapters.check.record import Fault
+from adapters.check.record import HUNG_UP, Fault
 from adapters.check.rules import Message, Topic, in_words
 from adapters.check.scenarios import Deed
 from adapters.check.wire import CheckedWire
@@ -41,7 +41,7 @@ _MORE = 3
 _MOMENT = 0.5
 """Seconds that a bot has to fall over what it has just been told."""
 _REJOIN = 5.0
-"""Seconds that the bot's seat is kept, beyond those that it has to ask again."""
+"""Seconds that the bot's seat is kept, beyond those that it is given to ask again."""
 
 
 class Visit(Guest):
@@ -50,7 +50,7 @@ class Visit(Guest):
     def __init__(self, desk: Desk, wire: CheckedWire, nursery: trio.Nursery, manners: Manners) -> None:
         self.slow, self.nursery, self.manners = desk.slow, nursery, manners
         super().__init__(desk, wire)
-        self.hub = BotHub(Terms(rejoin=desk.patience + _REJOIN), self)
+        self.hub = BotHub(Terms(rejoin=longest(desk.patience) + _REJOIN), self)
         self.speaks_as_original = False
         """Whether the bot is told what the original server would tell."""
         self._games = self._excused = 0
@@ -63,15 +63,15 @@ class Visit(Guest):
         self._pending: frozenset[Topic] = frozenset()
         """What the last game showed, if the bot goes on after it."""
         self._was_refused = self._closes = self._is_dismissed = self._is_kept_waiting = False
-        self._expected = Expected(nursery, wire, desk.patience, self._failed_to)
+        self._expected = Expected(nursery, wire, desk.patience, self)
         self._expected.next(Topic.ENTRY, "it asked for no game")
 
     # What the hub says of the bot.
 
     def enters(self, name: str) -> Objection:
         """Take note that the bot asks for a game; return why it gets none."""
-        self._expected.done()
         checkup = self._known(name)
+        self._expected.came()
         checkup.right(Topic.ENTRY)
         if self._was_refused:
             checkup.right(Topic.REFUSED)
@@ -104,19 +104,18 @@ class Visit(Guest):
         task = checkup.take(bot_opens=side == FIRST, fresh=not self._games)
         self._before, self._opponent_leaves = self._play.title, leave
         self._was_original = self.speaks_as_original
-        self._play = Play(task, opens=side == FIRST, is_done=self._is_kept_waiting)
+        self._play = Play(task, checkup.games, side == FIRST, is_done=self._is_kept_waiting)
         self._is_kept_waiting = False
         self._games += 1
         if task is None:
             self.nursery.start_soon(self._close)
         else:
-            self.exchange.note(f"game {checkup.games}: {task.scenario.title}")
             self._wire.change_pace(task.scenario.pace)
         return task
 
     def moved(self, board: Board) -> None:
         """Take note of the bot's legal move."""
-        self._expected.done()
+        self._expected.came()
         checkup = self._known()
         checkup.right(Topic.REPLY if len(board.moves) > 1 else Topic.OPENING)
         self._play.moved(board)
@@ -136,10 +135,11 @@ class Visit(Guest):
         if play.is_lost_on_time(ended):
             self._fail(play.task, "it did not move before its time was up")
         elif ended.leaver == play.side:
+            self._hung_up()
             is_between = bool(self._pending) and not play.has_moved
             words = "when the next game had begun" if is_between else "before the game was over"
             leaves_series = self.manners.afterwards is Afterwards.HANG_UP
-            self._fail(play.task, f"it hung up {words}", is_grave=leaves_series or not is_between)
+            self._fail(play.task, f"{HUNG_UP} {words}", is_grave=leaves_series or not is_between)
         elif play.is_forfeited(ended):
             self._known().spoiled(play.task)
         else:
@@ -159,6 +159,8 @@ class Visit(Guest):
             case Started():
                 task = self._play.task
                 self.speaks_as_original = task is not None and task.scenario.as_original
+                if task is not None:  # now that the bot has been told how the game before ended
+                    self.exchange.note(f"game {self._play.number}: {task.scenario.title}")
             case ToMove():
                 self._play.asked(event.board)
                 self._expected.next(Topic.REPLY, "no move came")
@@ -170,6 +172,9 @@ class Visit(Guest):
                 self._refuses(objections, asked)
             case Dismissed(why):
                 self._is_dismissed = why is not Why.LEFT
+                self._expected.done()  # but that the bot hangs up, too, for which the wire waits
+                if self.may_be_slow:
+                    self._wire.patience = longest(self._desk.patience)
             case _:
                 pass
 
@@ -219,10 +224,26 @@ class Visit(Guest):
             self._known().stayed(self._pending)
             self._pending = frozenset()
 
-    async def _failed_to(self, topic: Topic | None, words: str) -> None:
+    @property
+    def may_be_slow(self) -> bool:
+        """Whether the bot is given more time than its patience: until it has had that once, in vain."""
+        return self._desk.may_be_slow if self._checkup is None else self._checkup.may_be_slow
+
+    def came_late(self, seconds: float) -> None:
+        """Take note that the bot did what was expected, but only after so many seconds."""
+        checkup = self._known()
+        checkup.came_late(seconds, self._desk.patience)
+        if checkup.is_too_slow:
+            self.nursery.start_soon(self._close)
+
+    async def failed_to(self, topic: Topic | None, words: str) -> None:
         """Make something of it that the bot did not do what was expected."""
         if self._closes:
             return
+        if self._checkup is None:
+            self._desk.may_be_slow = False
+        else:
+            self._checkup.may_be_slow = False
         words = f"{words}, but for {self._play.refusals} refused" if self._play.refusals else words
         self.exchange.note(words)
         if self._wire.unfinished:
@@ -239,7 +260,7 @@ class Visit(Guest):
 
     async def _close(self) -> None:
         """Hang up on the bot."""
-        self._closes = True
+        self._closes, self._play.is_on = True, False
         await trio.lowlevel.checkpoint()
         self.exchange.note("the server hangs up")
         self.hub.close(trio.current_time())
@@ -258,7 +279,8 @@ class Visit(Guest):
             return
         after = frozenset[Topic]() if play.has_moved else self._pending
         title = self._before if after else play.title
-        fault = Fault(play.reason(), words, title, self.exchange.lines(), is_grave, is_stall=True)
+        lines, hang_up = self.exchange.lines(), self._hang_up
+        fault = Fault(play.reason(), words, title, lines, is_grave, is_stall=True, hang_up=hang_up)
         self._pending = frozenset()
         if play.refused is Topic.FULL:  # that is why, in whichever game it happens
             checkup.wrong(fault)
@@ -273,21 +295,32 @@ class Visit(Guest):
         checkup = self._known()
         if self._desk.is_done.is_set():
             return
+        if not self._is_dismissed:
+            self._hung_up()
         if not self._play.is_faulted:
-            checkup.went(self._fault(Topic.ENTRY, "it hung up and had not asked for a game"))
+            checkup.went(self._fault(Topic.ENTRY, f"{HUNG_UP} before it had asked for a game"))
         if self._wire.has_ponged:
             checkup.right(Topic.PING)
         elif self._wire.pings and self._is_dismissed:
             self.fault(Topic.PING, "no pong came", is_grave=True)
         if self._is_kept_waiting and not self._is_dismissed:
-            checkup.gave_up(self._fault(Topic.WAIT, "it hung up while it waited for an opponent"))
+            checkup.gave_up(self._fault(Topic.WAIT, f"{HUNG_UP} while it waited for an opponent"))
         if self._pending and self._is_dismissed:
             checkup.unsettled(self._pending)
         elif self._pending:
-            checkup.left(self._pending, self._fault(Topic.NEXT, "it hung up after the game"))
+            checkup.left(self._pending, self._fault(Topic.NEXT, f"{HUNG_UP} after the game"))
         if self._was_refused and (not self._is_dismissed or self._wire.has_hung_up):
             checkup.right(Topic.REFUSED)
-        if self._is_dismissed and self._wire.has_hung_up:
+        if self._is_dismissed:
+            self._was_dismissed(checkup)
+
+    def _was_dismissed(self, checkup: Checkup) -> None:
+        """Take note of what the bot did when the server had hung up."""
+        if self._wire.has_hung_up:
             checkup.right(Topic.CLOSE)
-        elif self._is_dismissed and not self._play.is_faulted:
-            self.fault(Topic.CLOSE, f"its end was still open after {self._desk.patience:g} s")
+            if self._wire.lasted > self._desk.patience:
+                checkup.came_late(self._wire.lasted, self._desk.patience)
+            return
+        checkup.may_be_slow = False
+        if not self._play.is_faulted:
+            self.fault(Topic.CLOSE, f"its end was still open after {self._wire.patience:g} s")

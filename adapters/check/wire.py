@@ -9,6 +9,7 @@ from contextlib import suppress
 import trio
 
 from adapters.check.scenarios import Pace
+from adapters.frames import usual_frames
 from adapters.wire import Wire
 
 _GAP = 0.01
@@ -20,10 +21,13 @@ _HEAD, _TAIL = 8, 2
 """Bytes at the beginning and at the end of a message that come one by one, where it comes in pieces."""
 _STRIDE = 13
 """Bytes of each other piece: a long message would take seconds, with many bots at once."""
+_CHUNK = 4096
+"""Bytes that are dropped at once."""
 _FIRST = 1024
 """Bytes that are kept of how the bot began."""
 _PING = b"\x89\x04c4gw"
-_PONG = 0x8A
+_CLOSE, _PONG = b"\x88", b"\x8a"
+"""How a frame begins that closes the websocket, or answers a ping."""
 _EXTENDED = {126: 2, 127: 8}
 """Bytes that a frame's length has beyond its first."""
 
@@ -34,7 +38,10 @@ class CheckedWire(Wire):
     def prepare(self, *, frames: bool, patience: float) -> None:
         """Say whether it carries websocket frames, and how long the bot has to hang up; call it first."""
         self._end, self._gap = (frame_end, _GAP) if frames else (line_end, _LINE_GAP)
-        self.frames, self._patience = frames, patience
+        self.frames, self.patience = frames, patience
+        """`patience` is how many seconds the bot has to hang up when the server has."""
+        self.lasted = 0.0
+        """How many seconds the bot took for that."""
         self.first = b""
         """How the bot began."""
         self.is_watched = False
@@ -49,7 +56,7 @@ class CheckedWire(Wire):
         self.has_ponged = False
         """Whether the bot answered a ping."""
         self.has_hung_up = False
-        """Whether the bot has hung up, first or in answer."""
+        """Whether the bot has hung up, first or in answer: it has ended its stream, or sent a close frame."""
         self.is_cut_off = False
         """Whether the server has hung up first."""
 
@@ -120,20 +127,30 @@ class CheckedWire(Wire):
             return
         self._lingers = True
         try:
-            with trio.move_on_after(self._patience):
+            with trio.move_on_after(self.patience):
                 await self.drain()
                 await self._socket.send_eof()
-                self.is_cut_off = True
+                self.is_cut_off, since = True, trio.current_time()
                 await self._drop()
-                self.has_hung_up = True
+                self.has_hung_up, self.lasted = True, trio.current_time() - since
         except (trio.BrokenResourceError, trio.ClosedResourceError, trio.BusyResourceError):
             self.has_hung_up = True
         finally:
             self.close()
 
+    def _drop_some(self) -> bool:
+        """Drop what has arrived; return whether more is to be waited for."""
+        data = self._socket.read(_CHUNK)
+        if data and self.frames:
+            self._look_at(data)
+        return data != b"" and not self.has_hung_up
+
     def _look_at(self, data: bytes) -> None:
         if self.frames:
-            self.has_ponged = self.has_ponged or data[0] == _PONG
+            _, controls, rest = usual_frames(data)
+            self.has_ponged = self.has_ponged or controls.startswith(_PONG)
+            # RFC 6455, 7.1.1: the server closes the connection first, and clients may leave that to it
+            self.has_hung_up = self.has_hung_up or rest.startswith(_CLOSE)
         else:
             rest = self.unfinished + data
             self.unfinished = rest[max(rest.rfind(b"\n"), rest.rfind(b"\r")) + 1 :]

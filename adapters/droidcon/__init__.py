@@ -50,6 +50,7 @@ DIALECT = Dialect(
     bots="Droidcon bots, by TCP; works with nc and telnet",
     option="tcp",
     port=4242,
+    ignores_case=True,
     refusal=b"Error CHANNEL_IS_FULL\n",
     example="try: nc {host} {port}  and type: NAME alice, then: JOIN lobby",
     add_options=_add_options,

@@ -72,7 +72,7 @@ _RULES = {
     Topic.CLOSE: Rule(
         "4.7",
         "hangs up when the server has",
-        "an empty recv() is the end: close the socket, and connect anew",
+        "an empty recv() is the end: close the socket, and what makefile() made of it, and connect anew",
     ),
     Topic.LEFT: Rule(
         "4.8",

@@ -21,6 +21,8 @@ DroidconClient: TypeAlias = Client[ClientMessage, ServerMessage]
 LOBBY = "lobby"
 """The channel of a player that names none."""
 
+_PASSING = (Error.CHANNEL_IS_FULL, Error.PLAYER_NOT_AVAILABLE)
+"""Errors that may be gone later."""
 _RESULTS = {Word.YOU_WON: Result.WON, Word.YOU_LOST: Result.LOST, Word.DRAW: Result.DRAWN}
 
 
@@ -77,7 +79,7 @@ class DroidconTalk(Talk[ClientMessage, ServerMessage]):
                 self._put(column)
             case Error():
                 if not self._playing and not self.may_end:
-                    raise Refused(message.value)
+                    raise Refused(message.value, passes=message in _PASSING)
                 self._complaint = message.value
             case _:
                 assert_never(message)

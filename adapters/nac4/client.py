@@ -28,6 +28,8 @@ from gateway.game.board import CELLS, COLUMNS, FIRST, SECOND, Board, Side
 
 Nac4Client: TypeAlias = Client[ClientMessage, ServerMessage]
 
+_PASSING = (" already used", "table is full", "not available now")
+"""How a refusal ends that may be gone later."""
 _SIDES: dict[str, Side] = {"R": FIRST, "Y": SECOND}
 _REASONS = {"Ok": "", "Timeout": "out of time", "Disconnected": "disconnected"}
 
@@ -72,7 +74,7 @@ class Nac4Talk(Talk[ClientMessage, ServerMessage]):
             case Connected():
                 pass
             case NotConnected(info):
-                raise Refused(info)
+                raise Refused(info, passes=info.endswith(_PASSING))
             case NewGame():
                 yield from self._began(message)
             case GenMove(cells, color, _, time):

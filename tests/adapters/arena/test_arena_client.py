@@ -174,8 +174,9 @@ def test_answer_to_a_doubt_does_not_spoil_the_connection() -> None:
     "reason", ['"aima" is a reserved id used for a reference player', "Table is full", "whatever"]
 )
 def test_start_that_is_ignored_is_a_refusal(reason: str) -> None:
-    with pytest.raises(Refused, match=reason):
+    with pytest.raises(Refused, match=reason) as refused:
         heard(talking(), ignored(reason))
+    assert refused.value.passes is (reason == "Table is full")
 
 
 def test_move_that_is_ignored_is_thought_over_again() -> None:

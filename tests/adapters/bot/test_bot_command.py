@@ -113,10 +113,9 @@ EARLY = (
 def complaints(err: str) -> str:
     """Return what was said on stderr, but for what chance brings.
 
-    That is games that were left as the server had just begun them, and an opponent that is long in coming.
+    That is an opponent that is long in coming.
     """
-    chance = ("c4bot: left another game", " waits at ")
-    return "".join(line for line in err.splitlines() if not any(words in line for words in chance))
+    return "".join(line for line in err.splitlines() if " waits at " not in line)
 
 
 def ended(process: subprocess.Popen[str], typed: str | None = None) -> tuple[int, str, str]:
@@ -238,6 +237,20 @@ def test_name_in_use_is_told_in_the_servers_words(gateway: Served) -> None:
         assert bearer.recv(PATIENCE) == "connected hello eve\r\n"
         refused = ran(*where(gateway, "nac4"), "--name", "eve")
     assert refused == (1, "", "c4bot: error: the server refused: eve already used\n")
+
+
+def test_name_in_use_is_tried_again_until_it_is_free(gateway: Served, other: Other) -> None:
+    arguments = (*where(gateway, "nac4"), "--engine", "random", "--table", "r", "--name")
+    with websockets.sync.client.connect(gateway.url("nac4")) as bearer:
+        bearer.send("connect eve\r\n")
+        assert bearer.recv(PATIENCE) == "connected hello eve\r\n"
+        with botted(*arguments, "eve", "--reconnect") as eve:
+            assert eve.stderr is not None
+            told = eve.stderr.readline()
+            assert told == "c4bot: the server refused: eve already used; next try in 1 s\n"
+            bearer.close()
+            other.begin(*arguments, "bob")
+            assert (ended(eve)[0], other.ended()[0]) == (0, 0)
 
 
 def test_reserved_name_is_told_in_the_servers_words(gateway: Served) -> None:

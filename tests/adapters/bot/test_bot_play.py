@@ -37,7 +37,6 @@ class FakeLine:
 
     def __init__(self) -> None:
         self.may_end = False
-        self.begins_games = False
         self.understood = True
         self.said: list[object] = []
         self.moved = trio.Event()
@@ -151,7 +150,8 @@ async def test_move_that_was_not_taken_is_made_again() -> None:
     ("error", "kind", "words"),
     [
         (PeerGone(), Kind.LOST, "the server hung up"),
-        (Refused("ann already used"), Kind.REFUSED, "the server refused: ann already used"),
+        (Refused("ann is banned"), Kind.REFUSED, "the server refused: ann is banned"),
+        (Refused("ann already used", passes=True), Kind.LOST, "the server refused: ann already used"),
     ],
 )
 async def test_connection_that_ends_early_is_an_ending_with_words(
@@ -328,50 +328,19 @@ async def test_where_the_engine_failed_is_shown(capsys: pytest.CaptureFixture[st
 # Leaving.
 
 EARLY = "c4gateway counts no game that is left before both have moved, another server may count it as lost\n"
-ANOTHER = f"c4bot: left another game, which the server had begun by itself: {EARLY}"
 
 
-@pytest.mark.parametrize(
-    ("told", "said"),
-    [
-        ([], ""),
-        ([Began()], ANOTHER),
-        ([Asked(Board())], ""),
-        ([Over(Result.LOST, Board()), Began()], ANOTHER),
-    ],
-)
-async def test_who_has_played_says_whether_another_game_had_begun(
-    told: list[News], said: str, autojump_clock: object, capsys: pytest.CaptureFixture[str]
+async def test_game_that_the_server_begins_behind_the_last_one_is_left_without_a_word(
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     line = FakeLine()
-    line.begins_games = True
-    for news in (WON, *told):
+    for news in (WON, Began()):
         line.tells(news)
     play, totals = playing(line, FakePlayer())
     assert (await play.run()).kind is Kind.PLAYED
-    assert capsys.readouterr().err == said
+    assert capsys.readouterr().err == ""
     assert (totals.played, totals.cut_off) == (1, 0)
     assert line.said == ["hello"]
-
-
-@pytest.mark.parametrize("error", [PeerGone(), WireError(), Refused("go")])
-async def test_server_that_is_done_too_began_no_other_game(
-    error: Exception, capsys: pytest.CaptureFixture[str]
-) -> None:
-    line = FakeLine()
-    line.begins_games = True
-    line.tells(WON)
-    line.fails(error)
-    assert (await playing(line, FakePlayer())[0].run()).kind is Kind.PLAYED
-    assert capsys.readouterr().err == ""
-
-
-async def test_where_each_game_is_asked_for_nobody_looks_for_another() -> None:
-    line = FakeLine()
-    line.tells(WON)
-    line.tells(Began())
-    assert (await playing(line, FakePlayer())[0].run()).kind is Kind.PLAYED
-    assert await line.hear() == [Began()]
 
 
 @pytest.mark.parametrize(
@@ -584,10 +553,18 @@ async def test_pauses_begin_anew_after_a_game(autojump_clock: object) -> None:
 
 
 async def test_refused_name_is_the_end_unless_it_was_let_in_before(autojump_clock: object) -> None:
-    taken = Refused("ann already used")
-    assert (await bot(FakeServer(line(taken))).run(reconnect=True)).kind is Kind.REFUSED
-    server = FakeServer(line(Began(FIRST), PeerGone()), line(taken), line(WON))
+    refused = Refused("no")
+    assert (await bot(FakeServer(line(refused))).run(reconnect=True)).kind is Kind.REFUSED
+    server = FakeServer(line(Began(FIRST), PeerGone()), line(refused), line(WON))
     assert (await bot(server).run(reconnect=True)).kind is Kind.PLAYED
+
+
+async def test_name_in_use_is_tried_again_also_by_who_never_was_let_in(autojump_clock: object) -> None:
+    taken = Refused("ann already used", passes=True)
+    assert (await bot(FakeServer(line(taken))).run(reconnect=False)).kind is Kind.LOST
+    server = FakeServer(line(taken), line(taken), line(WON))
+    assert (await bot(server).run(reconnect=True)).kind is Kind.PLAYED
+    assert len(server.dialled) == 3
 
 
 @pytest.mark.parametrize("told", [[], [Began(FIRST), Asked(Board())]])

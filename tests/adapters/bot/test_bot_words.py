@@ -245,24 +245,46 @@ def test_channel_is_a_table() -> None:
     assert parse(["nac4", "host", "--table", "green"]).entry.table == "green"
 
 
+LIMIT = ", and c4gateway lets two nac4 players meet 20 times, unless its --games-per-pair is another"
+SPELLED = "it has to be there, spelled just so, in upper and lower case, and ask for 'ann' or for anybody"
+
+
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("arguments", "whom", "reason"),
     [
-        ("nac4 ws://h:1", "an opponent"),
-        ("nac4 ws://h:1 --table t", "another player at the table 't'"),
-        ("nac4 ws://h:1/?table=a%20b", "another player at the table 'a b'"),
+        ("nac4 ws://h:1", "an opponent", f"two players called 'ann' never meet there{LIMIT}"),
+        ("arena ws://h:1", "an opponent", "two players called 'ann' never meet there"),
         (
-            "arena ws://h:1?against=bob --name ann",
-            "'bob', which has to connect there and ask for 'ann' or for anybody",
+            "nac4 ws://h:1 --table t",
+            "another player at the table 't'",
+            f"who has to name the same table{LIMIT}",
         ),
         (
-            "droidcon h:1 --against bob --name ann",
-            "'bob', which has to connect there and ask for 'ann' or for anybody",
+            "arena ws://h:1/?table=a%20b",
+            "another player at the table 'a b'",
+            "who has to name the same table",
         ),
+        ("arena ws://h:1?against=Bob", "'Bob'", SPELLED),
+        ("nac4 ws://h:1 --against Bob", "'Bob'", SPELLED),
+        (
+            "droidcon h:1 --against bob",
+            "'bob'",
+            "it has to be there, in upper or lower case, and ask for 'ann' or for anybody",
+        ),
+        ("nac4 ws://h:1 --against ann", "'ann'", "two players of one name never meet in the lobby"),
+        ("droidcon h:1 --against ANN", "'ANN'", "two players of one name never meet in the lobby"),
     ],
 )
-def test_opponent_may_be_asked_for_by_option_or_by_url(arguments: str, words: str) -> None:
-    assert sought(parse(arguments.split()).entry) == words
+def test_bot_says_whom_it_waits_for_and_why_that_may_take_long(
+    arguments: str, whom: str, reason: str
+) -> None:
+    options = parse([*arguments.split(), "--name", "ann"])
+    assert sought(options.entry, options.dialect) == (whom, reason)
+
+
+def test_two_that_test_may_meet() -> None:
+    options = parse(["droidcon", "h:1", "--name", "test"])
+    assert sought(options.entry, options.dialect) == ("an opponent", "")
 
 
 def test_person_is_an_engine_that_is_none() -> None:

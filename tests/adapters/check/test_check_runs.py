@@ -25,8 +25,8 @@ class Desk:
     def give_up(self):
         self.has_given_up = True
 
-    def failed(self, how, words):
-        self.failures.append((how, words))
+    def failed(self, command, how, words):
+        self.failures.append((command, how, words))
 
 
 @pytest.mark.parametrize("text", ["", " ", "''", "python 'bot.py"])
@@ -55,7 +55,7 @@ async def test_bot_that_fails_once_it_has_connected_is_told_with_its_words(
     monkeypatch.setattr(runs, "_NOTICE", math.inf)
     desk, bot = Desk(more=1), f"sh -c 'echo oops >&2; exit {status}'"
     await keep_running(bot, "127.0.0.1:9", desk)
-    assert desk.failures == [(f"{bot!r} ended with status 3", ["oops"])] * times
+    assert desk.failures == [(bot, "ended with status 3", ["oops"])] * times
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from wires import MemorySocket
 
 from adapters.check.checkup import Checkup, Task
 from adapters.check.play import Play
+from adapters.check.record import HangUp
 from adapters.check.rules import Topic
 from adapters.check.scenarios import Scenario
 from adapters.check.strategies import beat
@@ -41,6 +42,8 @@ class Connected:
             of=self.checkups.__getitem__,
             strange=lambda _: "",
             hint=lambda _: "",
+            hung_up=lambda: HangUp(0.0),
+            may_be_slow=True,
             is_done=trio.Event(),
         )
         self.visit = Visit(desk, self.wire, nursery, Nac4Translator(None).manners)

@@ -91,3 +91,24 @@ async def test_end_of_a_game_that_came_together_comes_with_the_beginning_of_the_
         async with trio.open_nursery() as nursery:
             nursery.start_soon(wire.flush)
             assert await theirs.receive_some() == expected
+
+
+@pytest.mark.parametrize(
+    ("read", "ponged", "hung_up"),
+    [
+        (b"\x88\x80\0\0\0\0", False, True),
+        (b"\x81\x81\0\0\0\0x\x88\x80\0\0\0\0", False, True),
+        (b"\x8a\x84\0\0\0\0c4gw", True, False),
+        (b"\x81\x81\0\0\0\0x\x8a\x84\0\0\0\0c4gw", True, False),
+        (b"\x81\x81\0\0\0\0\x88", False, False),
+    ],
+)
+async def test_close_frame_is_a_hang_up_whatever_came_before_it(read, ponged, hung_up):
+    """Clients may leave it to the server to close the connection (RFC 6455, 7.1.1): websocket-client does."""
+    ours, theirs = trio.testing.memory_stream_pair()
+    wire = CheckedWire(cast("DirectSocket", MemorySocket(ours)))
+    wire.prepare(frames=True, patience=1.0)
+    wire.is_watched = True
+    await theirs.send_all(read)
+    await wire.receive_some()
+    assert (wire.has_ponged, wire.has_hung_up) == (ponged, hung_up)

@@ -35,9 +35,11 @@ def test_player_takes_a_name_and_a_channel_and_says_nothing_between_games() -> N
     assert talk.doubt() == []
 
 
-def test_full_channel_is_a_refusal() -> None:
-    with pytest.raises(Refused, match=r"^CHANNEL_IS_FULL$"):
-        news(DroidconTalk("ann", "green"), "SUCCESS", "Error CHANNEL_IS_FULL")
+@pytest.mark.parametrize(("error", "passes"), [("CHANNEL_IS_FULL", True), ("INVALID_COMMAND", False)])
+def test_error_before_a_game_is_a_refusal(error: str, passes: bool) -> None:
+    with pytest.raises(Refused, match=f"^{error}$") as refused:
+        news(DroidconTalk("ann", "green"), "SUCCESS", f"Error {error}")
+    assert refused.value.passes is passes
 
 
 def test_board_is_kept_from_the_moves_of_both() -> None:

@@ -58,6 +58,23 @@ def test_server_that_does_not_let_a_player_in_is_quoted() -> None:
         news(Nac4Talk("ann"), NotConnected("ann already used"))
 
 
+@pytest.mark.parametrize(
+    ("info", "passes"),
+    [
+        ("ann already used", True),
+        ("table is full", True),
+        ("this player is not available now", True),
+        ("ann is banned", False),
+        ("ann needs its token", False),
+        ("expected connect and a name", False),
+    ],
+)
+def test_refusal_may_be_gone_later(info: str, passes: bool) -> None:
+    with pytest.raises(Refused) as refused:
+        news(Nac4Talk("ann"), NotConnected(info))
+    assert refused.value.passes is passes
+
+
 @pytest.mark.parametrize(("red", "side", "other"), [("ann", FIRST, "bob"), ("bob", SECOND, "bob")])
 def test_new_game_tells_side_and_opponent(red: str, side: int, other: str) -> None:
     yellow = "bob" if red == "ann" else "ann"
