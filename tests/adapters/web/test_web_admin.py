@@ -175,7 +175,7 @@ async def test_nothing_is_done_without_the_token_or_the_audit_log(
         ("kick", 400, "the parameter who is missing"),
         ("kick?name=ann", 400, "there is no parameter 'name'"),
         ("kick?who=%ff", 400, "cannot be read"),
-        ("frob", 404, "there is no such page"),
+        ("frob", 404, "there is no such path"),
     ],
 )
 async def test_act_that_makes_no_sense_is_refused(site: Site, act: str, status: int, words: str) -> None:
