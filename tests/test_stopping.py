@@ -275,7 +275,7 @@ def test_reload_costs_no_player_anything(clients: Clients) -> None:
     with served(*EVERY_PORT, "--log-json") as gateway:
         ann, bob = clients.game(gateway)
         gateway.process.send_signal(signal.SIGHUP)
-        assert hear_log(gateway, "reloaded")["what"] == []
+        assert hear_log(gateway, "reloaded")["what"] == ["the players"]
         play_out(ann, bob)
         ann.hears("YOU_WON")
         assert gateway.stop()[0] == 0
@@ -320,7 +320,7 @@ def test_certificate_is_read_again_for_new_clients_and_stays_where_a_file_is_non
         for part in ("certificate", "key"):
             shutil.copy(getattr(other, part), getattr(files, part))
         gateway.process.send_signal(signal.SIGHUP)
-        assert hear_log(gateway, "reloaded")["what"] == ["the certificate"]
+        assert hear_log(gateway, "reloaded")["what"] == ["the players", "the certificate"]
         dialled(other).close()
         os.unlink(files.key)
         os.mkfifo(files.key)
