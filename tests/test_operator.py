@@ -144,13 +144,29 @@ def test_without_a_token_or_a_server_it_is_said_in_one_line(
 
 @pytest.mark.parametrize("command", ["ban eve", "unban eve"])
 def test_without_a_server_bans_are_changed_in_the_file(
-    command: str, folder: Path, capsys: pytest.CaptureFixture[str]
+    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        monkeypatch.setenv("C4GATEWAY_WEB", str(closed.getsockname()[1]))
     bans = folder / "c4gateway.players.bans"
     bans.write_text("" if command == "ban eve" else "name\teve\n")
     assert main(command.split()) == 0
     assert "is written; a running server reads it on SIGHUP" in capsys.readouterr().err
     assert bans.read_text() == ("name\teve\n" if command == "ban eve" else "")
+
+
+def test_ban_in_another_folder_than_that_of_the_running_server_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with started() as server:
+        monkeypatch.setenv("C4GATEWAY_WEB", str(server.port("page")))
+        (folder / "other").mkdir()
+        monkeypatch.chdir(folder / "other")
+        assert main(["ban", "eve"]) == 1
+        said = capsys.readouterr().err
+    assert "but there is no admin token in" in said
+    assert "--players FILE" in said
+    assert not [*(folder / "other").iterdir()]
 
 
 def answered(answers: Sequence[bytes], *command: str) -> int:

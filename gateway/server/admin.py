@@ -46,12 +46,12 @@ class Server:
     def ask(self, path: str, about: Mapping[str, str], method: str = "POST") -> Outcome:
         """Have something done; return the answer. Raises OSError, with one line, where it is not done."""
         query = urlencode({name: value for name, value in about.items() if value})
-        status, found = self._answer(method, f"{path}?{query}")
+        status, found = self.answer(method, f"{path}?{query}")
         if status == http.HTTPStatus.OK and found is not None and {*found} & {"not_done", "removed"}:
             return found
         raise OSError(self._fault(status, found))
 
-    def _answer(self, method: str, target: str) -> tuple[int, Outcome | None]:
+    def answer(self, method: str, target: str) -> tuple[int, Outcome | None]:
         """Return the status of an answer, and what it has if that is an object of JSON's."""
         parts = urlsplit(self.url)
         secure = parts.scheme == "https"
@@ -80,7 +80,7 @@ class Server:
             return f"the server at {self.url} has another admin token than {self.source}"
         if status != http.HTTPStatus.NOT_FOUND:
             return text or f"what answers at {self.url} is no c4gateway: it says {status}"
-        status, found = self._answer("GET", "/api/openapi.json")
+        status, found = self.answer("GET", "/api/openapi.json")
         match found:
             case {"info": {"title": "c4gateway"}, "paths": dict(paths)}:
                 is_known = "/api/admin/who" in paths
@@ -118,6 +118,16 @@ def server_of(options: argparse.Namespace, dialects: Sequence[Description]) -> S
     except FileNotFoundError as error:
         hint = "run this in the folder of the server's database, or give --token-file FILE"
         raise FileNotFoundError(f"there is no admin token in {file}; {hint}") from error
+
+
+def serving_url(options: argparse.Namespace, dialects: Sequence[Description]) -> str | None:
+    """Return where a c4gateway answers that `server_of` finds no token for; None where none does."""
+    server = Server(options.url or _url_of(parse([], dialects)), "", "")
+    try:
+        _, found = server.answer("GET", "/api/notice")
+    except OSError:
+        return None
+    return server.url if found is not None and "announcement" in found else None
 
 
 def _url_of(options: Options) -> str:

@@ -23,7 +23,7 @@ from gateway.server.accounts import (
     read_accounts,
 )
 from gateway.server.acts import Outcome
-from gateway.server.admin import NoServerError, add_options, finish, players, server_of
+from gateway.server.admin import NoServerError, add_options, finish, players, server_of, serving_url
 from gateway.server.arguments import Description, Parser, in_one_line, write_out
 from gateway.server.bans import ban, banned, fault_of_notes, target, unban
 from gateway.server.commands import DATABASE, beside
@@ -142,6 +142,8 @@ def _asked(options: argparse.Namespace, dialects: Sequence[Description]) -> Outc
     except (FileNotFoundError, NoServerError) as error:
         if options.url is not None or options.token_file is not None:
             raise
+        if not isinstance(error, NoServerError) and (url := serving_url(options, dialects)) is not None:
+            raise OSError(f"a server answers at {url}, but {error}; --players FILE changes a file") from error
         if isinstance(error, NoServerError):
             print(f"{error}; only the file is changed", file=sys.stderr)
         return None
@@ -175,7 +177,7 @@ def _unban(options: argparse.Namespace) -> None:
 
 
 def _hint(file: str) -> None:
-    print(f"{file} is written; a running server reads it on SIGHUP", file=sys.stderr)
+    print(f"{os.path.abspath(file)} is written; a running server reads it on SIGHUP", file=sys.stderr)
 
 
 def _accounts(file: str) -> dict[str, Account]:

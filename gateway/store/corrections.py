@@ -55,8 +55,8 @@ def rename(database: Database, old: str, new: str) -> str:
         connection.execute(update(players).where(players.c.name == old).values(name=new))
     return (
         f"{printable(old)} is called {printable(new)} in all stored games\n"
-        f"a bot that is connected as {printable(old)} comes back under that name with its next game,"
-        " until it sends the new one\n"
+        f"a bot that is connected as {printable(old)} comes back under that name with its next game, until it"
+        " sends the new one; games under two names cannot be put together\n"
     )
 
 
