@@ -15,6 +15,7 @@ from math import inf
 import trio
 
 from adapters.epoll import EpollReader, Ready
+from gateway.server.accepting import KEEPALIVE_INTERVAL
 
 _WITH_ADDRESS = (socket.AF_INET, socket.AF_INET6)
 _PREFIX = 64
@@ -90,6 +91,10 @@ class DirectSocket:
         """Let the system ask for an acknowledgement after so much silence, which the peer does not notice."""
         if _TELLS and self._socket.family in _WITH_ADDRESS:
             with suppress(OSError):  # it is closed
+                # One packet may be lost, so there are several probes before anybody judges the peer.
+                self._socket.setsockopt(
+                    socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, min(seconds, KEEPALIVE_INTERVAL)
+                )
                 self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, seconds)
 
     @property

@@ -87,11 +87,6 @@ class Acting:
             del self._asked[number]
         return asked.found | dict.fromkeys(asked.left, _failed(NO_ANSWER))
 
-    def notify(self, notice: Notice) -> None:
-        """Tell the other nodes of a notice."""
-        for node in self._nodes():
-            self._tell(node, "notice", *astuple(notice))
-
     def stop(self) -> None:
         """Let the other nodes stop."""
         for node in self._nodes():

@@ -126,6 +126,8 @@ class Pairing:
         turns = (match.first, match.second) if isinstance(match, Pair) else (_turn(match),)
         if self.is_paused and not isinstance(match, Hosted):
             for seat in filter(None, map(self._waiting, turns)):
+                if seat.hinder(None):  # now nothing but the pause is in the way
+                    self._runner.feed.publish(hindered(seat))
                 self.wait_on(seat, None, now)
             return
         seats = self._ready(turns, now)

@@ -132,6 +132,12 @@ class Seat:
         return isinstance(self.situation, Waiting) and self.situation.obstacle is not None
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Its name, empty if it has none, and the one that it has asked for and not been answered about."""
+        asked = (self.question.entry.name,) if isinstance(self.question, Question) else ()
+        return (self.name or "", *asked)
+
+    @property
     def is_gone(self) -> bool:
         """Whether the player was hung up on."""
         return isinstance(self.situation, Gone)

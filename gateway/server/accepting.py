@@ -42,13 +42,15 @@ RESERVE_PER_CORE = 12
 LEAST = 4
 """At least one file in so many is for connections, however many are reserved."""
 
+KEEPALIVE_INTERVAL = 5
+"""Seconds between two such questions."""
 KEEPALIVE_IDLE = 10
 """Seconds of silence before the system asks for an acknowledgement."""
 _KEEPALIVE = (
     (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
     (socket.IPPROTO_TCP, "TCP_KEEPIDLE", KEEPALIVE_IDLE),
     (socket.IPPROTO_TCP, "TCP_KEEPALIVE", KEEPALIVE_IDLE),  # what macOS calls the same
-    (socket.IPPROTO_TCP, "TCP_KEEPINTVL", 5),
+    (socket.IPPROTO_TCP, "TCP_KEEPINTVL", KEEPALIVE_INTERVAL),
     (socket.IPPROTO_TCP, "TCP_KEEPCNT", 3),
     (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", 25_000),
 )

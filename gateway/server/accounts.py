@@ -16,6 +16,7 @@ import hashlib
 import logging
 import re
 import secrets
+import threading
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -109,6 +110,8 @@ class Accounts:
         self.counts: Counter[tuple[str, str]] = Counter() if counts is None else counts
         self.file = file
         self._optional = optional
+        self._reloading = threading.Lock()
+        """Held by the thread that reads the files: SIGHUP and several acts of the operator may ask for it."""
         self._registered_only = registered_only
         self._pauses = Pauses()
         self._in_url = Throttle(LOG_PERIOD)
@@ -134,6 +137,10 @@ class Accounts:
         Raises OSError or ValueError, with one line that says what is wrong with a file. Then all stays as it
         was; but where a file that had names has none, mostly by mistake, the bans are taken.
         """
+        with self._reloading:
+            self._reload(in_loop)
+
+    def _reload(self, in_loop: "InLoop") -> None:
         old, old_lookalikes, old_bans = self._digests, self._lookalikes, self.bans
         digests, lookalikes = self._read()
         bans = reread_bans(bans_beside(self.file), old_bans)

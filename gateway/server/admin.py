@@ -166,7 +166,11 @@ def finish(found: Outcome) -> int:
     """Say which nodes have not done it; return the exit status."""
     for node, why in found.get("not_done", {}).items():
         print(f"c4gateway: error: not done on node {printable(node)}: {printable(why)}", file=sys.stderr)
-    return 1 if found.get("not_done") else 0
+    if fault := found.get("fault"):
+        print(
+            f"c4gateway: error: the file is written, but the server says: {printable(fault)}", file=sys.stderr
+        )
+    return 1 if found.get("not_done") or fault else 0
 
 
 def _parser() -> Parser:

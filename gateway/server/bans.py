@@ -203,12 +203,13 @@ def hang_up(hub: HubForBans, bans: Bans, clock: Callable[[], float], in_loop: "I
     return count
 
 
+def is_meant(bans: Bans, seat: "Seat") -> bool:
+    """Whether a player is banned by its address, its name, or the one that it has asked for."""
+    return any(bans.hold(folded(name), seat.origin) for name in seat.names)
+
+
 def _hang_up(hub: HubForBans, bans: Bans, seats: "Sequence[Seat]", clock: Callable[[], float]) -> int:
-    found = [
-        seat
-        for seat in seats
-        if not seat.manners.house and not seat.is_gone and bans.hold(folded(seat.name or ""), seat.origin)
-    ]
+    found = [seat for seat in seats if not seat.manners.house and not seat.is_gone and is_meant(bans, seat)]
     for seat in found:
         hub.submit(seat, Leave(), clock())
     return sum(not seat.is_visiting for seat in found)

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import trio
 
-from gateway.game.commands import AtTable, folded
+from gateway.game.commands import AtTable
 from gateway.hub.remote import Away
 from gateway.hub.seat import Seat, Seated, Waiting
 from gateway.server.accounts import Accounts, bans_beside, reload_players
@@ -27,7 +27,7 @@ from gateway.server.acts import (
     seconds_of,
 )
 from gateway.server.arguments import in_one_line
-from gateway.server.bans import Bans, HubForBans, ban, bans_of, hang_up, target, unban
+from gateway.server.bans import Bans, HubForBans, ban, bans_of, hang_up, is_meant, target, unban
 
 LOOKED_AT = 20
 """Players whom one turn of the event loop describes."""
@@ -55,9 +55,6 @@ class Others(Protocol):
 
     async def act(self, what: str, about: Parameters) -> Mapping[str, str]:
         """Have an act carried out on those that have the same token; return what came of it on each."""
-
-    def notify(self, notice: Notice) -> None:
-        """Tell these nodes of a notice."""
 
     def stop(self) -> None:
         """Let these nodes stop."""
@@ -96,14 +93,8 @@ class Operator:
 
         This node is the empty text. Where it is not done here it is done nowhere.
         """
-        before = self.notice
         found = {"": await self.act(what, about)}
-        if self.others is None:
-            return found
-        if self.notice is not before:
-            self.others.notify(self.notice)
-            return found
-        return {**found, **await self.others.act(what, about)}
+        return found if self.others is None else {**found, **await self.others.act(what, about)}
 
     def stop(self) -> None:
         """Begin the drain that was asked for, on all nodes."""
@@ -148,7 +139,7 @@ class Operator:
                 await trio.lowlevel.checkpoint()
             if seat.is_gone or seat.is_visiting or seat.manners.house:
                 continue
-            if wanted is not None and not wanted.hold(folded(seat.name or ""), seat.origin):
+            if wanted is not None and not is_meant(wanted, seat):
                 continue
             row = {**described(seat, trio.current_time()), "node": self._node}
             characters += sum(len(row[key] or "") for key in ("name", "against", "table"))
@@ -164,15 +155,15 @@ class Operator:
     async def _ban(self, about: Parameters) -> Outcome:
         def change() -> Outcome:
             is_new = ban(bans_beside(self._accounts.file), target(about["who"]), about.get("notes", ""))
-            return {"changed": is_new, "kicked": self._reload()}
+            return {"changed": is_new, **self._reload()}
 
         return await trio.to_thread.run_sync(change)
 
     async def _unban(self, about: Parameters) -> Outcome:
         def change() -> Outcome:
             was = unban(bans_beside(self._accounts.file), target(about["who"]))
-            self._reload()
-            return {"changed": was}
+            fault = self._reload().get("fault")
+            return {"changed": was} if fault is None else {"changed": was, "fault": fault}
 
         return await trio.to_thread.run_sync(change)
 
@@ -196,8 +187,16 @@ class Operator:
         self._drain(seconds)
         return {"seconds": seconds}
 
-    def _reload(self) -> int:
-        return reload_players(self._accounts, self._hub, trio.current_time, trio.from_thread.run_sync)
+    def _reload(self) -> Outcome:
+        """Read the files that were changed; return on how many this hung up, and what went wrong.
+
+        It raises nothing: the file is changed, and the audit log is to say so.
+        """
+        try:
+            in_loop = trio.from_thread.run_sync
+            return {"kicked": reload_players(self._accounts, self._hub, trio.current_time, in_loop)}
+        except (OSError, ValueError) as error:
+            return {"kicked": 0, "fault": in_one_line(error)}
 
     def _hang_up(self, wanted: Bans) -> int:
         return hang_up(self._hub, wanted, trio.current_time, trio.from_thread.run_sync)

@@ -97,14 +97,13 @@ def _add(options: argparse.Namespace) -> Iterator[str]:
     token = new_token()
     account = Account(name, digest_of(token), options.notes)
     lookalikes = Lookalikes()
-    with locked(file) as path:
+    with audited(options.audit, "player add", name), locked(file) as path:  # in this order, as all do
         known = _accounts(path)
         for each in known.values():
             lookalikes.add(each.name)
         if folded(name) in known:
             raise ValueError(f"{quoted(name)} is protected already; remove it first for a new token")
-        with audited(options.audit, "player add", name):
-            rewrite(path, _PLAYERS, lambda lines: [*lines, f"{account.line}\n"])
+        rewrite(path, _PLAYERS, lambda lines: [*lines, f"{account.line}\n"])
     yield f"{token}\n"
     like = lookalikes.like(name, folded(name))
     if like is not None:
@@ -119,13 +118,12 @@ def _list(options: argparse.Namespace) -> Iterator[str]:
 
 def _remove(options: argparse.Namespace) -> None:
     key, file = folded(options.who), options.players
-    with locked(file) as path:
+    with audited(options.audit, "player remove", options.who), locked(file) as path:
         known = read_accounts(path)
         if key not in known:
             similar = did_you_mean(options.who, [each.name for each in known.values()])
             raise ValueError(f"{quoted(options.who)} is not protected in {file}{similar}")
-        with audited(options.audit, "player remove", options.who):
-            rewrite(path, _PLAYERS, lambda lines: [line for line in lines if _key(line) != key])
+        rewrite(path, _PLAYERS, lambda lines: [line for line in lines if _key(line) != key])
     if len(known) == 1:
         print(f"{file} has no names now; a running server keeps the old one until a restart", file=sys.stderr)
     else:

@@ -56,6 +56,18 @@ Come = Callable[[Watched, str, Place], Client]
 ENTERING: list[Come] = [Watched.nac4, Watched.arena, Watched.droidcon]
 
 
+@pytest.mark.parametrize("table", [False, True])
+def test_who_only_waits_for_the_end_of_a_pause_is_said_to_lack_nobody(world: Watched, table: bool) -> None:
+    ann = world.arena("ann", AtTable("round") if table else wishing("Ada"))
+    world.wait(LATER)
+    world.hub.pause(is_paused=True)
+    world.arena("Ada", AtTable("round") if table else LOBBY)
+    world.wait(LATER)
+    assert world.obstacles(ann)[-1] is None
+    world.wait(4 * LATER)
+    assert world.obstacles(ann)[-1] is None
+
+
 @pytest.mark.parametrize("come", ENTERING)
 def test_wish_for_a_name_that_is_not_here_is_told_once(world: Watched, come: Come) -> None:
     bob = come(world, "bob", wishing("Ada"))

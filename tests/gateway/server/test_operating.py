@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import trio
 import trio.testing
-from hub_world import STEPPING_OUT, TABLE, World
+from hub_world import STANDING_BY, STEPPING_OUT, TABLE, World
 
 from gateway.game.events import Dismissed, Ended, Reason, Why
 from gateway.server import operating
@@ -124,6 +124,48 @@ async def test_ban_where_the_file_cannot_be_used_is_refused(server: Server) -> N
     with pytest.raises(NotDoneError, match=r"players\.bans, line 1"):
         await server.act("ban", who="eve")
     assert not server.eve.gone
+
+
+@pytest.mark.parametrize(("what", "names"), [("ban", "name\teve\n"), ("unban", "")])
+async def test_ban_is_kept_and_the_fault_told_where_the_names_cannot_be_read_again(
+    server: Server, what: str, names: str
+) -> None:
+    server.bans.write_text("" if what == "ban" else "name\teve\n")
+    (Path(server.bans.parent) / "players").write_text("broken\n")
+    found = await server.act(what, who="eve")
+    assert found["changed"]
+    assert "players, line 1" in found["fault"]
+    assert server.bans.read_text() == names
+
+
+async def test_who_asks_for_a_name_that_is_banned_meanwhile_is_hung_up_on(server: Server) -> None:
+    held = server.world.client(STANDING_BY, "192.0.2.4")
+    held.enter(name="gus")
+    claimant = server.world.client(STANDING_BY, "192.0.2.4")
+    claimant.enter(name="gus")
+    assert not claimant.gone
+    assert await server.act("ban", who="gus") == {"changed": True, "kicked": 2}
+    assert held.gone
+    assert claimant.gone
+
+
+async def test_each_act_reaches_the_other_nodes_whatever_is_announced_meanwhile(server: Server) -> None:
+    asked = []
+
+    class Others:
+        async def act(self, what: str, about: Any) -> dict[str, str]:
+            asked.append(what)
+            return {"b": "{}"}
+
+        def stop(self) -> None:
+            raise AssertionError
+
+    server.operator.others = Others()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(server.operator.everywhere, "ban", {"who": "eve"})
+        await server.operator.everywhere("announce", {"text": "Round 2"})
+    assert {*await server.operator.everywhere("pause", {})} == {"", "b"}
+    assert sorted(asked) == ["announce", "ban", "pause"]
 
 
 async def test_announcement_stays_until_another_comes_or_none(server: Server) -> None:
