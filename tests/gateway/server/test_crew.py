@@ -118,12 +118,12 @@ async def test_who_waits_until_a_program_is_ready_is_told_that_it_is_stopped(tmp
 
 async def test_first_run_alone_has_the_output(tmp_path: Path) -> None:
     source, output = os.pipe()
-    member = program("print('hello', flush=True)\n" + READY)
+    runs = tmp_path / "runs"
+    count = f"with open({str(runs)!r}, 'a') as runs: runs.write('x')\n"
+    member = program(f"print('hello', flush=True)\n{count}{READY}")
     member.output = output
-    async with kept(tmp_path, member) as crew:
-        await crew.all_ready()
-        await until(lambda: member.process is None)
-        await until(lambda: member.process is not None)
+    async with kept(tmp_path, member):
+        await until(lambda: runs.exists() and len(runs.read_text()) > 1)
     os.close(output)
     assert os.read(source, 1024) + os.read(source, 1024) == b"hello\n"
     os.close(source)
