@@ -233,6 +233,30 @@ def heard_by(sock: socket.socket, count: int) -> list[str]:
         return [heard.readline().strip() for _ in range(count)]
 
 
+def test_player_keeps_its_seat_though_its_first_answer_to_a_probe_is_lost(
+    gateway: Served, stack: ExitStack, name: str
+) -> None:
+    held = lines(stack, gateway, name)
+    assert heard_by(held, 2) == ["SUCCESS"] * 2
+    start = json.dumps({"type": "start", "id": f"{name}-arena", "table": name})
+    bot(stack, gateway, dialect="arena").send(start)
+    assert heard_by(held, 2) == ["NEW_GAME", "YOUR_MOVE"]
+    held.settimeout(1.5)  # so long that the system asks at once
+    with pytest.raises(TimeoutError):
+        held.recv(1)
+    kill(held)
+    third = lines(stack, gateway, name)
+    assert heard_by(third, 1) == ["SUCCESS"]
+    held.settimeout(0.5)  # while what it asks is lost
+    with pytest.raises(TimeoutError):
+        held.recv(1)
+    held.setsockopt(socket.SOL_SOCKET, 27, 0)  # SO_DETACH_FILTER
+    assert heard_by(third, 1) == ["Error CHANNEL_IS_FULL"]
+    held.settimeout(0.5)
+    with pytest.raises(TimeoutError):
+        held.recv(1)
+
+
 def test_seat_at_a_table_is_given_over_in_every_dialect_as_a_name_is(
     gateway: Served, stack: ExitStack, name: str
 ) -> None:
