@@ -206,7 +206,7 @@ async def _play(options: Options, core: _Core, stop: Stop) -> None:
 def _drain(patience: Patience, seconds: int) -> None:
     """Let games go on for so long at the stop; with 0 begin to stop, all workers together."""
     if seconds:
-        patience.seconds = seconds
+        patience.seconds, patience.by_operator = seconds, True
     elif WORKER in os.environ:
         notify(f"{DRAINS}{patience.seconds:g}")
     else:

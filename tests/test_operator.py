@@ -285,7 +285,7 @@ def test_pause_between_two_rounds_and_a_drain_at_the_end(capsys: pytest.CaptureF
             everything(eve)
         status, log = server.end()
     assert status == 0
-    assert "games that are on may be finished within 50 s" in log
+    assert "stopping on the operator's drain; games that are on may be finished within 50 s" in log
     assert "drained: all games are over" in log
 
 

@@ -140,7 +140,7 @@ async def stop_asked_for(patience: Patience | None = None) -> AsyncIterator[Stop
         is_served = True
         number = await next_asked.receive()
         limit, patience.seconds = patience.seconds if number == signal.SIGTERM else 0.0, 0.0
-        _say_that_it_stops(number, limit)
+        _say_that_it_stops(number, limit, by_operator=patience.by_operator)
         return limit
 
     async def watch(signals: AsyncIterator[int]) -> None:
@@ -158,8 +158,8 @@ async def stop_asked_for(patience: Patience | None = None) -> AsyncIterator[Stop
             nursery.cancel_scope.cancel()
 
 
-def _say_that_it_stops(number: int, limit: float) -> None:
-    name = signal.Signals(number).name
+def _say_that_it_stops(number: int, limit: float, *, by_operator: bool = False) -> None:
+    name = "the operator's drain" if by_operator else signal.Signals(number).name
     notify(stopping(limit))
     if limit:
         logger.info(

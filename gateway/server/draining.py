@@ -27,6 +27,8 @@ class Patience:
     """How long games may go on at the first SIGTERM."""
 
     seconds: float = 0.0
+    by_operator: bool = False
+    """Whether the operator has asked for the stop by a command, which then sends the signal."""
 
 
 async def drain(hub: HubForTime, seconds: float, again: Callable[[], Awaitable[object]]) -> None:

@@ -56,6 +56,15 @@ Come = Callable[[Watched, str, Place], Client]
 ENTERING: list[Come] = [Watched.nac4, Watched.arena, Watched.droidcon]
 
 
+def test_nobody_is_looked_at_who_has_left(world: Watched) -> None:
+    players = [world.arena("ann", wishing("Ada")), world.nac4("bob"), world.droidcon("cid", AtTable("round"))]
+    world.wait(LATER)
+    for player in players:
+        player.leave()
+    world.wait(LATER)
+    assert (world.hub.next_alarm() or 60.0) >= world.now + 2 * PERIOD
+
+
 @pytest.mark.parametrize("table", [False, True])
 def test_who_only_waits_for_the_end_of_a_pause_is_said_to_lack_nobody(world: Watched, table: bool) -> None:
     ann = world.arena("ann", AtTable("round") if table else wishing("Ada"))
