@@ -12,7 +12,6 @@ came of it, or, without a code, by ``other`` and the number from a node that has
 
 import hmac
 import json
-import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass, field
 from hashlib import sha256
@@ -29,8 +28,6 @@ MOST = 64
 """Acts of other nodes that may wait to be carried out here."""
 OTHER_TOKEN = "it has another admin token, or none"
 NO_ANSWER = "it does not answer"
-
-logger = logging.getLogger("gateway.cluster")
 
 
 @dataclass(eq=False, slots=True)
@@ -87,6 +84,11 @@ class Acting:
             del self._asked[number]
         return asked.found | dict.fromkeys(asked.left, _failed(NO_ANSWER))
 
+    def notify(self, notice: Notice) -> None:
+        """Tell the other nodes of a notice."""
+        for node in self._nodes():
+            self._tell(node, "notice", *astuple(notice))
+
     def stop(self) -> None:
         """Let the other nodes stop."""
         for node in self._nodes():
@@ -139,11 +141,6 @@ class Acting:
                 text = await self._operator.act(what, about)
             except NotDoneError as error:
                 text = _failed(str(error))
-            except Exception:
-                logger.exception(
-                    "an act of the operator's failed", extra={"event": "act_failed", "act": what}
-                )
-                text = _failed("internal error")
             self._tell(node, "done", number, text)
 
     def _put(self, node: str, number: int, what: str, about: Mapping[str, object]) -> None:

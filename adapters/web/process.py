@@ -214,12 +214,6 @@ class WebProcess:
         except NotDoneError as error:
             await link.send(Answer(asked.number, error=str(error)))
             return
-        except Exception:
-            logger.exception(
-                "the act %r failed", asked.what, extra={"event": "act_failed", "act": asked.what}
-            )
-            await link.send(Answer(asked.number, error="internal error; the log has it"))
-            return
         for node, text in found.items():
             await link.send(Done(asked.number, node, text))
         await link.send(Answer(asked.number))

@@ -38,6 +38,11 @@ class Member:
         """Whether the player takes any opponent that the server finds, for as long as it stays."""
         return self.entry.manners.afterwards is Afterwards.STAND_BY
 
+    def forget_obstacle(self) -> None:
+        """Know nothing of what keeps it waiting."""
+        self.obstacle = self.answered = None
+        self.is_answered = False
+
     def as_opponent(self) -> Opponent:
         return Opponent(self.entry.origin, self.name, self.entry.manners.clocked)
 

@@ -86,8 +86,7 @@ class Obstacles:
 
     def watch(self, player: Member, since: float) -> None:
         """Look at a player from now on, which has begun to wait then."""
-        player.obstacle = player.answered = None
-        player.is_answered = False
+        player.forget_obstacle()
         self._looks_due.set(player, since + PERIOD)
 
     def forget(self, player: Member) -> None:

@@ -365,8 +365,7 @@ class LobbyAndTables:
         player = self._players[seat]
         turn, player.turn = player.turn, None
         assert turn is not None
-        player.obstacle = player.answered = None  # should it wait on, it is looked at anew
-        player.is_answered = False
+        player.forget_obstacle()  # should it wait on
         return turn
 
     def _note(self, match: AnyMatch, names: tuple[str, str], table: Table[int] | None) -> None:

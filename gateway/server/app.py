@@ -140,7 +140,8 @@ async def stop_asked_for(patience: Patience | None = None) -> AsyncIterator[Stop
         is_served = True
         number = await next_asked.receive()
         limit, patience.seconds = patience.seconds if number == signal.SIGTERM else 0.0, 0.0
-        _say_that_it_stops(number, limit, by_operator=patience.by_operator)
+        by_operator, patience.by_operator = patience.by_operator and number == signal.SIGTERM, False
+        _say_that_it_stops(number, limit, by_operator=by_operator)
         return limit
 
     async def watch(signals: AsyncIterator[int]) -> None:

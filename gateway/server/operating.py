@@ -6,6 +6,7 @@ step that looks at players is short, however many there are.
 """
 
 import json
+import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
@@ -38,6 +39,8 @@ MOST_CHARACTERS = 50_000
 LATER = 1e-3
 """Seconds, at least, by which a notice is later than the one before."""
 
+logger = logging.getLogger(__name__)
+
 
 class HubForOperator(HubForBans, Protocol):
     """What is needed of the hub."""
@@ -55,6 +58,9 @@ class Others(Protocol):
 
     async def act(self, what: str, about: Parameters) -> Mapping[str, str]:
         """Have an act carried out on those that have the same token; return what came of it on each."""
+
+    def notify(self, notice: Notice) -> None:
+        """Tell these nodes of a notice, before an act that comes to the same."""
 
     def stop(self) -> None:
         """Let these nodes stop."""
@@ -93,8 +99,13 @@ class Operator:
 
         This node is the empty text. Where it is not done here it is done nowhere.
         """
+        before = self.notice
         found = {"": await self.act(what, about)}
-        return found if self.others is None else {**found, **await self.others.act(what, about)}
+        if self.others is None:
+            return found
+        if self.notice is not before:
+            self.others.notify(self.notice)  # so that it bears the same time on all nodes
+        return {**found, **await self.others.act(what, about)}
 
     def stop(self) -> None:
         """Begin the drain that was asked for, on all nodes."""
@@ -127,8 +138,14 @@ class Operator:
             if what == WHO:
                 return await self._who(about)
             return json.dumps(await self._acts[what](about))
+        except NotDoneError:
+            raise
         except (OSError, ValueError) as error:
             raise NotDoneError(in_one_line(error)) from error
+        except Exception as error:
+            about_it = {"event": "act_failed", "act": what}
+            logger.exception("an act of the operator's failed", extra=about_it)
+            raise NotDoneError("internal error; the log has it") from error
 
     async def _who(self, about: Parameters) -> str:
         """Return who is here, as JSON: written player by player, since all of it would take milliseconds."""
@@ -177,7 +194,8 @@ class Operator:
         return self._notify(self.notice.text, is_paused=False)
 
     def _notify(self, text: str, *, is_paused: bool) -> Outcome:
-        self.adopt(Notice(text, is_paused, max(time.time(), self.notice.made + LATER)))
+        if (text, is_paused) != (self.notice.text, self.notice.paused):
+            self.adopt(Notice(text, is_paused, max(time.time(), self.notice.made + LATER)))
         return {"announcement": text or None, "paused": is_paused}
 
     async def _begin_to_drain(self, about: Parameters) -> Outcome:

@@ -150,9 +150,12 @@ async def test_who_asks_for_a_name_that_is_banned_meanwhile_is_hung_up_on(server
 
 
 async def test_each_act_reaches_the_other_nodes_whatever_is_announced_meanwhile(server: Server) -> None:
-    asked = []
+    asked: list[str | Notice] = []
 
     class Others:
+        def notify(self, notice: Notice) -> None:
+            asked.append(notice)
+
         async def act(self, what: str, about: Any) -> dict[str, str]:
             asked.append(what)
             return {"b": "{}"}
@@ -165,7 +168,26 @@ async def test_each_act_reaches_the_other_nodes_whatever_is_announced_meanwhile(
         nursery.start_soon(server.operator.everywhere, "ban", {"who": "eve"})
         await server.operator.everywhere("announce", {"text": "Round 2"})
     assert {*await server.operator.everywhere("pause", {})} == {"", "b"}
-    assert sorted(asked) == ["announce", "ban", "pause"]
+    assert asked.index(server.operator.notice) < asked.index("pause")
+    assert sorted(each for each in asked if isinstance(each, str)) == ["announce", "ban", "pause"]
+
+
+async def test_notice_that_another_node_made_keeps_its_time_when_the_act_follows(server: Server) -> None:
+    notice = Notice("Round 2", True, 5.0)
+    server.operator.adopt(notice)
+    assert await server.act("announce", text="Round 2") == {"announcement": "Round 2", "paused": True}
+    assert await server.act("pause") == {"announcement": "Round 2", "paused": True}
+    assert server.operator.notice == notice
+
+
+async def test_mistake_of_ours_costs_the_act_alone(server: Server, caplog: pytest.LogCaptureFixture) -> None:
+    def drain(_: int) -> None:
+        raise KeyError
+
+    operator = Operator(server.world.hub, server.accounts, drain)
+    with pytest.raises(NotDoneError, match="internal error"):
+        await operator.act("drain", {})
+    assert [record.exc_info is not None for record in caplog.records] == [True]
 
 
 async def test_announcement_stays_until_another_comes_or_none(server: Server) -> None:
