@@ -5,7 +5,7 @@ Knows how the list of the dialects says that each is tried.
 
 from collections.abc import Sequence
 
-from adapters.front_ends import DIALECTS
+from adapters.dialects import DIALECTS
 from gateway.server import qr
 from gateway.server.arguments import Options
 from gateway.server.interfaces import own_addresses, reachable

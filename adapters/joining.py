@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import TYPE_CHECKING, TypeAlias
 
-from adapters.epoll import EpollReader
+from adapters.net.epoll import EpollReader
 from gateway.hub.interfaces import HubForNodes
 from gateway.matchmaking.matchmaker import Matchmaker
 from gateway.matchmaking.standard import LobbyAndTables

@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
-    from adapters.dialect import Dialect
+    from adapters.client.dialect import Dialect
     from gateway.server.arguments import Options
 
 SYSTEMS = {"linux": "Linux", "darwin": "macOS"}
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = spelled_out(arguments)
     if given and given[0] in COMMANDS:
         return _report(given)
-    from adapters.front_ends import DIALECTS  # noqa: PLC0415
+    from adapters.dialects import DIALECTS  # noqa: PLC0415
     from gateway.server.options import parse  # noqa: PLC0415
 
     if given and given[0] == SHOWING:
@@ -90,7 +90,7 @@ def _serve(options: "Options", given: Sequence[str]) -> int:
 def _serve_on(options: "Options", given: Sequence[str]) -> int:
     """Do the same where the standard streams are prepared."""
     if options.workers > 1:
-        from adapters.front_ends import DIALECTS  # noqa: PLC0415
+        from adapters.dialects import DIALECTS  # noqa: PLC0415
         from gateway.server import supervising  # noqa: PLC0415
 
         return supervising.main(options, given, DIALECTS)

@@ -20,21 +20,21 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import trio
 
-from adapters.admission import Admission, admission
 from adapters.announcing import METRICS, announce
-from adapters.boundary import serve_connection
-from adapters.dialect import Dialect, Front, Serve
-from adapters.entry import SILENCE
-from adapters.epoll import EpollReader, polling
-from adapters.front_ends import DIALECTS
+from adapters.client.boundary import serve_connection
+from adapters.client.dialect import Dialect, Front, Serve
+from adapters.dialects import DIALECTS
+from adapters.entrance.admission import Admission, admission
+from adapters.entrance.one_port import serving, sharing
+from adapters.entrance.ports import Ports, listening_of, open_metrics, opened_ports, say_that_there_is_no_page
+from adapters.entrance.preamble import SILENCE
 from adapters.house.server import House, is_installed
 from adapters.house.thinking import Thinker
 from adapters.joining import joined, matchmaker_of
-from adapters.one_port import serving, sharing
-from adapters.pacing import Turns
-from adapters.ports import Ports, listening_of, open_metrics, opened_ports, say_that_there_is_no_page
-from adapters.sockets import DirectSocket
-from adapters.wire import Backlogs, Wire
+from adapters.net.epoll import EpollReader, polling
+from adapters.net.pacing import Turns
+from adapters.net.sockets import DirectSocket
+from adapters.net.wire import Backlogs, Wire
 from gateway.game.clock import Terms
 from gateway.game.commands import HOUSE_PLAYERS
 from gateway.game.ids import RUNS, first_game, game_ids

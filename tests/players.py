@@ -20,8 +20,8 @@ from wires import wired
 import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
-from adapters.boundary import serve_connection
-from adapters.upgrade import serve_websocket
+from adapters.client.boundary import serve_connection
+from adapters.client.upgrade import serve_websocket
 from gateway.game.clock import Terms
 from gateway.game.results import Finished
 from gateway.hub.hub import Hub

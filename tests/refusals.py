@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from adapters.contract import Translator
+from adapters.client.contract import Translator
 from gateway.game.events import Event, Objection, Refused
 
 Told: TypeAlias = Event | tuple[Refused, object]

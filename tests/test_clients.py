@@ -21,7 +21,7 @@ from adapters.arena.messages import (
     State,
     StateRequest,
 )
-from adapters.contract import PeerGone
+from adapters.client.contract import PeerGone
 from adapters.droidcon.messages import Error, Join, Name, Put, Word
 from adapters.nac4.messages import Connect, Connected, EndGame, GenMove, NewGame, PlayMove
 

@@ -22,7 +22,7 @@ import pytest
 import yaml
 from served import PATIENCE, ROOT, Served, begun
 
-from adapters.front_ends import DIALECTS
+from adapters.dialects import DIALECTS
 from gateway.server.options import WEB_PORT, parse
 
 pytestmark = pytest.mark.operation

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from served import ROOT
 
-from adapters.front_ends import DIALECTS
+from adapters.dialects import DIALECTS
 from gateway.game.events import Objection
 from gateway.server.commands import EVERY
 from gateway.server.options import in_force

@@ -24,7 +24,7 @@ from served import EVERY_PORT, PATIENCE, Served, served
 from several_nodes import HAS_REGISTRY, two_nodes
 from websockets.sync.client import ClientConnection
 
-from adapters.contract import PROBE_LIMIT
+from adapters.client.contract import PROBE_LIMIT
 from gateway.server.accounts import Account, digest_of, new_token
 
 pytestmark = [

@@ -13,7 +13,7 @@ from code_shape import OURS, ROOT, arrows, cycles, modules
 from conformance.__main__ import COMMANDS
 
 DIALECTS = ("nac4", "arena", "droidcon")
-LIST = "adapters.front_ends"
+LIST = "adapters.dialects"
 """What lists the dialects."""
 ELSEWHERE = {
     "adapters.web.nac4",
@@ -36,7 +36,7 @@ PACKAGES = {
     "server": {"game", "matchmaking", "hub", "engines", "store"},
 }
 """The packages of the gateway, and what each of them may import."""
-COMMANDS_HERE = {"adapters.dialect", "adapters.check.command"}
+COMMANDS_HERE = {"adapters.client.dialect", "adapters.check.command"}
 """Commands that stand on the adapters' side, and what they are given."""
 COMMAND = "gateway.__main__"
 """What reads the options, and imports what they ask for."""
@@ -324,8 +324,8 @@ def test_command_loads_no_dialect_s_other_side(command: str, side: tuple[str, ..
 
 
 def test_wire_logs_know_games_and_events_alone() -> None:
-    assert ours("adapters.wire_log") == {f"gateway.game.{name}" for name in ("board", "events", "ids")}
-    assert theirs("adapters.wire_log") <= PURE
+    assert ours("adapters.client.wire_log") == {f"gateway.game.{name}" for name in ("board", "events", "ids")}
+    assert theirs("adapters.client.wire_log") <= PURE
 
 
 def test_heads_of_requests_know_nothing_of_ours() -> None:
@@ -334,7 +334,9 @@ def test_heads_of_requests_know_nothing_of_ours() -> None:
 
 
 def test_cells_know_the_board_alone() -> None:
-    assert ours("adapters.cells") | theirs("adapters.cells") == {"gateway.game.board"}
+    assert ours("adapters.client.board_marks") | theirs("adapters.client.board_marks") == {
+        "gateway.game.board"
+    }
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -344,7 +346,7 @@ def test_messages_import_nothing_of_ours(dialect: str) -> None:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_codec_knows_its_messages_and_nothing_of_the_gateway(dialect: str) -> None:
-    known = {f"adapters.{dialect}.messages", "adapters.contract"}
+    known = {f"adapters.{dialect}.messages", "adapters.client.contract"}
     helpers = {name for name in IN_DIALECTS if name.startswith(f"adapters.{dialect}.")} - {
         f"adapters.{dialect}.{role}"
         for role in ("messages", "codec", "translator", "server", "client", "check")
@@ -355,7 +357,7 @@ def test_codec_knows_its_messages_and_nothing_of_the_gateway(dialect: str) -> No
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_translator_knows_messages_commands_events_and_board(dialect: str) -> None:
-    known = {f"adapters.{dialect}.messages", "adapters.contract", "adapters.cells"} | {
+    known = {f"adapters.{dialect}.messages", "adapters.client.contract", "adapters.client.board_marks"} | {
         f"gateway.game.{name}" for name in ("board", "commands", "events", "manners")
     }
     assert ours(f"adapters.{dialect}.translator") <= known
@@ -364,14 +366,14 @@ def test_translator_knows_messages_commands_events_and_board(dialect: str) -> No
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_client_knows_nothing_of_the_server_but_the_board_and_its_own_dialect(dialect: str) -> None:
     known = {f"adapters.{dialect}.messages", f"adapters.{dialect}.codec", "gateway.game.board"}
-    shared = {"adapters.bot.talk", "adapters.contract", "adapters.dial"}
+    shared = {"adapters.client.talk", "adapters.client.contract", "adapters.client.dial"}
     assert ours(f"adapters.{dialect}.client") <= known | shared
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_check_knows_what_is_asked_of_clients_and_its_own_dialect(dialect: str) -> None:
     own = {f"adapters.{dialect}.{role}" for role in ("messages", "codec", "translator")}
-    known = own | {"adapters.check.rules", "gateway.game.commands", "gateway.game.events"}
+    known = own | {"adapters.client.rules", "gateway.game.commands", "gateway.game.events"}
     assert ours(f"adapters.{dialect}.check") <= known
 
 
@@ -385,7 +387,7 @@ def test_nothing_but_its_command_and_the_dialects_imports_the_check() -> None:
     users = {name for name in ALL if any(found.startswith("adapters.check") for found in ours(name))}
     inside = {name for name in ALL if name.startswith("adapters.check")}
     dialects = {f"adapters.{dialect}{module}" for dialect in DIALECTS for module in ("", ".check")}
-    assert users - inside <= {COMMAND, "adapters.dialect", *dialects}
+    assert users - inside <= {COMMAND, "adapters.client.dialect", *dialects}
 
 
 def test_only_servers_and_clients_know_trio() -> None:
@@ -403,7 +405,7 @@ def test_every_dialect_has_the_same_files() -> None:
 
 def test_trio_websocket_stays_behind_the_transports() -> None:
     found = {name for name in importers("trio_websocket") if not name.startswith("conformance")}
-    assert found <= {"adapters.websocket", "adapters.upgrade", "adapters.dial"}
+    assert found <= {"adapters.client.websocket", "adapters.client.upgrade", "adapters.client.dial"}
 
 
 # The bot: on the client's side of every dialect.
@@ -411,10 +413,10 @@ def test_trio_websocket_stays_behind_the_transports() -> None:
 BOT = [name for name in ALL if name.startswith("adapters.bot")]
 BOT_KNOWS = {
     LIST,
-    "adapters.dialect",
-    "adapters.contract",
-    "adapters.dial",
-    "adapters.trust",
+    "adapters.client.dialect",
+    "adapters.client.contract",
+    "adapters.client.dial",
+    "adapters.net.tls_client",
     "gateway",
     "gateway.server.arguments",
     "gateway.server.files",
@@ -433,10 +435,10 @@ def test_bot_knows_of_dialects_what_the_list_says() -> None:
 
 def test_nothing_but_a_dialect_s_client_imports_the_bot_and_of_it_the_talk_alone() -> None:
     clients = {f"adapters.{dialect}.client" for dialect in DIALECTS}
-    types = {"adapters.dialect", *(f"adapters.{dialect}" for dialect in DIALECTS)}
+    types = {"adapters.client.dialect", *(f"adapters.{dialect}" for dialect in DIALECTS)}
     for name in {*ALL} - {*BOT}:
         found = {found for found in ours(name) if found.startswith("adapters.bot")}
-        assert found <= ({"adapters.bot.talk"} if name in clients | types else set())
+        assert found <= ({"adapters.client.talk"} if name in clients | types else set())
 
 
 # The engines.
@@ -474,7 +476,7 @@ def test_numpy_is_imported_by_none_who_did_not_ask() -> None:
     "shown",
     [
         {"adapters.bot.cli"},
-        {COMMAND, "adapters.front_ends", "gateway.server.arguments", "gateway.server.options"},
+        {COMMAND, "adapters.dialects", "gateway.server.arguments", "gateway.server.options"},
     ],
 )
 def test_help_waits_for_no_large_library(shown: set[str]) -> None:
@@ -533,12 +535,12 @@ WEB = [name for name in ALL if name == "adapters.web" or name.startswith("adapte
 
 def test_web_knows_the_store_and_no_dialect() -> None:
     always = {
-        "adapters.admission",
-        "adapters.boundary",
-        "adapters.by_http",
-        "adapters.cells",
-        "adapters.passing",
-        "adapters.sockets",
+        "adapters.entrance.admission",
+        "adapters.client.boundary",
+        "adapters.net.by_http",
+        "adapters.client.board_marks",
+        "adapters.net.fd_passing",
+        "adapters.net.sockets",
         "gateway.server.accepting",
         "gateway.server.acts",
         "gateway.server.heads",
@@ -742,7 +744,7 @@ PRIVATE = {
 
 
 def test_private_names_of_websocket_libraries_are_those_that_are_known() -> None:
-    modules = ("adapters.websocket", "adapters.upgrade", "adapters.dial")
+    modules = ("adapters.client.websocket", "adapters.client.upgrade", "adapters.client.dial")
     attributes = [node for each in modules for node in nodes(each) if isinstance(node, ast.Attribute)]
     others = [node for node in attributes if ast.unparse(node.value) != "self"]
     assert {node.attr for node in others if re.match("_[^_]", node.attr)} == PRIVATE

@@ -13,7 +13,7 @@ import trio.testing
 from players import DIALECTS, entered, gateway
 from wsproto.frame_protocol import FrameProtocol
 
-from adapters.connection import Connection
+from adapters.client.connection import Connection
 
 pytestmark = pytest.mark.trio
 Clock = trio.testing.MockClock

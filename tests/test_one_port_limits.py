@@ -10,7 +10,7 @@ import pytest
 from served import PATIENCE, everything, until
 from shared_ports import dialled, got_from, on_one_port, stopped
 
-from adapters.page import MOST_RELAYS
+from adapters.entrance.web_handoff import MOST_RELAYS
 
 pytestmark = pytest.mark.operation
 

@@ -23,10 +23,10 @@ import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
 import gateway.server.accepting
-from adapters.boundary import serve_connection
-from adapters.epoll import EpollReader
-from adapters.upgrade import serve_websocket
-from adapters.wire import Wire
+from adapters.client.boundary import serve_connection
+from adapters.client.upgrade import serve_websocket
+from adapters.net.epoll import EpollReader
+from adapters.net.wire import Wire
 from gateway.game.clock import Terms
 from gateway.hub.hub import Hub
 from gateway.matchmaking.standard import LobbyAndTables

@@ -4,10 +4,10 @@ from typing import cast
 
 import trio
 
-from adapters.epoll import EpollReader, Ready
-from adapters.pacing import Turns
-from adapters.sockets import DirectSocket
-from adapters.wire import Backlogs, Wire
+from adapters.net.epoll import EpollReader, Ready
+from adapters.net.pacing import Turns
+from adapters.net.sockets import DirectSocket
+from adapters.net.wire import Backlogs, Wire
 from gateway.server.arrivals import ArrivalTimes
 
 CHUNK = 4096

@@ -3,7 +3,7 @@
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from adapters.dialect import Dialect, Opening
+from adapters.client.dialect import Dialect, Opening
 
 _BLANKS = ", \t\r\n"
 """What may stand before a map; to EDN a comma is a blank."""
@@ -11,9 +11,9 @@ _MAP = ("{", "#")
 """What a map begins with: in EDN a tag or a namespace may come first."""
 
 if TYPE_CHECKING:
-    from adapters.bot.talk import Entry
-    from adapters.check.rules import Book
-    from adapters.upgrade import Endpoint
+    from adapters.client.rules import Book
+    from adapters.client.talk import Entry
+    from adapters.client.upgrade import Endpoint
     from gateway.hub.interfaces import HubForPlayers
     from gateway.server.accounts import Accounts
 

@@ -19,7 +19,7 @@ from adapters.arena.messages import (
     StateRequest,
 )
 from adapters.arena.translator import ArenaTranslator
-from adapters.check.rules import Book, Message, Rule, Topic
+from adapters.client.rules import Book, Message, Rule, Topic
 from gateway.game.events import Event, Moved, Objection
 
 _RULES = {

@@ -26,9 +26,9 @@ from adapters.arena.messages import (
     State,
     StateRequest,
 )
-from adapters.bot.talk import Asked, Began, Dialogue, Entry, News, Over, Refused, Result, Spent, Talk
-from adapters.contract import WireError
-from adapters.dial import Client, open_websocket
+from adapters.client.contract import WireError
+from adapters.client.dial import Client, open_websocket
+from adapters.client.talk import Asked, Began, Dialogue, Entry, News, Over, Refused, Result, Spent, Talk
 from gateway.game.board import FIRST, SECOND, Board, Side
 
 ArenaClient: TypeAlias = Client[ClientMessage, ServerMessage]

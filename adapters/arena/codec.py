@@ -26,7 +26,7 @@ from adapters.arena.messages import (
     State,
     StateRequest,
 )
-from adapters.contract import WireError
+from adapters.client.contract import WireError
 
 BEFORE_TOKEN = re.compile(r"token|\\")
 """What a token follows in a client's text; escapes may spell the word."""

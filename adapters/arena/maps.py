@@ -13,7 +13,7 @@ from edn_format import ImmutableDict, Keyword
 
 from adapters.arena import edn
 from adapters.arena.messages import Encoding, Said
-from adapters.contract import WireError
+from adapters.client.contract import WireError
 
 SHORT = 200
 """Characters of a text that is worth remembering."""

@@ -5,10 +5,10 @@ Knows how a wire, a hub and the dialect's objects fit together, and what a reque
 
 from adapters.arena.codec import BEFORE_TOKEN, ArenaCodec, TokenCodec
 from adapters.arena.translator import ArenaTranslator
-from adapters.connection import Connection
-from adapters.guard import Guard, token_of_handshake
-from adapters.upgrade import Endpoint, wanted_place
-from adapters.websocket import WebSocketTransport
+from adapters.client.connection import Connection
+from adapters.client.guard import Guard, token_of_handshake
+from adapters.client.upgrade import Endpoint, wanted_place
+from adapters.client.websocket import WebSocketTransport
 from gateway.hub.interfaces import HubForPlayers
 from gateway.server.accounts import Accounts
 

@@ -20,8 +20,8 @@ from adapters.arena.messages import (
     State,
     StateRequest,
 )
-from adapters.cells import Cells
-from adapters.contract import Farewell
+from adapters.client.board_marks import Cells
+from adapters.client.contract import Farewell
 from gateway.game.board import FIRST, Board, Side
 from gateway.game.commands import (
     LONGEST_NAME,

@@ -1,7 +1,7 @@
 """The command ``c4bot``: an engine, or a person, behind any dialect.
 
 It stands among the adapters because it speaks every dialect, though on the client's side of each. It knows
-the dialects' values (`adapters.front_ends`), boards and engines. It must not know translators, sessions or
+the dialects' values (`adapters.dialects`), boards and engines. It must not know translators, sessions or
 the hub, so that it can assume nothing of a server but what the dialect promises.
 
     talk.py        what a player hears and says in any dialect; each dialect's part is in its `client.py`

@@ -14,10 +14,10 @@ import trio
 from adapters.bot.choosers import Chooser
 from adapters.bot.play import HINT, Ending, Kind, Play
 from adapters.bot.screen import Phase, Screen, Waiting, Words
-from adapters.bot.talk import AnyDialogue
 from adapters.bot.totals import Totals
-from adapters.contract import PeerGone
-from adapters.trust import Untrusted
+from adapters.client.contract import PeerGone
+from adapters.client.talk import AnyDialogue
+from adapters.net.tls_client import Untrusted
 
 LONGEST_PAUSE = 30.0
 """Seconds at most between two tries to reach a server."""

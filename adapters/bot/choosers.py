@@ -17,7 +17,7 @@ from typing import Protocol
 import trio
 
 from adapters.bot.screen import position
-from adapters.bot.talk import Asked
+from adapters.client.talk import Asked
 from gateway.engines import Engine, EngineError
 from gateway.engines.catalogue import THINK
 from gateway.engines.failing import in_words

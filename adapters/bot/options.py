@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import TYPE_CHECKING
 
-from adapters.dialect import Dialect
-from adapters.front_ends import DIALECTS
+from adapters.client.dialect import Dialect
+from adapters.dialects import DIALECTS
 from gateway import __version__
 from gateway.engines import Engine, EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import CATALOGUE, THINK, engine_named, limits_itself
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from ssl import SSLContext
 
     from adapters.bot.choosers import EngineChooser
-    from adapters.bot.talk import Entry
-    from adapters.dial import Address
+    from adapters.client.dial import Address
+    from adapters.client.talk import Entry
 
 DESCRIPTION = """\
 Puts an engine, or you, behind one of the dialects: a bot for c4gateway, or for the dialect's own server.
@@ -67,8 +67,8 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
     """Return the options. Exits with status 2, after a line on stderr, where they are wrong."""
     parser = _parser()
     found = parser.parse_args(spelled_out(arguments))
-    from adapters.bot.talk import Entry  # noqa: PLC0415
-    from adapters.dial import address_in  # noqa: PLC0415
+    from adapters.client.dial import address_in  # noqa: PLC0415
+    from adapters.client.talk import Entry  # noqa: PLC0415
 
     dialect = next(each for each in DIALECTS if found.dialect in (each.name, each.option))
     if found.encoding is not None and found.encoding not in dialect.encodings:
@@ -112,7 +112,7 @@ def _tls(parser: Parser, ca: str | None, address: "Address") -> "SSLContext | No
         if ca is not None:
             parser.error("--ca is of no use without an address that begins with wss:// or tls://")
         return None
-    from adapters.trust import trusting  # noqa: PLC0415
+    from adapters.net.tls_client import trusting  # noqa: PLC0415
 
     try:
         return trusting(ca, "--ca")

@@ -14,10 +14,10 @@ import trio
 
 from adapters.bot.choosers import Chooser, EndOfInput, EngineFailed
 from adapters.bot.screen import Phase, Screen, Waiting
-from adapters.bot.talk import AnyDialogue, Asked, Began, News, Over, Refused, Result, Spent
 from adapters.bot.totals import Totals
-from adapters.contract import Flooded, PeerGone, WireError
-from adapters.front_ends import DIALECTS
+from adapters.client.contract import Flooded, PeerGone, WireError
+from adapters.client.talk import AnyDialogue, Asked, Began, News, Over, Refused, Result, Spent
+from adapters.dialects import DIALECTS
 from gateway.game.board import Board
 from gateway.server.arguments import listed
 

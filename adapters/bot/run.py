@@ -12,9 +12,9 @@ from adapters.bot.choosers import Chooser, Keyboard, Person
 from adapters.bot.options import Options
 from adapters.bot.play import Ending, Kind
 from adapters.bot.screen import Screen
-from adapters.bot.talk import Entry
 from adapters.bot.totals import Totals
-from adapters.dialect import Dialect
+from adapters.client.dialect import Dialect
+from adapters.client.talk import Entry
 from gateway.server.arguments import in_one_line, let_output_take_any_text
 
 _LIMIT = "c4gateway lets two {} players meet 20 times, unless its --games-per-pair is another"

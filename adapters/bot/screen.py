@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import trio
 
-from adapters.bot.talk import Began, Over
+from adapters.client.talk import Began, Over
 from gateway.game.board import COLUMNS, ROWS, Board, Side
 from gateway.game.notation import position_string
 from gateway.game.text import printable, visible

@@ -5,7 +5,7 @@ Counts, and words for the counts. Games that were cut off have no result and are
 
 from collections import Counter
 
-from adapters.bot.talk import Over, Result
+from adapters.client.talk import Over, Result
 from gateway.game.board import FIRST, SECOND, Side
 
 _SIDES = (FIRST, SECOND)

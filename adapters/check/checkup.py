@@ -18,8 +18,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from adapters.check.record import Fault
-from adapters.check.rules import ENDINGS, ORIGINALS, PROHIBITIONS, Rule, Topic
 from adapters.check.scenarios import ONE_MORE, SCENARIOS, Deed, Scenario
+from adapters.client.rules import ENDINGS, ORIGINALS, PROHIBITIONS, Rule, Topic
 
 _BASIC = (Topic.OPENING, Topic.REPLY)
 """Without these there is nothing more to see."""

@@ -25,7 +25,7 @@ from adapters.check.report import (
 from adapters.check.runs import command, keep_running
 from adapters.check.serving import Desk
 from adapters.children import ends
-from adapters.dialect import Dialect
+from adapters.client.dialect import Dialect
 from gateway.server.app import addresses_of, open_port
 from gateway.server.arguments import Parser, in_one_line, number, write_out
 from gateway.server.certificates import Certificate

@@ -9,8 +9,8 @@ from typing import Protocol
 
 import trio
 
-from adapters.check.rules import Topic
 from adapters.check.wire import CheckedWire
+from adapters.client.rules import Topic
 
 _TIMES = 4
 """How many times its patience a bot is given that may only be slow."""

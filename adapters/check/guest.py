@@ -11,8 +11,8 @@ import trio
 from adapters.check.checkup import Checkup
 from adapters.check.play import Play
 from adapters.check.record import Exchange, Fault, HangUp
-from adapters.check.rules import Book, Topic
 from adapters.check.wire import CheckedWire
+from adapters.client.rules import Book, Topic
 
 
 class Desk(Protocol):

@@ -6,8 +6,8 @@ Knows the scenario and the board. Does not know the hub, nor what was said.
 from dataclasses import dataclass, field
 
 from adapters.check.checkup import Task
-from adapters.check.rules import Topic
 from adapters.check.scenarios import Deed, Pace
+from adapters.client.rules import Topic
 from gateway.game.board import COLUMNS, FIRST, SECOND, Board, Side
 from gateway.game.events import Ended, Reason
 

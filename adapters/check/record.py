@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from adapters.check.rules import Topic
+from adapters.client.rules import Topic
 
 HUNG_UP = "it hung up"
 """How the words of a fault begin that is about this."""

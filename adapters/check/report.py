@@ -11,7 +11,7 @@ from xml.etree import ElementTree as Xml
 
 from adapters.check.checkup import Checkup
 from adapters.check.record import Fault
-from adapters.check.rules import Rule, Topic
+from adapters.client.rules import Rule, Topic
 from gateway.game.text import json_text, printable
 
 Failures: TypeAlias = dict[tuple[str, ...], Sequence[str]]

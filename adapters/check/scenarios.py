@@ -6,8 +6,8 @@ Knows topics and strategies. Does not know dialects, nor how anything odd is don
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from adapters.check.rules import Topic
 from adapters.check.strategies import Strategy, balance, beat, fill, give
+from adapters.client.rules import Topic
 
 
 class Pace(Enum):

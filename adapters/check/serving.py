@@ -14,19 +14,19 @@ import trio
 from adapters.check.checkup import Checkup
 from adapters.check.record import HUNG_UP, Fault, HangUp
 from adapters.check.report import Failures
-from adapters.check.rules import Book, Topic
 from adapters.check.strangers import hint, in_words
 from adapters.check.visit import Visit
 from adapters.check.watching import WatchedCodec, WatchedTranslator
 from adapters.check.wire import CheckedWire
-from adapters.connection import Connection
-from adapters.contract import PeerGone, Transport
-from adapters.dialect import Dialect
-from adapters.entry import Entry
-from adapters.sockets import DirectSocket
-from adapters.transports import LineTransport
-from adapters.upgrade import Endpoint, serve_websocket
-from adapters.wire import Wire
+from adapters.client.connection import Connection
+from adapters.client.contract import PeerGone, Transport
+from adapters.client.dialect import Dialect
+from adapters.client.rules import Book, Topic
+from adapters.client.transports import LineTransport
+from adapters.client.upgrade import Endpoint, serve_websocket
+from adapters.entrance.preamble import Entry
+from adapters.net.sockets import DirectSocket
+from adapters.net.wire import Wire
 from gateway.server.app import keep_time
 from gateway.server.certificates import Certificate
 

@@ -5,9 +5,9 @@ Pure. Knows how TLS and HTTP begin, and asks other dialects whether a text is th
 
 from collections.abc import Iterable
 
-from adapters.contract import WireError
-from adapters.dialect import Dialect
-from adapters.first_bytes import TLS, is_http
+from adapters.client.contract import WireError
+from adapters.client.dialect import Dialect
+from adapters.net.first_bytes import TLS, is_http
 
 _SHOWN = 60
 """Bytes that are shown of what was said."""

@@ -14,9 +14,9 @@ from adapters.check.guest import Desk, Guest
 from adapters.check.pairing import BotHub
 from adapters.check.play import Play
 from adapters.check.record import HUNG_UP, Fault
-from adapters.check.rules import Message, Topic, in_words
 from adapters.check.scenarios import Deed
 from adapters.check.wire import CheckedWire
+from adapters.client.rules import Message, Topic, in_words
 from gateway.game.board import FIRST, Board, Side
 from gateway.game.clock import Terms
 from gateway.game.events import (

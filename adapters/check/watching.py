@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 
 from adapters.check.record import Exchange
-from adapters.contract import Codec, Farewell, Translator, WireError
+from adapters.client.contract import Codec, Farewell, Translator, WireError
 from gateway.game.commands import Command
 from gateway.game.events import Dismissed, Event
 from gateway.game.manners import Manners

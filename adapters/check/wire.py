@@ -9,8 +9,8 @@ from contextlib import suppress
 import trio
 
 from adapters.check.scenarios import Pace
-from adapters.frames import usual_frames
-from adapters.wire import Wire
+from adapters.client.frames import usual_frames
+from adapters.net.wire import Wire
 
 _GAP = 0.01
 """Seconds between two packets, so that the bot can read each by itself."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import trio
 
-from adapters.wire import Wire
+from adapters.net.wire import Wire
 from gateway.cluster.hello import LONGEST, Hello, HelloError, check, decode, is_proof, proof
 
 GREETING_LIMIT = 2.0

@@ -21,9 +21,9 @@ from typing import Protocol, TypeAlias
 import trio
 
 from adapters.cluster import greeting
-from adapters.epoll import EpollReader
-from adapters.sockets import DirectSocket
-from adapters.wire import Wire
+from adapters.net.epoll import EpollReader
+from adapters.net.sockets import DirectSocket
+from adapters.net.wire import Wire
 from gateway.cluster.channel import Channel
 from gateway.cluster.hello import Hello, HelloError, Identity
 from gateway.throttle import Throttle

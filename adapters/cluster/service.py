@@ -22,9 +22,9 @@ from adapters.cluster.registry import (
     RegistryError,
     registry,
 )
-from adapters.epoll import EpollReader
-from adapters.sockets import DirectSocket
-from adapters.wire import Wire
+from adapters.net.epoll import EpollReader
+from adapters.net.sockets import DirectSocket
+from adapters.net.wire import Wire
 from gateway.cluster.hello import Identity
 from gateway.cluster.membership import BEAT, Place, View
 from gateway.hub.interfaces import HubForNodes

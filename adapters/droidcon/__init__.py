@@ -4,12 +4,12 @@ from argparse import Namespace, _ArgumentGroup
 from functools import partial
 from typing import TYPE_CHECKING
 
-from adapters.dialect import Dialect, Opening, Serve
+from adapters.client.dialect import Dialect, Opening, Serve
 from gateway.server.arguments import number
 
 if TYPE_CHECKING:
-    from adapters.bot.talk import Entry
-    from adapters.check.rules import Book
+    from adapters.client.rules import Book
+    from adapters.client.talk import Entry
     from gateway.hub.interfaces import HubForPlayers
     from gateway.server.accounts import Accounts
 

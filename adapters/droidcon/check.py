@@ -6,7 +6,7 @@ Knows the clauses that a client can keep or break, and which of them a refused c
 from argparse import Namespace
 from collections.abc import Iterable
 
-from adapters.check.rules import Book, Message, Rule, Topic
+from adapters.client.rules import Book, Message, Rule, Topic
 from adapters.droidcon.codec import DroidconCodec
 from adapters.droidcon.messages import ClientMessage, Join, Name, Put, ServerMessage
 from adapters.droidcon.translator import DroidconTranslator

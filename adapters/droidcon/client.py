@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 from ssl import SSLContext
 from typing import TypeAlias, assert_never
 
-from adapters.bot.talk import Asked, Began, Dialogue, Entry, News, Over, Refused, Result, Talk
-from adapters.dial import Client, open_lines
+from adapters.client.dial import Client, open_lines
+from adapters.client.talk import Asked, Began, Dialogue, Entry, News, Over, Refused, Result, Talk
 from adapters.droidcon.codec import DroidconClientCodec
 from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
 from gateway.game.board import COLUMNS, SECOND, Board, Side

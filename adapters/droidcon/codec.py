@@ -9,7 +9,7 @@ import re
 from functools import cache, lru_cache
 from typing import assert_never
 
-from adapters.contract import HangUp, WireError, to_column
+from adapters.client.contract import HangUp, WireError, to_column
 from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
 
 _INTEGER = re.compile(r"[+-]?[0-9]+")

@@ -1,15 +1,15 @@
 """The Droidcon front end: a TCP port where clients, or people with telnet, type lines (PROTOCOL.md 1.1).
 
-Knows which transport, codec and translator make a connection of this dialect. `adapters/connection.py` says
-what a connection does, for all dialects.
+Knows which transport, codec and translator make a connection of this dialect. What a connection does, for all
+dialects, stands in `adapters/client/connection.py`.
 """
 
-from adapters.connection import Connection
+from adapters.client.connection import Connection
+from adapters.client.guard import Guard
+from adapters.client.transports import LineTransport
 from adapters.droidcon.codec import BEFORE_TOKEN, DroidconCodec
 from adapters.droidcon.translator import DroidconTranslator
-from adapters.guard import Guard
-from adapters.transports import LineTransport
-from adapters.wire import Wire
+from adapters.net.wire import Wire
 from gateway.hub.interfaces import HubForPlayers
 from gateway.server.accounts import Accounts
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import assert_never
 
-from adapters.contract import Farewell
+from adapters.client.contract import Farewell
 from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
 from gateway.game.board import COLUMNS, FIRST, Side, other
 from gateway.game.commands import Command, Enter, InLobby, Introduce, Place, Play, Unfit, Wish, place_for

@@ -10,7 +10,7 @@ from functools import partial
 
 import trio
 
-from adapters.boundary import guarded
+from adapters.client.boundary import guarded
 from adapters.house.thinking import Game, Thinker
 from gateway.engines import EngineUnavailable
 from gateway.engines.catalogue import engine_named

@@ -10,7 +10,7 @@ from typing import Any
 import trio
 
 from adapters.children import how_it_ended
-from adapters.front_ends import DIALECTS
+from adapters.dialects import DIALECTS
 from gateway.processes import running
 
 WORKER = running("gateway.match.worker")

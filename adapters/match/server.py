@@ -9,15 +9,15 @@ from functools import partial
 
 import trio
 
-from adapters.boundary import serve_connection
-from adapters.epoll import EpollReader
-from adapters.front_ends import DIALECTS
+from adapters.client.boundary import serve_connection
+from adapters.client.upgrade import Websites
+from adapters.dialects import DIALECTS
+from adapters.entrance.one_port import sharing
 from adapters.match.tables import Door, Table, Tables
-from adapters.one_port import sharing
-from adapters.pacing import Turns
-from adapters.sockets import DirectSocket
-from adapters.upgrade import Websites
-from adapters.wire import Backlogs, Wire
+from adapters.net.epoll import EpollReader
+from adapters.net.pacing import Turns
+from adapters.net.sockets import DirectSocket
+from adapters.net.wire import Backlogs, Wire
 from gateway.game.clock import Terms
 from gateway.game.facts import Fact, GameStarted, Missed
 from gateway.game.ids import GameId

@@ -3,12 +3,12 @@
 from argparse import Namespace, _ArgumentGroup
 from typing import TYPE_CHECKING
 
-from adapters.dialect import Dialect, Opening
+from adapters.client.dialect import Dialect, Opening
 
 if TYPE_CHECKING:
-    from adapters.bot.talk import Entry
-    from adapters.check.rules import Book
-    from adapters.upgrade import Endpoint
+    from adapters.client.rules import Book
+    from adapters.client.talk import Entry
+    from adapters.client.upgrade import Endpoint
     from gateway.hub.interfaces import HubForPlayers
     from gateway.server.accounts import Accounts
 

@@ -5,7 +5,7 @@ Knows the clauses that a client can keep or break, and which of them a refused m
 
 from argparse import Namespace
 
-from adapters.check.rules import Book, Message, Rule, Topic
+from adapters.client.rules import Book, Message, Rule, Topic
 from adapters.nac4.codec import Nac4Codec
 from adapters.nac4.messages import PlayMove
 from adapters.nac4.translator import Nac4Translator

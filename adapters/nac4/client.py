@@ -9,9 +9,9 @@ from contextlib import asynccontextmanager, suppress
 from ssl import SSLContext
 from typing import TypeAlias, assert_never
 
-from adapters.bot.talk import Asked, Began, Dialogue, Entry, News, Over, Refused, Result, Talk
-from adapters.contract import WireError
-from adapters.dial import Client, open_websocket
+from adapters.client.contract import WireError
+from adapters.client.dial import Client, open_websocket
+from adapters.client.talk import Asked, Began, Dialogue, Entry, News, Over, Refused, Result, Talk
 from adapters.nac4.codec import Nac4ClientCodec
 from adapters.nac4.messages import (
     ClientMessage,

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import assert_never
 
-from adapters.contract import WireError, to_column
+from adapters.client.contract import WireError, to_column
 from adapters.nac4.messages import (
     USER_LIMIT,
     ClientMessage,

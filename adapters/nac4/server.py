@@ -4,12 +4,12 @@ Puts the dialect's parts together for one connection. A client says in the URL w
 is read here and not in a message (PROTOCOL.md 4).
 """
 
-from adapters.connection import Connection
-from adapters.guard import Guard, token_of_handshake
+from adapters.client.connection import Connection
+from adapters.client.guard import Guard, token_of_handshake
+from adapters.client.upgrade import Endpoint, wanted_place
+from adapters.client.websocket import WebSocketTransport
 from adapters.nac4.codec import BEFORE_TOKEN, Nac4Codec, TokenCodec
 from adapters.nac4.translator import Nac4Translator
-from adapters.upgrade import Endpoint, wanted_place
-from adapters.websocket import WebSocketTransport
 from gateway.game.commands import Wish, place_for
 from gateway.hub.interfaces import HubForPlayers
 from gateway.server.accounts import Accounts

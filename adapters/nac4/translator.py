@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable
 from typing import assert_never
 
-from adapters.cells import Cells
-from adapters.contract import Farewell
+from adapters.client.board_marks import Cells
+from adapters.client.contract import Farewell
 from adapters.nac4.messages import (
     USER_LIMIT,
     ClientMessage,

@@ -16,7 +16,7 @@ import trio
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from adapters.sockets import origin_at
+from adapters.net.sockets import origin_at
 from gateway.game.text import printable
 from gateway.server.acts import WHO, Parameters
 from gateway.server.linefile import audited

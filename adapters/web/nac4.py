@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TypeAlias
 
-from adapters.cells import Cells
+from adapters.client.board_marks import Cells
 from adapters.web.answers import Answer
 from adapters.web.query import MOST, limit
 from gateway.game.board import ROWS, Board

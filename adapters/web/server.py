@@ -24,10 +24,10 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ConnectionState, LifespanState
 from starlette.types import ASGIApp, Message, Scope
 
-from adapters.boundary import guarded
-from adapters.by_http import HSTS, by_http, with_hsts
-from adapters.passing import PassedStream
-from adapters.sockets import address_of
+from adapters.client.boundary import guarded
+from adapters.net.by_http import HSTS, by_http, with_hsts
+from adapters.net.fd_passing import PassedStream
+from adapters.net.sockets import address_of
 from gateway.server.heads import TWO_LENGTHS, has_two_lengths
 from gateway.store.errors import StoreError
 

@@ -16,8 +16,8 @@ from ipaddress import ip_network
 
 import trio
 
-from adapters.admission import Admission
-from adapters.passing import Passed
+from adapters.entrance.admission import Admission
+from adapters.net.fd_passing import Passed
 from adapters.web.admin import Admin
 from adapters.web.application import Application
 from adapters.web.health import Health

@@ -1,7 +1,8 @@
 """How much of the server one client, one address and all clients together may take.
 
 Options, and the count of who is inside. Pure: the time comes in as an argument, and an address is a string
-whose clients count together (`adapters.sockets.origin_at`). Does not know sockets, nor what a client is told.
+whose clients count together (`adapters.net.sockets.origin_at`). Does not know sockets, nor what a client is
+told.
 
 The rules it keeps: an address that connects too fast is slowed first, and refused only when it would have to
 wait for longer than `PATIENCE`. No default holds back this machine's own clients: tests, measurements, and

@@ -13,10 +13,10 @@ from wsproto.utilities import RemoteProtocolError
 
 from adapters.arena.codec import ArenaClientCodec
 from adapters.arena.messages import Encoding
-from adapters.contract import Flooded, WireError
+from adapters.client.contract import Flooded, WireError
+from adapters.client.frames import usual_frames
+from adapters.client.framing import Lines
 from adapters.droidcon.codec import DroidconClientCodec
-from adapters.frames import usual_frames
-from adapters.framing import Lines
 from adapters.nac4.codec import Nac4ClientCodec
 from conformance.lab.reading.meter import READERS
 

@@ -16,10 +16,10 @@ from trio.testing import MockClock, memory_stream_pair, wait_all_tasks_blocked
 import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
-from adapters.contract import PeerGone
-from adapters.upgrade import Endpoint, serve_websocket
-from adapters.websocket import WebSocketTransport
-from adapters.wire import Wire
+from adapters.client.contract import PeerGone
+from adapters.client.upgrade import Endpoint, serve_websocket
+from adapters.client.websocket import WebSocketTransport
+from adapters.net.wire import Wire
 from conformance.frames import Handshake
 from gateway.game.clock import Terms
 from gateway.hub.hub import Hub

@@ -10,9 +10,9 @@ from time import thread_time
 
 from adapters.arena.codec import ArenaCodec
 from adapters.arena.messages import Ignored
-from adapters.contract import Flooded, WireError
+from adapters.client.contract import Flooded, WireError
+from adapters.client.framing import Lines
 from adapters.droidcon.codec import DroidconCodec
-from adapters.framing import Lines
 from adapters.nac4.codec import Nac4Codec
 
 TIMES = 5

@@ -14,9 +14,9 @@ from adapters.arena.messages import (
     State,
     StateRequest,
 )
-from adapters.bot.talk import Asked, Began, Entry, Over, Refused, Result, Spent
-from adapters.contract import WireError
-from adapters.dial import Address
+from adapters.client.contract import WireError
+from adapters.client.dial import Address
+from adapters.client.talk import Asked, Began, Entry, Over, Refused, Result, Spent
 from gateway.game.board import FIRST, SECOND, Board
 
 HERE = Address("127.0.0.1", 8001)

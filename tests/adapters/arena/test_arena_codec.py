@@ -32,8 +32,8 @@ from adapters.arena.messages import (
     State,
     StateRequest,
 )
-from adapters.contract import WireError
-from adapters.guard import without_tokens
+from adapters.client.contract import WireError
+from adapters.client.guard import without_tokens
 
 JSON, EDN = Encoding.JSON, Encoding.EDN
 EMPTY = bytes(42)

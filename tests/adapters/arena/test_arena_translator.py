@@ -23,7 +23,7 @@ from adapters.arena.messages import (
     StateRequest,
 )
 from adapters.arena.translator import ArenaTranslator
-from adapters.contract import Farewell
+from adapters.client.contract import Farewell
 from gateway.game.board import CELLS, COLUMNS, FIRST, SECOND, Board, Side, other
 from gateway.game.clock import Terms
 from gateway.game.commands import HOUSE_PLAYERS, Ask, AtTable, Enter, InLobby, Play, Unfit, Unreadable, Wish

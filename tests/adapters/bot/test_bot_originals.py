@@ -9,18 +9,18 @@ import pytest
 import trio
 from wires import wired
 
-import adapters.bot.talk
+import adapters.client.talk
 from adapters.bot.bot import Bot, Server
 from adapters.bot.play import HINT, Ending, Kind
 from adapters.bot.screen import Screen
-from adapters.bot.talk import Asked, Entry
 from adapters.bot.totals import Totals
-from adapters.contract import Farewell
-from adapters.dial import Address
-from adapters.front_ends import DIALECTS
-from adapters.transports import received
-from adapters.upgrade import Endpoint, serve_websocket
-from adapters.websocket import WebSocketTransport
+from adapters.client.contract import Farewell
+from adapters.client.dial import Address
+from adapters.client.talk import Asked, Entry
+from adapters.client.transports import received
+from adapters.client.upgrade import Endpoint, serve_websocket
+from adapters.client.websocket import WebSocketTransport
+from adapters.dialects import DIALECTS
 
 UNHEARD = {"type": "ignored", "reason": "Only start messages allowed in current state"}
 
@@ -142,8 +142,8 @@ async def test_server_that_floods_is_of_another_dialect() -> None:
 
 
 async def test_server_that_says_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adapters.bot.talk, "DOUBT", 0.01)
-    monkeypatch.setattr(adapters.bot.talk, "PATIENCE", 0.01)
+    monkeypatch.setattr(adapters.client.talk, "DOUBT", 0.01)
+    monkeypatch.setattr(adapters.client.talk, "PATIENCE", 0.01)
 
     async def brooding(stream: trio.SocketStream) -> None:
         while await stream.receive_some():
@@ -213,7 +213,7 @@ def state(you: int, *moves: int, **more: int) -> str:
 async def test_arena_bot_outlives_a_lost_start_and_a_spoilt_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(adapters.bot.talk, "DOUBT", 0.01)
+    monkeypatch.setattr(adapters.client.talk, "DOUBT", 0.01)
     heard: list[list[str]] = []
 
     async def original(transport: WebSocketTransport, _: str) -> None:
@@ -227,7 +227,7 @@ async def test_arena_bot_outlives_a_lost_start_and_a_spoilt_connection(
         await hears()  # and loses it
         if len(heard) == 1:
             await hears()
-            monkeypatch.setattr(adapters.bot.talk, "DOUBT", 60.0)  # no answer from here on is lost
+            monkeypatch.setattr(adapters.client.talk, "DOUBT", 60.0)  # no answer from here on is lost
             await send(transport, [json.dumps(UNHEARD)])
             await hears()
         await send(transport, [state(1)])

@@ -22,9 +22,9 @@ from adapters.bot.choosers import (
 )
 from adapters.bot.play import HINT, Kind, Play
 from adapters.bot.screen import Screen, Waiting
-from adapters.bot.talk import Asked, Began, News, Over, Refused, Result, Spent
 from adapters.bot.totals import Totals
-from adapters.contract import PeerGone, WireError
+from adapters.client.contract import PeerGone, WireError
+from adapters.client.talk import Asked, Began, News, Over, Refused, Result, Spent
 from gateway.engines import EngineError
 from gateway.game.board import FIRST, Board
 

@@ -8,9 +8,9 @@ import pytest
 from adapters.bot.options import parse
 from adapters.bot.run import sought
 from adapters.bot.screen import Screen, draw
-from adapters.bot.talk import Began, Over, Result
 from adapters.bot.totals import Totals
-from adapters.dial import Address, address_in
+from adapters.client.dial import Address, address_in
+from adapters.client.talk import Began, Over, Result
 from gateway import __version__
 from gateway.game.board import FIRST, SECOND, Board, Side
 

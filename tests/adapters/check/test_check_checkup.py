@@ -6,9 +6,9 @@ import pytest
 
 from adapters.check.checkup import Checkup
 from adapters.check.record import Fault
-from adapters.check.rules import Rule, Topic
 from adapters.check.scenarios import Deed, Scenario
 from adapters.check.strategies import beat
+from adapters.client.rules import Rule, Topic
 
 RULES = {topic: Rule("1.1", "obeys", "obey") for topic in Topic}
 RULES[Topic.LEFT_ASKED] = Rule("1.2", "obeys", "obey", behind=Topic.LEFT)

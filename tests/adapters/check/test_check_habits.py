@@ -12,9 +12,9 @@ import pytest
 import trio
 
 from adapters.check.report import Report, as_text, report_of
-from adapters.check.rules import Topic
 from adapters.check.serving import Desk
-from adapters.front_ends import DIALECTS
+from adapters.client.rules import Topic
+from adapters.dialects import DIALECTS
 
 DROIDCON = next(each for each in DIALECTS if each.name == "droidcon")
 RESULTS = ("YOU_WON", "YOU_LOST", "DRAW")

@@ -6,7 +6,7 @@ from xml.etree import ElementTree as Xml
 from adapters.check.checkup import Checkup
 from adapters.check.record import Fault
 from adapters.check.report import as_json, as_junit, as_summary, as_text, report_of
-from adapters.check.rules import Rule, Topic
+from adapters.client.rules import Rule, Topic
 
 RULES = {
     Topic.FULL: Rule("5.10", "looks", "look at the board", is_grave=False),

@@ -7,9 +7,9 @@ import trio
 import trio.testing
 
 from adapters.check.report import as_last_words
-from adapters.check.rules import Topic
 from adapters.check.serving import NAMELESS, Desk
-from adapters.front_ends import DIALECTS
+from adapters.client.rules import Topic
+from adapters.dialects import DIALECTS
 
 
 def desk_for(bots: int) -> Desk:

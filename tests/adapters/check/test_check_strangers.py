@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.check.strangers import hint, in_words
-from adapters.front_ends import DIALECTS
+from adapters.dialects import DIALECTS
 
 BY_NAME = {each.name: each for each in DIALECTS}
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n"

@@ -12,15 +12,15 @@ from wires import MemorySocket
 from adapters.check.checkup import Checkup, Task
 from adapters.check.play import Play
 from adapters.check.record import HangUp
-from adapters.check.rules import Topic
 from adapters.check.scenarios import Scenario
 from adapters.check.strategies import beat
 from adapters.check.visit import Visit
 from adapters.check.wire import CheckedWire
+from adapters.client.rules import Topic
 from adapters.nac4.check import BOOK
 from adapters.nac4.messages import PlayMove
 from adapters.nac4.translator import Nac4Translator
-from adapters.sockets import DirectSocket
+from adapters.net.sockets import DirectSocket
 from gateway.game.board import FIRST, SECOND, Board
 from gateway.game.events import Ended, Introduced, Objection, Reason, Refused, Shown
 from gateway.game.manners import Afterwards

@@ -9,8 +9,8 @@ from wires import MemorySocket
 
 from adapters.check.scenarios import Pace
 from adapters.check.wire import CheckedWire, frame_end, line_end
-from adapters.frames import text_frame
-from adapters.sockets import DirectSocket
+from adapters.client.frames import text_frame
+from adapters.net.sockets import DirectSocket
 
 
 @pytest.mark.parametrize("size", [0, 5, 125, 126, 70_000])

@@ -10,8 +10,8 @@ from trio.testing import MockClock
 from adapters.cluster import greeting
 from adapters.cluster import links as module
 from adapters.cluster.links import Address, Links
-from adapters.sockets import DirectSocket
-from adapters.wire import Wire
+from adapters.net.sockets import DirectSocket
+from adapters.net.wire import Wire
 from gateway.cluster.hello import Hello, Identity
 
 RULES = {"clock": 42.0, "idle": 300.0}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.bot.talk import Asked, Began, News, Over, Refused, Result
+from adapters.client.talk import Asked, Began, News, Over, Refused, Result
 from adapters.droidcon.client import DroidconTalk
 from adapters.droidcon.codec import DroidconClientCodec
 from adapters.droidcon.messages import Join, Name, Put

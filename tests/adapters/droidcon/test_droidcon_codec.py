@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.contract import HangUp, WireError
+from adapters.client.contract import HangUp, WireError
+from adapters.client.guard import without_tokens
 from adapters.droidcon.codec import BEFORE_TOKEN, DroidconClientCodec, DroidconCodec, _command
 from adapters.droidcon.messages import ClientMessage, Error, Join, Name, Put, ServerMessage, Word
-from adapters.guard import without_tokens
 
 SERVER = DroidconCodec()
 CLIENT = DroidconClientCodec()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from refusals import Told, observed, refused
 from trials import FEW
 
-from adapters.contract import Farewell
+from adapters.client.contract import Farewell
 from adapters.droidcon.codec import DroidconCodec
 from adapters.droidcon.messages import Error, Join, Name, Put, ServerMessage, Word
 from adapters.droidcon.translator import DroidconTranslator

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.bot.talk import Asked, Began, News, Over, Refused, Result
-from adapters.contract import WireError
+from adapters.client.contract import WireError
+from adapters.client.talk import Asked, Began, News, Over, Refused, Result
 from adapters.nac4.client import Nac4Talk, followed
 from adapters.nac4.messages import (
     Connect,

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.contract import WireError
-from adapters.guard import without_tokens
+from adapters.client.contract import WireError
+from adapters.client.guard import without_tokens
 from adapters.nac4.codec import (
     BEFORE_TOKEN,
     USER_LIMIT,

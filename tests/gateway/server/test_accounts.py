@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.front_ends import DIALECTS
+from adapters.dialects import DIALECTS
 from gateway.game.events import Objection
 from gateway.server import options as given_options
 from gateway.server.accounts import (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.front_ends import DIALECTS
+from adapters.dialects import DIALECTS
 from gateway.server import options
 from gateway.server.admin_token import FILE, admin_token, read_token
 

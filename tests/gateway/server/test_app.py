@@ -20,9 +20,9 @@ import adapters.droidcon.server
 import adapters.nac4.server
 import gateway.server.accepting
 import gateway.server.app
-from adapters.boundary import serve_connection
-from adapters.epoll import EpollReader
-from adapters.upgrade import serve_websocket
+from adapters.client.boundary import serve_connection
+from adapters.client.upgrade import serve_websocket
+from adapters.net.epoll import EpollReader
 from gateway.game.clock import Terms
 from gateway.game.commands import AtTable, Enter, Play
 from gateway.game.events import Dismissed, Ended, Event, Reason, ToMove, Why

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from adapters.front_ends import DIALECTS
+from adapters.dialects import DIALECTS
 from gateway.server import clustering
 from gateway.server.arguments import Options, in_one_line
 from gateway.server.clustering import ClusterOptions, NodeAddress, cluster_options, host_name, registry_url

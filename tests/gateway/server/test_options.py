@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.front_ends import DIALECTS
+from adapters.dialects import DIALECTS
 from gateway import __version__
 from gateway.server import options as given
 from gateway.server import reports as reading

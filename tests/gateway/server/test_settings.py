@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.front_ends import DIALECTS
+from adapters.dialects import DIALECTS
 from gateway.__main__ import main
 from gateway.server import options as real
 from gateway.server.arguments import Parser, number

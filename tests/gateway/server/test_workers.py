@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from adapters.front_ends import DIALECTS
+from adapters.dialects import DIALECTS
 from gateway.server.arguments import Options
 from gateway.server.clustering import LONGEST_NODE, cluster_options
 from gateway.server.options import parse

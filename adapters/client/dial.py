@@ -1,0 +1,244 @@
+"""The client's end of a connection.
+
+Knows how a person writes a server's address, opens a line to it, and moves one dialect's messages over the
+line. For bots, tests and tools; assumes nothing of the server but its dialect. The rule that an address
+keeps: it can be put into a URL, and into the first line of a websocket's handshake.
+"""
+
+import errno
+import os
+import ssl
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Generic, Protocol
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
+
+import trio
+import trio_websocket
+
+from adapters.client.contract import SEND_LIMIT, C_contra, Codec, Farewell, PeerGone, S_co
+from adapters.client.transports import LineTransport
+from adapters.client.websocket import close, next_message
+from adapters.net.sockets import DirectSocket
+from adapters.net.tls_client import secure, trusting
+from adapters.net.wire import Wire
+
+_HTTP = b"HTTP/"
+_WEB_PORTS = {"ws": 80, "wss": 443}
+
+PATIENCE = 10.0
+"""Seconds that a server has for letting a client in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server is."""
+
+    host: str
+    port: int
+    target: str = "/"
+    """Path and query of a URL."""
+    is_tls: bool = False
+
+    @property
+    def place(self) -> str:
+        """Host and port, as they are written."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    def asked(self, name: str) -> str | None:
+        """Return what the URL itself asks for: `table` or `against`."""
+        return parse_qs(urlsplit(self.target).query).get(name, [None])[0]
+
+    def url(self, **query: str | None) -> str:
+        """Return the URL of a websocket, with what in `query` is not None added to the address's own."""
+        more = urlencode({name: value for name, value in query.items() if value is not None})
+        separator = "" if not more else "&" if "?" in self.target else "?"
+        return f"{'wss' if self.is_tls else 'ws'}://{self.place}{self.target}{separator}{more}"
+
+
+def address_in(text: str, port: int, *, has_urls: bool) -> Address:
+    """Return the address that `text` is: host and port, `port` by default, or the URL of a websocket.
+
+    With TLS that is ``wss://``, and ``tls://`` before host and port where there are no URLs. Raises
+    ValueError with what is wrong in one line.
+    """
+    schemes = ["ws", "wss"] if has_urls else ["tls"]
+    wanted = ", ".join(f"{scheme}://HOST:PORT" for scheme in schemes)
+    refusal = ValueError(f"{text!r} is no address, it has to be HOST:PORT or {wanted}")
+    scheme = text.partition("://")[0] if "://" in text else ""
+    if not text.isprintable() or " " in text or scheme not in ("", *schemes):
+        raise refusal
+    parts = urlsplit(text if scheme else f"//{text}")
+    try:
+        given = parts.port
+    except ValueError:
+        raise ValueError(f"{text!r} has no port from 1 to 65535") from None
+    has_more = parts.path or parts.query or parts.fragment
+    is_odd = "@" in parts.netloc or parts.netloc.endswith(":")  # the latter: a scheme twice, or no port
+    if not parts.hostname or given == 0 or is_odd or (has_more and not has_urls):
+        raise refusal
+    target = quote(parts.path or "/", safe="/%")
+    if parts.query:
+        target += "?" + quote(parts.query, safe="=&%+")
+    is_tls = scheme == schemes[-1]
+    return Address(parts.hostname, given or _WEB_PORTS.get(scheme, port), target, is_tls)
+
+
+class Line(Protocol):
+    """A line to a server, whatever carries it."""
+
+    async def receive(self) -> list[str]:
+        """Return the texts that have arrived; none when no more can come. Raises PeerGone, and Flooded."""
+
+    async def send(self, texts: Iterable[str]) -> None:
+        """Send all texts. Raises PeerGone, also when that takes longer than `SEND_LIMIT` seconds."""
+
+
+class WebSocketLine:
+    """The client's end of a websocket."""
+
+    def __init__(self, websocket: trio_websocket.WebSocketConnection) -> None:
+        self._websocket = websocket
+
+    async def receive(self) -> list[str]:
+        """Return the next message; nothing once the websocket is closed."""
+        return await next_message(self._websocket)
+
+    async def send(self, texts: Iterable[str]) -> None:
+        """Send each text as a frame."""
+        try:
+            with trio.fail_after(SEND_LIMIT):
+                for text in texts:
+                    await self._websocket.send_message(text)
+        except (trio_websocket.ConnectionClosed, trio.TooSlowError):
+            raise PeerGone from None
+
+
+class _ClientWire(Wire):
+    """A wire that gives up a handshake as soon as what comes cannot be an answer to it.
+
+    trio-websocket would wait for more: it takes a line of another protocol for the beginning of a head, and
+    does not mind the end of the stream.
+    """
+
+    def __init__(self, stream: trio.SocketStream) -> None:
+        super().__init__(DirectSocket(stream))
+        self.handshake = trio.CancelScope()
+        self.has_answered = False
+        """Whether the server has said anything, or hung up."""
+        self._begin = b""
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        """Return what has arrived; no bytes at the end of the stream."""
+        data = await super().receive_some(max_bytes)
+        self.has_answered = True
+        self._begin = (self._begin + data)[: len(_HTTP)]
+        if not data or not _HTTP.startswith(self._begin):
+            self.handshake.cancel()
+        return data
+
+
+class Client(Generic[C_contra, S_co]):
+    """A connection to a server: takes the dialect's client messages, gives its server messages."""
+
+    def __init__(self, line: Line, codec: Codec[S_co, C_contra]) -> None:
+        self._line = line
+        self._codec = codec
+        self._texts: list[str] = []
+
+    async def send(self, *messages: C_contra) -> None:
+        """Send messages. Raises PeerGone."""
+        await self._line.send([self._codec.encode(message) for message in messages])
+
+    async def receive(self) -> S_co:
+        """Return the next message.
+
+        Raises PeerGone when the server has hung up, and WireError at what is not a message of its dialect.
+        """
+        if not self._texts:
+            self._texts = await self._line.receive()
+            if not self._texts:
+                raise PeerGone
+        return self._codec.decode(self._texts.pop(0))
+
+
+@asynccontextmanager
+async def open_lines(host: str, port: int, tls: ssl.SSLContext | None = None) -> AsyncIterator[Line]:
+    """Open a line to a TCP server, with TLS if it is given.
+
+    Raises OSError where none is there, as `secure` does.
+    """
+    wire = Wire(DirectSocket(await _reached(host, port)))
+    transport = LineTransport(wire)
+    try:
+        if tls is not None:
+            await secure(wire, host, tls, PATIENCE)
+        yield transport
+    finally:
+        await transport.close(Farewell())
+
+
+@asynccontextmanager
+async def open_websocket(
+    url: str, token: str | None = None, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[Line]:
+    """Open a websocket, such as ``ws://127.0.0.1:8080/``, with a token in its handshake if one is given.
+
+    For ``wss://`` `tls` has who is trusted, by default whom the system trusts. Raises OSError where no server
+    is there, or it says nothing or takes no more clients, as `secure` does, PeerGone where it does not speak
+    websocket.
+    """
+    parts = urlsplit(url)
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    host, port = parts.hostname or "127.0.0.1", parts.port or _WEB_PORTS[parts.scheme]
+    wire = _ClientWire(await _reached(host, port))
+    try:
+        if parts.scheme == "wss":
+            await secure(wire, host, tls or trusting(None), PATIENCE)
+        async with trio.open_nursery() as nursery:
+            websocket = await _upgraded(nursery, wire, parts.netloc, target, token)
+            try:
+                yield WebSocketLine(websocket)
+            finally:
+                await close(websocket, Farewell())
+            nursery.cancel_scope.cancel()
+    except BaseExceptionGroup as group:  # the caller need not know of the nursery
+        if len(group.exceptions) > 1:
+            raise
+        (error,) = group.exceptions
+        if isinstance(error, trio_websocket.ConnectionRejected) and error.status_code == 503:
+            raise OSError(errno.EAGAIN, "what answers there takes no further client now") from None
+        if isinstance(error, trio_websocket.ConnectionRejected) and error.status_code == 426:
+            raise OSError(errno.EPROTO, "what answers there wants TLS, by wss://") from None
+        if isinstance(error, trio_websocket.HandshakeError):
+            raise PeerGone from None
+        raise error from error.__cause__
+    finally:
+        wire.close()
+
+
+async def _reached(host: str, port: int) -> trio.SocketStream:
+    try:
+        with trio.fail_after(PATIENCE):
+            return await trio.open_tcp_stream(host, port)
+    except trio.TooSlowError:
+        raise TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT)) from None
+
+
+async def _upgraded(
+    nursery: trio.Nursery, wire: _ClientWire, host: str, target: str, token: str | None
+) -> trio_websocket.WebSocketConnection:
+    headers = [] if token is None else [(b"Authorization", b"Bearer " + token.encode())]
+    wire.handshake.deadline = trio.current_time() + PATIENCE
+    with wire.handshake:
+        return await trio_websocket.wrap_client_stream(
+            nursery,
+            wire,  # type: ignore[arg-type]
+            host,
+            target,
+            extra_headers=headers,
+        )
+    if wire.has_answered:
+        raise PeerGone
+    raise TimeoutError(errno.ETIMEDOUT, "it does not answer a websocket's handshake")

@@ -1,0 +1,62 @@
+"""What a command needs of a dialect before it speaks it.
+
+A dialect's folder has one value of this kind, in its `__init__`, and `front_ends` lists them. The value
+names the dialect and says how to begin on either side. The rule it keeps: each side is imported when it is
+asked for, so that the server loads no bot, and a bot no server.
+"""
+
+from argparse import Namespace
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from gateway.server.arguments import Description
+
+if TYPE_CHECKING:
+    from adapters.client.rules import Book
+    from adapters.client.talk import AnyDialogue, Entry
+    from adapters.client.upgrade import Endpoint
+    from adapters.net.wire import Wire
+    from gateway.hub.interfaces import HubForPlayers
+    from gateway.server.accounts import Accounts
+
+Serve: TypeAlias = "Callable[[Wire], Awaitable[None]]"
+"""Serves one client's connection."""
+Front: TypeAlias = "Serve | Endpoint"
+"""What serves a dialect's clients; by websocket that is an endpoint."""
+Opening: TypeAlias = "AbstractAsyncContextManager[AnyDialogue]"
+"""Connects to a server. Raises OSError, UnicodeError, PeerGone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dialect(Description):
+    """A dialect, and how to begin with it."""
+
+    short: str
+    """Its name as people say it."""
+    mark: str
+    """A letter that stands for it."""
+    scheme: str = ""
+    """Of its URLs, such as ``ws``; empty where an address is no more than host and port."""
+    example: str
+    """What to try first: a template of `address`, `host` and `port`."""
+    encodings: tuple[str, ...] = ()
+    """How a client can write, where it has a choice."""
+    refusal: bytes = b""
+    """What a client hears that is not let in. Where it is empty, an answer by HTTP says why."""
+    allows_blanks: bool = False
+    """Whether a player's name may have blanks in it."""
+    ignores_case: bool = False
+    """Whether upper and lower case are the same where a player asks for another one by name."""
+    begins: Callable[[str], bool] | None = None
+    """Whether a first message is of this dialect and of no other that comes by websocket, too."""
+    front_end: "Callable[[HubForPlayers, Namespace, int | None, Accounts | None], Front]"
+    """Returns what serves a client, by the server's options.
+
+    These are followed by the port of the page for people, and the protected names, if there are any.
+    """
+    open_dialogue: "Callable[[Entry], Opening]"
+    """Opens a player's connection to a server."""
+    book: "Callable[[], Book]"
+    """Returns what is asked of its clients, for checking them."""
