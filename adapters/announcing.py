@@ -6,13 +6,13 @@ Knows how the list of the dialects says that each is tried.
 from collections.abc import Sequence
 
 from adapters.dialects import DIALECTS
+from gateway.options.arguments import Options
+from gateway.options.options import PAGE
+from gateway.runtime.notifying import READY, notify
 from gateway.server import qr
-from gateway.server.arguments import Options
 from gateway.server.interfaces import own_addresses, reachable
 from gateway.server.json_stderr import json_line
 from gateway.server.logs import log_start
-from gateway.server.notifying import READY, notify
-from gateway.server.options import PAGE
 from gateway.server.streams import write
 
 METRICS = "metrics"

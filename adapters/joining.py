@@ -11,8 +11,8 @@ from adapters.net.epoll import EpollReader
 from gateway.hub.interfaces import HubForNodes
 from gateway.matchmaking.matchmaker import Matchmaker
 from gateway.matchmaking.standard import LobbyAndTables
-from gateway.server.arguments import Options
-from gateway.server.clustering import ClusterOptions
+from gateway.options.arguments import Options
+from gateway.options.clustering import ClusterOptions
 
 if TYPE_CHECKING:
     from adapters.cluster.node import ClusterNode

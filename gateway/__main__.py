@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from adapters.client.dialect import Dialect
-    from gateway.server.arguments import Options
+    from gateway.options.arguments import Options
 
 SYSTEMS = {"linux": "Linux", "darwin": "macOS"}
 
@@ -24,14 +24,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         supported = " and ".join(SYSTEMS.values())
         print(f"c4gateway: error: it runs on {supported}, not on {sys.platform}", file=sys.stderr)
         return 1
-    from gateway.server.arguments import spelled_out  # noqa: PLC0415
-    from gateway.server.commands import COMMANDS, SHOWING  # noqa: PLC0415
+    from gateway.options.arguments import spelled_out  # noqa: PLC0415
+    from gateway.options.command_names import COMMANDS, SHOWING  # noqa: PLC0415
 
     given = spelled_out(arguments)
     if given and given[0] in COMMANDS:
         return _report(given)
     from adapters.dialects import DIALECTS  # noqa: PLC0415
-    from gateway.server.options import parse  # noqa: PLC0415
+    from gateway.options.options import parse  # noqa: PLC0415
 
     if given and given[0] == SHOWING:
         return _show(given[1:], DIALECTS)
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _report(given: Sequence[str]) -> int:
     """Run a command on what was kept."""
     gc.disable()
-    from gateway.server import reports  # noqa: PLC0415
+    from gateway.commands import reports  # noqa: PLC0415
 
     gc.freeze()  # what is imported stays: nothing is to be found there, at the end either
     gc.enable()
@@ -54,8 +54,8 @@ def _report(given: Sequence[str]) -> int:
 
 def _show(given: Sequence[str], dialects: "Sequence[Dialect]") -> int:
     """Show the options in force."""
-    from gateway.server.arguments import in_one_line, write_out  # noqa: PLC0415
-    from gateway.server.options import in_force  # noqa: PLC0415
+    from gateway.options.arguments import in_one_line, write_out  # noqa: PLC0415
+    from gateway.options.options import in_force  # noqa: PLC0415
 
     try:
         write_out(f"{line}\n" for line in in_force(given, dialects))
@@ -68,8 +68,8 @@ def _show(given: Sequence[str], dialects: "Sequence[Dialect]") -> int:
 def _refuse(word: str) -> NoReturn:
     """Exit with status 2, after a line that says which commands there are."""
     from gateway.game.similar import did_you_mean  # noqa: PLC0415
-    from gateway.server.arguments import Parser, listed  # noqa: PLC0415
-    from gateway.server.commands import EVERY  # noqa: PLC0415
+    from gateway.options.arguments import Parser, listed  # noqa: PLC0415
+    from gateway.options.command_names import EVERY  # noqa: PLC0415
 
     commands = listed((*EVERY, "help", "version"), "and")
     Parser(prog="c4gateway").error(f"there is no command {word!r}, but {commands}{did_you_mean(word, EVERY)}")
@@ -91,10 +91,10 @@ def _serve_on(options: "Options", given: Sequence[str]) -> int:
     """Do the same where the standard streams are prepared."""
     if options.workers > 1:
         from adapters.dialects import DIALECTS  # noqa: PLC0415
-        from gateway.server import supervising  # noqa: PLC0415
+        from gateway.server import supervisor  # noqa: PLC0415
 
-        return supervising.main(options, given, DIALECTS)
-    from gateway.processes import started  # noqa: PLC0415
+        return supervisor.main(options, given, DIALECTS)
+    from gateway.runtime.processes import started  # noqa: PLC0415
 
     writer = None
     if options.db is not None:
@@ -107,22 +107,22 @@ def _serve_on(options: "Options", given: Sequence[str]) -> int:
 
 def _without_a_server(word: str, dialects: "Sequence[Dialect]") -> Callable[[Sequence[str]], int] | None:
     """Return what carries out a command that needs no options of a server; None for other words."""
-    from gateway.server import commands  # noqa: PLC0415
+    from gateway.options import command_names  # noqa: PLC0415
 
-    if word in commands.PLAYERS:
-        from gateway.server import players  # noqa: PLC0415
+    if word in command_names.PLAYERS:
+        from gateway.commands import players  # noqa: PLC0415
 
         return lambda given: players.main(given, dialects)
-    if word in commands.OPERATOR:
-        from gateway.server import admin  # noqa: PLC0415
+    if word in command_names.OPERATOR:
+        from gateway.commands import admin  # noqa: PLC0415
 
         return lambda given: admin.main(given, dialects)
-    if word == commands.ANALYSIS:
-        from gateway.server import analysing  # noqa: PLC0415
+    if word == command_names.ANALYSIS:
+        from gateway.commands import analysing  # noqa: PLC0415
 
         return lambda given: analysing.main(given[1:])
-    if word == commands.HEALTH:
-        from gateway.server import health  # noqa: PLC0415
+    if word == command_names.HEALTH:
+        from gateway.commands import health  # noqa: PLC0415
 
         return lambda given: health.main(given[1:], dialects)
     return _with_a_server_of_its_own(word, dialects)
@@ -131,7 +131,7 @@ def _without_a_server(word: str, dialects: "Sequence[Dialect]") -> Callable[[Seq
 def _with_a_server_of_its_own(
     word: str, dialects: "Sequence[Dialect]"
 ) -> Callable[[Sequence[str]], int] | None:
-    from gateway.server.commands import CHECK, MATCH  # noqa: PLC0415
+    from gateway.options.command_names import CHECK, MATCH  # noqa: PLC0415
 
     if word == MATCH:
         from adapters.match import command as matching  # noqa: PLC0415

@@ -35,16 +35,22 @@ from adapters.net.epoll import EpollReader, polling
 from adapters.net.pacing import Turns
 from adapters.net.sockets import DirectSocket
 from adapters.net.wire import Backlogs, Wire
+from gateway.access import lookalikes
+from gateway.access.accounts import Accounts, open_accounts, reload_players
+from gateway.access.admin_token import admin_token
 from gateway.game.clock import Terms
 from gateway.game.commands import HOUSE_PLAYERS
 from gateway.game.ids import RUNS, first_game, game_ids
 from gateway.game.results import NoResults
 from gateway.hub.hub import Hub
 from gateway.matchmaking.standard import LobbyAndTables
-from gateway.processes import Child
-from gateway.server import lookalikes
-from gateway.server.accounts import Accounts, open_accounts, reload_players
-from gateway.server.admin_token import admin_token
+from gateway.options.arguments import Options, in_one_line
+from gateway.options.clustering import cluster_options
+from gateway.options.options import NO_WEB, PAGE
+from gateway.options.workers import WORKER
+from gateway.runtime.arrivals import ArrivalTimes
+from gateway.runtime.notifying import DRAINS, keep_alive, notify
+from gateway.runtime.processes import Child
 from gateway.server.app import (
     FrontEnd,
     Listening,
@@ -54,19 +60,13 @@ from gateway.server.app import (
     run,
     stop_asked_for,
 )
-from gateway.server.arguments import Options, in_one_line
-from gateway.server.arrivals import ArrivalTimes
-from gateway.server.clustering import cluster_options
 from gateway.server.draining import Patience
 from gateway.server.logs import log_fault, log_games, set_up_logging
 from gateway.server.metrics.tally import Tally
 from gateway.server.metrics.turns import TimedTurns
-from gateway.server.notifying import DRAINS, keep_alive, notify
 from gateway.server.operating import Operator
-from gateway.server.options import NO_WEB, PAGE
 from gateway.server.reloading import Reloads, reload_on_hangup
 from gateway.server.streams import complain
-from gateway.server.workers import WORKER
 
 if TYPE_CHECKING:
     from adapters.joining import Joining

@@ -29,7 +29,7 @@ PATIENCE = 30
 """Seconds after which a test has failed; nothing here takes long."""
 _FORKED = [sys.executable, "-W", "error", "-m", "gateway"]
 _LOADED = (
-    *("gateway.__main__", "gateway.cli", "gateway.server.reports", "ssl"),
+    *("gateway.__main__", "gateway.cli", "gateway.commands.reports", "ssl"),
     *(f"adapters.{dialect}.server" for dialect in ("nac4", "arena", "droidcon")),
 )
 

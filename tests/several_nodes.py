@@ -12,9 +12,9 @@ from typing import IO
 
 from served import EVERY_PORT, PATIENCE, Served, begun
 
-from gateway.server import own_registry
+from gateway.server import local_redis
 
-HAS_REGISTRY = any(map(shutil.which, own_registry.PROGRAMS))
+HAS_REGISTRY = any(map(shutil.which, local_redis.PROGRAMS))
 
 
 def await_line(output: IO[bytes], text: bytes) -> None:
@@ -30,7 +30,7 @@ def await_line(output: IO[bytes], text: bytes) -> None:
 @contextmanager
 def registry_in(folder: Path) -> Iterator[None]:
     """Run a registry in a folder; it is killed at the end."""
-    with subprocess.Popen(own_registry.command(folder), stdout=subprocess.PIPE, bufsize=0) as process:
+    with subprocess.Popen(local_redis.command(folder), stdout=subprocess.PIPE, bufsize=0) as process:
         try:
             assert process.stdout is not None
             await_line(process.stdout, b"ready to accept connections")
@@ -43,7 +43,7 @@ def registry_in(folder: Path) -> Iterator[None]:
 def registry() -> Iterator[str]:
     """Run a registry of this test's own; give its URL."""
     with TemporaryDirectory(prefix="c4", dir="/tmp") as path, registry_in(Path(path)):
-        yield own_registry.url(Path(path))
+        yield local_redis.url(Path(path))
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from contextlib import suppress
 from threading import Thread
 from typing import cast
 
-from gateway.processes import Child
+from gateway.runtime.processes import Child
 from gateway.store.process import PROGRAM
 from gateway.store.worker import serve
 
@@ -38,6 +38,6 @@ class InThread:
 
 
 def begun_in_thread(_module: str = PROGRAM) -> Child:
-    """Start the program as `gateway.processes.started` does, in a thread."""
+    """Start the program as `gateway.runtime.processes.started` does, in a thread."""
     ours, theirs = socket.socketpair()
     return Child(cast("subprocess.Popen[bytes]", InThread(theirs)), ours)

@@ -12,7 +12,7 @@ import pytest
 from served import EVERY_PORT, Served, served
 
 from adapters.bot.cli import main
-from gateway.server.accounts import Account, digest_of, new_token
+from gateway.access.accounts import Account, digest_of, new_token
 
 pytestmark = [certificates.needs_openssl, pytest.mark.operation]
 

@@ -20,7 +20,7 @@ from served import EVERY_PORT, PATIENCE, ROOT, Served, begun, everything, ran, s
 from conformance.lab.meters import children_of, has_proc
 from gateway import __version__
 from gateway.__main__ import main
-from gateway.server.commands import EVERY
+from gateway.options.command_names import EVERY
 from gateway.server.interfaces import own_addresses, reachable
 
 HANDSHAKE = (

@@ -23,7 +23,7 @@ import yaml
 from served import PATIENCE, ROOT, Served, begun
 
 from adapters.dialects import DIALECTS
-from gateway.server.options import WEB_PORT, parse
+from gateway.options.options import WEB_PORT, parse
 
 pytestmark = pytest.mark.operation
 

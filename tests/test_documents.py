@@ -9,8 +9,8 @@ from served import ROOT
 
 from adapters.dialects import DIALECTS
 from gateway.game.events import Objection
-from gateway.server.commands import EVERY
-from gateway.server.options import in_force
+from gateway.options.command_names import EVERY
+from gateway.options.options import in_force
 
 DOCS = ROOT / "docs"
 OPTIONS = (DOCS / "options.md").read_text()

@@ -25,7 +25,7 @@ from several_nodes import HAS_REGISTRY, two_nodes
 from websockets.sync.client import ClientConnection
 
 from adapters.client.contract import PROBE_LIMIT
-from gateway.server.accounts import Account, digest_of, new_token
+from gateway.access.accounts import Account, digest_of, new_token
 
 pytestmark = [
     pytest.mark.operation,

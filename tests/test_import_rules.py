@@ -40,7 +40,13 @@ COMMANDS_HERE = {"adapters.client.dialect", "adapters.check.command"}
 """Commands that stand on the adapters' side, and what they are given."""
 COMMAND = "gateway.__main__"
 """What reads the options, and imports what they ask for."""
-FREE = {"gateway.disk", "gateway.processes", "gateway.histogram", "gateway.portion", "gateway.throttle"}
+FREE = {
+    "gateway.runtime.disk",
+    "gateway.runtime.processes",
+    "gateway.runtime.histogram",
+    "gateway.runtime.portion",
+    "gateway.runtime.throttle",
+}
 """Modules of the gateway that are in no package, and open to all but the core."""
 TOP = {"gateway", COMMAND, "gateway.cli", *FREE}
 """Modules of the gateway that are in no package."""
@@ -250,7 +256,7 @@ def test_nothing_but_the_command_imports_the_match() -> None:
 
 
 def test_options_are_read_without_what_serves() -> None:
-    seen, todo = set[str](), {"gateway.server.options", "gateway.server.health", LIST}
+    seen, todo = set[str](), {"gateway.options.options", "gateway.commands.health", LIST}
     while todo:
         seen |= todo
         todo = {found for name in todo for found in at_import(name)} - seen
@@ -258,7 +264,7 @@ def test_options_are_read_without_what_serves() -> None:
 
 
 def test_process_that_keeps_workers_running_loads_nothing_that_serves() -> None:
-    seen, todo = set[str](), {"gateway.server.supervising"}
+    seen, todo = set[str](), {"gateway.server.supervisor"}
     while todo:
         seen |= todo
         todo = {found for name in todo for found in at_import(name)} - seen
@@ -329,8 +335,8 @@ def test_wire_logs_know_games_and_events_alone() -> None:
 
 
 def test_heads_of_requests_know_nothing_of_ours() -> None:
-    assert ours("gateway.server.heads") == set()
-    assert theirs("gateway.server.heads") <= PURE | {"ipaddress"}
+    assert ours("gateway.access.heads") == set()
+    assert theirs("gateway.access.heads") <= PURE | {"ipaddress"}
 
 
 def test_cells_know_the_board_alone() -> None:
@@ -418,8 +424,8 @@ BOT_KNOWS = {
     "adapters.client.dial",
     "adapters.net.tls_client",
     "gateway",
-    "gateway.server.arguments",
-    "gateway.server.files",
+    "gateway.options.arguments",
+    "gateway.runtime.files",
     "gateway.game.board",
     "gateway.game.notation",
     "gateway.engines",
@@ -476,7 +482,7 @@ def test_numpy_is_imported_by_none_who_did_not_ask() -> None:
     "shown",
     [
         {"adapters.bot.cli"},
-        {COMMAND, "adapters.dialects", "gateway.server.arguments", "gateway.server.options"},
+        {COMMAND, "adapters.dialects", "gateway.options.arguments", "gateway.options.options"},
     ],
 )
 def test_help_waits_for_no_large_library(shown: set[str]) -> None:
@@ -491,12 +497,12 @@ def test_help_waits_for_no_large_library(shown: set[str]) -> None:
 
 
 def test_commands_on_results_wait_for_no_options_of_the_server() -> None:
-    seen, todo = set[str](), {"gateway.server.reports"}
+    seen, todo = set[str](), {"gateway.commands.reports"}
     while todo:
         seen |= todo
         todo = {found for name in todo for found in at_import(name)} - seen
-    assert "gateway.server.commands" in seen
-    assert not seen & {"gateway.server.options", LIST}
+    assert "gateway.options.command_names" in seen
+    assert not seen & {"gateway.options.options", LIST}
 
 
 # The store.
@@ -541,22 +547,22 @@ def test_web_knows_the_store_and_no_dialect() -> None:
         "adapters.client.board_marks",
         "adapters.net.fd_passing",
         "adapters.net.sockets",
-        "gateway.server.accepting",
+        "gateway.runtime.accepting",
         "gateway.server.acts",
-        "gateway.server.heads",
-        "gateway.server.limits",
-        "gateway.server.linefile",
-        "gateway.server.pauses",
-        "gateway.server.proxies",
+        "gateway.access.heads",
+        "gateway.access.limits",
+        "gateway.access.linefile",
+        "gateway.access.pauses",
+        "gateway.access.proxies",
         "gateway.game.board",
         "gateway.game.events",
         "gateway.game.ids",
         "gateway.game.notation",
         "gateway.game.text",
-        "gateway.processes",
+        "gateway.runtime.processes",
         "gateway.server.logs",
         "gateway.server.metrics.requests",
-        "gateway.throttle",
+        "gateway.runtime.throttle",
     }
 
     def unknown(module: str) -> set[str]:

@@ -20,7 +20,7 @@ from several_nodes import HAS_REGISTRY, node, registry_in
 
 from conformance.lab.meters import has_proc
 from gateway import __version__
-from gateway.server import own_registry
+from gateway.server import local_redis
 
 FIRST_WINS = (0, 1, 0, 1, 0, 1, 0)
 KINDS = ("nac4", "arena", "droidcon")
@@ -147,7 +147,7 @@ def test_node_tells_who_pairs_whom_it_is_linked_with_and_whether_the_registry_an
     with TemporaryDirectory(prefix="c4", dir="/tmp") as path, ExitStack() as stack:
         folder = Path(path)
         with registry_in(folder):
-            url = own_registry.url(folder)
+            url = local_redis.url(folder)
             one, other = (stack.enter_context(node(name, url, *options, addresses=5)) for name in "ab")
             await_cluster(one, other, "this", "other", registry_up=1)
         await_cluster(one, other, "alone", "alone", registry_up=0)

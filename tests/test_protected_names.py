@@ -16,7 +16,7 @@ import websockets.exceptions
 import websockets.sync.client
 from served import EVERY_PORT, PATIENCE, ROOT, Served, ran, served
 
-from gateway.server.accounts import Account, digest_of, new_token
+from gateway.access.accounts import Account, digest_of, new_token
 
 pytestmark = pytest.mark.operation
 

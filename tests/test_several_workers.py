@@ -20,7 +20,7 @@ import pytest
 from served import PATIENCE, Served, begun
 
 from gateway.__main__ import main
-from gateway.server.own_registry import PROGRAMS
+from gateway.server.local_redis import PROGRAMS
 
 pytestmark = [
     pytest.mark.operation,

@@ -22,7 +22,7 @@ from shared_ports import got, on_one_port
 from shared_ports import opened as asked
 
 from conformance.lab.meters import children_of, has_proc
-from gateway.server.accounts import Account, digest_of, new_token
+from gateway.access.accounts import Account, digest_of, new_token
 
 pytestmark = pytest.mark.operation
 

@@ -20,7 +20,7 @@ from several_nodes import HAS_REGISTRY
 from test_several_workers import wait_for_end
 
 from conformance.lab.meters import children_of, has_proc
-from gateway.server import own_registry
+from gateway.server import local_redis
 
 pytestmark = pytest.mark.operation
 
@@ -213,8 +213,8 @@ def test_crashes_of_the_server_s_processes_are_json_if_asked(fatal: str, tmp_pat
 def test_all_that_workers_and_their_redis_server_write_is_json_if_asked(
     fatal: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = tmp_path / own_registry.PROGRAMS[0]
-    found = next(filter(None, map(shutil.which, own_registry.PROGRAMS)))
+    program = tmp_path / local_redis.PROGRAMS[0]
+    found = next(filter(None, map(shutil.which, local_redis.PROGRAMS)))
     program.write_text(f'#!/bin/sh\necho "a word of Redis" >&2\nexec {found} "$@"\n')
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)

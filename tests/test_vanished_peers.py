@@ -22,7 +22,7 @@ from wires import wired
 import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
-import gateway.server.accepting
+import gateway.runtime.accepting
 from adapters.client.boundary import serve_connection
 from adapters.client.upgrade import serve_websocket
 from adapters.net.epoll import EpollReader
@@ -30,7 +30,7 @@ from adapters.net.wire import Wire
 from gateway.game.clock import Terms
 from gateway.hub.hub import Hub
 from gateway.matchmaking.standard import LobbyAndTables
-from gateway.server.accepting import accept
+from gateway.runtime.accepting import accept
 from gateway.server.app import keep_time
 
 pytestmark = [
@@ -164,7 +164,7 @@ class Server:
 async def test_vanished_players_are_not_paired_and_soon_found(
     network: Network, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gateway.server.accepting, "_KEEPALIVE", SHORT)
+    monkeypatch.setattr(gateway.runtime.accepting, "_KEEPALIVE", SHORT)
     async with trio.open_nursery() as nursery:
         server = Server(network, nursery)
         await server.open()

@@ -8,7 +8,7 @@ from adapters.net.epoll import EpollReader, Ready
 from adapters.net.pacing import Turns
 from adapters.net.sockets import DirectSocket
 from adapters.net.wire import Backlogs, Wire
-from gateway.server.arrivals import ArrivalTimes
+from gateway.runtime.arrivals import ArrivalTimes
 
 CHUNK = 4096
 

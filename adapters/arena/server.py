@@ -9,8 +9,8 @@ from adapters.client.connection import Connection
 from adapters.client.guard import Guard, token_of_handshake
 from adapters.client.upgrade import Endpoint, wanted_place
 from adapters.client.websocket import WebSocketTransport
+from gateway.access.accounts import Accounts
 from gateway.hub.interfaces import HubForPlayers
-from gateway.server.accounts import Accounts
 
 TEXT = (
     "This is the arena port of a Connect-Four gateway.\n"

@@ -18,8 +18,8 @@ from adapters.dialects import DIALECTS
 from gateway import __version__
 from gateway.engines import Engine, EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import CATALOGUE, THINK, engine_named, limits_itself
-from gateway.server.arguments import Parser, in_one_line, listed, number, spelled_out
-from gateway.server.files import read_file
+from gateway.options.arguments import Parser, in_one_line, listed, number, spelled_out
+from gateway.runtime.files import read_file
 
 if TYPE_CHECKING:
     from ssl import SSLContext

@@ -15,7 +15,7 @@ from adapters.bot.screen import Screen
 from adapters.bot.totals import Totals
 from adapters.client.dialect import Dialect
 from adapters.client.talk import Entry
-from gateway.server.arguments import in_one_line, let_output_take_any_text
+from gateway.options.arguments import in_one_line, let_output_take_any_text
 
 _LIMIT = "c4gateway lets two {} players meet 20 times, unless its --games-per-pair is another"
 

@@ -26,10 +26,10 @@ from adapters.check.runs import command, keep_running
 from adapters.check.serving import Desk
 from adapters.children import ends
 from adapters.client.dialect import Dialect
+from gateway.access.certificates import Certificate
+from gateway.options.arguments import Parser, in_one_line, number, write_out
+from gateway.runtime.reserving import PortInUseError
 from gateway.server.app import addresses_of, open_port
-from gateway.server.arguments import Parser, in_one_line, number, write_out
-from gateway.server.certificates import Certificate
-from gateway.server.reserving import PortInUseError
 
 _DESCRIPTION = """\
 Listens on a port, plays scripted opponents against whatever bot connects, and says clause by clause of the

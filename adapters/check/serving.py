@@ -27,8 +27,8 @@ from adapters.client.upgrade import Endpoint, serve_websocket
 from adapters.entrance.preamble import Entry
 from adapters.net.sockets import DirectSocket
 from adapters.net.wire import Wire
+from gateway.access.certificates import Certificate
 from gateway.server.app import keep_time
-from gateway.server.certificates import Certificate
 
 _TEXT = "This port checks bots of a Connect-Four dialect, by websocket.\n"
 NAMELESS = "(no name)"

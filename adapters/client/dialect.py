@@ -11,15 +11,15 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from gateway.server.arguments import Description
+from gateway.options.arguments import Description
 
 if TYPE_CHECKING:
     from adapters.client.rules import Book
     from adapters.client.talk import AnyDialogue, Entry
     from adapters.client.upgrade import Endpoint
     from adapters.net.wire import Wire
+    from gateway.access.accounts import Accounts
     from gateway.hub.interfaces import HubForPlayers
-    from gateway.server.accounts import Accounts
 
 Serve: TypeAlias = "Callable[[Wire], Awaitable[None]]"
 """Serves one client's connection."""

@@ -16,10 +16,10 @@ from typing import Generic, Protocol
 from urllib.parse import parse_qs
 
 from adapters.client.contract import C, S, Translator, Transport
+from gateway.access.accounts import Accounts
 from gateway.game.commands import Command, Denied, Enter, Introduce, Play
 from gateway.game.events import Event
 from gateway.game.manners import Manners
-from gateway.server.accounts import Accounts
 
 HIDDEN = "..."
 """What stands in the place of a token."""

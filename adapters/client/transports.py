@@ -21,7 +21,7 @@ from adapters.client.contract import (
 from adapters.client.framing import Lines
 from adapters.net.pacing import ClientLimits
 from adapters.net.wire import Wire
-from gateway.server.accepting import KEEPALIVE_IDLE
+from gateway.runtime.accepting import KEEPALIVE_IDLE
 
 HUNG_UP = "hung up"
 """How a client ended its connection without breaking a rule."""

@@ -23,9 +23,9 @@ from wsproto.events import BytesMessage, Ping, TextMessage
 from adapters.client.websocket import LibraryStream, WebSocketTransport
 from adapters.net.by_http import HSTS, by_http, with_hsts
 from adapters.net.wire import Wire
-from gateway.server.heads import TWO_LENGTHS, has_two_lengths, host_in, may_play
-from gateway.server.proxies import Network, client_behind, is_trusted
-from gateway.throttle import Throttle
+from gateway.access.heads import TWO_LENGTHS, has_two_lengths, host_in, may_play
+from gateway.access.proxies import Network, client_behind, is_trusted
+from gateway.runtime.throttle import Throttle
 
 MESSAGE_LIMIT = 65_536
 """Bytes that a websocket message may have; the close code for more is 1009."""

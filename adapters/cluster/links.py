@@ -26,7 +26,7 @@ from adapters.net.sockets import DirectSocket
 from adapters.net.wire import Wire
 from gateway.cluster.channel import Channel
 from gateway.cluster.hello import Hello, HelloError, Identity
-from gateway.throttle import Throttle
+from gateway.runtime.throttle import Throttle
 
 SILENCE = 2.25
 """Seconds without a word after which a node is lost: so its players' opponents hear of it within 3 s."""

@@ -19,7 +19,7 @@ from coredis.exceptions import AuthenticationRequiredError, RedisError
 from coredis.exceptions import ConnectionError as RedisConnectionError
 
 from gateway.cluster.membership import LEASE, Holder, Place, View
-from gateway.server.clustering import ClusterOptions
+from gateway.options.clustering import ClusterOptions
 
 GONE = 3.0
 """Seconds after which a node that has not asked is not named any more."""

@@ -28,10 +28,10 @@ from adapters.net.wire import Wire
 from gateway.cluster.hello import Identity
 from gateway.cluster.membership import BEAT, Place, View
 from gateway.hub.interfaces import HubForNodes
-from gateway.server.accepting import accept
+from gateway.options.clustering import ClusterOptions
+from gateway.runtime.accepting import accept
+from gateway.runtime.throttle import Throttle
 from gateway.server.app import open_port
-from gateway.server.clustering import ClusterOptions
-from gateway.throttle import Throttle
 
 CHECK = 0.1
 """Seconds between two looks at who pairs."""

@@ -5,13 +5,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from adapters.client.dialect import Dialect, Opening, Serve
-from gateway.server.arguments import number
+from gateway.options.arguments import number
 
 if TYPE_CHECKING:
     from adapters.client.rules import Book
     from adapters.client.talk import Entry
+    from gateway.access.accounts import Accounts
     from gateway.hub.interfaces import HubForPlayers
-    from gateway.server.accounts import Accounts
 
 
 def _add_options(group: _ArgumentGroup) -> None:

@@ -10,8 +10,8 @@ from adapters.client.transports import LineTransport
 from adapters.droidcon.codec import BEFORE_TOKEN, DroidconCodec
 from adapters.droidcon.translator import DroidconTranslator
 from adapters.net.wire import Wire
+from gateway.access.accounts import Accounts
 from gateway.hub.interfaces import HubForPlayers
-from gateway.server.accounts import Accounts
 
 
 async def serve(wire: Wire, hub: HubForPlayers, *, rounds: int, accounts: Accounts | None = None) -> None:

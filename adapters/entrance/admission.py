@@ -27,9 +27,9 @@ from adapters.net.first_bytes import TLS
 from adapters.net.pacing import UNLIMITED, ClientLimits, NotLetIn
 from adapters.net.sockets import origin_at
 from adapters.net.wire import Wire
-from gateway.server.limits import Doors, Refusal, doors, is_local
-from gateway.server.proxies import Network, begins_with_header, is_trusted
-from gateway.throttle import Throttle
+from gateway.access.limits import Doors, Refusal, doors, is_local
+from gateway.access.proxies import Network, begins_with_header, is_trusted
+from gateway.runtime.throttle import Throttle
 
 PARTING = 32
 """Clients that hear at once why they are not let in; each has a second for it. Others are hung up on."""

@@ -19,7 +19,7 @@ from adapters.client.websocket import WebSocketTransport
 from adapters.entrance.preamble import SILENCE
 from adapters.net.first_bytes import is_http
 from adapters.net.wire import Wire
-from gateway.server.proxies import Network
+from gateway.access.proxies import Network
 
 TEXT = "This is a Connect-Four gateway. This port takes:\n"
 

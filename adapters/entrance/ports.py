@@ -23,6 +23,10 @@ from adapters.entrance.preamble import SILENCE, Entry
 from adapters.entrance.web_handoff import Page
 from adapters.net.fd_passing import Passing
 from adapters.net.wire import Wire
+from gateway.access.certificates import Certificate
+from gateway.options.arguments import Options
+from gateway.options.options import NO_WEB, PAGE, WEB_PORT
+from gateway.runtime.reserving import PortInUseError
 from gateway.server.app import (
     FrontEnd,
     Listening,
@@ -31,10 +35,6 @@ from gateway.server.app import (
     listen,
     open_port,
 )
-from gateway.server.arguments import Options
-from gateway.server.certificates import Certificate
-from gateway.server.options import NO_WEB, PAGE, WEB_PORT
-from gateway.server.reserving import PortInUseError
 
 Listeners: TypeAlias = Sequence[trio.SocketListener]
 Wired: TypeAlias = Callable[[trio.SocketStream], Wire]

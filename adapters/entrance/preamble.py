@@ -23,9 +23,9 @@ from adapters.net.by_http import by_http
 from adapters.net.first_bytes import TLS, is_http
 from adapters.net.tls import Session, whole_records
 from adapters.net.wire import Wire
-from gateway.server.certificates import Certificate
-from gateway.server.proxies import LONGEST, Network, header_in, is_trusted
-from gateway.throttle import Throttle
+from gateway.access.certificates import Certificate
+from gateway.access.proxies import LONGEST, Network, header_in, is_trusted
+from gateway.runtime.throttle import Throttle
 
 SILENCE = 300.0
 """Seconds until the first byte of a client that may write lines: as long as people may take."""

@@ -20,7 +20,7 @@ from adapters.client.upgrade import PlainRequest
 from adapters.net.by_http import by_http, with_hsts
 from adapters.net.fd_passing import Passing
 from adapters.net.wire import Wire
-from gateway.server.proxies import Network, is_trusted
+from gateway.access.proxies import Network, is_trusted
 
 MOST_RELAYS = 256
 """Connections that are relayed at once."""

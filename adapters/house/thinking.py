@@ -24,7 +24,7 @@ from gateway.engines.catalogue import SECONDS, engine_named
 from gateway.game.board import Board
 from gateway.game.clock import Terms
 from gateway.matchmaking.matchmaker import Opponent
-from gateway.throttle import Throttle
+from gateway.runtime.throttle import Throttle
 
 INSTANT = frozenset({"random"})
 """Engines that are too fast to need a worker."""

@@ -11,7 +11,7 @@ import trio
 
 from adapters.children import how_it_ended
 from adapters.dialects import DIALECTS
-from gateway.processes import running
+from gateway.runtime.processes import running
 
 WORKER = running("gateway.match.worker")
 BOT = running("adapters.bot")

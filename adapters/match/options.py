@@ -14,7 +14,7 @@ from gateway.engines import EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import CATALOGUE, check_engine
 from gateway.match import openings
 from gateway.match.sprt import LOGISTIC, MODELS, Sprt
-from gateway.server.arguments import Parser, in_one_line, number
+from gateway.options.arguments import Parser, in_one_line, number
 
 DESCRIPTION = """\
 Plays many games between bots, engines, or both, and says how strong they are. Bots are processes that are

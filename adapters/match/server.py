@@ -23,11 +23,11 @@ from gateway.game.facts import Fact, GameStarted, Missed
 from gateway.game.ids import GameId
 from gateway.game.results import Finished, NoResults
 from gateway.hub.hub import Hub
-from gateway.server.accepting import accept, room_for_connections
+from gateway.options.options import parse
+from gateway.runtime.accepting import accept, room_for_connections
+from gateway.runtime.arrivals import ArrivalTimes
 from gateway.server.app import keep_time, open_port
-from gateway.server.arrivals import ArrivalTimes
 from gateway.server.logs import log_fault
-from gateway.server.options import parse
 
 HOST = "127.0.0.1"
 CONNECTIONS = 8

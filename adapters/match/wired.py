@@ -15,7 +15,7 @@ from adapters.match.tables import Series
 from gateway.game.ids import GameId
 from gateway.game.text import quoted
 from gateway.match.worker import MARGIN
-from gateway.server.arguments import in_one_line
+from gateway.options.arguments import in_one_line
 
 NOTICE = 10.0
 """Seconds until it is told that a bot asks for no game: it may be looking for one elsewhere."""

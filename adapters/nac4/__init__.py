@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from adapters.client.rules import Book
     from adapters.client.talk import Entry
     from adapters.client.upgrade import Endpoint
+    from gateway.access.accounts import Accounts
     from gateway.hub.interfaces import HubForPlayers
-    from gateway.server.accounts import Accounts
 
 
 def _add_options(group: _ArgumentGroup) -> None:

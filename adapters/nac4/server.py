@@ -10,9 +10,9 @@ from adapters.client.upgrade import Endpoint, wanted_place
 from adapters.client.websocket import WebSocketTransport
 from adapters.nac4.codec import BEFORE_TOKEN, Nac4Codec, TokenCodec
 from adapters.nac4.translator import Nac4Translator
+from gateway.access.accounts import Accounts
 from gateway.game.commands import Wish, place_for
 from gateway.hub.interfaces import HubForPlayers
-from gateway.server.accounts import Accounts
 
 TEXT = (
     "This is the nac4 port of a Connect-Four gateway.\n"

@@ -15,7 +15,7 @@ from math import inf
 import trio
 
 from adapters.net.epoll import EpollReader, Ready
-from gateway.server.accepting import KEEPALIVE_INTERVAL
+from gateway.runtime.accepting import KEEPALIVE_INTERVAL
 
 _WITH_ADDRESS = (socket.AF_INET, socket.AF_INET6)
 _PREFIX = 64

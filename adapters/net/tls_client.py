@@ -11,7 +11,7 @@ import trio
 
 from adapters.net.tls import Session
 from adapters.net.wire import Wire
-from gateway.server.files import read_file
+from gateway.runtime.files import read_file
 
 LONGEST_FILE = 1024 * 1024
 """Bytes that a file of certificates may have."""

@@ -16,7 +16,7 @@ from adapters.net.epoll import Ready
 from adapters.net.pacing import PERIOD, UNLIMITED, CountAt, Turns, count_nowhere
 from adapters.net.sockets import DirectSocket, origin_at
 from adapters.net.tls import Session, TlsSocket
-from gateway.server.arrivals import ArrivalTimes
+from gateway.runtime.arrivals import ArrivalTimes
 
 GOODBYE_LIMIT = 1.0
 """Seconds that a client has to notice that the server hung up."""

@@ -17,11 +17,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from adapters.net.sockets import origin_at
+from gateway.access.linefile import audited
+from gateway.access.pauses import FIRST_PAUSE, Pauses
+from gateway.access.proxies import Network, client_behind
 from gateway.game.text import printable
 from gateway.server.acts import WHO, Parameters
-from gateway.server.linefile import audited
-from gateway.server.pauses import FIRST_PAUSE, Pauses
-from gateway.server.proxies import Network, client_behind
 from gateway.store.records import Cleared
 
 WAITING = 8

@@ -25,10 +25,10 @@ from adapters.web.page import play, views
 from adapters.web.page.rendering import Renderer, reads_html
 from adapters.web.query import BadRequestError
 from adapters.web.site import Site
-from gateway.server.heads import NOT_KNOWN
+from gateway.access.heads import NOT_KNOWN
+from gateway.runtime.throttle import Throttle
 from gateway.server.metrics.requests import Requests, kind_of
 from gateway.store.errors import NotKeptError, StoreError
-from gateway.throttle import Throttle
 
 BODY_LIMIT = 1_024
 """Bytes of a request's body. No path needs one."""

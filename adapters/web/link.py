@@ -146,7 +146,7 @@ class Reached:
     """Tells the server what clients of the page came up against, since the last such message."""
 
     what: str
-    """``limit_`` and one of `gateway.server.limits.LIMITS`, or `WRONG_TOKEN`."""
+    """``limit_`` and one of `gateway.access.limits.LIMITS`, or `WRONG_TOKEN`."""
     times: int
 
 

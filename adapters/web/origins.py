@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Send
 
-from gateway.server.heads import ALL_ORIGINS, is_known
+from gateway.access.heads import ALL_ORIGINS, is_known
 
 _READS = ("GET", "HEAD")
 _OPERATOR = ("/api/clear", "/api/admin/")

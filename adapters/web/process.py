@@ -34,10 +34,10 @@ from adapters.web.link import (
     Withdraw,
 )
 from adapters.web.live.sender import FactSender
+from gateway.access.limits import LIMITS
 from gateway.hub.interfaces import HubForSubscribers
-from gateway.processes import Child, ended, started
+from gateway.runtime.processes import Child, ended, started
 from gateway.server.acts import NotDoneError, Notice
-from gateway.server.limits import LIMITS
 from gateway.server.metrics.requests import Requests
 from gateway.server.operating import Operator
 from gateway.store.clearing import Request

@@ -28,7 +28,7 @@ from adapters.client.boundary import guarded
 from adapters.net.by_http import HSTS, by_http, with_hsts
 from adapters.net.fd_passing import PassedStream
 from adapters.net.sockets import address_of
-from gateway.server.heads import TWO_LENGTHS, has_two_lengths
+from gateway.access.heads import TWO_LENGTHS, has_two_lengths
 from gateway.store.errors import StoreError
 
 SEND_LIMIT = 30.0

@@ -29,10 +29,10 @@ from adapters.web.remote import Remote
 from adapters.web.server import Stream, Web, host_of
 from adapters.web.site import Front, Site
 from adapters.web.streaming import Threads
-from gateway.processes import give_way
-from gateway.server.accepting import PAUSE, Troubles, room_for_connections, watch
-from gateway.server.heads import are_loopback
-from gateway.server.limits import doors
+from gateway.access.heads import are_loopback
+from gateway.access.limits import doors
+from gateway.runtime.accepting import PAUSE, Troubles, room_for_connections, watch
+from gateway.runtime.processes import give_way
 from gateway.server.logs import set_up_logging
 from gateway.server.metrics.requests import Requests
 from gateway.store.database import Database, Place, open_again
@@ -180,7 +180,7 @@ class Serving:
 class Endpoint(trio.abc.Listener[Stream]):
     """A listening socket, or one by which clients are passed on, that takes a client only if there is room.
 
-    As in `gateway.server.accepting`, no error of accept() ends it, and a client that vanishes is detected.
+    As in `gateway.runtime.accepting`, no error of accept() ends it, and a client that vanishes is detected.
     """
 
     def __init__(

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from gateway.disk import is_locked, sync_folder, write_all
 from gateway.game.text import json_text
+from gateway.runtime.disk import is_locked, sync_folder, write_all
 from gateway.store.formats import jsonl
 from gateway.store.records import GameRecord
 

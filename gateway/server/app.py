@@ -20,11 +20,11 @@ import trio
 
 from gateway.hub.interfaces import HubForTime
 from gateway.hub.seat import Seat
-from gateway.server.accepting import accept, room_for_connections
-from gateway.server.activation import adopted
+from gateway.runtime.accepting import accept, room_for_connections
+from gateway.runtime.activation import adopted
+from gateway.runtime.notifying import notify, stopping
+from gateway.runtime.reserving import bound, cannot_listen
 from gateway.server.draining import Patience, drain
-from gateway.server.notifying import notify, stopping
-from gateway.server.reserving import bound, cannot_listen
 
 Stop: TypeAlias = Callable[[], Awaitable[float]]
 """Returns, when the server is to stop, for how many seconds games may still go on. Called again, it returns

@@ -16,8 +16,8 @@ from gateway.game.board import Side
 from gateway.game.events import Ended, Spoken
 from gateway.game.ids import GameId, run_sign
 from gateway.game.results import Finished, Results
-from gateway.histogram import Histogram
-from gateway.processes import Child
+from gateway.runtime.histogram import Histogram
+from gateway.runtime.processes import Child
 from gateway.store.batcher import SHARED, Batcher
 from gateway.store.clearing import Request
 from gateway.store.evidence import recorded

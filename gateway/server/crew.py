@@ -22,8 +22,8 @@ from pathlib import Path
 
 import trio
 
-from gateway.processes import with_import_path
-from gateway.server.notifying import DRAINS, READY
+from gateway.runtime.notifying import DRAINS, READY
+from gateway.runtime.processes import with_import_path
 
 FIRST_PAUSE = 0.5
 """Seconds before a program that ended is started anew; each time twice as many."""

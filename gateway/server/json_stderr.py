@@ -14,8 +14,8 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from gateway.disk import write_all
 from gateway.game.text import json_text
+from gateway.runtime.disk import write_all
 
 LONGEST = 1 << 20
 """Bytes of a line. What is longer becomes several."""

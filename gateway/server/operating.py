@@ -13,10 +13,12 @@ from typing import Protocol
 
 import trio
 
+from gateway.access.accounts import Accounts, bans_beside, reload_players
+from gateway.access.bans import Bans, HubForBans, ban, bans_of, hang_up, is_meant, target, unban
 from gateway.game.commands import AtTable
 from gateway.hub.remote import Away
 from gateway.hub.seat import Seat, Seated, Waiting
-from gateway.server.accounts import Accounts, bans_beside, reload_players
+from gateway.options.arguments import in_one_line
 from gateway.server.acts import (
     DRAIN,
     WHO,
@@ -27,8 +29,6 @@ from gateway.server.acts import (
     announcement,
     seconds_of,
 )
-from gateway.server.arguments import in_one_line
-from gateway.server.bans import Bans, HubForBans, ban, bans_of, hang_up, is_meant, target, unban
 
 LOOKED_AT = 20
 """Players whom one turn of the event loop describes."""

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
 
-from gateway.disk import is_locked
+from gateway.runtime.disk import is_locked
 
 PREFIX = "c4gateway-workers-"
 

@@ -10,7 +10,7 @@ import re
 import sys
 from importlib.util import find_spec
 
-from gateway.server.arguments import Options
+from gateway.options.arguments import Options
 
 PACKAGE = "segno"
 _PAGE = re.compile(r"^page +(https?://(\[[0-9a-f:.]+\]|[0-9.]+)\S*)", re.MULTILINE)

@@ -15,8 +15,8 @@ from typing import Protocol, TypeAlias, TypeVar
 
 import trio
 
-from gateway.server.arguments import in_one_line
-from gateway.server.notifying import READY, notify, reloading
+from gateway.options.arguments import in_one_line
+from gateway.runtime.notifying import READY, notify, reloading
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from types import TracebackType
 
-from gateway.processes import LOG_JSON, ended, started
+from gateway.runtime.processes import LOG_JSON, ended, started
 from gateway.server.json_stderr import json_line
 from gateway.server.logs import FLUSH_LIMIT, set_up_logging
 

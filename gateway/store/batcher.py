@@ -23,14 +23,14 @@ from typing import NamedTuple, Protocol
 
 import trio
 
-from gateway.histogram import Histogram
-from gateway.portion import Portions
+from gateway.runtime.histogram import Histogram
+from gateway.runtime.portion import Portions
+from gateway.runtime.throttle import Throttle
 from gateway.store.clearing import Request
 from gateway.store.errors import StoreError
 from gateway.store.open_games import PASSING, Journal, OpenGames
 from gateway.store.outage import Count, Outage, log_unstored
 from gateway.store.records import Cleared, Enclosure, GameRecord, TakenUp
-from gateway.throttle import Throttle
 
 logger = logging.getLogger("gateway.store")
 

@@ -18,7 +18,7 @@ from typing import Any
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from gateway.disk import is_locked
+from gateway.runtime.disk import is_locked
 from gateway.store.database import Place, is_url, label_of, open_again
 from gateway.store.errors import StoreError
 

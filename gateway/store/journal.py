@@ -18,7 +18,7 @@ from itertools import count
 from pathlib import Path
 from typing import BinaryIO, TypeAlias
 
-from gateway.disk import is_locked, sync_folder, write_all
+from gateway.runtime.disk import is_locked, sync_folder, write_all
 from gateway.store.formats import jsonl
 from gateway.store.records import GameRecord
 

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from gateway.processes import framed, received
+from gateway.runtime.processes import framed, received
 from gateway.store.journal import Journal
 from gateway.store.records import GameRecord
 

@@ -20,7 +20,7 @@ from typing import Protocol
 import trio
 
 from gateway.game.ids import GameId
-from gateway.portion import Portions
+from gateway.runtime.portion import Portions
 from gateway.store.errors import StoreError
 from gateway.store.outage import JOURNAL, Count, Outage, log_unstored
 from gateway.store.records import GameRecord

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gateway.game.text import json_text
+from gateway.runtime.throttle import Throttle
 from gateway.store.formats.jsonl import as_object
 from gateway.store.records import GameRecord
-from gateway.throttle import Throttle
 
 logger = logging.getLogger("gateway.store")
 _CAUSES = 10

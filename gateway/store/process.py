@@ -18,7 +18,7 @@ from typing import Any
 
 import trio
 
-from gateway.processes import Child, ended, framed, started
+from gateway.runtime.processes import Child, ended, framed, started
 from gateway.store.batcher import Batch
 from gateway.store.errors import StoreError
 from gateway.store.records import Cleared, GameRecord, TakenUp

@@ -13,7 +13,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TypeAlias
 
-from gateway.disk import sync_folder
+from gateway.runtime.disk import sync_folder
 from gateway.store.errors import StoreError
 
 APPLICATION_ID = 0x43344757

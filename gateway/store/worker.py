@@ -27,7 +27,7 @@ from typing import Any
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.game.ids import RUNS, run_sign
-from gateway.processes import framed, give_way, received
+from gateway.runtime.processes import framed, give_way, received
 from gateway.store import storing, totals
 from gateway.store.claim import Claim
 from gateway.store.database import Database, Place, is_passing, open_again, open_to_write

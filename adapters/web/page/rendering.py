@@ -18,7 +18,7 @@ from starlette.responses import Response
 from adapters.web.page.assets import assets
 from adapters.web.page.words import FILTERS
 from adapters.web.site import Front, Site
-from gateway.server.heads import host_in, port_in
+from gateway.access.heads import host_in, port_in
 
 HEADERS = {
     "Cache-Control": "no-store",

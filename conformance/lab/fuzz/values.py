@@ -13,9 +13,9 @@ from adapters.web.link import LinkError, Told, decode
 from adapters.web.live.model import Model
 from adapters.web.live.rows import read
 from adapters.web.query import FILTERS, PAGING, BadRequestError, parameters, part, wanted
+from gateway.access.heads import host_in, is_domain, may_play
 from gateway.game.encoding import EncodingError, decode_command, decode_event
 from gateway.game.encoding import encode as encode_value
-from gateway.server.heads import host_in, is_domain, may_play
 from gateway.store import evidence
 from gateway.store.commands import FORMATS
 from gateway.store.formats import jsonl

@@ -14,7 +14,7 @@ import argparse
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-from gateway.server.arguments import number
+from gateway.options.arguments import number
 
 _HOST = "127.0.0.1"
 _to_port = number(int, 0, 65_535)

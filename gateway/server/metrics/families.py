@@ -23,8 +23,8 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from gateway import __version__
-from gateway.histogram import BOUNDS, Histogram
 from gateway.hub.interfaces import Cluster, HubForMetrics
+from gateway.runtime.histogram import BOUNDS, Histogram
 from gateway.server.metrics.requests import Requests
 from gateway.server.metrics.tally import Tally
 from gateway.server.metrics.turns import TimedTurns

@@ -7,7 +7,7 @@ Knows paths by their beginning alone.
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from gateway.histogram import Histogram
+from gateway.runtime.histogram import Histogram
 
 KINDS = ("page", "api", "live", "static", "health")
 """The kinds of paths."""

@@ -15,8 +15,8 @@ from http import HTTPStatus
 import h11
 import trio
 
-from gateway.server.accepting import accept
-from gateway.server.heads import NOT_KNOWN, TWO_LENGTHS, are_loopback, has_two_lengths, is_known
+from gateway.access.heads import NOT_KNOWN, TWO_LENGTHS, are_loopback, has_two_lengths, is_known
+from gateway.runtime.accepting import accept
 
 PATH = b"/metrics"
 FRESH = 0.1

@@ -4,8 +4,8 @@ Knows the turns that `arrivals` tells apart. It takes that module's place only i
 metrics.
 """
 
-from gateway.histogram import Histogram
-from gateway.server.arrivals import SLACK, ArrivalTimes
+from gateway.runtime.arrivals import SLACK, ArrivalTimes
+from gateway.runtime.histogram import Histogram
 
 
 class TimedTurns(ArrivalTimes):

@@ -11,10 +11,10 @@ from shell_fakes import FakeTransport
 
 from adapters.client.contract import Farewell
 from adapters.client.guard import Guard, token_of_handshake, without_tokens
+from gateway.access.accounts import Account, Accounts, digest_of, new_token
 from gateway.game.commands import LOBBY, Ask, Command, Denied, Enter, Introduce, Play
 from gateway.game.events import Dismissed, Event, Objection, Refused, Why
 from gateway.game.manners import Afterwards, Illegal, Manners
-from gateway.server.accounts import Account, Accounts, digest_of, new_token
 
 TOKEN = new_token()
 AFTER_NAME = re.compile(r"^name \S+ ")

@@ -21,9 +21,9 @@ from adapters.cluster.greeting import MOST_STRANGERS
 from adapters.cluster.registry import NameTakenError, Registry, RegistryError, registry
 from adapters.cluster.service import MOST_DIALING, joined
 from gateway.cluster.membership import Holder, Place
-from gateway.server.clustering import ClusterOptions, NodeAddress
-from gateway.server.own_registry import PROGRAMS, answering, command, url
-from gateway.server.workers import MOST
+from gateway.options.clustering import ClusterOptions, NodeAddress
+from gateway.options.workers import MOST
+from gateway.server.local_redis import PROGRAMS, answering, command, url
 
 pytestmark = pytest.mark.skipif(not any(map(shutil.which, PROGRAMS)), reason="needs redis-server")
 

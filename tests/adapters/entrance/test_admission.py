@@ -16,7 +16,7 @@ from adapters.entrance import admission
 from adapters.entrance.admission import LOG_PERIOD, PARTING, Admission
 from adapters.net.pacing import ClientLimits, NotLetIn
 from adapters.net.wire import Wire
-from gateway.server.limits import AddressLimits, Doors
+from gateway.access.limits import AddressLimits, Doors
 
 WORD = b"Error CHANNEL_IS_FULL\n"
 

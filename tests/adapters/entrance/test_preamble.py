@@ -18,8 +18,8 @@ from wires import wired
 from adapters.entrance.preamble import HANDSHAKE_LIMIT, PROXY_LIMIT, SILENCE, Entry
 from adapters.net.tls import Session
 from adapters.net.wire import Wire
-from gateway.server.certificates import Certificate
-from gateway.server.proxies import LONGEST
+from gateway.access.certificates import Certificate
+from gateway.access.proxies import LONGEST
 
 pytestmark = pytest.mark.trio
 

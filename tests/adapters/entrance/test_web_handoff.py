@@ -18,8 +18,8 @@ from adapters.client.boundary import serve_connection
 from adapters.entrance.preamble import Entry
 from adapters.entrance.web_handoff import SHARES, Page
 from adapters.net.wire import Wire
-from gateway.server.certificates import Certificate
-from gateway.server.proxies import Network
+from gateway.access.certificates import Certificate
+from gateway.access.proxies import Network
 
 pytestmark = pytest.mark.trio
 

@@ -19,7 +19,7 @@ from adapters.net.epoll import EpollReader
 from adapters.net.sockets import DirectSocket, is_answered, origin_at
 from adapters.net.tls import Session, TlsSocket
 from adapters.net.wire import Wire
-from gateway.server.certificates import Certificate
+from gateway.access.certificates import Certificate
 
 Either: TypeAlias = DirectSocket | MemorySocket | TlsSocket
 

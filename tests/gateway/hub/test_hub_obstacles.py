@@ -6,13 +6,13 @@ from collections.abc import Callable
 import pytest
 from hub_world import FIRST_WINS, LOBBY, STEPPING_OUT, TABLE, Client, Heard, World, wishing
 
+from gateway.access.lookalikes import looks_of
 from gateway.game.clock import Terms
 from gateway.game.commands import AtTable, InLobby, Introduce, Place
 from gateway.game.facts import Cause, Hindered, Obstacle
 from gateway.hub.hub import Hub
 from gateway.matchmaking.obstacles import AT_ONCE, PERIOD
 from gateway.matchmaking.standard import LobbyAndTables
-from gateway.server.lookalikes import looks_of
 
 LATER = 2 * PERIOD + 0.1
 """Seconds after which it is known why a player waits."""

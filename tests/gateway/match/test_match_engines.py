@@ -19,7 +19,7 @@ from gateway.game.board import Board
 from gateway.match import worker
 from gateway.match.openings import balanced, read
 from gateway.match.worker import MARGIN, Game, Limits
-from gateway.processes import running
+from gateway.runtime.processes import running
 
 
 def test_openings_are_read_in_pons_notation() -> None:

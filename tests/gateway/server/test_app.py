@@ -18,7 +18,7 @@ from wires import wired
 import adapters.arena.server
 import adapters.droidcon.server
 import adapters.nac4.server
-import gateway.server.accepting
+import gateway.runtime.accepting
 import gateway.server.app
 from adapters.client.boundary import serve_connection
 from adapters.client.upgrade import serve_websocket
@@ -31,8 +31,8 @@ from gateway.game.results import Finished
 from gateway.hub.hub import Hub
 from gateway.hub.seat import Seat
 from gateway.matchmaking.standard import LobbyAndTables
+from gateway.runtime.arrivals import ArrivalTimes
 from gateway.server.app import TICK, FrontEnd, Listening, Service, keep_time, listen, run, stop_asked_for
-from gateway.server.arrivals import ArrivalTimes
 
 pytestmark = pytest.mark.trio
 PATIENCE = 20
@@ -188,7 +188,7 @@ async def test_front_ends_have_room_for_so_many_connections_together(
     handlers: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gateway.server.app, "room_for_connections", lambda: trio.Semaphore(1))
-    monkeypatch.setattr(gateway.server.accepting, "PAUSE", 0.001)
+    monkeypatch.setattr(gateway.runtime.accepting, "PAUSE", 0.001)
     bells = [Doorbell(), Doorbell()]
     opened = [await listen(FrontEnd("x", 0, bell.serve), ["127.0.0.1"]) for bell in bells]
     one, two = (each.listeners[0].socket.getsockname()[1] for each in opened)

@@ -20,6 +20,7 @@ from gateway.game.events import Reason
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, Player
 from gateway.game.text import quoted
+from gateway.options.options import LEVELS
 from gateway.server.logs import (
     BACKLOG,
     JsonFormatter,
@@ -30,7 +31,6 @@ from gateway.server.logs import (
     log_start,
     set_up_logging,
 )
-from gateway.server.options import LEVELS
 
 MANNERS = Manners(illegal=Illegal.RETRY, afterwards=Afterwards.STEP_OUT)
 

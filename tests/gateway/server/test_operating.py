@@ -9,9 +9,9 @@ import trio
 import trio.testing
 from hub_world import STANDING_BY, STEPPING_OUT, TABLE, World
 
+from gateway.access.accounts import Accounts
 from gateway.game.events import Dismissed, Ended, Reason, Why
 from gateway.server import operating
-from gateway.server.accounts import Accounts
 from gateway.server.acts import NotDoneError, Notice
 from gateway.server.operating import Operator
 

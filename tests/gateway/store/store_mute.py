@@ -3,7 +3,7 @@
 import socket
 import sys
 
-from gateway.processes import framed
+from gateway.runtime.processes import framed
 
 if __name__ == "__main__":
     with socket.socket(fileno=int(sys.argv[1])) as server:

@@ -22,7 +22,7 @@ from store_in_thread import begun_in_thread
 from store_world import child_environment, enclosure
 
 from gateway.game.ids import RUNS
-from gateway.processes import Child, framed, started
+from gateway.runtime.processes import Child, framed, started
 from gateway.store import process as store_process
 from gateway.store import worker
 from gateway.store.batcher import Batch, Batcher, Pace

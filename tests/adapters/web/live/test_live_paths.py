@@ -20,7 +20,7 @@ from adapters.web.live import live as live_module
 from adapters.web.live import paths
 from adapters.web.live.rows import written
 from gateway.game.facts import Came, Cause, Hindered, Obstacle, Waits
-from gateway.server.accepting import RESERVE
+from gateway.runtime.accepting import RESERVE
 
 DOCUMENT = json.loads(files("adapters.web").joinpath("openapi.json").read_text())
 SCHEMAS = {

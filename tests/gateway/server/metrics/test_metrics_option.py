@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from gateway.server.arguments import Parser
+from gateway.options.arguments import Parser
 from gateway.server.metrics import Address, add_options
 
 

@@ -3,7 +3,7 @@
 import pytest
 import trio.testing
 
-from gateway.histogram import BOUNDS, Histogram
+from gateway.runtime.histogram import BOUNDS, Histogram
 from gateway.server.metrics.turns import TimedTurns
 
 

@@ -1,0 +1,355 @@
+"""Protected names, and the tokens that let a player bear one.
+
+Knows the file of names, how a token is made and compared, and how long a wrong one waits for its answer. Does
+not know where a token stands in a message, nor what a client is told. A name is looked up and a token
+compared while others wait for their moves, so nothing of that is slow. The file is read by threads, at the
+start and by `reload`, which give way to the event loop after any line.
+
+The rules it keeps: a token is stored as its SHA-256 only, which is enough, since tokens are 128 random bits
+and nobody can guess one. A name is protected however it is written: letters of another case or width, more
+blanks and invisible characters do not make it another name. One that only looks like a protected name
+(`lookalikes`) is another, which nobody may bear. What is remembered of clients is bounded.
+"""
+
+import argparse
+import hashlib
+import logging
+import re
+import secrets
+import threading
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from hmac import compare_digest
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, TypeVar
+
+from gateway.access.bans import OPTION, Bans, HubForBans, hang_up, read_bans, reread_bans
+from gateway.access.linefile import entries
+from gateway.access.lookalikes import Lookalikes
+from gateway.access.pauses import FIRST_PAUSE, Pauses
+from gateway.game.commands import LONGEST_NAME, folded, is_house_name
+from gateway.game.events import Objection
+from gateway.game.text import only_visible, quoted
+from gateway.options.arguments import Options, Parser
+from gateway.options.command_names import beside
+from gateway.runtime.activation import hosts_of
+from gateway.runtime.throttle import Throttle
+
+if TYPE_CHECKING:
+    from gateway.server.reloading import InLoop
+
+T = TypeVar("T")
+FILE = "c4gateway.players"
+"""Where the protected names are, beside the database, unless something else is given."""
+LONGEST_TOKEN = 256
+"""Characters of a token from a client; a longer one is wrong."""
+TOKEN_BYTES = 16
+LOG_PERIOD = 60.0
+"""Seconds between two lines of the log about tokens in URLs."""
+
+_IF_MEANT = "if no name is to be protected any more, restart the server, best without --players"
+_TWICE = "is there twice; letters of another case are the same name"
+_HASH = re.compile(r"sha256:([0-9a-f]{64})")
+_WORDS = {
+    Objection.TOKEN_WRONG: ("token_wrong", "the token is missing or wrong"),
+    Objection.NOT_REGISTERED: ("not_registered", "the name is not registered"),
+    Objection.BANNED: ("banned", "the name or the address is banned"),
+}
+"""What a denial is counted as, and what the log says of it."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A protected name."""
+
+    name: str
+    digest: bytes
+    """The SHA-256 of its token."""
+    notes: str = ""
+
+    @property
+    def line(self) -> str:
+        """The account as a line of the file, without the line's end."""
+        fields = [self.name, f"sha256:{self.digest.hex()}", *([self.notes] if self.notes else [])]
+        return "\t".join(fields)
+
+
+@dataclass(frozen=True, slots=True)
+class Denial:
+    """A name that a client may not bear."""
+
+    objection: Objection
+    """`TOKEN_WRONG`, where it is missing as well, `NOT_REGISTERED` or `BANNED`."""
+    pause: float
+    """Seconds until the client is told."""
+    like: str | None = None
+    """The protected name that it looks like, where that is why; the objection is `TOKEN_WRONG` then."""
+
+
+class Accounts:
+    """The protected names of a server."""
+
+    def __init__(
+        self,
+        file: str,
+        *,
+        registered_only: bool = False,
+        optional: bool = False,
+        counts: Counter[tuple[str, str]] | None = None,
+    ) -> None:
+        """Read `file`. Raises OSError or ValueError, each with one line that says what is wrong with it.
+
+        An `optional` file need not exist: then no name is protected.
+
+        `counts` counts who is not let in, by (what it was, such as ``token_wrong``; kind of player).
+        """
+        self.counts: Counter[tuple[str, str]] = Counter() if counts is None else counts
+        self.file = file
+        self._optional = optional
+        self._reloading = threading.Lock()
+        """Held by the thread that reads the files: SIGHUP and several acts of the operator may ask for it."""
+        self._registered_only = registered_only
+        self._pauses = Pauses()
+        self._in_url = Throttle(LOG_PERIOD)
+        (self._digests, self._lookalikes), self.bans = self._read(), read_bans(bans_beside(file))
+
+    def __len__(self) -> int:
+        """Return how many names are protected."""
+        return len(self._digests)
+
+    @property
+    def protects(self) -> bool:
+        """Whether clients may have tokens: names are protected, or the operator named a file of them."""
+        return bool(self._digests) or not self._optional
+
+    def _read(self) -> tuple[dict[str, bytes], Lookalikes]:
+        with suppress(*([FileNotFoundError] if self._optional else [])):
+            return read_digests(self.file)
+        return {}, Lookalikes()
+
+    def reload(self, in_loop: "InLoop") -> None:
+        """Read the file again, and that of the bans, for players who come from now on. For a thread.
+
+        Raises OSError or ValueError, with one line that says what is wrong with a file. Then all stays as it
+        was; but where a file that had names has none, mostly by mistake, the bans are taken.
+        """
+        with self._reloading:
+            self._reload(in_loop)
+
+    def _reload(self, in_loop: "InLoop") -> None:
+        old, old_lookalikes, old_bans = self._digests, self._lookalikes, self.bans
+        digests, lookalikes = self._read()
+        bans = reread_bans(bans_beside(self.file), old_bans)
+        if not digests:
+            lookalikes = old_lookalikes
+        in_loop(lambda: self._take(digests or old, lookalikes, bans))
+        old_bans.let_go()
+        if old and not digests:
+            raise ValueError(f"{self.file} has no names, and {len(old)} are protected; {_IF_MEANT}")
+        if not old and not digests and self._optional:
+            return
+        came, went = sum(key not in old for key in digests), sum(key not in digests for key in old)
+        logger.log(
+            logging.WARNING if 2 * went > len(old) else logging.INFO,
+            "protected names now: %d; %d came, %d went",
+            *(len(digests), came, went),
+            extra={"event": "names_read", "names": len(digests), "came": came, "went": went},
+        )
+        while old:  # to free all of it at once would keep the event loop waiting
+            old.popitem()
+        if old_lookalikes is not lookalikes:
+            old_lookalikes.let_go()
+
+    def _take(self, digests: dict[str, bytes], lookalikes: Lookalikes, bans: Bans) -> None:
+        self._digests, self._lookalikes, self.bans = digests, lookalikes, bans
+
+    def is_protected(self, name: str) -> bool:
+        """Whether a name is protected."""
+        return len(name) <= LONGEST_NAME and folded(name) in self._digests
+
+    def denial(self, name: str, token: str | None, origin: str, now: float) -> Denial | None:
+        """Return why a client at the address `origin` may not be called `name`; None if it may.
+
+        A name of more than `LONGEST_NAME` characters is nobody's: others refuse it.
+        """
+        if len(name) > LONGEST_NAME:
+            return None
+        key = folded(name)
+        if self.bans.hold(key, origin):
+            return Denial(Objection.BANNED, self._pauses.wrong(origin, "", now))
+        digest = self._digests.get(key)
+        if digest is None:
+            like = None if self._registered_only else self._lookalikes.like(name, key)
+            if like is None and not self._registered_only:
+                return None
+            objection = Objection.NOT_REGISTERED if like is None else Objection.TOKEN_WRONG
+            key = "" if like is None else folded(like)
+            return Denial(objection, self._pauses.wrong(origin, key, now), like)
+        if token is not None and is_right(token, digest):
+            self._pauses.right(origin, key)
+            return None
+        return Denial(Objection.TOKEN_WRONG, self._pauses.wrong(origin, key, now))
+
+    def note(self, denial: Denial, name: str, kind: str, origin: str) -> None:
+        """Count a denial; log it if it is the first of its address and name in a while."""
+        what, words = _WORDS[denial.objection]
+        if denial.like is not None:
+            what, words = "look_alike", f"the name looks like {quoted(denial.like)}, which is protected"
+        self.counts[what, kind] += 1
+        if denial.pause == FIRST_PAUSE:
+            logger.info(
+                "%s is not let in from %s: %s",
+                *(quoted(name), origin or "an unknown address"),
+                words,
+                extra={"event": "name_refused", "player": name, "kind": kind, "origin": origin},
+            )
+
+    def note_in_url(self, origin: str, now: float) -> None:
+        """Log now and then that a client sends its token in the URL, which stands in the logs of proxies."""
+        if self._in_url.passes(now):
+            logger.warning(
+                "a client at %s sends its token in the URL, which proxies log;"
+                " a header (Authorization: Bearer) or the first message is safer",
+                origin or "an unknown address",
+                extra={"event": "token_in_url", "origin": origin},
+            )
+
+
+def reload_players(accounts: Accounts, hub: HubForBans, clock: Callable[[], float], in_loop: "InLoop") -> int:
+    """Read the files again, as `Accounts.reload` does; then hang up on players who are banned now.
+
+    Return on how many.
+    """
+    try:
+        accounts.reload(in_loop)
+    except (OSError, ValueError):
+        hang_up(hub, accounts.bans, clock, in_loop)
+        raise
+    return hang_up(hub, accounts.bans, clock, in_loop)
+
+
+def new_token() -> str:
+    """Return a token: 22 letters, digits, minus signs and underscores, 128 random bits."""
+    return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+def digest_of(token: str) -> bytes:
+    """Return what is stored of a token."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def is_right(token: str, digest: bytes) -> bool:
+    """Whether a client's token, any text, is the one that is stored as `digest`."""
+    return len(token) <= LONGEST_TOKEN and compare_digest(digest_of(token), digest)
+
+
+def bans_beside(file: str) -> str:
+    """Return where the bans are that belong to a file of protected names."""
+    return f"{file}.bans"
+
+
+def fault_of(name: str) -> str | None:
+    """Return why a name cannot be protected; None if it can."""
+    if not name or name != name.strip() or name != only_visible(name):
+        return "a name has visible characters only, and no blanks around them"
+    if len(name) > LONGEST_NAME:
+        return f"a name has at most {LONGEST_NAME} characters"
+    if name.startswith("#"):
+        return "a line that begins with # is a comment, so a name cannot begin with it"
+    return "this is a name of the server's own players" if is_house_name(name) else None
+
+
+def read_accounts(file: str) -> dict[str, Account]:
+    """Return the accounts of a file by their folded names, in the file's order.
+
+    Raises OSError where it cannot be read, ValueError where a line is wrong.
+    """
+    return _read(file, lambda account: account)
+
+
+def read_digests(file: str) -> tuple[dict[str, bytes], Lookalikes]:
+    """Return what the server needs of a file: the digests by the folded names, and what looks like these.
+
+    Raises as `read_accounts`.
+    """
+    lookalikes = Lookalikes()
+
+    def kept(account: Account) -> bytes:
+        lookalikes.add(account.name)
+        return account.digest
+
+    return _read(file, kept), lookalikes
+
+
+def _read(file: str, kept: Callable[[Account], T]) -> dict[str, T]:
+    found: dict[str, T] = {}
+    for where, line in entries(file, OPTION):
+        account = _account(line, where)
+        key = folded(account.name)
+        if key in found:
+            raise ValueError(f"{where}: {quoted(account.name)} {_TWICE}")
+        found[key] = kept(account)
+    return found
+
+
+def _account(line: str, where: str) -> Account:
+    name, _, rest = line.partition("\t")
+    digits, _, notes = rest.partition("\t")
+    found = _HASH.fullmatch(digits)
+    if found is None:
+        raise ValueError(f"{where}: not NAME, a tab, and sha256:HASH; c4gateway player add writes such lines")
+    fault = fault_of(name)
+    if fault is not None:
+        raise ValueError(f"{where}: {fault}")
+    return Account(name, bytes.fromhex(found[1]), notes)
+
+
+def add_options(group: argparse._ArgumentGroup) -> None:
+    """Add the options of the server that are about protected names."""
+    group.add_argument(
+        "--players",
+        metavar="FILE",
+        help="protect the names in this file, to which c4gateway player add adds one: a player who bears one"
+        f" has to send its token; bans are in FILE.bans ({FILE} beside the database, if it is there)",
+    )
+    group.add_argument(
+        "--registered-only", action="store_true", help="let in only players whose names are in that file"
+    )
+
+
+def settle_options(parser: Parser, options: argparse.Namespace) -> None:
+    """Refuse options that make no sense together."""
+    if options.registered_only and options.players is None:
+        parser.error("--registered-only needs --players FILE")
+
+
+def open_accounts(options: Options, counts: Counter[tuple[str, str]]) -> Accounts:
+    """Return the accounts that the options ask for. Raises OSError."""
+    hint = "c4gateway player add NAME --players FILE makes it"
+    file = options.players or beside(options.db, FILE)
+    registered_only, optional = options.registered_only, options.players is None
+    try:
+        accounts = Accounts(file, registered_only=registered_only, optional=optional, counts=counts)
+    except FileNotFoundError as error:
+        raise OSError(f"{file}: there is no such file; {hint}") from error
+    except ValueError as error:
+        raise OSError(str(error)) from error
+    in_clear = accounts.protects and options.tls_cert is None
+    if in_clear and not all(map(_is_loopback, [*options.host, *hosts_of(options.sockets)])):
+        logger.warning(
+            "tokens of players cross the network in the clear: the server listens beyond this machine"
+            " without TLS",
+            extra={"event": "tokens_in_the_clear"},
+        )
+    return accounts
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return host.casefold() == "localhost"

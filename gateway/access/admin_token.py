@@ -1,0 +1,91 @@
+"""The admin token: the one that the operator gives, else one that the first start makes and keeps in a file.
+
+Knows files and options. Does not know what the token is good for. The rules it keeps: the token stands in no
+log and on no command line, and a file that others could have written or could read is not used.
+"""
+
+import logging
+import os
+import secrets
+import stat
+from contextlib import suppress
+
+from gateway.options.arguments import Options, in_one_line
+from gateway.options.command_names import beside
+from gateway.options.workers import ALONE, WORKER
+from gateway.runtime.files import read_file
+
+FILE = "c4gateway.token"
+"""Where it is, beside the database."""
+OPTION = "--token-file"
+_BYTES = 16
+_LONGEST = 4096
+
+logger = logging.getLogger(__name__)
+
+
+def admin_token(options: Options) -> str | None:
+    """Return the admin token of a server; None where it has none, which the log explains. For a thread."""
+    if options.admin_token is not None:
+        return str(options.admin_token)
+    file = os.path.abspath(beside(options.db, FILE))
+    try:
+        with suppress(FileExistsError):
+            _make(file)
+            logger.info(
+                "the token for c4gateway who, kick and other commands of the operator is in %s, made now",
+                file,
+                extra={"event": "admin_token_made", "file": file},
+            )
+        _check(file)
+        token = read_token(file)
+    except OSError as error:
+        about = {"event": "admin_token_not_made", "file": file, "error": str(error)}
+        logger.warning(
+            "there is no token for the operator's commands, so they do not work: %s; give --admin-token, or"
+            " make the file one that only this user can read and write",
+            in_one_line(error),
+            extra=about,
+        )
+        return None
+    if options.cluster is not None and os.environ.get(WORKER) != ALONE:
+        logger.warning(
+            "commands of the operator work on this node alone, since its token was made here;"
+            " give all nodes the same --admin-token",
+            extra={"event": "admin_token_alone"},
+        )
+    return token
+
+
+def read_token(file: str) -> str:
+    """Return the token in a file. Raises OSError, which says in one line what is wrong."""
+    token = read_file(file, OPTION, _LONGEST).decode("ascii", "replace").strip()
+    if not is_token(token):
+        raise OSError(f"{file} is not one line with a token")
+    return token
+
+
+def _check(file: str) -> None:
+    """Raise OSError for a file that somebody else may have written, or may read."""
+    about = os.stat(file)
+    if about.st_uid not in (os.geteuid(), 0) or about.st_mode & (stat.S_IRWXO | stat.S_IWGRP):
+        raise OSError(f"{file} may be read or written by others; a token there is no secret")
+
+
+def is_token(text: str) -> bool:
+    """Whether a text can be sent as a token."""
+    return text.isascii() and text.isprintable() and text.split() == [text]
+
+
+def _make(file: str) -> None:
+    """Make a file with a new token. Raises OSError; FileExistsError where there is one."""
+    if os.path.lexists(file):
+        raise FileExistsError
+    own = f"{file}.{os.getpid()}"
+    descriptor = os.open(own, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    try:
+        with open(descriptor, "w", encoding="ascii") as new:
+            new.write(f"{secrets.token_urlsafe(_BYTES)}\n")
+        os.link(own, file)  # two servers that start at once have one token
+    finally:
+        os.unlink(own)

@@ -1,0 +1,297 @@
+"""The operator's commands on a running server: ``c4gateway who``, ``kick`` and others.
+
+They ask the API of the server's page. Knows HTTP, where the server and its token are, and how answers look
+on a terminal. The rule it keeps: the token goes to the server alone, and is never shown.
+"""
+
+import argparse
+import http.client
+import json
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import SplitResult, urlencode, urlsplit
+
+from gateway.access.admin_token import FILE, read_token
+from gateway.game.text import printable, quoted
+from gateway.options.arguments import Description, Options, Parser, in_one_line, number, write_out
+from gateway.options.command_names import beside
+from gateway.options.options import HOST, WEB_PORT, page_port, parse
+from gateway.server.acts import DRAIN, LONGEST_DRAIN, LONGEST_TEXT, Outcome
+
+PATIENCE = 15.0
+"""Seconds that the server has for each step of its answer; a wrong token's may take 8."""
+_LONGEST = 64 << 20
+"""Bytes of an answer."""
+_ANY = {"0.0.0.0": HOST, "::": "::1"}
+_DAY = 86_400
+
+
+class NoServerError(OSError):
+    """Nothing answers where the server should be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running server."""
+
+    url: str
+    token: str = field(repr=False)
+    source: str
+    """Where the token comes from, for people."""
+
+    def ask(self, path: str, about: Mapping[str, str], method: str = "POST") -> Outcome:
+        """Have something done; return the answer. Raises OSError, with one line, where it is not done."""
+        query = urlencode({name: value for name, value in about.items() if value})
+        status, found = self.answer(method, f"{path}?{query}")
+        if status == http.HTTPStatus.OK and found is not None and {*found} & {"not_done", "removed"}:
+            return found
+        raise OSError(self._fault(status, found))
+
+    def answer(self, method: str, target: str) -> tuple[int, Outcome | None]:
+        """Return the status of an answer, and what it has if that is an object of JSON's."""
+        parts = urlsplit(self.url)
+        secure = parts.scheme == "https"
+        kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+        connection = kind(parts.hostname or "", parts.port, timeout=PATIENCE)
+        try:
+            connection.request(
+                method, parts.path.rstrip("/") + target, headers={"Authorization": f"Bearer {self.token}"}
+            )
+            answer = connection.getresponse()
+            found = json.loads(answer.read(_LONGEST))
+        except ConnectionRefusedError as error:
+            raise NoServerError(f"no server answers at {self.url}; --url URL says where it is") from error
+        except OSError as error:
+            raise OSError(f"{self.url}: {error.strerror or error}") from error
+        except (http.client.HTTPException, ValueError, RecursionError) as error:
+            raise OSError(f"what answers at {self.url} is no c4gateway") from error
+        finally:
+            connection.close()
+        return answer.status, found if isinstance(found, dict) else None
+
+    def _fault(self, status: int, found: Outcome | None) -> str:
+        """Return what is wrong, in one line."""
+        text = printable(str((found or {}).get("error", "")))
+        if status == http.HTTPStatus.FORBIDDEN:
+            return f"the server at {self.url} has another admin token than {self.source}"
+        if status != http.HTTPStatus.NOT_FOUND:
+            return text or f"what answers at {self.url} is no c4gateway: it says {status}"
+        status, found = self.answer("GET", "/api/openapi.json")
+        match found:
+            case {"info": {"title": "c4gateway"}, "paths": dict(paths)}:
+                is_known = "/api/admin/who" in paths
+            case _:
+                return f"what answers at {self.url} is no c4gateway"
+        if is_known:
+            return f"the server at {self.url} has no admin token; its log says why (admin_token_not_made)"
+        return f"the server at {self.url} is an older version, which does not know this command; upgrade it"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where the server and its token are."""
+    parser.add_argument(
+        "--url", type=_url, metavar="URL", help=f"the server's page (http://{HOST}:{WEB_PORT})"
+    )
+    parser.add_argument(
+        "--token-file",
+        metavar="FILE",
+        help=f"the file with the server's admin token ({FILE} beside the database)",
+    )
+
+
+def server_of(options: argparse.Namespace, dialects: Sequence[Description]) -> Server:
+    """Return the server that the options mean, and the environment as the server has it.
+
+    Raises OSError where the token is not found; FileNotFoundError where there is no file of it.
+    """
+    theirs = parse([], dialects)
+    url = options.url or _url_of(theirs)
+    if options.token_file is None and theirs.admin_token is not None:
+        return Server(url, theirs.admin_token, "this environment")
+    file = options.token_file or beside(theirs.db, FILE)
+    try:
+        return Server(url, read_token(file), file)
+    except FileNotFoundError as error:
+        hint = "run this in the folder of the server's database, or give --token-file FILE"
+        raise FileNotFoundError(f"there is no admin token in {file}; {hint}") from error
+
+
+def serving_url(options: argparse.Namespace, dialects: Sequence[Description]) -> str | None:
+    """Return where a c4gateway answers that `server_of` finds no token for; None where none does."""
+    server = Server(options.url or _url_of(parse([], dialects)), "", "")
+    try:
+        _, found = server.answer("GET", "/api/notice")
+    except OSError:
+        return None
+    return server.url if found is not None and "announcement" in found else None
+
+
+def _url_of(options: Options) -> str:
+    """Return where a server with these options has its page."""
+    host = _ANY.get(options.host[0], options.host[0])
+    port = page_port(options) or options.port or WEB_PORT
+    scheme = "https" if options.tls_only else "http"
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _url(text: str) -> str:
+    try:
+        parts: SplitResult = urlsplit(text)
+        is_url = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_url = False
+    if not is_url or not text.isascii() or not text.isprintable() or {*" ?#@"} & {*text}:
+        raise argparse.ArgumentTypeError(f"{text!r} is not http://HOST:PORT or https://HOST:PORT")
+    return text.rstrip("/")
+
+
+def main(arguments: Sequence[str], dialects: Sequence[Description]) -> int:
+    """Run one of the commands; return its exit status, 1 where something is not done."""
+    options = _parser().parse_args(arguments)
+    try:
+        server = server_of(options, dialects)
+        return finish(options.run(server, options))
+    except OSError as error:
+        print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+
+
+def finish(found: Outcome) -> int:
+    """Say which nodes have not done it; return the exit status."""
+    for node, why in found.get("not_done", {}).items():
+        print(f"c4gateway: error: not done on node {printable(node)}: {printable(why)}", file=sys.stderr)
+    if fault := found.get("fault"):
+        print(
+            f"c4gateway: error: the file is written, but the server says: {printable(fault)}", file=sys.stderr
+        )
+    return 1 if found.get("not_done") or fault else 0
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="c4gateway", allow_abbrev=False)
+    words = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def add(name: str, run: Callable[[Server, argparse.Namespace], Outcome], text: str) -> Parser:
+        command: Parser = words.add_parser(name, help=text, description=text, allow_abbrev=False)
+        command.set_defaults(run=run)
+        add_options(command)
+        return command
+
+    who = add("who", _who, "list who is connected to a running server, and what each does")
+    who.add_argument("who", nargs="?", default="", metavar="NAME|ADDRESS|CIDR", help="only these")
+    who.add_argument("--json", action="store_true", help="print JSON, as the API has it")
+    kick = add("kick", _kick, "hang up on a player; a game that it plays is lost, as when it leaves")
+    kick.add_argument("who", metavar="NAME|ADDRESS|CIDR", help="case makes no difference in a name")
+    text = "show a line on all views of the page, until another comes; without TEXT, none any more"
+    add("announce", _announce, text).add_argument(
+        "text", nargs="?", default="", metavar="TEXT", help=f"up to {LONGEST_TEXT} characters"
+    )
+    add("pause", _pause, "pair nobody any more; the games that are on go on, and the page says so")
+    add("resume", _resume, "pair again")
+    drain = add("drain", _drain, "begin no further game, let those that are on be finished, and stop")
+    drain.add_argument(
+        "--seconds",
+        type=number(int, 1, LONGEST_DRAIN),
+        default=DRAIN,
+        metavar="N",
+        help="cut off the games that are not over by then (%(default)s)",
+    )
+    clear = add("clear", _clear, "remove all results, for good")
+    clear.add_argument(
+        "--yes", action="store_true", required=True, help="has to be given: there is no way back"
+    )
+    return parser
+
+
+def _announce(server: Server, options: argparse.Namespace) -> Outcome:
+    found = server.ask("/api/admin/announce", {"text": options.text})
+    shown = found["announcement"]
+    write_out([f"the page shows: {printable(shown)}\n" if shown else "the page shows no announcement\n"])
+    return found
+
+
+def _pause(server: Server, _: argparse.Namespace) -> Outcome:
+    found = server.ask("/api/admin/pause", {})
+    write_out(["pairing is paused; c4gateway resume ends that\n"])
+    return found
+
+
+def _resume(server: Server, _: argparse.Namespace) -> Outcome:
+    found = server.ask("/api/admin/resume", {})
+    write_out(["players are paired again\n"])
+    return found
+
+
+def _drain(server: Server, options: argparse.Namespace) -> Outcome:
+    found = server.ask("/api/admin/drain", {"seconds": str(options.seconds)})
+    write_out([f"no further game begins; the server stops within {found['seconds']} s\n"])
+    return found
+
+
+def _clear(server: Server, _: argparse.Namespace) -> Outcome:
+    removed = server.ask("/api/clear", {})["removed"]
+    write_out([f"removed: {removed['games']} games, {removed['players']} players\n"])
+    return {}
+
+
+def _who(server: Server, options: argparse.Namespace) -> Outcome:
+    found = server.ask("/api/admin/who", {"who": options.who}, "GET")
+    if options.json:
+        write_out([json.dumps(found), "\n"])
+        return found
+    players, more = found["players"], found["more"]
+    if not players:
+        nobody = f"{quoted(options.who)} is not" if options.who else "Nobody is"
+        write_out([f"{nobody} connected.\n"])
+    else:
+        from gateway.store.commands import aligned  # noqa: PLC0415  the other commands need no database
+
+        has_nodes = any(each["node"] for each in players)
+        head = ["name", "dialect", "address", "since", "does", *(["node"] if has_nodes else [])]
+        rows = [_row(each, has_nodes=has_nodes) for each in players]
+        write_out(aligned([head, *rows], left=range(len(head))))
+    if more:
+        write_out([f"and {more} more; name one, or an address\n"])
+    return found
+
+
+def _row(player: Mapping[str, Any], *, has_nodes: bool) -> list[str]:
+    began = time.localtime(time.time() - player["seconds"])
+    since = time.strftime("%H:%M:%S" if player["seconds"] < _DAY else "%Y-%m-%d %H:%M", began)
+    name = "-" if player["name"] is None else printable(player["name"])
+    row = [name, player["kind"], player["address"] or "-", since, " ".join(_doing(player))]
+    return [*row, player["node"] or "-"] if has_nodes else row
+
+
+def _doing(player: Mapping[str, Any]) -> Iterator[str]:
+    against, table = player["against"], player["table"]
+    match player["doing"]:
+        case "plays":
+            yield f"plays {printable(against)}"
+        case "between games":
+            yield f"between two games with {printable(against)}"
+        case "waits":
+            yield "waits"
+        case _:
+            yield "has not asked for a game"
+    if table is not None:
+        yield f"at table {printable(table)}"
+
+
+def _kick(server: Server, options: argparse.Namespace) -> Outcome:
+    found = server.ask("/api/admin/kick", {"who": options.who})
+    if not found["kicked"]:
+        raise OSError(f"{quoted(options.who)} is not connected; c4gateway who lists who is")
+    write_out([f"{players(found['kicked'])} hung up on\n"])
+    return found
+
+
+def players(count: int) -> str:
+    """Return a number of players with the verb that follows."""
+    return "1 player was" if count == 1 else f"{count} players were"

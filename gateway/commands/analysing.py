@@ -1,0 +1,133 @@
+"""The command ``c4gateway analyse``: what each column of a position is worth.
+
+Knows position strings, the solver where it is installed, and else a search. Scores are those of Pascal Pons:
+22 less the discs that the winner has played by then, negative where that is the opponent, 0 for a draw. The
+rule it keeps: a guess never looks like a score.
+"""
+
+import argparse
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+
+from gateway.engines import EngineUnavailable
+from gateway.engines.estimates import Estimate, estimate_columns
+from gateway.engines.perfect import last_move, require, score_columns
+from gateway.game.board import COLUMNS, ROWS, Board, Side, other
+from gateway.game.notation import board_at
+from gateway.options.arguments import Parser, in_one_line, number, write_out
+
+DISCS = "XO"
+"""The discs of the first and of the second mover."""
+FULL = "full"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print what the columns of a position are worth; return the exit status.
+
+    That is 0, 1 where the system refused something, and 130 after Ctrl-C. Exits with status 2 where the
+    options are wrong, or there is no such position.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        write_out(_one_by_one(analysis(options.position, options.seconds)))
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except OSError as error:
+        print(f"c4gateway: error: {in_one_line(error)}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _one_by_one(lines: Iterator[str]) -> Iterator[str]:
+    """Yield the lines for standard output, each of which is there before the next one is thought about."""
+    for line in lines:
+        yield f"{line}\n"
+        sys.stdout.flush()
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog="c4gateway analyse",
+        description="What each column of a position is worth to the side to move, with best play of both.",
+        epilog="Scores need the solver (pip install '.[perfect]'): 22 less the discs that the winner has"
+        " played at the end, negative for a loss, 0 for a draw. Without the solver a search estimates.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "position",
+        nargs="?",
+        type=_board,
+        default=Board(),
+        metavar="POSITION",
+        help="the columns played, 1 to 7, in their order, such as 4455 (none: the empty board)",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=number(float, 0.001, 1e6),
+        default=1.0,
+        metavar="SECONDS",
+        help="most time for a column, where a search estimates (%(default)g)",
+    )
+    return parser
+
+
+def _board(text: str) -> Board:
+    try:
+        return board_at(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"there is no such position: {error}") from None
+
+
+def analysis(board: Board, seconds: float) -> Iterator[str]:
+    """Yield the lines about a position; `seconds` are for each column, if a search has to estimate."""
+    yield f"{_drawing(board)}\n"
+    if board.over:
+        yield "the game is over: " + ("drawn" if board.winner is None else f"{DISCS[board.winner]} has won")
+        return
+    yield f"{DISCS[board.turn]} is to move, with disc {len(board.moves) + 1}"
+    try:
+        require()
+    except EngineUnavailable as missing:
+        yield f"estimates of a search, {seconds:g} s for a column ({missing})\n"
+        yield from _estimated(board, estimate_columns(board, seconds))
+        return
+    scores = score_columns(board)
+    best = max(scores.values())
+    yield f"score {best}: {_end(best, board)}\n"
+    yield "column  score"
+    yield from _rows(lambda column: f"{scores[column]:>5}  {_end(scores[column], board)}", board)
+
+
+def _estimated(board: Board, found: dict[int, Estimate]) -> Iterator[str]:
+    yield "column"
+    yield from _rows(lambda column: _guess(found[column], board.turn), board)
+
+
+def _rows(worth: Callable[[int], str], board: Board) -> Iterator[str]:
+    for column in range(COLUMNS):
+        yield f"{column + 1:>6}  {worth(column) if board.has_room(column) else f'{FULL:>5}'}"
+
+
+def _end(score: int, board: Board) -> str:
+    """Return in words how a game ends in which both play their best."""
+    end = last_move(score, len(board.moves))
+    return "a draw" if end is None else f"{_winner(score, board.turn)} wins with disc {end}"
+
+
+def _winner(value: int, turn: Side) -> str:
+    return DISCS[turn if value > 0 else other(turn)]
+
+
+def _guess(found: Estimate, turn: Side) -> str:
+    if not found.is_certain:
+        return f"not certain; guessed at {found.value:+}"
+    return f"{_winner(found.value, turn)} wins" if found.value else "a draw"
+
+
+def _drawing(board: Board) -> str:
+    cells = [["."] * COLUMNS for _ in range(ROWS)]
+    for column, row, side in board.placed():
+        cells[row][column] = DISCS[side]
+    lines = [*reversed(cells), [str(column + 1) for column in range(COLUMNS)]]
+    return "\n".join("  " + " ".join(line) for line in lines)

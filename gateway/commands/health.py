@@ -1,0 +1,120 @@
+"""The command ``c4gateway health``: whether a running server serves its clients.
+
+Knows from a server's options where it listens and what a client has to begin with. Does not know what is
+healthy: the page's process says so, under ``/healthz``; of a server without the page any answer is good. The
+rule it keeps: it is cheap, because containers run it every half minute, so it loads nothing that serves.
+"""
+
+import argparse
+import os
+import socket
+import sys
+from collections.abc import Sequence
+
+from gateway.options.arguments import Description, Parser, in_one_line, number
+from gateway.options.options import NO_WEB, WEB_PORT, parse
+
+PATIENCE = 9.0
+"""Seconds for each step; more than the page's process takes to find out that the server does not answer."""
+
+_REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+_NOBODY = b"PROXY UNKNOWN\r\n"
+"""The header of a proxy that speaks for itself."""
+_BUSY = "\nretry-after:"
+_LONGEST = 4096
+_PROGRAM = "c4gateway"
+
+
+def main(arguments: Sequence[str], dialects: Sequence[Description]) -> int:
+    """Ask a running server; return 0 if it is healthy, 1 after a line on stderr if it is not.
+
+    Exits with status 2 where the options are wrong.
+    """
+    own, options = _parser().parse_known_args(arguments)
+    try:
+        theirs = [] if own.pid is None else _options_of(own.pid)
+        answer = _asked(parse([*theirs, *options], dialects), dialects)
+    except (OSError, ValueError) as error:
+        print(f"c4gateway: unhealthy: {in_one_line(error)}", file=sys.stderr)
+        return 1
+    print(answer)
+    return 0
+
+
+def _parser() -> Parser:
+    text = "Ask a running server whether it is well: exit status 0 if it is, 1 if it is not."
+    more = "Give the options of that server, too, or have them in the environment as it has."
+    parser = Parser(prog="c4gateway health", description=text, epilog=more, allow_abbrev=False)
+    parser.add_argument(
+        "--pid",
+        type=number(int, 1, 2**31),
+        metavar="PID",
+        help="take the options with which this process was started (on Linux)",
+    )
+    return parser
+
+
+def _options_of(pid: int) -> list[str]:
+    """Return the command line of a process behind the name of the program. Raises OSError, ValueError."""
+    with open(f"/proc/{pid}/cmdline", "rb") as file:
+        words = os.fsdecode(file.read()).split("\0")[:-1]
+    names = [word.rpartition("/")[2] for word in words]
+    if _PROGRAM not in names:
+        raise ValueError(f"process {pid} is not {_PROGRAM}; give the options of the server instead of --pid")
+    return words[names.index(_PROGRAM) + 1 :]
+
+
+def _asked(options: argparse.Namespace, dialects: Sequence[Description]) -> str:
+    """Return the first line of a good answer. Raises OSError where there is none.
+
+    A server that is too busy for this client is well: it says when to come again, as ``/healthz`` does not.
+    """
+    host, (port, has_page) = options.host[0], _port(options, dialects)
+    try:
+        answer = _answer(options, host, port)
+    except OSError as error:
+        raise OSError(f"{host}, port {port}: {error.strerror or error}") from error
+    first = answer.partition("\n")[0].strip()
+    is_well = first.split()[1:2] == ["200"] or _BUSY in answer.lower() if has_page else first
+    if not is_well:
+        raise OSError(f"{host}, port {port}: {first or 'no answer'}")
+    return first
+
+
+def _answer(options: argparse.Namespace, host: str, port: int) -> str:
+    """Return the head of what the server answers, nothing if it hangs up without a word."""
+    with socket.create_connection((host, port), PATIENCE) as plain:  # 0.0.0.0 and :: are this machine, too
+        if options.proxy_protocol:
+            plain.sendall(_NOBODY)
+        with _secured(plain) if options.tls_only else plain as sock:
+            sock.sendall(_REQUEST)
+            return _head(sock)
+
+
+def _port(options: argparse.Namespace, dialects: Sequence[Description]) -> tuple[int, bool]:
+    """Return a port to ask at, and whether the page is there."""
+    if options.web is None:
+        return (WEB_PORT if options.port is None else options.port), True
+    if options.web != NO_WEB:
+        return options.web, True
+    ports = [options.port, *(getattr(options, each.option) for each in dialects)]
+    return next(port for port in ports if port is not None), False
+
+
+def _secured(sock: socket.socket) -> socket.socket:
+    """Begin TLS. What the certificate says does not matter: the server is on this machine."""
+    import ssl  # noqa: PLC0415  most servers are asked without
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context.wrap_socket(sock)
+
+
+def _head(sock: socket.socket) -> str:
+    """Return the head of an answer by HTTP; of any other one the first line."""
+    data = b""
+    while b"\r\n\r\n" not in data and len(data) < _LONGEST and (more := sock.recv(_LONGEST)):
+        data += more
+        if b"\n" in data and not data.startswith(b"HTTP/"):
+            break
+    return data.decode("ascii", "backslashreplace")

@@ -1,0 +1,188 @@
+"""Accepting connections.
+
+Knows listeners and the errors of accept(). Does not know what a connection is for. In one turn of the event
+loop it accepts up to `AT_ONCE` connections of each listener, and more if turns are long
+(`gateway.runtime.portion`), where trio.serve_listeners accepts one, since thousands of clients may connect at
+once.
+
+The system detects a peer that vanished without a word: within 25 seconds if nothing is sent to it, and within
+25 seconds of sending otherwise, so within 50 seconds in any case.
+
+The rule it keeps: no error of accept() ends a listener. An error that concerns a single connection is
+ignored. Any other may last: it is logged, at most once a minute, and accept() is tried again after a pause.
+
+A connection is an open file, and the system limits how many a process may have. Some are reserved for the
+server itself, so that clients cannot take them all. Further connections wait until another one ends.
+"""
+
+import errno
+import logging
+import os
+import resource
+import socket
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TypeAlias
+
+import trio
+
+from gateway.runtime.portion import Portions
+from gateway.runtime.throttle import Throttle
+
+AT_ONCE = 2
+"""Connections of each listener that are accepted in a short turn of the loop."""
+PAUSE = 0.1
+"""Seconds until the next attempt after an error."""
+LOG_PERIOD = 60.0
+"""Seconds before the same error is logged again."""
+RESERVE = 64
+"""Files reserved for the server: listeners, database, log, processes."""
+RESERVE_PER_CORE = 12
+"""Files reserved for worker processes: one of each of four kinds, with three files each."""
+LEAST = 4
+"""At least one file in so many is for connections, however many are reserved."""
+
+KEEPALIVE_INTERVAL = 5
+"""Seconds between two such questions."""
+KEEPALIVE_IDLE = 10
+"""Seconds of silence before the system asks for an acknowledgement."""
+_KEEPALIVE = (
+    (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
+    (socket.IPPROTO_TCP, "TCP_KEEPIDLE", KEEPALIVE_IDLE),
+    (socket.IPPROTO_TCP, "TCP_KEEPALIVE", KEEPALIVE_IDLE),  # what macOS calls the same
+    (socket.IPPROTO_TCP, "TCP_KEEPINTVL", KEEPALIVE_INTERVAL),
+    (socket.IPPROTO_TCP, "TCP_KEEPCNT", 3),
+    (socket.IPPROTO_TCP, "TCP_USER_TIMEOUT", 25_000),
+)
+"""Seconds before the first probe, and between probes; how many; milliseconds that data may take.
+
+A system that lacks one of these has its own figure."""
+
+_PASSING = frozenset(
+    getattr(errno, name)
+    for name in (
+        "ECONNABORTED",
+        "ECONNRESET",
+        "EHOSTDOWN",
+        "EHOSTUNREACH",
+        "ENETDOWN",
+        "ENETUNREACH",
+        "ENONET",
+        "ENOPROTOOPT",
+        "ENOSR",
+        "EOPNOTSUPP",
+        "EPERM",
+        "EPROTO",
+        "EPROTONOSUPPORT",
+        "ESOCKTNOSUPPORT",
+        "ETIMEDOUT",
+    )
+    if hasattr(errno, name)
+)
+"""What accept() says of one connection that came to nothing: the list of trio.SocketListener."""
+
+_Serve: TypeAlias = Callable[[trio.SocketStream], Awaitable[None]]
+
+logger = logging.getLogger(__name__)
+
+
+def room_for_connections() -> trio.Semaphore:
+    """Return the bound of all listeners' connections together: how many more may be open."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return trio.Semaphore(connections_within(sys.maxsize if files == resource.RLIM_INFINITY else files))
+
+
+def connections_within(files: int) -> int:
+    """Return how many connections may be open in a process that may open `files` files."""
+    return max(files // LEAST, files - RESERVE - RESERVE_PER_CORE * (os.cpu_count() or 1), 1)
+
+
+def _do_nothing() -> None:
+    pass
+
+
+async def accept(
+    listener: trio.SocketListener,
+    serve: _Serve,
+    nursery: trio.Nursery,
+    room: trio.Semaphore,
+    paused: Callable[[], None] = _do_nothing,
+) -> None:
+    """Serve each connection in a task of `nursery`, until cancelled; then close the listener.
+
+    A connection holds one slot of `room` until `serve` returns. `paused` is called at each pause.
+    """
+    async with listener:
+        with socket.socket(fileno=os.dup(listener.socket.fileno())) as listening:
+            await _accept(listening, serve, nursery, room, paused)
+
+
+async def _accept(
+    listening: socket.socket,
+    serve: _Serve,
+    nursery: trio.Nursery,
+    room: trio.Semaphore,
+    paused: Callable[[], None],
+) -> None:
+    listening.setblocking(False)
+    troubles, portions = Troubles(), Portions(AT_ONCE)
+    while True:
+        await trio.lowlevel.wait_readable(listening)
+        portions.begin(trio.current_time())
+        try:
+            if not room.value:
+                raise OSError(errno.EMFILE, "as many are open as the limit of open files allows")
+            while room.value:
+                for _ in range(min(portions.next(trio.current_time()), room.value)):
+                    stream = _next(listening)
+                    room.acquire_nowait()
+                    nursery.start_soon(_serve, serve, stream, room)
+                await trio.lowlevel.checkpoint()
+        except BlockingIOError:
+            pass
+        except (OSError, MemoryError) as error:
+            if isinstance(error, MemoryError) or error.errno not in _PASSING:
+                paused()
+                troubles.log(error)
+                await trio.sleep(PAUSE)
+
+
+async def _serve(serve: _Serve, stream: trio.SocketStream, room: trio.Semaphore) -> None:
+    try:
+        await serve(stream)
+    finally:
+        room.release()
+
+
+class Troubles:
+    """Errors of one listener, each kind of which is logged at most once in `LOG_PERIOD`."""
+
+    def __init__(self) -> None:
+        self._log = Throttle(LOG_PERIOD)
+
+    def log(self, error: OSError | MemoryError) -> None:
+        """Log an error, unless one of its kind was logged within `LOG_PERIOD`."""
+        if isinstance(error, MemoryError):
+            error = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+        if self._log.passes(trio.current_time(), error.errno):
+            words = error.strerror or str(error)
+            logger.error(
+                "cannot accept connections: %s", words, extra={"event": "cannot_accept", "error": words}
+            )
+
+
+def _next(listening: socket.socket) -> trio.SocketStream:
+    """Return the next connection. Raises OSError; BlockingIOError if there is none."""
+    connection, _ = listening.accept()
+    watch(connection)
+    return trio.SocketStream(trio.socket.from_stdlib_socket(connection))
+
+
+def watch(connection: socket.socket | trio.socket.SocketType) -> None:
+    """Let the system detect that the peer has vanished."""
+    for level, name, value in _KEEPALIVE:
+        option = getattr(socket, name, None)
+        if option is not None:
+            with suppress(OSError):  # some systems refuse it after the peer has gone
+                connection.setsockopt(level, option, value)

@@ -1,0 +1,106 @@
+"""Starting, addressing and ending the server's child processes.
+
+Knows Python's command line, sockets and signals. Does not know what a process is for.
+"""
+
+import marshal
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+_DEAF_TO = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+"""Signals that a terminal or a supervisor sends to all processes of the server at once."""
+LOG_JSON = "C4GATEWAY_LOG_JSON"
+"""The option, in the environment of a server's processes: where it is set, they log as JSON, too."""
+_SPEAKING = ("gateway.server.streams",)
+"""What runs another module so that all that it writes is JSON."""
+
+
+class Child(NamedTuple):
+    """A child process, and the server's end of the socket to it."""
+
+    process: "subprocess.Popen[bytes]"
+    socket: socket.socket
+
+
+def started(module: str, given: Iterable[int] = ()) -> Child:
+    """Start a process that runs `module`.
+
+    Its arguments are the file descriptors of its end of the socket and of those `given`. It uses the server's
+    import path, writes to the server's stderr, and ignores SIGINT, SIGTERM and SIGHUP. Raises OSError if the
+    system cannot start it.
+    """
+    speaking = _SPEAKING if os.environ.get(LOG_JSON) == "true" else ()
+    ours, theirs = socket.socketpair()
+    numbers = [theirs.fileno(), *given]
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _DEAF_TO)  # a new process inherits the mask
+    try:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", *speaking, module, *map(str, numbers)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=numbers,
+            env=with_import_path(os.environ),
+        )
+    except BaseException:
+        ours.close()
+        raise
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        theirs.close()
+    return Child(process, ours)
+
+
+def running(module: str) -> list[str]:
+    """Return the words that run a module of ours which runs the user's Python code, too.
+
+    Our modules are found first and the user's folder last, so that a ``gateway.py`` there is none of ours.
+    No variable of the environment says so, because what the user's code starts would inherit that.
+    """
+    root = str(Path(__file__).parents[2])
+    start = f"import runpy, sys; sys.path += [{root!r}, '']"
+    run = f"runpy.run_module({module!r}, run_name='__main__', alter_sys=True)"
+    return [sys.executable, "-P", "-c", f"{start}; {run}"]
+
+
+def with_import_path(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which another Python imports the same modules, by the same path."""
+    return {**environment, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+
+
+def ended(process: "subprocess.Popen[bytes]", limit: float) -> int:
+    """Wait `limit` seconds for a process to end, then kill it. Return its status."""
+    try:
+        return process.wait(limit)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
+
+
+def framed(message: Any) -> bytes:
+    """Return a message to or from a child process: its length in four bytes, and what `marshal` makes of it.
+
+    That is the fastest form, and safe: both ends run the same Python, and no other process can write to the
+    socket. Raises ValueError if the message is not of plain values.
+    """
+    data = marshal.dumps(message)
+    return len(data).to_bytes(4) + data
+
+
+def received(messages: BinaryIO) -> Any:
+    """Return the next message that `framed` made; None if the other end is gone, perhaps within one."""
+    length = messages.read(4)
+    data = messages.read(int.from_bytes(length))
+    return marshal.loads(data) if len(length) == 4 and len(data) == int.from_bytes(length) else None
+
+
+def give_way(by: int) -> None:
+    """Lower this process's priority: `by` as for nice, 0 to 19."""
+    with suppress(OSError):  # without the permission it keeps its priority
+        os.nice(by)

@@ -1,0 +1,136 @@
+"""What the head of a request says."""
+
+import pytest
+
+from gateway.access.heads import are_loopback, has_two_lengths, host_in, is_domain, may_play, port_in
+
+
+@pytest.mark.parametrize(
+    ("header", "host"),
+    [
+        ("localhost", "localhost"),
+        ("c4.example:8000", "c4.example"),
+        ("192.0.2.7:1", "192.0.2.7"),
+        ("[::1]:8000", "[::1]"),
+    ],
+)
+def test_host_is_what_stands_before_the_port(header: str, host: str) -> None:
+    assert host_in(header) == host
+
+
+@pytest.mark.parametrize(
+    "header", ["", "a b", "x/y", "u@x", "x:y", "x:", "[x]", "x\n", "\xe4", "<x>", "x" * 254]
+)
+def test_what_is_not_a_host_is_none(header: str) -> None:
+    assert host_in(header) is None
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("localhost", False),
+        ("c4.localhost", False),
+        ("box", False),
+        ("box.", False),
+        ("127.0.0.1", False),
+        ("[::1]", False),
+        ("c4.example", True),
+        ("c4.example.", True),
+        ("127.0.0.1.c4.example", True),
+        ("localhost.c4.example", True),
+    ],
+)
+def test_domain_is_a_name_that_somebody_else_gives(host: str, expected: bool) -> None:
+    assert is_domain(host) == expected
+
+
+@pytest.mark.parametrize(
+    ("header", "port"),
+    [
+        ("c4.example:8000", 8000),
+        ("[::1]:80", 80),
+        ("c4.example", None),
+        ("[::1]", None),
+        ("a b:80", None),
+        ("", None),
+    ],
+)
+def test_port_is_what_stands_behind_the_host(header: str, port: int | None) -> None:
+    assert port_in(header) == port
+
+
+ALLOWED = ("https://c4.example", "*")
+
+
+@pytest.mark.parametrize(
+    ("origin", "host"),
+    [
+        ("http://bots.example", "bots.example:8080"),
+        ("https://bots.example:444", "bots.example"),
+        ("http://BOTS.example.", "bots.Example"),
+        ("http://bots.example:8080/", "bots.example:8080"),  # as some libraries write it
+        ("http://box", "box:1"),
+        ("http://192.0.2.7:3000", "192.0.2.7:8080"),
+        ("http://[2001:db8::1]", "[2001:DB8:0::1]:8080"),
+        ("http://localhost:3000", "127.0.0.1:8080"),
+        ("http://127.0.0.1:3000", "localhost"),
+        ("http://[::1]", "127.8.9.10:1"),
+        ("http://localhost.", "[::1]:8080"),
+        ("http://[::ffff:7f00:1]", "LOCALHOST"),
+        ("https://c4.example", "192.0.2.7"),
+        ("HTTPS://C4.example", "192.0.2.7"),
+    ],
+)
+def test_page_of_the_same_host_may_play_and_one_that_is_allowed_by_name(origin: str, host: str) -> None:
+    assert may_play(origin, [host], ALLOWED)
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        *("null", "*", "file://", "http://", "http://.", "http:// localhost", "localhost", "//localhost", ""),
+        *("http://evil.example", "http://evil.localhost", "http://localhost.evil.example"),
+        *("http://127.0.0.1.evil.example", "http://localhost@evil.example", "http://evil.example/localhost"),
+        *("http://evil.example:80:localhost", "http://a+b.example", "http://0.0.0.0", "http://10.0.0.1"),
+        *("http://c4.example", "https://c4.example:444", "https://c4.example.evil"),
+        *("http://localhost,http://evil.example", "http://localhost, http://localhost", "http://[::2]"),
+    ],
+)
+@pytest.mark.parametrize("host", ["localhost:8080", "127.0.0.1", "[::1]"])
+def test_page_of_another_website_may_not(origin: str, host: str) -> None:
+    assert not may_play(origin, [host], ALLOWED)
+
+
+@pytest.mark.parametrize("host", ["", "a b", "evil.example@x"])
+def test_where_the_request_names_no_host_none_but_allowed_pages_may_play(host: str) -> None:
+    assert [may_play(each, [host], ALLOWED) for each in ("http://.", "http://x", "https://c4.example")] == [
+        *(False, False, True)
+    ]
+
+
+def test_any_of_the_names_by_which_a_request_came_will_do() -> None:
+    assert may_play("https://bots.example", ["127.0.0.1:8080", "bots.example"], ())
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ([b"content-length"], False),
+        ([b"transfer-encoding"], False),
+        ([b"host", b"transfer-encoding", b"content-length"], True),
+    ],
+)
+def test_body_has_one_length(names: list[bytes], expected: bool) -> None:
+    assert has_two_lengths((name, b"1") for name in names) == expected
+
+
+@pytest.mark.parametrize(
+    ("addresses", "expected"),
+    [
+        (["127.0.0.1", "::1", "127.9.9.9"], True),
+        (["127.0.0.1", "0.0.0.0"], False),
+        (["fe80::1%eth0"], False),
+    ],
+)
+def test_loopback_addresses_are_those_of_this_machine(addresses: list[str], expected: bool) -> None:
+    assert are_loopback(addresses) == expected

@@ -1,0 +1,276 @@
+"""The commands ``c4gateway player add``, ``list`` and ``remove``."""
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from gateway.__main__ import main
+from gateway.access.accounts import Accounts, is_right, read_accounts
+from gateway.access.linefile import audited
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "players"
+
+
+def run(file: Path, *arguments: str) -> int:
+    audit = [] if arguments[0] == "list" else ["--audit", str(file.parent / "audit")]
+    return main(["player", *arguments, "--players", str(file), *audit])
+
+
+def ban(file: Path, *arguments: str) -> int:
+    return main([*arguments, "--players", str(file), "--audit", str(file.parent / "audit")])
+
+
+def added(file: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Protect a name; return what was printed, the token."""
+    assert run(file, "add", *arguments) == 0
+    return capsys.readouterr().out.strip()
+
+
+def test_token_is_printed_alone_and_only_its_hash_is_kept(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(file, "add", "Ann") == 0
+    out, err = capsys.readouterr()
+    token = out.removesuffix("\n")
+    assert err == f"{file} is written; a running server reads it on SIGHUP\n"
+    assert token not in file.read_text()
+    assert is_right(token, read_accounts(str(file))["ann"].digest)
+
+
+def test_token_is_not_made_where_nobody_can_read_it(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    added(file, capsys, "ann")
+    monkeypatch.setattr("sys.stdout", None)
+    assert [run(file, "add", "bob"), run(file, "list")] == [1, 1]
+    assert capsys.readouterr().err == "c4gateway: error: standard output is closed\n" * 2
+    assert [*read_accounts(str(file))] == ["ann"]
+    assert ban(file, "ban", "eve") == 0
+
+
+def test_new_file_is_the_operator_s_alone(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    added(file, capsys, "ann")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    file.chmod(0o640)
+    added(file, capsys, "bob")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert sorted(os.listdir(file.parent)) == ["audit", "players"]
+
+
+def test_new_file_is_the_group_s_too_in_a_directory_that_hands_it_on(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.parent.chmod(0o2750)
+    added(file, capsys, "ann")
+    assert ban(file, "ban", "eve") == 0
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (file, Path(f"{file}.bans"))] == [0o640, 0o640]
+
+
+def test_names_are_listed_with_their_notes(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    added(file, capsys, "Ann", "--notes", "of class 3")
+    added(file, capsys, "bob x")
+    assert run(file, "list") == 0
+    assert capsys.readouterr().out == "Ann\tof class 3\nbob x\n"
+
+
+def test_name_that_is_there_in_any_case_is_refused(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    added(file, capsys, "Ann")
+    before = file.read_text()
+    assert run(file, "add", "ANN") == 1
+    out, err = capsys.readouterr()
+    assert (out, err) == (
+        "",
+        "c4gateway: error: 'ANN' is protected already; remove it first for a new token\n",
+    )
+    assert file.read_text() == before
+
+
+def test_operator_is_warned_of_a_name_that_looks_like_another(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    added(file, capsys, "bot1")
+    assert run(file, "add", "botl") == 0
+    assert "warning: 'botl' looks like 'bot1', which is protected too\n" in capsys.readouterr().err
+
+
+def test_removed_name_is_gone_and_all_else_stays(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text("# mine\n")
+    added(file, capsys, "bob")
+    before = file.read_text()
+    added(file, capsys, "Ann", "--notes", "x")
+    assert run(file, "remove", "ann") == 0
+    assert file.read_text() == before
+    assert run(file, "remove", "ann") == 1
+    assert "'ann' is not protected in " in capsys.readouterr().err
+    added(file, capsys, "Ann")
+    assert run(file, "remove", "amn") == 1
+    assert capsys.readouterr().err.endswith("; did you mean 'Ann'?\n")
+
+
+def test_operator_hears_that_a_running_server_keeps_the_last_name(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    added(file, capsys, "ann")
+    assert run(file, "remove", "ann") == 0
+    told = f"{file} has no names now; a running server keeps the old one until a restart\n"
+    assert capsys.readouterr().err == told
+
+
+def test_file_without_an_end_of_its_last_line_is_added_to(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    added(file, capsys, "ann")
+    file.write_text(file.read_text().rstrip("\n"))
+    added(file, capsys, "bob")
+    assert [*read_accounts(str(file))] == ["ann", "bob"]
+
+
+def test_link_to_the_file_stays_a_link(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    added(file, capsys, "ann")
+    link = file.with_name("link")
+    link.symlink_to(file)
+    added(link, capsys, "bob")
+    assert link.is_symlink()
+    assert [*read_accounts(str(file))] == ["ann", "bob"]
+
+
+@pytest.mark.parametrize("name", ["", " ann", "a\tb", "a\nb", "an\u202en", "aima", "#1", "x" * 257])
+def test_name_that_cannot_be_protected_is_refused(
+    file: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(file, "add", name) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("c4gateway: error: '")
+    assert err.count("\n") == 1
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("notes", ["a\tb", "a\nb", " x", "x" * 1001])
+def test_notes_that_would_break_the_line_are_refused(
+    file: Path, notes: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(file, "add", "ann", "--notes", notes) == 1
+    assert "notes have at most" in capsys.readouterr().err
+
+
+def test_broken_file_is_left_alone(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text("broken\n")
+    for arguments in (["add", "ann"], ["remove", "ann"], ["list"]):
+        assert run(file, *arguments) == 1
+        assert "line 1: not NAME" in capsys.readouterr().err
+    assert file.read_text() == "broken\n"
+
+
+def test_file_is_the_one_in_the_environment_as_for_the_server(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(file.parent)
+    monkeypatch.setenv("C4GATEWAY_PLAYERS", str(file))
+    assert main(["player", "add", "ann"]) == 0
+    assert main(["player", "list"]) == 0
+    assert capsys.readouterr().out.endswith("ann\n")
+    assert "ann" in read_accounts(str(file))
+
+
+# Bans, and the log of all changes.
+
+
+def test_server_can_have_bans_and_no_protected_names(file: Path) -> None:
+    assert ban(file, "ban", "eve") == 0
+    accounts = Accounts(str(file))
+    assert (len(accounts), accounts.bans.names) == (0, {"eve"})
+
+
+def test_ban_is_written_once_and_taken_back(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bans = f"{file}.bans"
+    for who in ("Eve", "192.0.2.7", "198.51.100.77/24", "2001:db8::1"):
+        assert ban(file, "ban", who) == 0
+    assert Path(bans).read_text().splitlines()[1:] == [
+        "name\teve",
+        "address\t192.0.2.7",
+        "address\t198.51.100.0/24",
+        "address\t2001:db8::/64",
+    ]
+    capsys.readouterr()
+    assert ban(file, "ban", "EVE") == 1
+    assert capsys.readouterr().err == "c4gateway: error: 'eve' is banned already\n"
+    assert ban(file, "unban", "eva") == 1
+    assert capsys.readouterr().err.endswith("; did you mean 'eve'?\n")
+    assert ban(file, "unban", "eve") == 0
+    assert ban(file, "unban", "2001:db8::2") == 0
+    assert ban(file, "unban", "eve") == 1
+    assert "'eve' is not banned in " in capsys.readouterr().err
+    assert len(Path(bans).read_text().splitlines()) == 3
+
+
+@pytest.mark.parametrize("who", ["", "  ", "\u202e", "a\tb", "x" * 257])
+def test_what_cannot_be_banned_is_refused(file: Path, who: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert ban(file, "ban", who) == 1
+    assert "not an address, a network or a name" in capsys.readouterr().err
+    assert not Path(f"{file}.bans").exists()
+
+
+@pytest.mark.parametrize(
+    ("who", "what"),
+    [("192.0.2.7/24", "the address '192.0.2.0/24'"), ("192.0.2.300", "the name '192.0.2.300'")],
+)
+def test_operator_is_told_what_is_banned(
+    file: Path, who: str, what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ban(file, "ban", who) == 0
+    assert capsys.readouterr().err.splitlines()[0] == f"{what} is banned"
+
+
+def test_every_change_is_in_the_log_of_changes_and_no_token(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SUDO_USER", "op\nerator")
+    token = added(file, capsys, "Ann")
+    run(file, "remove", "ann")
+    ban(file, "ban", "192.0.2.0/24", "--notes", "flood")
+    ban(file, "unban", "192.0.2.0/24")
+    run(file, "remove", "nobody")
+    text = (file.parent / "audit").read_text()
+    changes = [line.split("\t")[1:] for line in text.splitlines()]
+    assert changes == [
+        ["op\\nerator", "player add", "Ann"],
+        ["op\\nerator", "player remove", "ann"],
+        ["op\\nerator", "ban", "address", "192.0.2.0/24"],
+        ["op\\nerator", "unban", "address", "192.0.2.0/24"],
+    ]
+    assert token not in text
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no full disk to try")
+def test_nothing_is_changed_where_the_log_of_changes_takes_no_more(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["player", "add", "ann", "--players", str(file), "--audit", "/dev/full"]) == 1
+    assert capsys.readouterr().err.count("No space left on device") == 1
+    assert not file.exists()
+
+
+def test_change_that_fails_takes_its_own_line_back_from_the_log(tmp_path: Path) -> None:
+    log = tmp_path / "audit"
+    with audited(str(log), "done"):
+        pass
+    with suppress(KeyError), audited(str(log), "failed"):
+        assert "failed" in log.read_text()  # a full disk would have told so by now
+        raise KeyError
+    assert [line.split("\t")[2:] for line in log.read_text().splitlines()] == [["done"]]
+
+
+def test_nothing_is_changed_where_the_change_cannot_be_logged(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (file.parent / "audit").mkdir()
+    assert run(file, "add", "ann") == 1
+    assert capsys.readouterr().out == ""
+    assert not file.exists()

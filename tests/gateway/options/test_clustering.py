@@ -1,0 +1,255 @@
+"""The options about being one of several servers."""
+
+import argparse
+import socket
+from importlib.util import find_spec
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from adapters.dialects import DIALECTS
+from gateway.options import clustering
+from gateway.options.arguments import Options, in_one_line
+from gateway.options.clustering import ClusterOptions, NodeAddress, cluster_options, host_name, registry_url
+from gateway.options.options import in_force, parse
+
+URL = "redis://127.0.0.1:6379/0"
+SECRET = "s3cr%40t"
+
+
+def joined(*arguments: str) -> ClusterOptions:
+    options = parse(arguments, DIALECTS)
+    found = cluster_options(options)
+    assert found is not None
+    return found
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Return the one line that says what is wrong."""
+    with pytest.raises(SystemExit) as stop:
+        parse(arguments, DIALECTS)
+    assert stop.value.code == 2
+    [line] = capsys.readouterr().err.splitlines()
+    return line.removeprefix("c4gateway: error: ")
+
+
+@pytest.fixture
+def secret_file(tmp_path: Path) -> Path:
+    file = tmp_path / "password"
+    file.write_text("word\n")
+    return file
+
+
+def test_server_is_alone_unless_told_otherwise() -> None:
+    options = parse([], DIALECTS)
+    assert cluster_options(options) is None
+    assert options.db == "c4gateway.db"
+
+
+def test_node_has_a_name_and_an_address_and_keys_without_being_told() -> None:
+    assert joined("--cluster", URL) == ClusterOptions(
+        URL, None, None, "c4gateway", host_name(), NodeAddress("127.0.0.1", 0)
+    )
+
+
+def test_node_is_what_the_options_say() -> None:
+    found = joined(
+        *("--cluster", URL, "--node", "a", "--node-address", "10.0.0.1:7000", "--cluster-prefix", "ours")
+    )
+    assert (found.node, found.address, found.prefix) == ("a", NodeAddress("10.0.0.1", 7000), "ours")
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("10.0.0.1", NodeAddress("10.0.0.1", 0)),
+        ("node-a.example:1", NodeAddress("node-a.example", 1)),
+        ("[::1]", NodeAddress("::1", 0)),
+        ("[::1]:7000", NodeAddress("::1", 7000)),
+    ],
+)
+def test_address_of_a_node_may_lack_a_port(text: str, address: NodeAddress) -> None:
+    assert joined("--cluster", URL, "--node-address", text).address == address
+
+
+@pytest.mark.parametrize("text", ["", ":1", "::1", "a:65536", "a:x", "a b", "[::1", "a/b", "a:-1"])
+def test_what_is_no_address_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    line = refused(capsys, "--cluster", URL, f"--node-address={text}")
+    assert "is not HOST, HOST:PORT or [HOST]:PORT" in line
+
+
+@pytest.mark.parametrize("text", ["0.0.0.0", "0.0.0.0:7000", "[::]:7000", "0", "00.0.0.0:7000"])
+def test_address_at_which_nobody_reaches_a_node_is_refused(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = refused(capsys, "--cluster", URL, f"--node-address={text}")
+    assert "give an address of this machine's own" in line
+
+
+@pytest.mark.parametrize("text", ["", "a b", "a/b", "ä", "a" * 33, "a\n"])
+def test_name_of_a_node_is_short_and_plain(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "is not 1 to 32 letters" in refused(capsys, "--cluster", URL, f"--node={text}")
+
+
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [
+        ("web-1.example.org", "web-1.example.org"),
+        ("Ann's box", "Ann-s-box"),
+        ("", "node"),
+        ("x" * 40, "x" * 32),
+    ],
+)
+def test_name_of_the_host_is_made_to_fit(host: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: host)
+    assert host_name() == name
+
+
+@pytest.mark.parametrize("text", ["", "a b", "{x}", "a" * 65, "a*"])
+def test_prefix_has_nothing_that_a_server_takes_for_a_pattern(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "is not 1 to 64 letters" in refused(capsys, "--cluster", URL, f"--cluster-prefix={text}")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("redis://localhost", "redis://10.0.0.5:6379/0", "redis://[::1]:6380/15", "rediss://h.example/1"),
+        *("unix:///run/redis/redis.sock", "unix:///r.sock?db=3", "redis://ann@h/0", "redis://:word@h/0"),
+        "rediss://h/0?ssl_ca_certs=/etc/ca.pem&ssl_certfile=/c.pem&ssl_keyfile=/k.pem",
+    ],
+)
+def test_url_of_a_registry_is_taken(url: str) -> None:
+    assert registry_url(url) == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("", "localhost:6379", "http://h/0", "redis://", "redis:///0", "redis://h:0/0", "redis://h:x/0"),
+        *("redis://h:99999/0", "redis://h/zero", "redis://h/0/1", "redis://h/-1", "redis://h/0#x"),
+        *("redis://h/0?db=1", "redis://h/0?ssl_cert_reqs=none", "rediss://h/0?ssl_cert_reqs=none"),
+        *("rediss://h/0?ssl_check_hostname=false", "unix://r.sock", "unix://", "unix:///", "unix:///a b"),
+        *("unix:///r.sock?db=x", "unix:///r.sock?password=word", "redis://[::1/0", "redis://h/0?x"),
+        *("unix:///a%3fb", "redis://h\n/0x", "redis://a..b/0", f"redis://{'a' * 64}/0"),
+    ],
+)
+def test_what_is_no_url_of_a_registry_is_refused(url: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="give redis://HOST:PORT/0"):
+        registry_url(url)
+
+
+def test_refusal_of_a_url_shows_nothing_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert SECRET not in refused(capsys, "--cluster", f"redis://:{SECRET}@h:0/0")
+
+
+def test_password_on_the_command_line_is_refused_with_what_to_do_instead(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    line = refused(capsys, "--cluster", f"redis://ann:{SECRET}@h/0")
+    assert "as C4GATEWAY_CLUSTER" in line
+    assert "--cluster-password-file" in line
+    assert SECRET not in line
+
+
+def test_password_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("C4GATEWAY_CLUSTER", f"redis://ann:{SECRET}@127.0.0.1/0")
+    found = joined()
+    assert (found.username, found.password) == ("ann", "s3cr@t")
+    assert found.url == "redis://127.0.0.1:6379/0"
+
+
+def test_password_comes_from_the_config_file(tmp_path: Path) -> None:
+    config = tmp_path / "gateway.toml"
+    config.write_text(f'cluster = "unix://:{SECRET}@/run/redis.sock?db=2"')
+    found = joined("--config", str(config))
+    assert (found.url, found.username, found.password) == ("unix:///run/redis.sock?db=2", None, "s3cr@t")
+
+
+def test_password_comes_from_a_file_of_its_own(secret_file: Path) -> None:
+    found = joined("--cluster", "redis://ann@127.0.0.1/0", "--cluster-password-file", str(secret_file))
+    assert (found.username, found.password) == ("ann", "word")
+
+
+def test_password_is_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("C4GATEWAY_CLUSTER", f"redis://ann:{SECRET}@127.0.0.1/0")
+    shown = [repr(joined()), *in_force([], DIALECTS)]
+    assert not [line for line in shown if SECRET in line or "s3cr@t" in line]
+
+
+@pytest.mark.parametrize("text", ["", "\n", "two\nlines\n", "\udcff"])
+def test_file_that_is_not_one_line_is_no_password(text: str, secret_file: Path) -> None:
+    secret_file.write_bytes(text.encode("utf-8", "surrogateescape"))
+    options = parse(["--cluster", URL, "--cluster-password-file", str(secret_file)], DIALECTS)
+    with pytest.raises(OSError, match="is not one line with a password"):
+        cluster_options(options)
+
+
+def test_two_passwords_are_refused(
+    secret_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("C4GATEWAY_CLUSTER", f"redis://:{SECRET}@h/0")
+    assert "has a password; give no" in refused(capsys, "--cluster-password-file", str(secret_file))
+
+
+def test_other_side_of_tls_is_checked_whatever_the_url_says(tmp_path: Path) -> None:
+    file = tmp_path / "our ca.pem"
+    file.touch()
+    url = joined("--cluster", f"rediss://127.0.0.1/0?ssl_ca_certs={file}").url
+    pool = pytest.importorskip("coredis.pool").ConnectionPool
+    assert dict(parse_qsl(urlsplit(url).query)) == {
+        "ssl_ca_certs": str(file),
+        "ssl_check_hostname": "true",
+        "ssl_cert_reqs": "required",
+    }
+    context = pool.from_url(joined("--cluster", "rediss://127.0.0.1/0").url).connection_kwargs["ssl_context"]
+    assert (context.check_hostname, context.verify_mode.name) == (True, "CERT_REQUIRED")
+
+
+def test_file_for_tls_that_is_missing_is_named() -> None:
+    options = parse(["--cluster", "rediss://127.0.0.1/0?ssl_ca_certs=/nowhere"], DIALECTS)
+    with pytest.raises(OSError, match="No such file") as error:
+        cluster_options(options)
+    assert in_one_line(error.value) == "--cluster: ssl_ca_certs: /nowhere: No such file or directory"
+
+
+def test_results_are_in_a_database_for_all_or_not_kept(capsys: pytest.CaptureFixture[str]) -> None:
+    def database(*arguments: str) -> object:
+        return parse(["--cluster", URL, *arguments], DIALECTS).db
+
+    assert database() is None
+    assert database("--db", "none") is None
+    assert database("--db", "postgresql://h/c4") == "postgresql://h/c4"
+    for file in ("c4gateway.db", "postgres.db"):
+        line = refused(capsys, "--cluster", URL, "--db", file)
+        assert line.startswith("--cluster needs a database that all nodes share, and SQLite has none; give")
+
+
+@pytest.mark.parametrize(
+    "option", ["--node=a", "--node-address=h", "--cluster-prefix=x", "--cluster-password-file=f"]
+)
+def test_option_for_a_node_means_nothing_to_a_server_that_is_alone(
+    option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "is of no use without --cluster" in refused(capsys, option)
+
+
+def test_library_that_is_missing_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(clustering, "find_spec", lambda name: None if name == "coredis" else find_spec(name))
+    assert "pip install 'c4gateway[cluster]'" in refused(capsys, "--cluster", URL)
+
+
+def test_registry_that_cannot_be_found_is_named_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", fail)
+    options = Options(cluster=f"redis://:{SECRET}@nowhere/0", cluster_password_file=None, node_address=None)
+    options.cluster_prefix, options.node = "c4gateway", "a"
+    with pytest.raises(OSError, match=r"--cluster: nowhere: Name or service not known") as error:
+        cluster_options(options)
+    assert SECRET not in str(error.value)

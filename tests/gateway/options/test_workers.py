@@ -1,0 +1,159 @@
+"""The options of a server that uses several cores, and what each of its workers is told."""
+
+import os
+import sys
+
+import pytest
+
+from adapters.dialects import DIALECTS
+from gateway.options.arguments import Options
+from gateway.options.clustering import LONGEST_NODE, cluster_options
+from gateway.options.options import parse
+from gateway.options.workers import arguments, wanted
+
+URL = "redis://127.0.0.1:6379/0"
+OWN = "unix:///tmp/x/redis.sock"
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="workers share ports on Linux alone")
+
+
+def options(*given: str) -> Options:
+    return parse(given, DIALECTS)
+
+
+def worker(index: int, *given: str, registry: str | None = OWN) -> Options:
+    """Return the options of a worker of a server with these."""
+    own = options("--workers", "3", *given)
+    ports = {name: port or 5000 for name, port in wanted(own, DIALECTS, None).items()}
+    return options(*arguments(own, ["--workers", "3", *given], index, ports, registry))
+
+
+def refused(capsys: pytest.CaptureFixture[str], *given: str) -> str:
+    with pytest.raises(SystemExit):
+        options(*given)
+    [line] = capsys.readouterr().err.splitlines()
+    return line.removeprefix("c4gateway: error: ")
+
+
+def test_server_is_one_unless_told_otherwise() -> None:
+    assert (options().workers, options().share_ports, options().node) == (1, False, None)
+
+
+def test_workers_are_nodes_of_one_cluster_that_share_ports() -> None:
+    one, two = worker(1), worker(2)
+    assert [each.workers for each in (one, two)] == [1, 1]
+    assert [each.cluster for each in (one, two)] == [OWN, OWN]
+    assert [each.share_ports for each in (one, two)] == [True, True]
+    assert (one.node[-2:], two.node[-2:]) == ("-1", "-2")
+    assert cluster_options(two) is not None
+
+
+def test_workers_of_two_servers_on_one_machine_have_other_names() -> None:
+    assert str(os.getpid()) in worker(1).node
+    assert len(worker(3).node) <= LONGEST_NODE
+
+
+def test_workers_have_the_name_that_is_given_and_a_number() -> None:
+    assert worker(3, "--node", "a").node == "a-3"
+
+
+def test_command_line_of_a_worker_has_each_thing_once() -> None:
+    given = ["--workers=3", "--nac4", "0", "--node", "a", "--host", "::1", "--share-ports", "--metrics=9000"]
+    words = arguments(options(*given), given, 2, {"nac4": 5000}, OWN)
+    assert words[:3] == ["--host", "::1", "--share-ports"]
+    named = [word for word in words if word.startswith("--") and word != "--share-ports"]
+    assert sorted(named) == [
+        *("--cluster", "--host", "--house-workers", "--metrics", "--nac4", "--node", "--workers")
+    ]
+    assert "9001" in words[words.index("--metrics") + 1]
+
+
+def test_worker_has_the_ports_that_were_reserved_and_no_others() -> None:
+    found = worker(1, "--nac4", "0", "--tcp", "4242")
+    assert (found.nac4, found.tcp, found.arena) == (5000, 4242, None)
+
+
+def test_ports_of_all_dialects_are_wanted_where_none_is_named_and_the_page_s() -> None:
+    assert wanted(options("--workers", "2"), DIALECTS, 8000) == {
+        "nac4": 8080,
+        "arena": 8001,
+        "tcp": 4242,
+        "web": 8000,
+    }
+    assert wanted(options("--port", "80"), DIALECTS, None) == {"port": 80}
+
+
+def test_port_for_which_a_socket_was_handed_over_is_not_opened() -> None:
+    own = options("--nac4", "0", "--tcp", "0")
+    own.sockets = {"nac4": [3]}
+    assert wanted(own, DIALECTS, None) == {"tcp": 0}
+
+
+def test_worker_takes_one_port_more_than_the_one_before_for_what_is_not_shared() -> None:
+    given = ("--metrics", "9000", "--node-address", "10.0.0.1:7000", "--cluster", URL)
+    found = worker(3, *given, registry=None)
+    assert (str(found.metrics), str(found.node_address)) == ("127.0.0.1:9002", "10.0.0.1:7002")
+    found = worker(3, "--metrics", "0", "--node-address", "10.0.0.1")
+    assert (str(found.metrics), str(found.node_address)) == ("127.0.0.1:0", "10.0.0.1:0")
+
+
+@pytest.mark.parametrize("given", [("--metrics", "65534"), ("--node-address", "h:65535")])
+def test_ports_that_there_are_not_are_refused(
+    given: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = refused(capsys, "--workers", "3", *given)
+    assert line.startswith(f"{given[0]}: each worker takes one port more")
+
+
+def test_workers_use_the_registry_that_is_named() -> None:
+    assert worker(1, "--cluster", URL, registry=None).cluster == URL
+
+
+def test_options_of_the_file_and_the_environment_do_not_make_workers_of_workers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("C4GATEWAY_WORKERS", "3")
+    monkeypatch.setenv("C4GATEWAY_NODE", "a")
+    own = options()
+    found = options(*arguments(own, [], 2, {}, OWN))
+    assert (own.workers, found.workers, found.node) == (3, 1, "a-2")
+
+
+def test_workers_share_what_the_server_may_think_with() -> None:
+    assert worker(1, "--house-workers", "9").house_workers == 9
+    assert worker(1).house_workers == max(1, options().house_workers // 3)
+
+
+@pytest.mark.parametrize("share", [("--workers", "2"), ("--share-ports",)])
+def test_port_that_is_shared_is_for_one_thing_alone(
+    share: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "the same port" in refused(capsys, *share, "--nac4", "9000", "--tcp", "9000")
+    assert "the same port" in refused(capsys, *share, "--nac4", "8000")
+    assert options(*share, "--nac4", "8000", "--no-web").nac4 == 8000
+    assert options("--nac4", "9000", "--tcp", "9000").tcp == 9000  # the system refuses it
+
+
+@pytest.mark.parametrize("given", [("--workers", "0"), ("--workers", "257"), ("--workers", "many")])
+def test_number_of_workers_is_from_1_to_256(
+    given: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "is not a whole number from 1 to 256" in refused(capsys, *given)
+
+
+def test_name_leaves_room_for_the_number(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "28 characters at most" in refused(capsys, "--workers", "200", "--node", "a" * 29)
+    assert len(worker(3, "--node", "a" * 28).node) == 30
+
+
+def test_sqlite_is_refused_and_a_password_for_no_registry(capsys: pytest.CaptureFixture[str]) -> None:
+    assert refused(capsys, "--workers", "2", "--db", "x.db").startswith("--workers needs a database")
+    given = ("--workers", "2", "--cluster-password-file", "x")
+    assert "is of no use without --cluster" in refused(capsys, *given)
+
+
+def test_workers_are_refused_where_the_system_does_not_spread_connections(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert "does not spread connections" in refused(capsys, "--workers", "2")

@@ -1,0 +1,78 @@
+"""The registry that workers have for themselves."""
+
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+import trio
+
+from gateway.options.clustering import registry_url
+from gateway.server import local_redis
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with TemporaryDirectory(prefix="c4") as path:  # short: a socket's path is
+        yield Path(path)
+
+
+def test_what_to_install_is_said_where_there_is_none(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    with pytest.raises(
+        OSError, match=r"apt install redis-server \(or valkey-server\), or name one with --cluster"
+    ):
+        local_redis.command(folder)
+
+
+@pytest.mark.parametrize("name", local_redis.PROGRAMS)
+def test_whichever_is_installed_is_taken(name: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    monkeypatch.setattr(shutil, "which", lambda asked: f"/bin/{asked}" if asked == name else None)
+    assert local_redis.command(folder)[0] == f"/bin/{name}"
+
+
+def test_url_is_one_that_a_node_takes(folder: Path) -> None:
+    assert registry_url(local_redis.url(folder)) == f"unix://{folder}/redis.sock"
+
+
+@pytest.mark.parametrize("name", ["a b", "x" * 100, "a?b", "a%b"])
+def test_folder_that_can_have_no_socket_is_named(name: str) -> None:
+    with pytest.raises(OSError, match="set TMPDIR to a short one"):
+        local_redis.url(Path("/tmp") / name)
+
+
+def test_registry_learns_no_secret_of_the_server() -> None:
+    ours = {"C4GATEWAY_ADMIN_TOKEN": "x", "NOTIFY_SOCKET": "/y", "LISTEN_FDS": "1", "PATH": "/bin"}
+    ours["PGPASSWORD"] = "z"
+    assert local_redis.environment(ours) == {"PATH": "/bin"}
+
+
+async def test_registry_that_does_not_answer_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    monkeypatch.setattr(local_redis, "LIMIT", 0.01)
+    with pytest.raises(OSError, match="does not answer"):
+        await local_redis.answering(folder)
+
+
+@pytest.mark.skipif(not any(map(shutil.which, local_redis.PROGRAMS)), reason="there is no Redis")
+def test_registry_answers_at_its_socket_alone_and_writes_nothing(folder: Path) -> None:
+    process = subprocess.Popen(local_redis.command(folder), stdout=subprocess.DEVNULL)
+    with process:
+        try:
+            trio.run(local_redis.answering, folder)
+            with socket.socket(socket.AF_UNIX) as client:
+                client.connect(str(folder / "redis.sock"))
+                client.sendall(b"SET a 1\r\nCONFIG GET port\r\n")
+                answer = b""
+                while answer.count(b"\r\n") < 6:
+                    answer += client.recv(1024)
+        finally:
+            process.terminate()
+    assert answer.startswith(b"+OK\r\n")
+    assert answer.endswith(b"$1\r\n0\r\n")
+    assert process.returncode == 0
+    assert [*folder.iterdir()] == []
