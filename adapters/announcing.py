@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from adapters.dialects import DIALECTS
 from gateway.options.arguments import Options
 from gateway.options.options import PAGE
+from gateway.runtime.json_stderr import json_line
 from gateway.runtime.notifying import READY, notify
 from gateway.server import qr
 from gateway.server.interfaces import own_addresses, reachable
-from gateway.server.json_stderr import json_line
 from gateway.server.logs import log_start
 from gateway.server.streams import write
 

@@ -77,13 +77,14 @@ def _refuse(word: str) -> NoReturn:
 
 def _serve(options: "Options", given: Sequence[str]) -> int:
     """Run the server, or several of them; return the exit status."""
+    from gateway.runtime.json_stderr import complain  # noqa: PLC0415
     from gateway.server import streams  # noqa: PLC0415
 
     try:
         with streams.prepared(as_json=options.log_json):
             return _serve_on(options, given)
     except OSError as error:
-        streams.complain(str(error), as_json=options.log_json)
+        complain(str(error), as_json=options.log_json)
         return 1
 
 

@@ -49,6 +49,7 @@ from gateway.options.clustering import cluster_options
 from gateway.options.options import NO_WEB, PAGE
 from gateway.options.workers import WORKER
 from gateway.runtime.arrivals import ArrivalTimes
+from gateway.runtime.json_stderr import complain
 from gateway.runtime.notifying import DRAINS, keep_alive, notify
 from gateway.runtime.processes import Child
 from gateway.server.app import (
@@ -66,7 +67,6 @@ from gateway.server.metrics.tally import Tally
 from gateway.server.metrics.turns import TimedTurns
 from gateway.server.operating import Operator
 from gateway.server.reloading import Reloads, reload_on_hangup
-from gateway.server.streams import complain
 
 if TYPE_CHECKING:
     from adapters.joining import Joining

@@ -17,7 +17,7 @@ from served import PATIENCE, Served, everything, until
 from several_nodes import HAS_REGISTRY, await_log, node, registry
 
 from gateway.__main__ import main
-from gateway.access.admin_token import FILE
+from gateway.options.command_names import TOKEN_FILE as FILE
 
 EVERY = ("who", "kick x", "ban x", "unban x", "announce x", "pause", "resume", "drain", "clear --yes")
 

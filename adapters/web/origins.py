@@ -11,7 +11,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Send
 
-from gateway.access.heads import ALL_ORIGINS, is_known
+from gateway.access.heads import is_known
+from gateway.options.access import ALL_ORIGINS
 
 _READS = ("GET", "HEAD")
 _OPERATOR = ("/api/clear", "/api/admin/")

@@ -11,7 +11,6 @@ blanks and invisible characters do not make it another name. One that only looks
 (`lookalikes`) is another, which nobody may bear. What is remembered of clients is bounded.
 """
 
-import argparse
 import hashlib
 import logging
 import re
@@ -32,17 +31,15 @@ from gateway.access.pauses import FIRST_PAUSE, Pauses
 from gateway.game.commands import LONGEST_NAME, folded, is_house_name
 from gateway.game.events import Objection
 from gateway.game.text import only_visible, quoted
-from gateway.options.arguments import Options, Parser
-from gateway.options.command_names import beside
+from gateway.options.arguments import Options
+from gateway.options.command_names import PLAYERS_FILE, beside
 from gateway.runtime.activation import hosts_of
 from gateway.runtime.throttle import Throttle
 
 if TYPE_CHECKING:
-    from gateway.server.reloading import InLoop
+    from gateway.runtime.files import InLoop
 
 T = TypeVar("T")
-FILE = "c4gateway.players"
-"""Where the protected names are, beside the database, unless something else is given."""
 LONGEST_TOKEN = 256
 """Characters of a token from a client; a longer one is wrong."""
 TOKEN_BYTES = 16
@@ -308,29 +305,10 @@ def _account(line: str, where: str) -> Account:
     return Account(name, bytes.fromhex(found[1]), notes)
 
 
-def add_options(group: argparse._ArgumentGroup) -> None:
-    """Add the options of the server that are about protected names."""
-    group.add_argument(
-        "--players",
-        metavar="FILE",
-        help="protect the names in this file, to which c4gateway player add adds one: a player who bears one"
-        f" has to send its token; bans are in FILE.bans ({FILE} beside the database, if it is there)",
-    )
-    group.add_argument(
-        "--registered-only", action="store_true", help="let in only players whose names are in that file"
-    )
-
-
-def settle_options(parser: Parser, options: argparse.Namespace) -> None:
-    """Refuse options that make no sense together."""
-    if options.registered_only and options.players is None:
-        parser.error("--registered-only needs --players FILE")
-
-
 def open_accounts(options: Options, counts: Counter[tuple[str, str]]) -> Accounts:
     """Return the accounts that the options ask for. Raises OSError."""
     hint = "c4gateway player add NAME --players FILE makes it"
-    file = options.players or beside(options.db, FILE)
+    file = options.players or beside(options.db, PLAYERS_FILE)
     registered_only, optional = options.registered_only, options.players is None
     try:
         accounts = Accounts(file, registered_only=registered_only, optional=optional, counts=counts)

@@ -10,13 +10,12 @@ import secrets
 import stat
 from contextlib import suppress
 
+from gateway.options.access import is_token
 from gateway.options.arguments import Options, in_one_line
-from gateway.options.command_names import beside
+from gateway.options.command_names import TOKEN_FILE, beside
 from gateway.options.workers import ALONE, WORKER
 from gateway.runtime.files import read_file
 
-FILE = "c4gateway.token"
-"""Where it is, beside the database."""
 OPTION = "--token-file"
 _BYTES = 16
 _LONGEST = 4096
@@ -28,7 +27,7 @@ def admin_token(options: Options) -> str | None:
     """Return the admin token of a server; None where it has none, which the log explains. For a thread."""
     if options.admin_token is not None:
         return str(options.admin_token)
-    file = os.path.abspath(beside(options.db, FILE))
+    file = os.path.abspath(beside(options.db, TOKEN_FILE))
     try:
         with suppress(FileExistsError):
             _make(file)
@@ -70,11 +69,6 @@ def _check(file: str) -> None:
     about = os.stat(file)
     if about.st_uid not in (os.geteuid(), 0) or about.st_mode & (stat.S_IRWXO | stat.S_IWGRP):
         raise OSError(f"{file} may be read or written by others; a token there is no secret")
-
-
-def is_token(text: str) -> bool:
-    """Whether a text can be sent as a token."""
-    return text.isascii() and text.isprintable() and text.split() == [text]
 
 
 def _make(file: str) -> None:

@@ -19,7 +19,7 @@ from gateway.game.text import is_visible
 
 if TYPE_CHECKING:
     from gateway.hub.seat import Seat
-    from gateway.server.reloading import InLoop
+    from gateway.runtime.files import InLoop
 
 OPTION = "--players"
 """The option beside whose file the bans are."""

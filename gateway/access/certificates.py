@@ -4,10 +4,8 @@ Knows the two files in which it is. Does not know connections. The rule it keeps
 used never replaces one that can, and a connection keeps the one with which it began.
 """
 
-import argparse
 from typing import TYPE_CHECKING
 
-from gateway.options.arguments import Parser
 from gateway.runtime.files import read_file
 
 if TYPE_CHECKING:
@@ -15,24 +13,6 @@ if TYPE_CHECKING:
 
 LONGEST_FILE = 1024 * 1024
 """Bytes that a file may have."""
-
-
-def add_options(group: argparse._ArgumentGroup) -> None:
-    """Add the options about TLS."""
-    group.add_argument(
-        "--tls-cert",
-        metavar="FILE",
-        help="a certificate with its chain, in PEM: all ports take TLS then, too (wss, https, TCP over TLS)",
-    )
-    group.add_argument("--tls-key", metavar="FILE", help="its key, in PEM, if it is not in the same file")
-    group.add_argument("--tls-only", action="store_true", help="refuse clients without TLS")
-
-
-def settle(parser: Parser, options: argparse.Namespace) -> None:
-    """Refuse options that mean nothing without a certificate."""
-    for option, is_given in (("--tls-key", options.tls_key is not None), ("--tls-only", options.tls_only)):
-        if is_given and options.tls_cert is None:
-            parser.error(f"{option} is of no use without --tls-cert")
 
 
 class Certificate:

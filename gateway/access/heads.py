@@ -12,8 +12,8 @@ import re
 from collections.abc import Collection, Iterable
 from ipaddress import IPv6Address, ip_address
 
-ALL_ORIGINS = "*"
-"""Stands for all websites among those that may read the API. It opens no websocket."""
+from gateway.options.access import ALL_ORIGINS
+
 NOT_KNOWN = "the server does not know this name; use localhost, or start it with --allow-origin http://NAME"
 """The answer to a request that names a foreign host."""
 TWO_LENGTHS = "a request has Content-Length or Transfer-Encoding, not both"

@@ -1,6 +1,6 @@
 """How much of the server one client, one address and all clients together may take.
 
-Options, and the count of who is inside. Pure: the time comes in as an argument, and an address is a string
+Counts who is inside. Pure: the time comes in as an argument, and an address is a string
 whose clients count together (`adapters.net.sockets.origin_at`). Does not know sockets, nor what a client is
 told.
 
@@ -10,21 +10,12 @@ a reverse proxy that nobody trusts, behind which everybody has its address. What
 that have left is bounded.
 """
 
-import argparse
 from dataclasses import dataclass
 from enum import Enum
 from math import inf
 
-from gateway.options.arguments import number
+from gateway.options.access import CONNECTS, PER_ADDRESS
 
-PER_ADDRESS = 512
-"""Connections that may be open from one address."""
-CONNECTS = 200
-"""Connections a second that one address may open."""
-MESSAGES = 5_000
-"""Messages a second that are read of one connection."""
-MESSAGE_BURST = 10_000
-"""Messages that are read of one connection at once."""
 BURST = 2.0
 """Seconds. The connections that an address may open in this time may also come at once."""
 PATIENCE = 5.0
@@ -178,42 +169,3 @@ def doors(most: int, per_address: int | None, connects: int | None) -> Doors:
 
 def _limit(option: int) -> float:
     return option or inf
-
-
-def add_options(group: argparse._ArgumentGroup) -> None:
-    """Add the options that say how much a client may take."""
-    for option, default, metavar, text in (
-        ("max-connections", 0, "N", "bots connected at once (0: as many as the system allows)"),
-        (
-            "max-per-address",
-            None,
-            "N",
-            f"of these, and of the page's clients, from one address ({PER_ADDRESS}, this machine's own"
-            " without a limit; 0: no limit)",
-        ),
-        (
-            "connects-per-second",
-            None,
-            "N",
-            f"connections that one address may open; more have to wait ({CONNECTS}, this machine's own"
-            " without a limit; 0: no limit)",
-        ),
-        (
-            "messages-per-second",
-            MESSAGES,
-            "N",
-            f"messages read of one bot; more have to wait ({MESSAGES}; 0: no limit)",
-        ),
-        ("message-burst", MESSAGE_BURST, "N", f"of these, how many at once ({MESSAGE_BURST})"),
-    ):
-        least = 1 if option == "message-burst" else 0
-        group.add_argument(
-            f"--{option}", type=number(int, least, 10**9), default=default, metavar=metavar, help=text
-        )
-    group.add_argument(
-        "--request-seconds",
-        type=number(float, 0.1, 3600),
-        metavar="SECONDS",
-        help="how long a client has for the head of an HTTP request, and the page's for its body"
-        " (60; on the page 15)",
-    )

@@ -21,8 +21,6 @@ from gateway.runtime.files import read_file
 
 LONGEST = 16 * 1024 * 1024
 """Bytes that a file may have."""
-AUDIT = "c4gateway.audit"
-"""Where changes are logged, unless something else is given."""
 
 
 def entries(file: str, option: str) -> Iterator[tuple[str, str]]:

@@ -6,10 +6,9 @@ write itself is believed. So the PROXY header is mandatory or means nothing, and
 trusted proxies added counts.
 """
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import TypeAlias
 
 LONGEST = 4096
@@ -36,25 +35,6 @@ class Proxied:
     """Where the client is; None where the proxy speaks for itself or does not know."""
     rest: bytes
     """What followed the header."""
-
-
-def add_options(group: argparse._ArgumentGroup) -> None:
-    """Add the options about proxies."""
-    group.add_argument(
-        "--proxy-protocol",
-        action="store_true",
-        help="every connection begins with the PROXY header (version 1 or 2) of a proxy, which says where the"
-        " client is; one without it is refused",
-    )
-    group.add_argument(
-        "--trusted-proxy",
-        type=_network,
-        action="append",
-        default=[],
-        metavar="CIDR",
-        help="take a websocket client's address from the X-Forwarded-For of proxies in this network;"
-        " may be given several times",
-    )
 
 
 def header_in(data: bytes) -> Proxied | None:
@@ -135,11 +115,3 @@ def _without_port(hop: str) -> str:
     if hop.startswith("["):
         return hop[1:].partition("]")[0]
     return hop.partition(":")[0] if hop.count(":") == 1 else hop
-
-
-def _network(text: str) -> Network:
-    try:
-        return ip_network(text)
-    except ValueError as error:
-        words = f"{text!r} is not an address, or a network such as 10.0.0.0/8"
-        raise argparse.ArgumentTypeError(words) from error

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import SplitResult, urlencode, urlsplit
 
-from gateway.access.admin_token import FILE, read_token
+from gateway.access.admin_token import read_token
 from gateway.game.text import printable, quoted
 from gateway.options.arguments import Description, Options, Parser, in_one_line, number, write_out
-from gateway.options.command_names import beside
+from gateway.options.command_names import TOKEN_FILE, beside
 from gateway.options.options import HOST, WEB_PORT, page_port, parse
 from gateway.server.acts import DRAIN, LONGEST_DRAIN, LONGEST_TEXT, Outcome
 
@@ -99,7 +99,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--token-file",
         metavar="FILE",
-        help=f"the file with the server's admin token ({FILE} beside the database)",
+        help=f"the file with the server's admin token ({TOKEN_FILE} beside the database)",
     )
 
 
@@ -112,7 +112,7 @@ def server_of(options: argparse.Namespace, dialects: Sequence[Description]) -> S
     url = options.url or _url_of(theirs)
     if options.token_file is None and theirs.admin_token is not None:
         return Server(url, theirs.admin_token, "this environment")
-    file = options.token_file or beside(theirs.db, FILE)
+    file = options.token_file or beside(theirs.db, TOKEN_FILE)
     try:
         return Server(url, read_token(file), file)
     except FileNotFoundError as error:

@@ -10,16 +10,16 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 
-from gateway.access.accounts import FILE, Account, bans_beside, digest_of, fault_of, new_token, read_accounts
+from gateway.access.accounts import Account, bans_beside, digest_of, fault_of, new_token, read_accounts
 from gateway.access.bans import ban, banned, fault_of_notes, target, unban
-from gateway.access.linefile import AUDIT, audited, locked, rewrite
+from gateway.access.linefile import audited, locked, rewrite
 from gateway.access.lookalikes import Lookalikes
 from gateway.commands.admin import NoServerError, add_options, finish, players, server_of, serving_url
 from gateway.game.commands import folded
 from gateway.game.similar import did_you_mean
 from gateway.game.text import quoted
 from gateway.options.arguments import Description, Parser, in_one_line, write_out
-from gateway.options.command_names import DATABASE, beside
+from gateway.options.command_names import AUDIT, DATABASE, PLAYERS_FILE, beside
 from gateway.options.settings import variable
 from gateway.server.acts import Outcome
 
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str], dialects: Sequence[Description]) -> int:
     options = _parser().parse_args(arguments)
     try:
         if options.players is None:
-            beside_db = beside(os.environ.get(variable("db"), DATABASE), FILE)
+            beside_db = beside(os.environ.get(variable("db"), DATABASE), PLAYERS_FILE)
             options.players = os.environ.get(variable("players"), beside_db)
             if options.act and (found := _asked(options, dialects)) is not None:
                 return finish(found)
@@ -72,7 +72,7 @@ def _parser() -> Parser:
         command.add_argument(
             "--players",
             metavar="FILE",
-            help=f"the file of protected names ({FILE} beside the database); bans are in FILE.bans"
+            help=f"the file of protected names ({PLAYERS_FILE} beside the database); bans are in FILE.bans"
             + ("; with this option a running server is not asked" if group is words else ""),
         )
         command.set_defaults(run=run, act=name if group is words else None)

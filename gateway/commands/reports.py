@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from gateway.access.linefile import AUDIT, audited
+from gateway.access.linefile import audited
 from gateway.game.ids import GameId
 from gateway.options.arguments import Parser, in_one_line, number, write_out
-from gateway.options.command_names import DATABASE, TYPED_PASSWORD, database, masked
+from gateway.options.command_names import AUDIT, DATABASE, TYPED_PASSWORD, database, masked
 from gateway.options.settings import variable
 from gateway.store import commands, corrections, listing, standings
 from gateway.store.comparing import LOBBY, ORDERS, Choice

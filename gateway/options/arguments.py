@@ -33,7 +33,7 @@ class Parser(argparse.ArgumentParser):
         line = masked(" ".join(message.splitlines()))
         line = f"{line} (see {self.prog} --help)"
         if self.as_json:
-            from gateway.server.streams import complain  # noqa: PLC0415  hardly ever needed
+            from gateway.runtime.json_stderr import complain  # noqa: PLC0415  hardly ever needed
 
             complain(line, as_json=True)
             self.exit(2)

@@ -10,6 +10,12 @@ from urllib.parse import unquote
 
 DATABASE = "c4gateway.db"
 """Where results are kept, unless something else is asked for."""
+PLAYERS_FILE = "c4gateway.players"
+"""Where the protected names are, beside the database, unless something else is given."""
+TOKEN_FILE = "c4gateway.token"
+"""Where the admin token is, beside the database."""
+AUDIT = "c4gateway.audit"
+"""Where changes are logged, unless something else is given."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9.+_-]*")
 _POSTGRESQL = ("postgresql", "postgres")
 _USER = re.compile(r"(://[^:/@]*:).*@", re.DOTALL)

@@ -4,18 +4,15 @@ import argparse
 import os
 import re
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 
 from gateway import __version__
-from gateway.access import accounts, admin_token, certificates, limits, proxies
-from gateway.access.admin_token import is_token
-from gateway.access.heads import ALL_ORIGINS
-from gateway.access.linefile import AUDIT
-from gateway.options import clustering, playing, settings, workers
+from gateway.options import access, clustering, metrics, playing, settings, workers
+from gateway.options.access import ALL_ORIGINS
 from gateway.options.arguments import Description, Options, Parser, listed, number
-from gateway.options.command_names import DATABASE, TYPED_PASSWORD, database, masked
+from gateway.options.command_names import AUDIT, DATABASE, TOKEN_FILE, TYPED_PASSWORD, database, masked
 from gateway.options.settings import Settings
 from gateway.runtime.activation import handed_over
-from gateway.server import metrics, qr
 from gateway.store import VERSION
 
 DESCRIPTION = """\
@@ -117,8 +114,8 @@ def _settled(parser: Parser, arguments: Sequence[str], dialects: Sequence[Descri
         parser.error(TYPED_PASSWORD)
     _settle_web(parser, settled)
     _refuse_one_port_for_two(parser, options, dialects)
-    certificates.settle(parser, options)
-    accounts.settle_options(parser, options)
+    access.settle_tls(parser, options)
+    access.settle_players(parser, options)
     return settled
 
 
@@ -160,9 +157,9 @@ def _settle_web(parser: Parser, settled: Settings) -> None:
         if settled.is_typed("qr"):
             parser.error("--qr is of no use with --no-web")
         options.qr = False
-    if options.qr and not qr.is_installed():
+    if options.qr and find_spec("segno") is None:
         parser.error("--qr needs another package: pip install 'c4gateway[qr]'")
-    if options.admin_token is not None and not is_token(options.admin_token):
+    if options.admin_token is not None and not access.is_token(options.admin_token):
         parser.error("the admin token is not 1 or more ASCII characters without blanks")
 
 
@@ -179,17 +176,17 @@ def _parser(dialects: Sequence[Description]) -> Parser:
         allow_abbrev=False,
     )
     _add_addresses(parser.add_argument_group("where to listen"), dialects)
-    certificates.add_options(parser.add_argument_group("TLS"))
-    proxies.add_options(parser.add_argument_group("behind a proxy"))
+    access.add_tls_options(parser.add_argument_group("TLS"))
+    access.add_proxy_options(parser.add_argument_group("behind a proxy"))
     playing.add_options(parser.add_argument_group("how to play"), dialects)
     playing.add_house_options(parser.add_argument_group("players of the server's own"))
     _add_results(parser.add_argument_group("where to keep results"))
     together = parser.add_argument_group("several servers with one lobby")
     clustering.add_options(together)
     workers.add_options(together)
-    accounts.add_options(parser.add_argument_group("players"))
+    access.add_player_options(parser.add_argument_group("players"))
     _add_web(parser.add_argument_group("the page"))
-    limits.add_options(parser.add_argument_group("what a client may take"))
+    access.add_limit_options(parser.add_argument_group("what a client may take"))
     parser.add_argument_group("how to stop").add_argument(
         "--drain",
         type=number(float, 0, 1e6),
@@ -259,7 +256,11 @@ def _add_web(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--no-web", dest="web", action="store_const", const=NO_WEB, help="start without the page"
     )
-    qr.add_option(group)
+    group.add_argument(
+        "--qr",
+        action="store_true",
+        help="show the page's address as a QR code at the start, if standard output is a terminal",
+    )
     group.add_argument(
         "--allow-origin",
         type=_origin,
@@ -273,7 +274,7 @@ def _add_web(group: argparse._ArgumentGroup) -> None:
         "--admin-token",
         metavar="TOKEN",
         help="who has it may run c4gateway who, kick, ban and the operator's other commands on this server"
-        f" ({admin_token.FILE} beside the database has one, made at the first start); better given in the"
+        f" ({TOKEN_FILE} beside the database has one, made at the first start); better given in the"
         f" environment, as {settings.variable('admin-token')}: the list of processes does not show it",
     )
     group.add_argument(

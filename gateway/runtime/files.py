@@ -6,6 +6,17 @@ read until somebody writes, a device may go on for ever; so neither is read.
 
 import os
 import stat
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+
+
+class InLoop(Protocol):
+    """Calls a function in the event loop, for a thread."""
+
+    def __call__(self, do: Callable[[], T], /) -> T:
+        """Return what it returns, once it is done."""
 
 
 def read_file(path: str, option: str, most: int) -> bytes:

@@ -3,34 +3,17 @@
 Reads the address from what the server prints at its start. Drawing it takes the package segno.
 """
 
-import argparse
 import io
 import ipaddress
 import re
 import sys
-from importlib.util import find_spec
 
 from gateway.options.arguments import Options
 
-PACKAGE = "segno"
 _PAGE = re.compile(r"^page +(https?://(\[[0-9a-f:.]+\]|[0-9.]+)\S*)", re.MULTILINE)
 _BORDER = 2
 _BLACK_AND_WHITE = "\x1b[40;97m{}\x1b[0m\n"
 """Whatever the colours of the terminal are: not every camera reads a code with its colours exchanged."""
-
-
-def add_option(group: argparse._ArgumentGroup) -> None:
-    """Add the option."""
-    group.add_argument(
-        "--qr",
-        action="store_true",
-        help="show the page's address as a QR code at the start, if standard output is a terminal",
-    )
-
-
-def is_installed() -> bool:
-    """Whether codes can be drawn."""
-    return find_spec(PACKAGE) is not None
 
 
 def is_shown(options: Options) -> bool:

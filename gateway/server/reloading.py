@@ -11,22 +11,13 @@ import logging
 import signal
 import sys
 from collections.abc import Callable
-from typing import Protocol, TypeAlias, TypeVar
+from typing import TypeAlias
 
 import trio
 
 from gateway.options.arguments import in_one_line
+from gateway.runtime.files import InLoop
 from gateway.runtime.notifying import READY, notify, reloading
-
-T = TypeVar("T")
-
-
-class InLoop(Protocol):
-    """Calls a function in the event loop, for a thread."""
-
-    def __call__(self, do: Callable[[], T], /) -> T:
-        """Return what it returns, once it is done."""
-
 
 Reload: TypeAlias = Callable[[InLoop], object]
 

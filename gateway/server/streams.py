@@ -16,10 +16,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from types import TracebackType
 
 from gateway.runtime.processes import LOG_JSON, ended, started
-from gateway.server.json_stderr import json_line
 from gateway.server.logs import FLUSH_LIMIT, set_up_logging
-
-_NOT_STARTED = {"level": "error", "logger": __name__, "event": "not_started"}
 
 OF_LOG = "_C4GATEWAY_LOG"
 """The number of the descriptor to which a worker writes its log, in its environment."""
@@ -55,7 +52,7 @@ def _json_stderr() -> Iterator[None]:
         yield
         return
     os.environ.pop(LOG_JSON, None)  # or that process would load all that is loaded here
-    child = started("gateway.server.json_stderr")
+    child = started("gateway.runtime.json_stderr")
     ours = os.dup(2)
     os.dup2(child.socket.fileno(), 2)
     os.environ[LOG_JSON] = "true"
@@ -99,14 +96,6 @@ def write(text: str) -> None:
             )
 
     threading.Thread(target=write_all, name="stdout", daemon=True).start()
-
-
-def complain(error: str, *, as_json: bool) -> None:
-    """Say on standard error, in one line, why the server ends."""
-    line = json_line(error, _NOT_STARTED) if as_json else None
-    with suppress(OSError):  # nobody is there to be told
-        sys.stderr.write(line or f"c4gateway: error: {error}\n")
-        sys.stderr.flush()
 
 
 def _speak_json() -> None:

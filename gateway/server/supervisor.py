@@ -22,6 +22,7 @@ from gateway.options.arguments import Description, Options, in_one_line
 from gateway.options.options import WEB_PORT, page_port
 from gateway.options.workers import ALONE, WORKER, arguments, wanted
 from gateway.runtime.activation import FIRST
+from gateway.runtime.json_stderr import complain
 from gateway.runtime.notifying import READY, keep_alive, notify, reloading, stopping, watchdog
 from gateway.runtime.reserving import PortInUseError, reserved
 from gateway.server import local_redis, qr
@@ -29,7 +30,7 @@ from gateway.server.crew import Crew, EndedError, Member, Order
 from gateway.server.logs import set_up_logging
 from gateway.server.private_folder import private_folder
 from gateway.server.reloading import has_terminal
-from gateway.server.streams import OF_LOG, complain, write
+from gateway.server.streams import OF_LOG, write
 
 _LONGEST_TEXT = 65_536
 """Bytes of what a worker announces: more than it does, and no more than a pipe takes."""

@@ -7,22 +7,21 @@ import pytest
 from gateway.access import limits
 from gateway.access.limits import (
     BURST,
-    CONNECTS,
     PATIENCE,
-    PER_ADDRESS,
     AddressLimits,
     Doors,
     Refusal,
     doors,
     is_local,
 )
+from gateway.options.access import CONNECTS, PER_ADDRESS, add_limit_options
 
 THERE, OTHER, HERE = "192.0.2.1", "192.0.2.2", "127.0.0.1"
 
 
 def parse(*arguments: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
-    limits.add_options(parser.add_argument_group("what a client may take"))
+    add_limit_options(parser.add_argument_group("what a client may take"))
     return parser.parse_args(arguments)
 
 

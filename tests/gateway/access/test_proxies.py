@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.access.proxies import LONGEST, Proxied, add_options, client_behind, header_in, is_trusted
+from gateway.access.proxies import LONGEST, Proxied, client_behind, header_in, is_trusted
+from gateway.options.access import add_proxy_options as add_options
 
 SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
 

@@ -7,7 +7,7 @@ from threading import Thread
 
 import pytest
 
-from gateway.server.json_stderr import LONGEST, relay
+from gateway.runtime.json_stderr import LONGEST, relay
 
 OURS = b'{"time": "2026-11-21T12:00:00.250Z", "message": "a\\n"}'
 

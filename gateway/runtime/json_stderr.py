@@ -19,6 +19,7 @@ from gateway.runtime.disk import write_all
 
 LONGEST = 1 << 20
 """Bytes of a line. What is longer becomes several."""
+_NOT_STARTED = {"level": "error", "logger": __name__, "event": "not_started"}
 _SAID = {"level": "warning", "logger": "gateway.stderr", "event": "stderr"}
 
 
@@ -27,6 +28,14 @@ def json_line(message: str, fields: Mapping[str, object]) -> str:
     now = time.time()
     moment = f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(now))}.{int(now % 1 * 1000):03}Z"
     return json_text({"time": moment, **fields, "message": message}) + "\n"
+
+
+def complain(error: str, *, as_json: bool) -> None:
+    """Say on standard error, in one line, why the server ends."""
+    line = json_line(error, _NOT_STARTED) if as_json else None
+    with suppress(OSError):  # nobody is there to be told
+        sys.stderr.write(line or f"c4gateway: error: {error}\n")
+        sys.stderr.flush()
 
 
 def main() -> None:

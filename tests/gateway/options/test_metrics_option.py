@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from gateway.options.arguments import Parser
-from gateway.server.metrics import Address, add_options
+from gateway.options.metrics import Address, add_options
 
 
 def parse(text: str) -> Address:
