@@ -13,14 +13,13 @@ import signal
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import trio
 
-from adapters.announcing import METRICS, announce
 from adapters.client.boundary import serve_connection
 from adapters.client.dialect import Dialect, Front, Serve
 from adapters.dialects import DIALECTS
@@ -30,7 +29,6 @@ from adapters.entrance.ports import Ports, listening_of, open_metrics, opened_po
 from adapters.entrance.preamble import SILENCE
 from adapters.house.server import House, is_installed
 from adapters.house.thinking import Thinker
-from adapters.joining import joined, matchmaker_of
 from adapters.net.epoll import EpollReader, polling
 from adapters.net.pacing import Turns
 from adapters.net.sockets import DirectSocket
@@ -43,35 +41,40 @@ from gateway.game.commands import HOUSE_PLAYERS
 from gateway.game.ids import RUNS, first_game, game_ids
 from gateway.game.results import NoResults
 from gateway.hub.hub import Hub
+from gateway.hub.interfaces import HubForNodes
+from gateway.matchmaking.matchmaker import Matchmaker
 from gateway.matchmaking.standard import LobbyAndTables
 from gateway.options.arguments import Options, in_one_line
-from gateway.options.clustering import cluster_options
+from gateway.options.clustering import ClusterOptions, cluster_options
 from gateway.options.options import NO_WEB, PAGE
 from gateway.options.workers import WORKER
-from gateway.runtime.arrivals import ArrivalTimes
-from gateway.runtime.json_stderr import complain
-from gateway.runtime.notifying import DRAINS, keep_alive, notify
+from gateway.runtime.arrivals import ArrivalTimes, TimedTurns
+from gateway.runtime.json_stderr import complain, json_line
+from gateway.runtime.listening import own_addresses, reachable
+from gateway.runtime.notifying import DRAINS, READY, keep_alive, notify
 from gateway.runtime.processes import Child
+from gateway.server import qr
 from gateway.server.app import (
     FrontEnd,
     Listening,
+    Patience,
     Service,
     Stop,
     addresses_of,
     run,
     stop_asked_for,
 )
-from gateway.server.draining import Patience
-from gateway.server.logs import log_fault, log_games, set_up_logging
+from gateway.server.logs import log_fault, log_games, log_start, set_up_logging
 from gateway.server.metrics.tally import Tally
-from gateway.server.metrics.turns import TimedTurns
 from gateway.server.operating import Operator
 from gateway.server.reloading import Reloads, reload_on_hangup
+from gateway.server.streams import write
 
 if TYPE_CHECKING:
-    from adapters.joining import Joining
+    from adapters.cluster.node import ClusterNode
     from adapters.web.process import Opened, WebProcess
     from gateway.server.archive import Archive
+
 
 Fronts: TypeAlias = Sequence[tuple[Dialect, Front]]
 """The dialects, each with what serves its clients."""
@@ -344,3 +347,78 @@ def _web(
         sockets.append(ports.to_page.passing)
     queue, clear = (None, None) if archive is None else (archive.open_games, archive.clear)
     return WebProcess(orders, sockets, queue, clear, hub)
+
+
+# What the server prints when it is ready: where to point a bot, and where results are kept.
+#
+# Knows how the list of the dialects says that each is tried.
+
+METRICS = "metrics"
+"""The name of the port for metrics."""
+
+
+def announce(opened: Sequence[tuple[str, Sequence[str]]], place: str, options: Options) -> None:
+    """Print where to point a bot, one line for each address, and where results are kept."""
+    addresses = [(name, address) for name, where in opened for address in where]
+    own = own_addresses()
+    shown = [(name, each) for name, address in addresses for each in reachable(address, own)]
+    lines = [_line(name, address, tls_only=options.tls_only) for name, address in shown]
+    lines.append(f"{'results':9} {place}")
+    if options.log_json:
+        about = {"level": "info", "logger": __name__, "event": "announced"}
+        write("".join(json_line(line, about) for line in lines))
+    else:
+        text = "".join(f"{line}\n" for line in lines)
+        write(text + qr.below(text) if qr.is_shown(options) else text)
+    log_start(addresses, place)
+    notify(READY)
+
+
+def _line(name: str, address: str, *, tls_only: bool) -> str:
+    """Return an address, and what to try there."""
+    examples = {each.name: (each.scheme, each.example) for each in DIALECTS}
+    examples |= {
+        PAGE: ("http", "games live, standings, play"),
+        METRICS: ("http", "/metrics, for Prometheus"),
+    }
+    scheme, example = examples[name]
+    host, _, port = address.rpartition(":")  # of a port with a path, which only URLs have, nothing is made
+    shown = example.format(address=address, host=host.strip("[]"), port=port)
+    scheme = f"{scheme}s" if scheme and tls_only and name != METRICS else scheme
+    return f"{name:9} {f'{scheme}://{address}' if scheme else address:26} {shown}"
+
+
+# What makes a server a node of a cluster, where its options say so.
+#
+# Knows the options and whom to call. It imports what a cluster needs only where there is one.
+
+Joining: TypeAlias = "AbstractAsyncContextManager[ClusterNode | None]"
+
+SHARED_RULES = (
+    *("clock", "penalty", "idle", "rejoin", "rounds", "games-per-pair", "house-after"),
+    *("registered-only",),
+)
+"""Options that have to be the same for all servers of a cluster."""
+
+
+def matchmaker_of(
+    together: ClusterOptions | None, run: int, standard: Callable[[], LobbyAndTables]
+) -> Matchmaker:
+    """Return what pairs the players of a server that is alone, or of a node, whose run has that number."""
+    if together is None:
+        return standard()
+    from gateway.cluster.matchmaker import ClusterMatchmaker  # noqa: PLC0415  only nodes need it
+
+    return ClusterMatchmaker(together.node, run, standard)
+
+
+def joined(
+    together: ClusterOptions | None, options: Options, run: int, hub: HubForNodes, epoll: EpollReader | None
+) -> Joining:
+    """Be a node of the cluster, if there is one, for as long as the block lasts. Raises OSError."""
+    if together is None:
+        return nullcontext()
+    from adapters.cluster.service import joined  # noqa: PLC0415  as above
+
+    rules = {name: float(getattr(options, name.replace("-", "_"))) for name in SHARED_RULES}
+    return joined(together, rules, run, hub, epoll)

@@ -11,7 +11,7 @@ import certificates
 import pytest
 from served import EVERY_PORT, Served, served
 
-from adapters.bot.cli import main
+from adapters.bot.__main__ import main
 from gateway.access.accounts import Account, digest_of, new_token
 
 pytestmark = [certificates.needs_openssl, pytest.mark.operation]

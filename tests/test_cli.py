@@ -21,7 +21,7 @@ from conformance.lab.meters import children_of, has_proc
 from gateway import __version__
 from gateway.__main__ import main
 from gateway.options.command_names import EVERY
-from gateway.server.interfaces import own_addresses, reachable
+from gateway.runtime.listening import own_addresses, reachable
 
 HANDSHAKE = (
     b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
@@ -403,7 +403,7 @@ def unasked(port: int) -> list[str]:
     """Return a command whose page has this usual port."""
     program = f"""
 import sys
-from adapters import ports
+from adapters.entrance import ports
 from gateway import __main__
 ports.WEB_PORT = {port}
 sys.exit(__main__.main())
@@ -520,6 +520,6 @@ def test_system_that_is_not_supported_is_one_line_and_status_1(system: str) -> N
 
 
 def test_bot_needs_no_module_that_only_unix_has() -> None:
-    done = ran_program(ELSEWHERE + "from adapters.bot.cli import main\nmain(['--version'])")
+    done = ran_program(ELSEWHERE + "from adapters.bot.__main__ import main\nmain(['--version'])")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("c4bot ")

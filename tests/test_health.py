@@ -15,7 +15,7 @@ import certificates
 import pytest
 from served import PATIENCE, ROOT, begun, ran, until
 
-from gateway.server.interfaces import own_addresses, reachable
+from gateway.runtime.listening import own_addresses, reachable
 
 ON_ALL = reachable("0.0.0.0:0", own_addresses())
 """Where a port is printed to be that listens at all addresses."""

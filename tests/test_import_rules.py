@@ -41,10 +41,9 @@ COMMANDS_HERE = {"adapters.client.dialect", "adapters.check.command"}
 COMMAND = "gateway.__main__"
 """What reads the options, and imports what they ask for."""
 FREE = {
-    "gateway.runtime.disk",
+    "gateway.runtime.files",
     "gateway.runtime.processes",
     "gateway.runtime.histogram",
-    "gateway.runtime.portion",
     "gateway.runtime.throttle",
 }
 """Modules of the gateway that are in no package, and open to all but the core."""
@@ -195,7 +194,7 @@ def test_package_of_the_gateway_imports_what_it_may() -> None:
 
 
 def test_one_module_alone_imports_the_cluster() -> None:
-    assert {name for name in ALL if ours(name) & {*CLUSTER}} <= {*CLUSTER, "adapters.joining"}
+    assert {name for name in ALL if ours(name) & {*CLUSTER}} <= {*CLUSTER, "gateway.cli"}
 
 
 def test_single_server_loads_nothing_of_the_cluster() -> None:
@@ -314,7 +313,7 @@ def test_list_names_every_folder_of_a_dialect_once() -> None:
     ("command", "side"),
     [
         ("gateway.cli", (".client", "adapters.bot")),
-        ("adapters.bot.run", (".server", ".translator", "gateway.hub")),
+        ("adapters.bot.bot", (".server", ".translator", "gateway.hub")),
     ],
 )
 def test_command_loads_no_dialect_s_other_side(command: str, side: tuple[str, ...]) -> None:
@@ -427,10 +426,8 @@ BOT_KNOWS = {
     "gateway.options.arguments",
     "gateway.runtime.files",
     "gateway.game.board",
-    "gateway.game.notation",
     "gateway.engines",
     "gateway.engines.catalogue",
-    "gateway.engines.failing",
     "gateway.game.text",
 }
 
@@ -454,7 +451,7 @@ ENGINES = [name for name in ALL if name.startswith("gateway.engines")]
 
 def test_engines_know_the_board_and_each_other() -> None:
     known = sys.stdlib_module_names | {
-        *("bitbully", "numpy", "gateway.game.board", "gateway.game.notation"),
+        *("bitbully", "numpy", "gateway.game.board", "gateway.game.board"),
         *ENGINES,
     }
     assert offenders(ENGINES, lambda each: (ours(each) | theirs(each)) - known) == {}
@@ -471,8 +468,8 @@ def test_the_solver_is_imported_by_none_who_did_not_ask() -> None:
 
 
 def test_numpy_is_imported_by_none_who_did_not_ask() -> None:
-    assert importers("numpy") == {"gateway.engines.playouts"}
-    assert {name for name in ALL if "gateway.engines.playouts" in ours(name)} == {
+    assert importers("numpy") == {"gateway.engines.montecarlo"}
+    assert {name for name in ALL if "gateway.engines.montecarlo" in ours(name)} == {
         "gateway.engines.montecarlo"
     }
     assert not {name for name in ALL if "gateway.engines.montecarlo" in at_import(name)}
@@ -481,7 +478,7 @@ def test_numpy_is_imported_by_none_who_did_not_ask() -> None:
 @pytest.mark.parametrize(
     "shown",
     [
-        {"adapters.bot.cli"},
+        {"adapters.bot.__main__"},
         {COMMAND, "adapters.dialects", "gateway.options.arguments", "gateway.options.options"},
     ],
 )
@@ -543,7 +540,7 @@ def test_web_knows_the_store_and_no_dialect() -> None:
     always = {
         "adapters.entrance.admission",
         "adapters.client.boundary",
-        "adapters.net.by_http",
+        "adapters.net.http",
         "adapters.client.board_marks",
         "adapters.net.fd_passing",
         "adapters.net.sockets",
@@ -552,17 +549,15 @@ def test_web_knows_the_store_and_no_dialect() -> None:
         "gateway.access.heads",
         "gateway.access.limits",
         "gateway.access.linefile",
-        "gateway.access.pauses",
+        "gateway.runtime.throttle",
         "gateway.access.proxies",
         "gateway.game.board",
         "gateway.game.events",
         "gateway.game.ids",
-        "gateway.game.notation",
         "gateway.game.text",
         "gateway.runtime.processes",
         "gateway.server.logs",
         "gateway.server.metrics.requests",
-        "gateway.runtime.throttle",
     }
 
     def unknown(module: str) -> set[str]:
@@ -682,7 +677,7 @@ def test_no_command_of_the_laboratory_is_imported_by_another() -> None:
 
 
 def test_what_measures_engines_imports_engines_and_boards_alone() -> None:
-    known = (*CONFORMANCE, "gateway.engines", "gateway.game.board", "gateway.game.notation")
+    known = (*CONFORMANCE, "gateway.engines", "gateway.game.board", "gateway.game.board")
     assert all(name.startswith(known) for name in ours(STRENGTH))
 
 

@@ -18,9 +18,8 @@ import trio
 
 from adapters.bot.screen import position
 from adapters.client.talk import Asked
-from gateway.engines import Engine, EngineError
+from gateway.engines import Engine, EngineError, in_words
 from gateway.engines.catalogue import THINK
-from gateway.engines.failing import in_words
 from gateway.game.board import COLUMNS, Board
 
 PART = 20

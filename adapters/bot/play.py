@@ -13,8 +13,7 @@ from typing import assert_never
 import trio
 
 from adapters.bot.choosers import Chooser, EndOfInput, EngineFailed
-from adapters.bot.screen import Phase, Screen, Waiting
-from adapters.bot.totals import Totals
+from adapters.bot.screen import Phase, Screen, Totals, Waiting
 from adapters.client.contract import Flooded, PeerGone, WireError
 from adapters.client.talk import AnyDialogue, Asked, Began, News, Over, Refused, Result, Spent
 from adapters.dialects import DIALECTS

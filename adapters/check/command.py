@@ -24,11 +24,11 @@ from adapters.check.report import (
 )
 from adapters.check.runs import command, keep_running
 from adapters.check.serving import Desk
-from adapters.children import ends
 from adapters.client.dialect import Dialect
 from gateway.access.certificates import Certificate
 from gateway.options.arguments import Parser, in_one_line, number, write_out
-from gateway.runtime.reserving import PortInUseError
+from gateway.runtime.children import ends
+from gateway.runtime.listening import PortInUseError
 from gateway.server.app import addresses_of, open_port
 
 _DESCRIPTION = """\

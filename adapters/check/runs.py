@@ -14,8 +14,8 @@ from urllib.parse import urlsplit
 
 import trio
 
-from adapters.children import how_it_ended, last_lines, process, size
 from gateway.game.text import visible
+from gateway.runtime.children import how_it_ended, last_lines, process, size
 
 _MOST = 100
 """Starts of one bot."""

@@ -6,7 +6,7 @@ which no client of the dialect speaks is a stranger's. Strangers are told of onl
 
 from argparse import Namespace
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import trio
@@ -14,21 +14,61 @@ import trio
 from adapters.check.checkup import Checkup
 from adapters.check.record import HUNG_UP, Fault, HangUp
 from adapters.check.report import Failures
-from adapters.check.strangers import hint, in_words
 from adapters.check.visit import Visit
 from adapters.check.watching import WatchedCodec, WatchedTranslator
 from adapters.check.wire import CheckedWire
 from adapters.client.connection import Connection
-from adapters.client.contract import PeerGone, Transport
+from adapters.client.contract import PeerGone, Transport, WireError
 from adapters.client.dialect import Dialect
 from adapters.client.rules import Book, Topic
 from adapters.client.transports import LineTransport
 from adapters.client.upgrade import Endpoint, serve_websocket
 from adapters.entrance.preamble import Entry
+from adapters.net.http import TLS, is_http
 from adapters.net.sockets import DirectSocket
 from adapters.net.wire import Wire
 from gateway.access.certificates import Certificate
 from gateway.server.app import keep_time
+
+# Connections that are no bot's of the dialect, told by what came first on them.
+#
+# Pure. Knows how TLS and HTTP begin, and asks other dialects whether a text is theirs.
+
+_SHOWN = 60
+"""Bytes that are shown of what was said."""
+
+
+def in_words(first: bytes, dialect: Dialect, others: Iterable[Dialect], *, takes_tls: bool) -> str:
+    """Return what is wrong with a connection that begins so; empty if a client of the dialect may.
+
+    Where the port takes TLS, what begins TLS has failed at it.
+    """
+    if first.startswith(TLS) and takes_tls:
+        return "its handshake of TLS failed; let it trust the certificate"
+    if first.startswith(TLS):
+        return "it began TLS, which this port does not take; connect without, or give the check --tls-cert"
+    begins_http = bool(is_http(first))
+    if begins_http and not dialect.scheme:
+        asks = b"upgrade: websocket" in first.lower()
+        return f"it asked by HTTP{' for a websocket' if asks else ''}; this dialect is plain lines over TCP"
+    said = first[:_SHOWN].decode("latin-1").splitlines()[:1]
+    if begins_http and dialect.scheme:
+        return f"it said {said[0]!r}, and asked for no websocket, or not as it should"
+    if first and dialect.scheme:
+        return f"it said {said[0]!r}, and asked for no websocket{hint(said[0], others)}"
+    return ""
+
+
+def hint(text: str, others: Iterable[Dialect]) -> str:
+    """Return which other dialect a text is of, as the end of a sentence; empty if of none."""
+    for other in others:
+        try:
+            other.book().codec().decode(text)
+        except WireError:
+            continue
+        return f"; that is {other.short}: c4gateway check {other.name}"
+    return ""
+
 
 _TEXT = "This port checks bots of a Connect-Four dialect, by websocket.\n"
 NAMELESS = "(no name)"

@@ -9,7 +9,7 @@ from contextlib import suppress
 import trio
 
 from adapters.check.scenarios import Pace
-from adapters.client.frames import usual_frames
+from adapters.client.framing import usual_frames
 from adapters.net.wire import Wire
 
 _GAP = 0.01

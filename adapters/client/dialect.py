@@ -1,7 +1,7 @@
 """What a command needs of a dialect before it speaks it.
 
-A dialect's folder has one value of this kind, in its `__init__`, and `front_ends` lists them. The value
-names the dialect and says how to begin on either side. The rule it keeps: each side is imported when it is
+A dialect's folder has one value of this kind, in its `__init__`, and `adapters.dialects` lists them. It names
+the dialect and says how to begin on either side. The rule it keeps: each side is imported when it is
 asked for, so that the server loads no bot, and a bot no server.
 """
 

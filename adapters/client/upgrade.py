@@ -21,7 +21,7 @@ from wsproto import ConnectionType, WSConnection
 from wsproto.events import BytesMessage, Ping, TextMessage
 
 from adapters.client.websocket import LibraryStream, WebSocketTransport
-from adapters.net.by_http import HSTS, by_http, with_hsts
+from adapters.net.http import HSTS, by_http, with_hsts
 from adapters.net.wire import Wire
 from gateway.access.heads import TWO_LENGTHS, has_two_lengths, host_in, may_play
 from gateway.access.proxies import Network, client_behind, is_trusted

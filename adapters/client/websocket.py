@@ -16,7 +16,7 @@ import trio
 import trio_websocket
 
 from adapters.client.contract import Farewell, Heard, PeerGone
-from adapters.client.frames import text_frame, usual_frames
+from adapters.client.framing import text_frame, usual_frames
 from adapters.client.transports import HUNG_UP, WireTransport, settled
 from adapters.net.wire import GOODBYE_LIMIT, Wire
 

@@ -20,13 +20,86 @@ from typing import Protocol, TypeAlias
 
 import trio
 
-from adapters.cluster import greeting
 from adapters.net.epoll import EpollReader
 from adapters.net.sockets import DirectSocket
 from adapters.net.wire import Wire
 from gateway.cluster.channel import Channel
-from gateway.cluster.hello import Hello, HelloError, Identity
+from gateway.cluster.hello import LONGEST, Hello, HelloError, Identity, check, decode, is_proof, proof
 from gateway.runtime.throttle import Throttle
+
+# How two nodes greet each other on a connection, before anything else is said.
+#
+# Knows wires, and the order of hellos and proofs; what stands in them is in `gateway.cluster.hello`. The rule
+# it keeps: whoever has not proved that it knows the secret costs little. It chooses no word of the log, has
+# `GREETING_LIMIT` seconds, and keeps no node out: where too many have dialed and not greeted yet, the oldest
+# of them has to go.
+
+GREETING_LIMIT = 2.0
+"""Seconds for both hellos and proofs."""
+MOST_STRANGERS = 32
+"""Connections that may have dialed and have not greeted yet."""
+
+NO_PROOF = "it does not know the secret of this cluster"
+
+
+async def ask(wire: Wire, name: str, ours: Hello, secret: bytes) -> Hello:
+    """Greet the node of that name, which was dialed; return its hello. Raises HelloError, TooSlowError."""
+    with trio.fail_after(GREETING_LIMIT):
+        await wire.send_all(ours.encode())
+        theirs, shown = decode(await _line(wire)), await _line(wire)
+        if not is_proof(shown, secret, theirs, ours):
+            raise HelloError(NO_PROOF)
+        await wire.send_all(proof(secret, ours, theirs))  # before the check: so both say what differs
+    check(ours.identity, theirs.identity)
+    if theirs.identity.node != name:
+        raise HelloError(f"it is called {theirs.identity.node}")
+    return theirs
+
+
+class Strangers:
+    """Those that have dialed and have not greeted yet."""
+
+    def __init__(self) -> None:
+        self._greeting: dict[trio.CancelScope, None] = {}
+        """The oldest first."""
+
+    async def answer(
+        self, wire: Wire, answer_to: Callable[[Hello], Hello], secret: bytes
+    ) -> tuple[Hello, Hello]:
+        """Greet a node that has dialed; return its hello, and the answer to it.
+
+        Raises HelloError, TooSlowError.
+        """
+        with trio.fail_after(GREETING_LIMIT) as scope:
+            self._greeting[scope] = None
+            if len(self._greeting) > MOST_STRANGERS:
+                oldest = next(iter(self._greeting))
+                del self._greeting[oldest]
+                oldest.cancel()
+            try:
+                theirs = decode(await _line(wire))
+                ours = answer_to(theirs)
+                await wire.send_all(ours.encode() + proof(secret, ours, theirs))
+                if not is_proof(await _line(wire), secret, theirs, ours):
+                    raise HelloError(NO_PROOF)
+            finally:
+                self._greeting.pop(scope, None)
+        check(ours.identity, theirs.identity)
+        return theirs, ours
+
+
+async def _line(wire: Wire) -> bytes:
+    """Return what comes up to a newline, with it. Raises HelloError if that is too far."""
+    data = b""
+    while b"\n" not in data:
+        if len(data) > LONGEST or not (more := await wire.receive_some()):
+            raise HelloError("it ends within its hello, or that is too long")
+        data += more
+    line, newline, rest = data.partition(b"\n")
+    if rest:
+        wire.push_back(rest)
+    return line + newline
+
 
 SILENCE = 2.25
 """Seconds without a word after which a node is lost: so its players' opponents hear of it within 3 s."""
@@ -95,7 +168,7 @@ class Links:
         self._links: dict[str, _Link] = {}
         self._places: Mapping[str, Address] = {}
         self._dialed: set[str] = set()
-        self._strangers = greeting.Strangers()
+        self._strangers = Strangers()
         self._waiting: list[_Link] = []
         """Those with frames that are to leave."""
         self._flusher = trio.lowlevel.ParkingLot()
@@ -175,7 +248,7 @@ class Links:
         """Greet a node that was dialed. Raises HelloError."""
         link = self._links.get(name)
         ours = Hello(self.own) if link is None else Hello(self.own, link.name, link.channel.arrived)
-        theirs = await greeting.ask(wire, name, ours, self.secret)
+        theirs = await ask(wire, name, ours, self.secret)
         return theirs, theirs.channel
 
     async def _answer(self, wire: Wire) -> _Greeted:
@@ -190,7 +263,7 @@ class Links:
         return Hello(self.own, token_hex(8))
 
     def _linked(self, theirs: Hello, channel: str) -> _Link | None:
-        """Return the link to a node, which goes on or begins; None if it was lost during the greeting."""
+        """Return the link to a node, which goes on or begins; None if it was lost during the"""
         name, now = theirs.identity.node, trio.current_time()
         link = self._links.get(name)
         if link is not None and link.name == channel:

@@ -22,8 +22,7 @@ from typing import TypeVar
 import trio
 
 from adapters.client.dialect import Serve
-from adapters.net.by_http import by_http, with_hsts
-from adapters.net.first_bytes import TLS
+from adapters.net.http import TLS, by_http, with_hsts
 from adapters.net.pacing import UNLIMITED, ClientLimits, NotLetIn
 from adapters.net.sockets import origin_at
 from adapters.net.wire import Wire

@@ -17,7 +17,7 @@ from adapters.client.transports import received
 from adapters.client.upgrade import Endpoint, PassOn, Websites, serve_websocket
 from adapters.client.websocket import WebSocketTransport
 from adapters.entrance.preamble import SILENCE
-from adapters.net.first_bytes import is_http
+from adapters.net.http import is_http
 from adapters.net.wire import Wire
 from gateway.access.proxies import Network
 

@@ -26,7 +26,7 @@ from adapters.net.wire import Wire
 from gateway.access.certificates import Certificate
 from gateway.options.arguments import Options
 from gateway.options.options import NO_WEB, PAGE, WEB_PORT
-from gateway.runtime.reserving import PortInUseError
+from gateway.runtime.listening import PortInUseError
 from gateway.server.app import (
     FrontEnd,
     Listening,

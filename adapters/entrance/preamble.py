@@ -19,8 +19,7 @@ from typing import TypeAlias
 import trio
 
 from adapters.client.dialect import Serve
-from adapters.net.by_http import by_http
-from adapters.net.first_bytes import TLS, is_http
+from adapters.net.http import TLS, by_http, is_http
 from adapters.net.tls import Session, whole_records
 from adapters.net.wire import Wire
 from gateway.access.certificates import Certificate

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 import trio
 
 from adapters.client.upgrade import PlainRequest
-from adapters.net.by_http import by_http, with_hsts
 from adapters.net.fd_passing import Passing
+from adapters.net.http import by_http, with_hsts
 from adapters.net.wire import Wire
 from gateway.access.proxies import Network, is_trusted
 

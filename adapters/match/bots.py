@@ -9,8 +9,8 @@ from typing import Any
 
 import trio
 
-from adapters.children import how_it_ended
 from adapters.dialects import DIALECTS
+from gateway.runtime.children import how_it_ended
 from gateway.runtime.processes import running
 
 WORKER = running("gateway.match.worker")

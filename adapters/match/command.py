@@ -13,17 +13,19 @@ from typing import Any
 
 import trio
 
-from adapters.children import ends
-from adapters.match import runner
+from adapters.match import bots
+from adapters.match.engines import EngineTable
 from adapters.match.match import Match, Plan
 from adapters.match.options import STATE, Options, numbered, parse, test_in
 from adapters.match.screen import Screen, stderr
+from adapters.match.wired import WireTable
 from gateway.game.ids import RUNS, game_ids
 from gateway.game.text import json_text
 from gateway.match import table
 from gateway.match.journal import Journal
 from gateway.match.table import Progress
 from gateway.options.arguments import in_one_line, write_out
+from gateway.runtime.children import ends
 from gateway.store.formats import jsonl, pgn
 
 LIVE = 100
@@ -108,7 +110,7 @@ class _Run:
 
                 nursery.start_soon(stop)
                 nursery.start_soon(self._screen.run)
-                await runner.run(self._match, tables)
+                await run(self._match, tables)
                 nursery.cancel_scope.cancel()
         return signals
 
@@ -162,3 +164,38 @@ def _plan(settings: dict[str, Any], *, recover: bool) -> Plan:
         )
     except (KeyError, TypeError) as error:
         raise ValueError(f"the file of the match lacks something: {error}") from None
+
+
+# Who plays whom next: tables take pairings, until all is played or no further game is needed.
+
+
+async def run(match: Match, tables: int) -> None:
+    """Play at so many tables at once. Raises OSError, perhaps wrapped."""
+    async with trio.open_nursery() as serving:
+        serving.start_soon(match.server.run)
+        serving.start_soon(match.keep)
+        async with trio.open_nursery() as playing:
+            playing.start_soon(_play, match, tables)
+            await match.enough.wait()
+            playing.cancel_scope.cancel()
+        serving.cancel_scope.cancel()  # only now: the tables' connections need it until they are closed
+    if match.failure is not None:
+        raise match.failure
+
+
+async def _play(match: Match, tables: int) -> None:
+    if not match.over():
+        async with trio.open_nursery() as nursery:
+            for number in range(tables):
+                nursery.start_soon(_sit, match, number)
+    match.enough.set()
+
+
+async def _sit(match: Match, number: int) -> None:
+    """Play at one table, a pairing after the other."""
+    while (pairing := match.schedule.sit()) is not None:
+        texts = [match.plan.players[each][1] for each in match.schedule.pairings[pairing]]
+        kind = WireTable if any(map(bots.is_command, texts)) else EngineTable
+        table = kind(match, number, pairing)
+        await table.run()
+        match.schedule.rise(pairing, table.unplayed)

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-from adapters import children
 from adapters.match import bots
 from adapters.match.match import PATIENCE, TRIES, Match, has_moved
 from gateway.engines.catalogue import runs_user_code
 from gateway.game.board import CELLS
 from gateway.match.journal import Played
+from gateway.runtime import children
 from gateway.store.records import REASONS, GameRecord, Participant
 
 SPARE = 20.0

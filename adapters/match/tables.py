@@ -15,8 +15,7 @@ from gateway.game.manners import Manners
 from gateway.game.results import Results
 from gateway.hub.feed import Feed
 from gateway.hub.interfaces import HubForPlayers, Outgoing
-from gateway.hub.mailbox import Mailbox
-from gateway.hub.seat import Seat
+from gateway.hub.seat import Mailbox, Seat
 from gateway.matchmaking.matchmaker import Answer, AnyMatch, Decision, Entry, Pair, Turn, Visitors
 
 

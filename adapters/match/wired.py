@@ -7,7 +7,6 @@ and all others go on.
 
 import trio
 
-from adapters import children
 from adapters.match import bots
 from adapters.match.match import PATIENCE, TRIES, Match
 from adapters.match.server import HOST
@@ -16,6 +15,7 @@ from gateway.game.ids import GameId
 from gateway.game.text import quoted
 from gateway.match.worker import MARGIN
 from gateway.options.arguments import in_one_line
+from gateway.runtime import children
 
 NOTICE = 10.0
 """Seconds until it is told that a bot asks for no game: it may be looking for one elsewhere."""

@@ -18,7 +18,7 @@ from typing import TypeAlias
 import outcome
 import trio
 
-from gateway.runtime.portion import Portions
+from gateway.runtime.throttle import Portions
 
 Ready: TypeAlias = Callable[[], bool]
 """Reads what there is, without waiting; returns whether to call it again."""

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 import trio
 
-from gateway.runtime.portion import Portions
+from gateway.runtime.throttle import Portions
 
 LEAST = 0.02
 """Seconds that a client waits longer than for one message, so that it does not wait for each of many."""

@@ -18,9 +18,9 @@ from starlette.requests import Request
 
 from adapters.net.sockets import origin_at
 from gateway.access.linefile import audited
-from gateway.access.pauses import FIRST_PAUSE, Pauses
 from gateway.access.proxies import Network, client_behind
 from gateway.game.text import printable
+from gateway.runtime.throttle import FIRST_PAUSE, Pauses
 from gateway.server.acts import WHO, Parameters
 from gateway.store.records import Cleared
 

@@ -23,7 +23,7 @@ from adapters.web.query import (
     wanted,
     whole,
 )
-from gateway.store import objects
+from gateway.store import presentation
 from gateway.store.comparing import ORDERS, Choice
 from gateway.store.formats import jsonl
 from gateway.store.games import NoGameError
@@ -59,7 +59,7 @@ def game(reader: Reader, name: str) -> Json | None:
         found, both = reader.game(name)
     except NoGameError:
         return None
-    return {**jsonl.as_object(found), "evidence": [objects.of_exchange(exchange) for exchange in both]}
+    return {**jsonl.as_object(found), "evidence": [presentation.of_exchange(exchange) for exchange in both]}
 
 
 def players(reader: Reader, given: Given) -> Json:
@@ -69,20 +69,20 @@ def players(reader: Reader, given: Given) -> Json:
     follow = None
     if len(found) > most:
         follow = f"/api/players?{urlencode({**given, 'after': found[most - 1].name})}"
-    return {"players": [objects.of_standing(player) for player in found[:most]], "next": follow}
+    return {"players": [presentation.of_standing(player) for player in found[:most]], "next": follow}
 
 
 def player(reader: Reader, name: str) -> Json | None:
     """Return all of one player."""
     profile = reader.profile(name)
-    return None if profile is None else objects.of_profile(profile)
+    return None if profile is None else presentation.of_profile(profile)
 
 
 def standings(reader: Reader, given: Given) -> Json:
     """Return the standings of all games or of some."""
     choice = Choice(moment(given, "since"), given.get("table"))
     least, order = whole(given, "least", 1, LEAST), one_of(given, "sort", ORDERS, "rating")
-    return objects.of_standings(*reader.standings(limit(given, USUAL), choice, least=least, order=order))
+    return presentation.of_standings(*reader.standings(limit(given, USUAL), choice, least=least, order=order))
 
 
 def export(reader: Reader, given: Given) -> Iterator[str]:

@@ -19,8 +19,7 @@ from conformance.lab.jobs import LoadError
 from gateway.engines import Engine, EngineUnavailable, UnknownEngine
 from gateway.engines.catalogue import engine_named
 from gateway.engines.perfect import last_move, require, score_columns
-from gateway.game.board import CELLS, COLUMNS, Board
-from gateway.game.notation import position_string
+from gateway.game.board import CELLS, COLUMNS, Board, position_string
 
 THIRD = CELLS // 3
 ENGINES = "aima,mctime,mctstime"

@@ -11,10 +11,9 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 
 from gateway.engines import EngineUnavailable
-from gateway.engines.estimates import Estimate, estimate_columns
 from gateway.engines.perfect import last_move, require, score_columns
-from gateway.game.board import COLUMNS, ROWS, Board, Side, other
-from gateway.game.notation import board_at
+from gateway.engines.search import Estimate, estimate_columns
+from gateway.game.board import COLUMNS, ROWS, Board, Side, board_at, other
 from gateway.options.arguments import Parser, in_one_line, number, write_out
 
 DISCS = "XO"

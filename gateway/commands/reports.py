@@ -17,7 +17,7 @@ from gateway.game.ids import GameId
 from gateway.options.arguments import Parser, in_one_line, number, write_out
 from gateway.options.command_names import AUDIT, DATABASE, TYPED_PASSWORD, database, masked
 from gateway.options.settings import variable
-from gateway.store import commands, corrections, listing, standings
+from gateway.store import commands, corrections, standings
 from gateway.store.comparing import LOBBY, ORDERS, Choice
 from gateway.store.database import Database, open_to_read, open_to_write
 from gateway.store.errors import StoreError
@@ -131,7 +131,7 @@ def _add_games(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON, one game a line")
     parser.set_defaults(
         text=_reading(
-            lambda database, given: listing.list_games(
+            lambda database, given: commands.list_games(
                 database, _filter(given), given.limit, as_json=given.json
             )
         )
@@ -150,10 +150,10 @@ def _add_show(parser: argparse.ArgumentParser) -> None:
 def _show(database: Database, given: argparse.Namespace) -> Iterator[str]:
     if (given.game is None) != given.last or (given.game and (given.player or given.lost)):
         raise StoreError("give the id of a game; or --last, perhaps with --player NAME")
-    game = given.game or listing.latest(database, _of_player(given))
+    game = given.game or commands.latest(database, _of_player(given))
     yield from commands.show(database, game)
     if given.moves:
-        yield from listing.move_by_move(database, game)
+        yield from commands.move_by_move(database, game)
 
 
 def _of_player(given: argparse.Namespace) -> Filter:

@@ -15,6 +15,7 @@ Engines of ours read the discs of a board, not the moves that led to it. A board
 of it will do, as long as its discs are those of a game in which the sides took turns.
 """
 
+import sys
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -38,3 +39,14 @@ class EngineError(RuntimeError):
 
 class EngineLate(EngineError):
     """It found none in its time."""
+
+
+# What is said of code of the user's that raised something. Knows Python's errors, and no engine.
+
+
+def in_words(error: BaseException) -> str:
+    """Return in one line what an engine raised; where it lacks a module, how to install that for engines."""
+    words = " ".join(f"{type(error).__name__}: {error}".split())
+    if isinstance(error, ModuleNotFoundError) and error.name and "." not in error.name:
+        words += f"; to install it where engines run: {sys.executable} -m pip install {error.name}"
+    return words

@@ -14,8 +14,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from random import choice
 
-from gateway.engines import Engine, EngineUnavailable, UnknownEngine
-from gateway.engines.failing import in_words
+from gateway.engines import Engine, EngineUnavailable, UnknownEngine, in_words
 from gateway.engines.perfect import perfect, require
 from gateway.engines.search import alpha_beta
 from gateway.game.board import COLUMNS, Board

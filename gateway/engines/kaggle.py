@@ -16,9 +16,8 @@ from time import monotonic
 from types import CodeType
 from typing import Any
 
-from gateway.engines import EngineLate, UnknownEngine
+from gateway.engines import EngineLate, UnknownEngine, in_words
 from gateway.engines.external import follows
-from gateway.engines.failing import in_words
 from gateway.game.board import COLUMNS, ROWS, Board
 
 MOVE = 2.0

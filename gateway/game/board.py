@@ -7,7 +7,7 @@ Both players' discs are kept as bitboards: bit ``column * 7 + row``, row 0 at th
 bit of each column stays empty and keeps lines from wrapping into the next column.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
 
 from gateway.game.values import value
@@ -97,3 +97,28 @@ def _has_four(discs: int) -> bool:
         return True
     pairs = discs & discs >> 8
     return pairs & pairs >> 16 != 0
+
+
+# Position strings: the columns played, counted from 1, in the order of play, as in ``44455554221``.
+#
+# This is the notation of Pascal Pons' solver and of his sets of positions; most programs that analyse
+# Connect-Four read it. Everywhere else columns are counted from 0.
+
+
+def position_string(columns: Iterable[int]) -> str:
+    """Return the position after `columns`, each 0 to 6, were played. Nothing for the empty board."""
+    return "".join(str(column + 1) for column in columns)
+
+
+def board_at(position: str) -> Board:
+    """Return the board that a position string stands for. Raises ValueError, which names the move."""
+    board = Board()
+    for number, digit in enumerate(position, 1):
+        if digit not in "1234567":
+            raise ValueError(f"move {number}, {digit!r}, is not a column from 1 to {COLUMNS}")
+        if board.over:
+            raise ValueError(f"move {number} comes after the end: move {number - 1} ended the game")
+        if not board.has_room(int(digit) - 1):
+            raise ValueError(f"move {number}: column {digit} is full")
+        board = board.drop(int(digit) - 1)
+    return board

@@ -27,10 +27,9 @@ from gateway.game.manners import Illegal
 from gateway.hub.away import AwayPlayers
 from gateway.hub.boundary import Boundary, contained
 from gateway.hub.feed import came
-from gateway.hub.mailbox import Mailbox
 from gateway.hub.pairing import Pairing
 from gateway.hub.remote import Away
-from gateway.hub.seat import Gone, Owed, Question, Seat, Seated, Waiting
+from gateway.hub.seat import Gone, Mailbox, Owed, Question, Seat, Seated, Waiting
 from gateway.hub.series import Parting, SeriesRunner
 from gateway.hub.timers import Timers
 from gateway.matchmaking.matchmaker import Entry, Hosting, Matchmaker

@@ -27,10 +27,9 @@ from gateway.hub.actions import Actions
 from gateway.hub.boundary import Boundary, OnFault, contained, reraise
 from gateway.hub.feed import Feed, snapshot
 from gateway.hub.interfaces import Cluster, House, Nodes, Outgoing
-from gateway.hub.mailbox import Mailbox
 from gateway.hub.pairing import ABSENCE
 from gateway.hub.remote import Away
-from gateway.hub.seat import Gone, Owed, Seat, Seated, Series
+from gateway.hub.seat import Gone, Mailbox, Owed, Seat, Seated, Series
 from gateway.hub.series import SeriesRunner
 from gateway.hub.timers import Timers
 from gateway.matchmaking.matchmaker import Matchmaker

@@ -13,9 +13,8 @@ from gateway.game.facts import Fact, GameStarted, Missed, Snapshot, Standing, Va
 from gateway.game.manners import Manners
 from gateway.game.results import Results
 from gateway.hub.feed import Feed
-from gateway.hub.mailbox import Mailbox
 from gateway.hub.remote import RemoteGame
-from gateway.hub.seat import Seat
+from gateway.hub.seat import Mailbox, Seat
 from gateway.matchmaking.matchmaker import Hosted, Hosting, Matchmaker, Opponent, Visitors
 
 

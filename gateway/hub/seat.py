@@ -9,7 +9,7 @@ change of a seat is a method here, and no other module assigns to its fields.
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from math import inf
-from typing import TypeAlias, assert_never
+from typing import Protocol, TypeAlias, assert_never
 
 from gateway.game.board import other
 from gateway.game.commands import LOBBY, AtTable, Denied, Enter, InLobby, Place
@@ -19,9 +19,55 @@ from gateway.game.ids import GameId
 from gateway.game.manners import Afterwards, Manners
 from gateway.game.results import Number, Player
 from gateway.game.session import Session
-from gateway.hub.mailbox import Mailbox, Nowhere
 from gateway.hub.remote import Away, RemoteGame
 from gateway.matchmaking.matchmaker import Entry, Hosted, Hosting, Match, Turn
+
+# Where a player's events go, as the hub sees it: a socket's end, a player of the house, or one elsewhere.
+
+
+class Mailbox(Protocol):
+    """Where a player's events go."""
+
+    @property
+    def is_reachable(self) -> bool:
+        """Whether nothing says that the player has vanished. Asked before each series: MUST be cheap."""
+
+    def deliver(self, event: Event) -> None:
+        """Queue an event. MUST NOT block, MUST keep order, MUST NOT call the hub."""
+
+    def resume(self) -> None:
+        """Submit commands again, after `submit` has returned True. MUST NOT block, MUST NOT call the hub."""
+
+    def probe(self) -> None:
+        """Begin to find out whether the player has vanished.
+
+        Later the hub's `alive` is called, or `Leave` submitted. MUST NOT block, MUST NOT call the hub.
+        """
+
+    async def settle(self) -> None:
+        """Return when all that the player had sent before the call has been submitted.
+
+        For the timekeeper, before a flag falls; the hub itself never calls it.
+        """
+
+
+class Nowhere:
+    """The mailbox of a player who is gone. Drops whatever comes."""
+
+    is_reachable = False
+
+    def deliver(self, event: Event) -> None:
+        """Drop an event."""
+
+    def resume(self) -> None:
+        """Do nothing."""
+
+    def probe(self) -> None:
+        """Do nothing."""
+
+    async def settle(self) -> None:
+        """Return at once."""
+
 
 NEVER = inf
 """A time that does not come."""

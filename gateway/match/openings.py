@@ -12,8 +12,7 @@ from time import monotonic
 from gateway.engines import perfect
 from gateway.engines.bits import completing, landing, sides
 from gateway.engines.search import Search
-from gateway.game.board import COLUMNS, Board
-from gateway.game.notation import board_at
+from gateway.game.board import COLUMNS, Board, board_at
 
 MOST = 30
 """Discs of an opening at most: a game is to follow."""

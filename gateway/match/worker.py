@@ -22,9 +22,8 @@ from traceback import format_exception
 from types import FrameType
 from typing import Any
 
-from gateway.engines import Engine, EngineError, EngineLate, EngineUnavailable, UnknownEngine
+from gateway.engines import Engine, EngineError, EngineLate, EngineUnavailable, UnknownEngine, in_words
 from gateway.engines.catalogue import THINK, engine_named, limits_itself, runs_user_code
-from gateway.engines.failing import in_words
 from gateway.game.board import COLUMNS, Board
 from gateway.game.text import printable
 from gateway.match.openings import balanced

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NoReturn
 from gateway.options.command_names import masked
 
 if TYPE_CHECKING:
-    from gateway.runtime.activation import Sockets
+    from gateway.runtime.listening import Sockets
 
 
 class Options(argparse.Namespace):

@@ -12,7 +12,7 @@ from gateway.options.access import ALL_ORIGINS
 from gateway.options.arguments import Description, Options, Parser, listed, number
 from gateway.options.command_names import AUDIT, DATABASE, TOKEN_FILE, TYPED_PASSWORD, database, masked
 from gateway.options.settings import Settings
-from gateway.runtime.activation import handed_over
+from gateway.runtime.listening import handed_over
 from gateway.store import VERSION
 
 DESCRIPTION = """\

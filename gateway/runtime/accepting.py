@@ -1,9 +1,8 @@
 """Accepting connections.
 
 Knows listeners and the errors of accept(). Does not know what a connection is for. In one turn of the event
-loop it accepts up to `AT_ONCE` connections of each listener, and more if turns are long
-(`gateway.runtime.portion`), where trio.serve_listeners accepts one, since thousands of clients may connect at
-once.
+loop it accepts up to `AT_ONCE` connections of each listener, and more if turns are long (`Portions`), where
+trio.serve_listeners accepts one, since thousands of clients may connect at once.
 
 The system detects a peer that vanished without a word: within 25 seconds if nothing is sent to it, and within
 25 seconds of sending otherwise, so within 50 seconds in any case.
@@ -27,8 +26,7 @@ from typing import TypeAlias
 
 import trio
 
-from gateway.runtime.portion import Portions
-from gateway.runtime.throttle import Throttle
+from gateway.runtime.throttle import Portions, Throttle
 
 AT_ONCE = 2
 """Connections of each listener that are accepted in a short turn of the loop."""

@@ -24,12 +24,10 @@ from typing import NamedTuple, Protocol
 import trio
 
 from gateway.runtime.histogram import Histogram
-from gateway.runtime.portion import Portions
-from gateway.runtime.throttle import Throttle
+from gateway.runtime.throttle import Portions, Throttle
 from gateway.store.clearing import Request
 from gateway.store.errors import StoreError
-from gateway.store.open_games import PASSING, Journal, OpenGames
-from gateway.store.outage import Count, Outage, log_unstored
+from gateway.store.open_games import PASSING, Count, Journal, OpenGames, Outage, log_unstored
 from gateway.store.records import Cleared, Enclosure, GameRecord, TakenUp
 
 logger = logging.getLogger("gateway.store")

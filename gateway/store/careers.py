@@ -12,11 +12,11 @@ from itertools import takewhile
 from sqlalchemy import Connection, Select, Subquery, and_, func, literal_column, or_, select, union_all
 
 from gateway.game.board import Side
-from gateway.store import evidence, turns
+from gateway.store import evidence
+from gateway.store.evidence import Moves
 from gateway.store.schema import exchanges, games, players
 from gateway.store.statistics import Profile, Score, profile
 from gateway.store.totals import Rating
-from gateway.store.turns import Moves
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ def _latest_moves(connection: Connection, name: str, latest: int) -> Iterator[tu
         query = query.outerjoin(each, and_(each.c.game == newest.c.id, each.c.side == side))
     for side, columns, first, second, *kept in connection.execute(query):
         both = [None if body is None else evidence.unpacked(body) for body in kept]
-        yield side, turns.found(columns, (first, second), both)
+        yield side, evidence.found(columns, (first, second), both)
 
 
 def _number(connection: Connection, name: str) -> int | None:

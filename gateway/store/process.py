@@ -24,7 +24,7 @@ from gateway.store.errors import StoreError
 from gateway.store.records import Cleared, GameRecord, TakenUp
 
 PROGRAM = "gateway.store.worker"
-JOURNALIST = "gateway.store.journalist"
+JOURNALIST = "gateway.store.journal"
 STARTING = 60.0
 """Seconds that a successor has to become ready."""
 PARTING = 0.25

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
 
-from gateway.game.board import Board, Side, other
+from gateway.game.board import Board, Side, other, position_string
 from gateway.game.events import Ended, Reason
 from gateway.game.ids import GameId, parse, typed
-from gateway.game.notation import position_string
 from gateway.game.results import WITHOUT_RESULT, Finished, Player
 
 WORDS = {

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 from gateway.game.events import Reason
 from gateway.game.similar import did_you_mean
 from gateway.game.text import json_text, printable, quoted
-from gateway.store import comparing, objects
+from gateway.store import comparing, presentation
 from gateway.store.commands import aligned, plural
 from gateway.store.comparing import EVERYTHING, LOBBY, Choice, Ranked
 from gateway.store.database import Database
@@ -81,10 +81,10 @@ def standings(database: Database, wanted: Wanted, *, cross: bool = False) -> Ite
         names = [row.standing.name for row in found]
         scores = comparing.scores(connection, wanted.choice, names, names) if cross else {}
     if wanted.form == "json":
-        answer = objects.of_standings(found, firsts)
+        answer = presentation.of_standings(found, firsts)
         if cross:
             answer["cross"] = [
-                {"name": one, "opponent": two, **objects.of_score(score)}
+                {"name": one, "opponent": two, **presentation.of_score(score)}
                 for (one, two), score in scores.items()
             ]
         yield json_text(answer, indent=2) + "\n"

@@ -33,8 +33,8 @@ from gateway.store.claim import Claim
 from gateway.store.database import Database, Place, is_passing, open_again, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.journal import Left, draw_run, next_left
-from gateway.store.merging import store_lines
 from gateway.store.records import Cleared, Enclosure, GameRecord, TakenUp
+from gateway.store.storing import store_lines
 
 NICENESS = 10
 """The niceness of this process. On a processor shared with play it still gets about 10 %."""

@@ -6,7 +6,7 @@ import pytest
 import trio
 from runner_fakes import tcp_server
 
-from adapters.client.frames import usual_frames
+from adapters.client.framing import usual_frames
 from conformance.lab.abuse import ground as grounds
 from conformance.lab.abuse.attackers import attack
 from conformance.lab.abuse.attacks import ATTACKS

@@ -15,7 +15,7 @@ from conformance.launch import COMMAND
 
 BROKEN = """
 import sys
-from adapters import framing
+from adapters.client import framing
 from gateway.__main__ import main
 framing.to_text = None
 sys.exit(main())

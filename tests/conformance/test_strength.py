@@ -9,8 +9,7 @@ from conformance.__main__ import main
 from conformance.arguments import UsageError
 from conformance.lab import strength
 from conformance.lab.strength import KINDS, Position, Row, measured, positions, table
-from gateway.game.board import Board
-from gateway.game.notation import board_at
+from gateway.game.board import Board, board_at
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,9 @@ from itertools import islice
 from typing import Any, TypeAlias, assert_never
 
 from adapters.web.live.rows import Begun, Complete, Kept, Over, Stands, Told
-from gateway.game.board import Side
+from gateway.game.board import Side, position_string
 from gateway.game.facts import Came, GameStarted, Left, MoveMade, Obstacle, Standing, Vanished, Waits
 from gateway.game.ids import GameId
-from gateway.game.notation import position_string
 
 HELD = 8.0
 """Seconds for which a game is shown after its end."""

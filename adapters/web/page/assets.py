@@ -4,14 +4,22 @@ They are read once. Their address contains a digest of all files, so a browser c
 still gets the files of a new version; a module finds the other modules beside it.
 """
 
+import gzip
 import hashlib
+import logging
+import math
+import subprocess
+import sys
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 
+import trio
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 _TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 FOREVER = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
@@ -48,3 +56,85 @@ def assets() -> Assets:
     for name in sorted(contents):
         digest.update(name.encode() + b"\0" + contents[name])
     return Assets(digest.hexdigest()[:12], contents)
+
+
+# The library that draws large plots in the browser: Vega-Lite, from the optional package vl-convert-python.
+#
+# A process of its own bundles it on the first request, which takes some seconds. Then it stays in memory, and
+# in the browsers. It interprets expressions (``ast``) and does not compile them, so the page's policy can
+# forbid ``eval``.
+
+PACKAGE = "vl-convert-python"
+PATIENCE = 180.0
+"""Seconds that the process has to bundle the library: it gives way to play, so a busy machine needs many."""
+PAUSE = 60.0
+"""Seconds until the next attempt, after the process was killed or too slow."""
+_COMPRESSED = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
+_PROGRAM = """
+import gzip, sys, vl_convert
+sys.stdout.buffer.write(gzip.compress(vl_convert.javascript_bundle("export default vegaEmbed;").encode()))
+"""
+
+logger = logging.getLogger(__name__)
+
+
+class Library:
+    """The library, as one module of JavaScript."""
+
+    def __init__(self, command: list[str] | None = None) -> None:
+        """`command` writes the library to its standard output, compressed by gzip; None for the package."""
+        self._command = command or [sys.executable, "-P", "-c", _PROGRAM]
+        self._version = _installed()
+        self._content: bytes | None = None
+        """Nothing where it cannot be made, which would not go better next time; None where it may."""
+        self._plain: bytes | None = None
+        """The library without compression, once a client asked for it so."""
+        self._again = -math.inf
+        """When it is worth trying."""
+        self._one_at_a_time = trio.Lock()
+
+    @property
+    def address(self) -> str | None:
+        """Its path; None if the package is not installed."""
+        return None if self._version is None else f"/plots/{self._version}.js"
+
+    async def serve(self, request: Request) -> Response:
+        """Answer a request for it."""
+        if self._version is None or request.path_params["version"] != self._version:
+            raise HTTPException(404, "there is no such file")
+        async with self._one_at_a_time:
+            if self._content is None and trio.current_time() >= self._again:
+                self._content = await self._made()
+                self._again = trio.current_time() + PAUSE
+        if not self._content:
+            raise HTTPException(503, f"{PACKAGE} makes no plots")
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            return Response(self._content, headers=FOREVER | _COMPRESSED, media_type="text/javascript")
+        async with self._one_at_a_time:
+            if self._plain is None:
+                self._plain = await trio.to_thread.run_sync(gzip.decompress, self._content)
+        return Response(self._plain, headers=FOREVER, media_type="text/javascript")
+
+    def routes(self) -> list[Route]:
+        """Return the route at which it is served."""
+        return [Route("/plots/{version}.js", self.serve)]
+
+    async def _made(self) -> bytes | None:
+        """Return the library; nothing if it cannot be bundled, None if another attempt may succeed."""
+        failed = None
+        with trio.move_on_after(PATIENCE):
+            done = await trio.run_process(
+                self._command, capture_stdout=True, stderr=subprocess.DEVNULL, check=False
+            )
+            if done.returncode == 0:
+                return done.stdout
+            failed = b"" if done.returncode > 0 else None
+        logger.warning("%s makes no plots; the page goes without them", PACKAGE, extra={"event": "no_plots"})
+        return failed
+
+
+def _installed() -> str | None:
+    try:
+        return version(PACKAGE)
+    except PackageNotFoundError:
+        return None

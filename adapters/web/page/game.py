@@ -24,11 +24,11 @@ from gateway.game.events import Reason
 from gateway.game.ids import GameId
 from gateway.store.commands import FORMATS, NEW
 from gateway.store.errors import NotKeptError
+from gateway.store.evidence import Turn
 from gateway.store.games import Filter, NoGameError, Page
-from gateway.store.outcomes import outcome, refusal
+from gateway.store.presentation import outcome, refusal
 from gateway.store.reader import Whole
 from gateway.store.records import WORDS, GameRecord
-from gateway.store.turns import Turn
 
 _TYPES = {"csv": "text/csv", "jsonl": "application/x-ndjson", "pgn": "application/vnd.chess-pgn"}
 _BADGES = {Reason.TIME: "time", Reason.LEFT: "left", Reason.ILLEGAL: "illegal"}

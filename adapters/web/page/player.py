@@ -19,8 +19,7 @@ from starlette.routing import Route
 from adapters.web.live.model import Json
 from adapters.web.page import charts
 from adapters.web.page.charts import Frame, Scale
-from adapters.web.page.rendering import Renderer
-from adapters.web.page.words import REASONS, address, thought
+from adapters.web.page.rendering import REASONS, Renderer, address, thought
 from adapters.web.query import BadRequestError, Given, game_named, name_of, parameters
 from adapters.web.site import Site
 from gateway.game.board import Side

@@ -16,9 +16,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from adapters.web.page import charts
-from adapters.web.page.plots import Library
-from adapters.web.page.rendering import HEADERS, Renderer
-from adapters.web.page.words import REASONS
+from adapters.web.page.assets import Library
+from adapters.web.page.rendering import HEADERS, REASONS, Renderer
 from adapters.web.query import LEAST, Given, moment, one_of, parameters, whole
 from adapters.web.site import Site
 from gateway.game.events import Reason

@@ -1,7 +1,8 @@
 """What both sides said and heard in a game, as the rows of one table.
 
-Pure. Knows a stored game, its evidence, and which of the texts made a move and when (`gateway.store.turns`).
-Does not know what a dialect's messages mean. The rule it keeps: an unknown value is None, never a guess.
+Pure. Knows a stored game, its evidence, and which of the texts made a move and when
+(`gateway.store.evidence`). Does not know what a dialect's messages mean. The rule it keeps: an unknown value
+is None, never a guess.
 """
 
 import math
@@ -12,9 +13,8 @@ from itertools import takewhile
 
 from gateway.game.events import Reason, Way
 from gateway.game.text import printable
-from gateway.store.evidence import Exchange, Line
+from gateway.store.evidence import NUMBER, Exchange, Line, Moves, Turn, clock_left, elapsed, found
 from gateway.store.records import GameRecord
-from gateway.store.turns import NUMBER, Moves, Turn, clock_left, elapsed, found
 
 
 @dataclass(frozen=True, slots=True)

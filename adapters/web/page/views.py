@@ -8,8 +8,7 @@ from starlette.routing import Route
 
 from adapters.web.page import game, live, play, player, standings
 from adapters.web.page.assets import assets
-from adapters.web.page.rendering import HEADERS, Renderer
-from adapters.web.page.words import address
+from adapters.web.page.rendering import HEADERS, Renderer, address
 from adapters.web.query import BadRequestError, game_named, parameters
 from adapters.web.site import Site
 from gateway.store.errors import NotKeptError

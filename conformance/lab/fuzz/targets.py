@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from adapters.client.frames import usual_frames
+from adapters.client.framing import usual_frames
 from conformance.lab.fuzz import seeds, texts, values, visits
 
 

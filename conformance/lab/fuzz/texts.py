@@ -14,8 +14,7 @@ from wsproto.utilities import RemoteProtocolError
 from adapters.arena.codec import ArenaClientCodec
 from adapters.arena.messages import Encoding
 from adapters.client.contract import Flooded, WireError
-from adapters.client.frames import usual_frames
-from adapters.client.framing import Lines
+from adapters.client.framing import Lines, usual_frames
 from adapters.droidcon.codec import DroidconClientCodec
 from adapters.nac4.codec import Nac4ClientCodec
 from conformance.lab.reading.meter import READERS

@@ -19,7 +19,7 @@ import pytest
 import websockets.sync.client
 from served import EVERY_PORT, PATIENCE, ROOT, Served, served
 
-from adapters.bot.cli import main
+from adapters.bot.__main__ import main
 from gateway.engines.catalogue import engine_named
 from gateway.game.board import Board
 
@@ -51,7 +51,7 @@ OTHERS = """
 import json, socket, sys
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
-from adapters.bot.cli import main
+from adapters.bot.__main__ import main
 with socket.socket(fileno=int(sys.argv[1])) as tests:
     for line in tests.makefile():
         with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as err:

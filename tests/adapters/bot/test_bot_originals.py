@@ -12,8 +12,7 @@ from wires import wired
 import adapters.client.talk
 from adapters.bot.bot import Bot, Server
 from adapters.bot.play import HINT, Ending, Kind
-from adapters.bot.screen import Screen
-from adapters.bot.totals import Totals
+from adapters.bot.screen import Screen, Totals
 from adapters.client.contract import Farewell
 from adapters.client.dial import Address
 from adapters.client.talk import Asked, Entry

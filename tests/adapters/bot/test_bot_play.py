@@ -21,8 +21,7 @@ from adapters.bot.choosers import (
     objection_to,
 )
 from adapters.bot.play import HINT, Kind, Play
-from adapters.bot.screen import Screen, Waiting
-from adapters.bot.totals import Totals
+from adapters.bot.screen import Screen, Totals, Waiting
 from adapters.client.contract import PeerGone, WireError
 from adapters.client.talk import Asked, Began, News, Over, Refused, Result, Spent
 from gateway.engines import EngineError

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from adapters.bot.bot import sought
 from adapters.bot.options import parse
-from adapters.bot.run import sought
-from adapters.bot.screen import Screen, draw
-from adapters.bot.totals import Totals
+from adapters.bot.screen import Screen, Totals, draw
 from adapters.client.dial import Address, address_in
 from adapters.client.talk import Began, Over, Result
 from gateway import __version__

@@ -6,8 +6,7 @@ import pytest
 
 from adapters.check.checkup import Checkup
 from adapters.check.record import Fault
-from adapters.check.scenarios import Deed, Scenario
-from adapters.check.strategies import beat
+from adapters.check.scenarios import Deed, Scenario, beat
 from adapters.client.rules import Rule, Topic
 
 RULES = {topic: Rule("1.1", "obeys", "obey") for topic in Topic}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.check.strangers import hint, in_words
+from adapters.check.serving import hint, in_words
 from adapters.dialects import DIALECTS
 
 BY_NAME = {each.name: each for each in DIALECTS}

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from adapters.check.strategies import balance, beat, fill, give
+from adapters.check.scenarios import balance, beat, fill, give
 from gateway.game.board import COLUMNS, Board
 
 

@@ -12,8 +12,7 @@ from wires import MemorySocket
 from adapters.check.checkup import Checkup, Task
 from adapters.check.play import Play
 from adapters.check.record import HangUp
-from adapters.check.scenarios import Scenario
-from adapters.check.strategies import beat
+from adapters.check.scenarios import Scenario, beat
 from adapters.check.visit import Visit
 from adapters.check.wire import CheckedWire
 from adapters.client.rules import Topic

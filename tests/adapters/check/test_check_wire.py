@@ -9,7 +9,7 @@ from wires import MemorySocket
 
 from adapters.check.scenarios import Pace
 from adapters.check.wire import CheckedWire, frame_end, line_end
-from adapters.client.frames import text_frame
+from adapters.client.framing import text_frame
 from adapters.net.sockets import DirectSocket
 
 

@@ -17,7 +17,7 @@ from adapters.client.dial import Client, open_lines, open_websocket
 from adapters.client.transports import received
 from adapters.client.upgrade import Endpoint
 from adapters.client.websocket import WebSocketTransport
-from adapters.net.by_http import by_http
+from adapters.net.http import by_http
 
 pytestmark = pytest.mark.trio
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from wsproto.connection import Connection, ConnectionType
 from wsproto.events import TextMessage
 
-from adapters.client.frames import text_frame, usual_frames
+from adapters.client.framing import text_frame, usual_frames
 from conformance.lab.fuzz.texts import frames
 
 

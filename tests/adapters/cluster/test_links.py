@@ -7,7 +7,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from adapters.cluster import greeting
+from adapters.cluster import links
 from adapters.cluster import links as module
 from adapters.cluster.links import Address, Links
 from adapters.net.sockets import DirectSocket
@@ -109,9 +109,9 @@ async def test_connection_ends_when_its_node_comes_by_another_one() -> None:
     async with running(bob) as places:
         old, new = [Wire(DirectSocket(await trio.open_tcp_stream(*places["bob"]))) for _ in range(2)]
         async with old, new:
-            began = await greeting.ask(old, "bob", Hello(ann), SECRET)
+            began = await links.ask(old, "bob", Hello(ann), SECRET)
             await bob.until("ann joined")
-            await greeting.ask(new, "bob", Hello(ann, began.channel), SECRET)
+            await links.ask(new, "bob", Hello(ann, began.channel), SECRET)
             with trio.fail_after(5):
                 assert await old.receive_some() == b""
     assert bob.heard == ["ann joined"]
@@ -215,12 +215,12 @@ async def test_stranger_chooses_no_word_of_the_log(caplog: pytest.LogCaptureFixt
                 async for _ in stranger:
                     pass
     [record] = caplog.records
-    assert record.getMessage() == f"the node at 127.0.0.1 is not talked to: {greeting.NO_PROOF}"
+    assert record.getMessage() == f"the node at 127.0.0.1 is not talked to: {links.NO_PROOF}"
 
 
 async def test_those_that_do_not_greet_keep_no_node_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(greeting, "MOST_STRANGERS", 2)
-    monkeypatch.setattr(greeting, "GREETING_LIMIT", 1e6)
+    monkeypatch.setattr(links, "MOST_STRANGERS", 2)
+    monkeypatch.setattr(links, "GREETING_LIMIT", 1e6)
     ann, bob = Hears("ann"), Hears("bob")
     async with running(bob) as places, trio.open_nursery() as nursery:
         older, newer = [await trio.open_tcp_stream(*places["bob"]) for _ in range(2)]

@@ -17,7 +17,7 @@ import pytest
 import trio
 from hub_world import World
 
-from adapters.cluster.greeting import MOST_STRANGERS
+from adapters.cluster.links import MOST_STRANGERS
 from adapters.cluster.registry import NameTakenError, Registry, RegistryError, registry
 from adapters.cluster.service import MOST_DIALING, joined
 from gateway.cluster.membership import Holder, Place

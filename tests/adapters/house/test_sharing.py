@@ -4,7 +4,7 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.house.sharing import Claim, WorkerPool
+from adapters.house.thinking import Claim, WorkerPool
 from gateway.matchmaking.matchmaker import Opponent
 
 

@@ -11,8 +11,7 @@ import trio
 from hub_world import HANGING_UP, STANDING_BY
 from match_games import played
 
-from adapters import children
-from adapters.match import bots, runner
+from adapters.match import bots, command
 from adapters.match.engines import EngineTable
 from adapters.match.match import MOST_TOLD, SYNC, TRIES, Match, Plan
 from adapters.match.wired import WireTable
@@ -21,6 +20,7 @@ from gateway.game.events import Reason
 from gateway.game.ids import game_ids
 from gateway.game.results import Finished, Player
 from gateway.match.journal import Journal
+from gateway.runtime import children
 
 PLAN = Plan(
     players=[("a", "x {port}"), ("b", "y {port}"), ("c", "z {port}")],
@@ -299,7 +299,7 @@ async def test_engines_that_never_end_a_game_are_given_up(
     told: list[str] = []
     plan = replace(PLAN, players=[("a", "random"), ("b", "random")], idle=1.0)
     match = Match(plan, journal, tmp_path, game_ids(1), told.append)
-    await runner.run(match, 1)
+    await command.run(match, 1)
     assert told == [
         *["a: the engine could not be loaded within 60 s"] * TRIES,
         f"a: failed {TRIES} times in a row before its first move; it plays no more, 4 games are left out",
@@ -358,7 +358,7 @@ async def test_match_ends_with_the_error_where_a_game_cannot_be_written(journal:
     match = match_of(journal, replace(PLAN, players=PLAN.players[:2], games=0))
     match._failed(OSError("no space left"))
     with pytest.raises(OSError, match="no space left"):
-        await runner.run(match, 1)
+        await command.run(match, 1)
 
 
 @pytest.mark.parametrize("failures", [0, 1])

@@ -13,7 +13,7 @@ import trio.testing
 from loop_turns import slow_turns
 
 from adapters.net.epoll import AT_ONCE, EpollReader
-from gateway.runtime.portion import EACH
+from gateway.runtime.throttle import EACH
 
 pytestmark = pytest.mark.trio
 

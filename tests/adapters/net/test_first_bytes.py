@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.net.first_bytes import is_http
+from adapters.net.http import is_http
 
 REQUESTS = [
     f"{method} /x HTTP/1.1\r\n".encode()

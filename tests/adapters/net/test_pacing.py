@@ -9,7 +9,7 @@ import trio.testing
 from loop_turns import added_each_turn, slow_turns
 
 from adapters.net.pacing import UNLIMITED, ClientLimits, Pace, Turns
-from gateway.runtime.portion import EACH
+from gateway.runtime.throttle import EACH
 
 
 def carried_out(pace: Pace, number: int, now: float) -> int:

@@ -10,7 +10,7 @@ from web_world import NASTY, Site, keep, shown, unkept
 
 from adapters.web.live.model import LOBBY
 from adapters.web.live.rows import written
-from adapters.web.page.words import address
+from adapters.web.page.rendering import address
 from gateway.game.events import Reason, Spoken
 from gateway.game.facts import Came, Cause, GameStarted, Hindered, Obstacle, Waits
 from gateway.store.records import Participant, moment

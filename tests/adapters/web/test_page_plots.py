@@ -10,8 +10,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from web_world import Site, keep
 
-from adapters.web.page import plots
-from adapters.web.page.plots import Library
+from adapters.web.page import assets
+from adapters.web.page.assets import Library
 
 
 def request(version: str, encoding: bytes = b"") -> Request:
@@ -21,15 +21,15 @@ def request(version: str, encoding: bytes = b"") -> Request:
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plots, "version", lambda name: "1.2.3")
+    monkeypatch.setattr(assets, "version", lambda name: "1.2.3")
 
 
 @pytest.fixture
 def missing(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(name: str) -> str:
-        raise plots.PackageNotFoundError(name)
+        raise assets.PackageNotFoundError(name)
 
-    monkeypatch.setattr(plots, "version", refuse)
+    monkeypatch.setattr(assets, "version", refuse)
 
 
 @pytest.mark.usefixtures("installed")
@@ -82,7 +82,7 @@ async def test_library_whose_process_was_killed_is_made_later(
         with pytest.raises(HTTPException):
             await library.serve(request("1.2.3"))
     made.unlink()
-    monkeypatch.setattr(plots, "PAUSE", 0.0)
+    monkeypatch.setattr(assets, "PAUSE", 0.0)
     killed = Library([sys.executable, "-c", program])
     with pytest.raises(HTTPException):
         await killed.serve(request("1.2.3"))
@@ -105,7 +105,7 @@ async def test_without_the_package_the_page_says_how_to_get_more(tmp_path: Path)
         assert (await client.get("/plots/1.2.3.js")).status_code == 404
     site.database.close()
     assert "pip install '.[plots]'" in page
-    assert "plots.js" not in page
+    assert "assets.js" not in page
 
 
 @pytest.mark.usefixtures("installed")

@@ -12,8 +12,7 @@ import pytest
 from engine_positions import play
 
 from gateway.engines import EngineError, EngineLate, UnknownEngine, external
-from gateway.engines.external import Program, program
-from gateway.engines.speech import FLAT, IN_ROWS, Platform
+from gateway.engines.external import FLAT, IN_ROWS, Platform, Program, program
 from gateway.game.board import Board
 
 ECHO = "import sys\nfor line in sys.stdin:\n    print({answer}, flush=True)\n"

@@ -15,8 +15,7 @@ from trials import FEW
 from conformance.lab.engines import plain
 from gateway.engines import montecarlo
 from gateway.engines.bits import has_four, landing, sides
-from gateway.engines.montecarlo import flat, uct
-from gateway.engines.playouts import Playouts
+from gateway.engines.montecarlo import Playouts, flat, uct
 from gateway.game.board import Board
 
 LONG = 60.0

@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.game.board import Board
-from gateway.game.notation import board_at, position_string
+from gateway.game.board import Board, board_at, position_string
 
 
 def test_columns_are_counted_from_1() -> None:

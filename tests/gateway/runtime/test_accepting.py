@@ -15,7 +15,7 @@ from loop_turns import added_each_turn, slow_turns
 
 import gateway.runtime.accepting
 from gateway.runtime.accepting import LOG_PERIOD, RESERVE, RESERVE_PER_CORE, accept, connections_within, watch
-from gateway.runtime.portion import EACH
+from gateway.runtime.throttle import EACH
 
 
 @asynccontextmanager

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from gateway.runtime.activation import adopted, handed_over
+from gateway.runtime.listening import adopted, handed_over
 
 NAMES = ["nac4", "arena", "page"]
 

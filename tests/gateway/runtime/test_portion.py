@@ -1,6 +1,6 @@
 """How many of those who wait are served in one turn of the event loop."""
 
-from gateway.runtime.portion import EACH, MOST, Portions
+from gateway.runtime.throttle import EACH, MOST, Portions
 
 
 def test_few_are_served_after_a_short_turn_and_a_share_of_it_after_a_long_one() -> None:

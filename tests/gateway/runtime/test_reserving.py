@@ -6,7 +6,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from gateway.runtime.reserving import PortInUseError, bound, reserved
+from gateway.runtime.listening import PortInUseError, bound, reserved
 from gateway.server.app import open_port
 
 HOST = "127.0.0.1"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from gateway.server.private_folder import private_folder
+from gateway.server.local_redis import private_folder
 
 _HOLDS = """
 import sys
-from gateway.server.private_folder import private_folder
+from gateway.server.local_redis import private_folder
 with private_folder() as folder:
     (folder / "redis.sock").touch()
     print(folder, flush=True)

@@ -15,7 +15,7 @@ from loop_turns import added_each_turn, slow_turns
 from store_world import enclosure
 from trio.testing import MockClock
 
-from gateway.runtime.portion import EACH
+from gateway.runtime.throttle import EACH
 from gateway.store import open_games
 from gateway.store.batcher import SHARED, Batch, Batcher, Bounds, Pace
 from gateway.store.clearing import Request

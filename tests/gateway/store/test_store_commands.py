@@ -12,13 +12,13 @@ from store_world import enclosure, keep
 
 from gateway.game.events import Objection, Reason, Spoken
 from gateway.game.text import is_visible
-from gateway.store import commands, games, objects, standings, statistics, storing
+from gateway.store import commands, games, presentation, standings, statistics, storing
 from gateway.store.database import Database, open_to_write
 from gateway.store.errors import StoreError
 from gateway.store.evidence import Line, recorded
 from gateway.store.formats import jsonl
 from gateway.store.games import Filter, Page
-from gateway.store.outage import log_unstored
+from gateway.store.open_games import log_unstored
 from gateway.store.records import Enclosure, GameRecord, Participant
 from gateway.store.schema import players
 from gateway.store.standings import Form, Wanted
@@ -46,7 +46,7 @@ def test_one_is_not_counted_as_several(database: Database) -> None:
 def test_profile_as_json_has_reasons_and_opponents(database: Database) -> None:
     keep(database, [game(), game("carol", "alice", winner=1, reason=Reason.TIME)])
     with database.reading() as connection:
-        found = objects.of_profile(statistics.profile(connection, "alice"))
+        found = presentation.of_profile(statistics.profile(connection, "alice"))
     assert json.loads(json.dumps(found)) == found
     assert {reason: record["won"] for reason, record in found["reasons"].items()} == {"four": 1, "time": 1}
     assert [each["name"] for each in found["opponents"]] == ["bob", "carol"]
@@ -272,11 +272,11 @@ def test_result_that_was_told_takes_the_place_of_none_because_the_node_was_lost(
 
 
 def test_exchange_as_json_says_all_that_is_kept() -> None:
-    (line,) = objects.of_exchange((Line(12, "in", "playmove 9", "refused: outside the board"),))
+    (line,) = presentation.of_exchange((Line(12, "in", "playmove 9", "refused: outside the board"),))
     assert line == {
         "at": 12,
         "direction": "in",
         "text": "playmove 9",
         "verdict": "refused: outside the board",
     }
-    assert objects.of_exchange(None) is None
+    assert presentation.of_exchange(None) is None

@@ -7,14 +7,14 @@ from game_records import drawn, game, numbered
 from store_world import keep
 
 from gateway.game.events import Reason
-from gateway.store import commands, listing
+from gateway.store import commands
 from gateway.store.database import Database
 from gateway.store.errors import StoreError
 from gateway.store.games import Filter, NoGameError
 
 
 def lines(database: Database, wanted: Filter, limit: int = 20) -> list[list[str]]:
-    return [line.split(maxsplit=4) for line in listing.list_games(database, wanted, limit)]
+    return [line.split(maxsplit=4) for line in commands.list_games(database, wanted, limit)]
 
 
 def test_games_of_a_player_are_told_of_from_its_side_the_newest_first(database: Database) -> None:
@@ -45,11 +45,11 @@ def test_games_of_all_players_name_both(database: Database) -> None:
 
 def test_where_there_are_no_games_it_says_so(database: Database) -> None:
     keep(database, [game()])
-    assert list(listing.list_games(database, Filter(player="bob", reason=Reason.LEFT), 20)) == [
+    assert list(commands.list_games(database, Filter(player="bob", reason=Reason.LEFT), 20)) == [
         "No such games.\n"
     ]
     with pytest.raises(NoGameError, match="'alice' has no such game"):
-        listing.latest(database, Filter(player="alice", lost=True))
+        commands.latest(database, Filter(player="alice", lost=True))
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ def test_player_whom_no_game_has_is_an_error_with_the_name_that_was_meant(
 ) -> None:
     keep(database, [game("alice", "robot")])
     asked = [
-        lambda: list(listing.list_games(database, wanted, 20)),
-        lambda: listing.latest(database, wanted),
+        lambda: list(commands.list_games(database, wanted, 20)),
+        lambda: commands.latest(database, wanted),
         lambda: list(commands.export(database, "jsonl", wanted)),
     ]
     for ask in asked:
@@ -74,20 +74,20 @@ def test_player_whom_no_game_has_is_an_error_with_the_name_that_was_meant(
 
 def test_games_as_json_are_those_of_an_export(database: Database) -> None:
     keep(database, [game(), game()])
-    found = [json.loads(line) for line in listing.list_games(database, Filter(), 1, as_json=True)]
+    found = [json.loads(line) for line in commands.list_games(database, Filter(), 1, as_json=True)]
     assert [each["id"] for each in found] == ["2"]
 
 
 def test_latest_game_of_a_player_is_found(database: Database) -> None:
     keep(database, [game(), game("carol", "dave"), game("alice", "carol")])
-    assert listing.latest(database, Filter()) == "3"
-    assert listing.latest(database, Filter(player="dave")) == "2"
-    assert listing.latest(database, Filter(player="bob", lost=True)) == "1"
+    assert commands.latest(database, Filter()) == "3"
+    assert commands.latest(database, Filter(player="dave")) == "2"
+    assert commands.latest(database, Filter(player="bob", lost=True)) == "1"
 
 
 def test_board_is_drawn_after_each_move(database: Database) -> None:
     keep(database, numbered([game(moves="01010")]))
-    drawing = "".join(listing.move_by_move(database, "1")).splitlines()
+    drawing = "".join(commands.move_by_move(database, "1")).splitlines()
     assert drawing[1].split() == ["1.", "0", "2.", "1", "3.", "0", "4.", "1"]
     assert drawing[7].split() == list("X......" + "XO....." + "XO....." + "XO.....")
     assert drawing[10].split() == ["5.", "0"]

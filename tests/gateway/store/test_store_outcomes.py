@@ -5,7 +5,7 @@ from game_records import BEGAN, game
 
 from gateway.game.events import Reason
 from gateway.store.evidence import Exchange, Line
-from gateway.store.outcomes import outcome, refusal
+from gateway.store.presentation import outcome, refusal
 
 OUTSIDE, STRANGE = "refused: outside the board", "refused: cannot be read"
 FIRST = Line(100, "in", "PUT 3")

@@ -24,7 +24,7 @@ NOBODY = 65534
 PROGRAM = f"""
 import os, sys
 import sqlalchemy.dialects.sqlite
-from gateway.server import reports
+from gateway.commands import reports
 if os.getuid() == 0:
     os.setgroups([]); os.setgid({NOBODY}); os.setuid({NOBODY})
 sys.exit(reports.main(sys.argv[1:]))

@@ -5,9 +5,8 @@ from game_records import game
 
 from adapters.web.page.timeline import Attempt, Cell, Row, Timeline, timeline
 from gateway.game.events import Reason, Way
-from gateway.store.evidence import Exchange, Line
+from gateway.store.evidence import Exchange, Line, Turn
 from gateway.store.records import GameRecord, Participant
-from gateway.store.turns import Turn
 
 HOUSE = (Participant("ann", "line"), Participant("aima", "house", house=True))
 

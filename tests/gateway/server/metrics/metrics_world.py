@@ -12,11 +12,11 @@ from gateway.game.events import Reason
 from gateway.game.facts import GameStarted
 from gateway.game.manners import Afterwards, Illegal, Manners
 from gateway.game.results import Finished, Player
+from gateway.runtime.arrivals import TimedTurns
 from gateway.runtime.histogram import Histogram
 from gateway.server.metrics.families import Sources, texts
 from gateway.server.metrics.requests import Requests
 from gateway.server.metrics.tally import Tally
-from gateway.server.metrics.turns import TimedTurns
 
 NAME = "<img src=x onerror=alert(1)>\u202e\n"
 

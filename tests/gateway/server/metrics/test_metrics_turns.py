@@ -3,8 +3,8 @@
 import pytest
 import trio.testing
 
+from gateway.runtime.arrivals import TimedTurns
 from gateway.runtime.histogram import BOUNDS, Histogram
-from gateway.server.metrics.turns import TimedTurns
 
 
 def ends(durations: Histogram) -> list[float]:

@@ -5,7 +5,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from gateway.server.interfaces import in_table, own_addresses, reachable
+from gateway.runtime.listening import in_table, own_addresses, reachable
 
 OWN = ["192.168.178.20", "fd00::2", "10.0.0.7", "2001:db8::7"]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters import children
+from gateway.runtime import children
 
 
 def test_last_words_are_the_last_line_of_this_process_and_control_no_terminal(tmp_path: Path) -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 import trio
 
-from gateway.server import crew as module
-from gateway.server.crew import Crew, EndedError, Member, Order
+from gateway.server import supervisor as module
+from gateway.server.supervisor import Crew, EndedError, Member, Order
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="it is Linux that ends them with this process"
@@ -144,7 +144,7 @@ async def test_program_ends_if_this_is_cancelled(tmp_path: Path) -> None:
 
 PARENT = """
 import os, subprocess, sys, time
-tied = [sys.executable, "-P", "-m", "gateway.server.tied", str(os.getpid()), "9"]
+tied = [sys.executable, "-P", "-m", "gateway.runtime.processes", str(os.getpid()), "9"]
 subprocess.Popen([*tied, "sh", "-c", "echo begun; exec sleep 60"])
 time.sleep(60)
 """
@@ -161,12 +161,12 @@ def test_program_ends_with_the_process_that_started_it() -> None:
 
 
 def test_program_does_not_begin_if_who_started_it_has_ended() -> None:
-    command = [sys.executable, "-P", "-m", "gateway.server.tied", "1", "9", "echo", "begun"]
+    command = [sys.executable, "-P", "-m", "gateway.runtime.processes", "1", "9", "echo", "begun"]
     assert subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=PATIENCE).stdout == b""
 
 
 def test_sockets_that_are_handed_on_are_for_the_program_itself() -> None:
-    command = [sys.executable, "-P", "-m", "gateway.server.tied", str(os.getpid()), "9"]
+    command = [sys.executable, "-P", "-m", "gateway.runtime.processes", str(os.getpid()), "9"]
     shown = subprocess.run(
         [*command, "sh", "-c", "echo $$ $LISTEN_PID"],
         stdout=subprocess.PIPE,

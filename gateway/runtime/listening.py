@@ -1,0 +1,225 @@
+"""Listening sockets: handed over by another program, shared by processes; the addresses that lead to them.
+
+First those that another program opened and handed over, as systemd does for a .socket unit.
+
+Knows the protocol of sd_listen_fds(3): how many there are, from descriptor 3 on, for which process, and their
+names. Does not know what they are for. The rule it keeps: a socket is used for what its name says, or, where
+none has a name of ours, by its place in the order of the ports; anything doubtful is an error.
+"""
+
+import errno
+import fcntl
+import ipaddress
+import os
+import socket
+import struct
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import TypeAlias
+
+FIRST = 3
+"""The first descriptor that may be handed over."""
+
+Sockets: TypeAlias = Mapping[str, Sequence[int]]
+"""Descriptors of listening sockets by the name of what they are for."""
+
+
+def handed_over(names: Sequence[str], environment: Mapping[str, str] = os.environ) -> Sockets:
+    """Return the sockets for `names`, of which each may have several, in the order of the ports.
+
+    There are none where the environment names none, or another process. Raises ValueError where it cannot be
+    told what one is for.
+    """
+    count = environment.get("LISTEN_FDS", "")
+    if environment.get("LISTEN_PID") != str(os.getpid()) or not count.isdecimal():
+        return {}
+    sockets = range(FIRST, FIRST + int(count))
+    given = environment.get("LISTEN_FDNAMES", "").split(":")
+    known = [name for name in given if name in names]
+    if not known:
+        if len(sockets) > len(names):
+            raise ValueError(f"{len(sockets)} sockets are handed over; without names {len(names)} at most")
+        return {name: [number] for name, number in zip(names, sockets, strict=False)}
+    if len(given) != len(sockets):
+        raise ValueError(f"{len(sockets)} sockets are handed over, with {len(given)} names")
+    if known != given:
+        wrong = next(name for name in given if name not in names)
+        raise ValueError(f"a socket that is handed over is called {wrong!r}, none of {', '.join(names)}")
+    found: dict[str, list[int]] = {}
+    for name, number in zip(given, sockets, strict=True):
+        found.setdefault(name, []).append(number)
+    return found
+
+
+def adopted(number: int) -> socket.socket:
+    """Return the socket of a descriptor. Raises OSError if that is not a TCP socket that listens."""
+    try:
+        os.set_inheritable(number, False)
+        adoptive = socket.socket(fileno=number)
+    except OSError as error:
+        raise OSError(f"descriptor {number} is not a socket: {error.strerror}") from error
+    if adoptive.family not in (socket.AF_INET, socket.AF_INET6) or not _listens(adoptive):
+        adoptive.close()
+        raise OSError(f"descriptor {number} is not a TCP socket that listens")
+    return adoptive
+
+
+def hosts_of(sockets: Sockets) -> list[str]:
+    """Return the addresses at which sockets listen that are still to be adopted. Raises OSError."""
+    hosts = []
+    for number in (number for several in sockets.values() for number in several):
+        adoptive = adopted(number)
+        hosts.append(adoptive.getsockname()[0])
+        adoptive.detach()
+    return hosts
+
+
+def _listens(adoptive: socket.socket) -> bool:
+    if adoptive.type != socket.SOCK_STREAM:
+        return False
+    return bool(adoptive.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN))
+
+
+# Ports that several processes of one machine share.
+#
+# Knows sockets, addresses, and SO_REUSEPORT, by which the system spreads the connections to a port over all
+# sockets that listen there. The rule it keeps: whoever shares a port means to. A port is reserved by a socket
+# that is bound as usual, which fails while anybody listens there, and only then lets others of the same user
+# in; that socket itself never listens, and so gets no connection.
+
+
+class PortInUseError(OSError):
+    """Another program listens on a port."""
+
+
+def cannot_listen(host: str, port: int, error: OSError | UnicodeError) -> OSError:
+    """Return what to raise where the system refuses a port: a PortInUseError where it is in use."""
+    in_use = isinstance(error, OSError) and error.errno == errno.EADDRINUSE
+    return (PortInUseError if in_use else OSError)(f"cannot listen on {host}, port {port}: {_cause(error)}")
+
+
+def bound(port: int, host: str, *, shared: bool) -> list[socket.socket]:
+    """Return sockets at all addresses of a host, bound to a port, 0 for any free one. They do not listen.
+
+    Those that are `shared` may have others beside them. Raises OSError, UnicodeError.
+    """
+    if not host:
+        raise OSError(errno.EADDRNOTAVAIL, "not a host name")
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    with ExitStack() as opened:
+        sockets = []
+        for family, kind, protocol, _, address in found:
+            sock = opened.enter_context(socket.socket(family, kind, protocol))
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if shared:
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            if family == socket.AF_INET6:
+                sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            sock.bind((address[0], port, *address[2:]))
+            port = sock.getsockname()[1]
+            sockets.append(sock)
+        opened.pop_all()
+    return sockets
+
+
+@contextmanager
+def reserved(wanted: Mapping[str, int], hosts: Sequence[str]) -> Iterator[dict[str, int]]:
+    """Keep ports, 0 for any free ones, at all hosts, for processes that share them; give their numbers.
+
+    Raises OSError where the system refuses one, PortInUseError where somebody listens there.
+    """
+    with ExitStack() as opened:
+        numbers = {}
+        for name, port in wanted.items():
+            number = port
+            for host in hosts:
+                try:
+                    sockets = bound(number, host, shared=False)
+                except (OSError, UnicodeError) as error:
+                    raise cannot_listen(host, number, error) from error
+                for sock in sockets:
+                    opened.enter_context(sock)
+                    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+                    number = sock.getsockname()[1]
+            numbers[name] = number
+        yield numbers
+
+
+def _cause(error: OSError | UnicodeError) -> str:
+    if isinstance(error, UnicodeError):
+        return "not a host name"
+    return (error.strerror or str(error)).rpartition(": ")[2]
+
+
+_GET_FLAGS, _GET_ADDRESS = (0x8913, 0x8915) if sys.platform == "linux" else (0xC0206911, 0xC0206921)
+"""SIOCGIFFLAGS and SIOCGIFADDR, on Linux or macOS. Both answer behind the interface's name of 16 bytes."""
+_LOOPBACK, _RUNNING = 0x8, 0x40
+# The addresses by which other machines reach this one, for what listens at all of its addresses.
+#
+# Asks the system and sends nothing. Of IPv4 it finds one address of each interface, of IPv6, on Linux only,
+# those that last: an address that works within a link alone is of no use in a URL.
+
+_IPV6 = Path("/proc/net/if_inet6")
+_GLOBAL = "00"
+_PASSING = 0x01 | 0x08 | 0x20 | 0x40
+"""Flags of addresses that are temporary, a duplicate, deprecated or tentative."""
+_VIRTUAL = ("docker", "br-", "veth", "virbr", "cni", "podman", "lxc", "vmnet", "vboxnet")
+"""How interfaces begin that lead to containers and virtual machines of this machine."""
+_ELSEWHERE = (socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")
+"""Addresses for documentation: the system would send to them by way of the default route."""
+
+
+def reachable(address: str, own: Sequence[str]) -> list[str]:
+    """Return where to reach what listens at ``0.0.0.0:PORT`` or ``[::]:PORT``, with what follows the port.
+
+    `own` are this machine's addresses. If none is of the kind, and for any other address, it is that itself.
+    """
+    host, port = address.partition("]:" if address.startswith("[") else ":")[::2]
+    if host not in ("0.0.0.0", "[::"):
+        return [address]
+    found = [f"[{each}]:{port}" if ":" in each else f"{each}:{port}" for each in own]
+    return [each for each in found if each.startswith("[") == address.startswith("[")] or [address]
+
+
+def own_addresses() -> list[str]:
+    """Return the addresses of this machine, those of the default route first."""
+    found = [*_default_route(), *_ipv4(), *_ipv6()]
+    return [*dict.fromkeys(filter(_is_for_others, found))]
+
+
+def in_table(table: str) -> Iterator[str]:
+    """Return the addresses in Linux's table of those of IPv6, as far as they are of use for others."""
+    for line in table.splitlines():
+        digits, _, _, scope, flags, name = line.split()
+        if scope == _GLOBAL and not int(flags, 16) & _PASSING and not name.startswith(_VIRTUAL):
+            yield str(ipaddress.IPv6Address(bytes.fromhex(digits)))
+
+
+def _default_route() -> Iterator[str]:
+    for family, address in _ELSEWHERE:
+        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((address, 9))  # of UDP, so that no packet leaves
+            yield probe.getsockname()[0]
+
+
+def _ipv4() -> Iterator[str]:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        for _, name in socket.if_nameindex():
+            request = struct.pack("16s24x", name.encode())
+            with suppress(OSError):  # it has none
+                [flags] = struct.unpack_from("H", fcntl.ioctl(asking, _GET_FLAGS, request), 16)
+                if flags & _RUNNING and not flags & _LOOPBACK and not name.startswith(_VIRTUAL):
+                    yield socket.inet_ntoa(fcntl.ioctl(asking, _GET_ADDRESS, request)[20:24])
+
+
+def _ipv6() -> Iterable[str]:
+    with suppress(OSError):
+        return in_table(_IPV6.read_text())
+    return ()
+
+
+def _is_for_others(address: str) -> bool:
+    found = ipaddress.ip_address(address)
+    return not (found.is_loopback or found.is_link_local or found.is_unspecified)
