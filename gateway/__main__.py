@@ -67,7 +67,7 @@ def _show(given: Sequence[str], dialects: "Sequence[Dialect]") -> int:
 
 def _refuse(word: str) -> NoReturn:
     """Exit with status 2, after a line that says which commands there are."""
-    from gateway.game.similar import did_you_mean  # noqa: PLC0415
+    from gateway.game.text import did_you_mean  # noqa: PLC0415
     from gateway.options.arguments import Parser, listed  # noqa: PLC0415
     from gateway.options.command_names import EVERY  # noqa: PLC0415
 

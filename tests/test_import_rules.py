@@ -18,7 +18,7 @@ LIST = "adapters.dialects"
 ELSEWHERE = {
     "adapters.web.nac4",
     "adapters.web.api",
-    "adapters.web.page.play",
+    "adapters.web.page.views",
     "gateway.store.commands",
 }
 """What serves nac4's documents by web, the page on which people play, which is a client of arena's, and what

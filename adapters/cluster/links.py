@@ -23,16 +23,25 @@ import trio
 from adapters.net.epoll import EpollReader
 from adapters.net.sockets import DirectSocket
 from adapters.net.wire import Wire
-from gateway.cluster.channel import Channel
-from gateway.cluster.hello import LONGEST, Hello, HelloError, Identity, check, decode, is_proof, proof
+from gateway.cluster.channel import (
+    LONGEST_HELLO,
+    Channel,
+    Hello,
+    HelloError,
+    Identity,
+    check,
+    decode,
+    is_proof,
+    proof,
+)
 from gateway.runtime.throttle import Throttle
 
 # How two nodes greet each other on a connection, before anything else is said.
 #
-# Knows wires, and the order of hellos and proofs; what stands in them is in `gateway.cluster.hello`. The rule
-# it keeps: whoever has not proved that it knows the secret costs little. It chooses no word of the log, has
-# `GREETING_LIMIT` seconds, and keeps no node out: where too many have dialed and not greeted yet, the oldest
-# of them has to go.
+# Knows wires, and the order of hellos and proofs; what stands in them is in `gateway.cluster.channel`. The
+# rule it keeps: whoever has not proved that it knows the secret costs little. It chooses no word of the log,
+# has `GREETING_LIMIT` seconds, and keeps no node out: where too many have dialed and not greeted yet, the
+# oldest of them has to go.
 
 GREETING_LIMIT = 2.0
 """Seconds for both hellos and proofs."""
@@ -92,7 +101,7 @@ async def _line(wire: Wire) -> bytes:
     """Return what comes up to a newline, with it. Raises HelloError if that is too far."""
     data = b""
     while b"\n" not in data:
-        if len(data) > LONGEST or not (more := await wire.receive_some()):
+        if len(data) > LONGEST_HELLO or not (more := await wire.receive_some()):
             raise HelloError("it ends within its hello, or that is too long")
         data += more
     line, newline, rest = data.partition(b"\n")

@@ -25,7 +25,7 @@ from adapters.cluster.registry import (
 from adapters.net.epoll import EpollReader
 from adapters.net.sockets import DirectSocket
 from adapters.net.wire import Wire
-from gateway.cluster.hello import Identity
+from gateway.cluster.channel import Identity
 from gateway.cluster.membership import BEAT, Place, View
 from gateway.hub.interfaces import HubForNodes
 from gateway.options.clustering import ClusterOptions

@@ -21,7 +21,7 @@ from adapters.web.api import as_json
 from adapters.web.health import Health
 from adapters.web.live.live import UnavailableError
 from adapters.web.origins import Origins
-from adapters.web.page import play, views
+from adapters.web.page import views
 from adapters.web.page.rendering import Renderer, reads_html
 from adapters.web.query import BadRequestError
 from adapters.web.site import Site
@@ -46,7 +46,7 @@ class Application:
         self._origins = origins or Origins()
         self.requests = Requests()
         """Those that were answered."""
-        self._renderer = Renderer(site, play.DIALECT)
+        self._renderer = Renderer(site, views.DIALECT)
         self._words = Throttle(10.0)
         routes = [*api.routes(site, health, admin), *views.routes(site, self._renderer)]
         self._starlette = Starlette(routes=routes, exception_handlers=self._refusals())

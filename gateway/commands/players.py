@@ -16,8 +16,7 @@ from gateway.access.linefile import audited, locked, rewrite
 from gateway.access.lookalikes import Lookalikes
 from gateway.commands.admin import NoServerError, add_options, finish, players, server_of, serving_url
 from gateway.game.commands import folded
-from gateway.game.similar import did_you_mean
-from gateway.game.text import quoted
+from gateway.game.text import did_you_mean, quoted
 from gateway.options.arguments import Description, Parser, in_one_line, write_out
 from gateway.options.command_names import AUDIT, DATABASE, PLAYERS_FILE, beside
 from gateway.options.settings import variable

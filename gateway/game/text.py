@@ -1,10 +1,11 @@
-"""Text from clients, as it may be shown to people.
+"""Text from clients, as it may be shown to people, and names that somebody may have meant.
 
 What is shown is one line of visible characters: it controls no terminal, hides nothing and reverses nothing.
 The rule it keeps: `printable` makes different texts of different texts.
 """
 
 import json
+from collections.abc import Iterable
 
 _UNSEEN = frozenset(
     map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0x180B, 0x1810)))
@@ -53,3 +54,21 @@ def json_text(value: object, indent: int | None = None) -> str:
     A value of a type that JSON does not have becomes a string.
     """
     return json.dumps(value, indent=indent, default=str).replace("\x7f", "\\u007f")
+
+
+# Which known names somebody may have meant who typed another one. Pure.
+
+COMPARED = 5_000
+"""Names that are compared letter by letter, the first of all: 30 ms. Case is looked at in all."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return ``; did you mean 'robot'?`` with up to three of the known names; nothing if none is similar."""
+    names = [*known]
+    found = [each for each in names if each.casefold() == name.casefold()][:3]
+    if not found:
+        from difflib import get_close_matches  # noqa: PLC0415  hardly ever needed, and slow to import
+
+        spelled = {each.casefold(): each for each in reversed(names[:COMPARED])}
+        found = [spelled[each] for each in get_close_matches(name.casefold(), spelled)]
+    return f"; did you mean {' or '.join(map(quoted, found))}?" if found else ""

@@ -4,16 +4,140 @@ import argparse
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 
 from gateway import __version__
-from gateway.options import access, clustering, metrics, playing, settings, workers
+from gateway.engines import EngineUnavailable
+from gateway.engines.catalogue import engine_named
+from gateway.game.commands import HOUSE_PLAYERS
+from gateway.options import access, clustering, settings, workers
 from gateway.options.access import ALL_ORIGINS
 from gateway.options.arguments import Description, Options, Parser, listed, number
 from gateway.options.command_names import AUDIT, DATABASE, TOKEN_FILE, TYPED_PASSWORD, database, masked
 from gateway.options.settings import Settings
 from gateway.runtime.listening import handed_over
 from gateway.store import VERSION
+
+# The option for the port at which a monitoring system reads.
+
+_HOST = "127.0.0.1"
+_to_port = number(int, 0, 65_535)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to listen."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        """Return it as the option is written."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def add_metrics_option(group: argparse._ArgumentGroup) -> None:
+    """Add the option for the port."""
+    group.add_argument(
+        "--metrics",
+        type=_address,
+        metavar="[HOST:]PORT",
+        help=f"counts and durations for Prometheus, by HTTP under /metrics (on {_HOST}, without HOST)",
+    )
+
+
+def _address(text: str) -> Address:
+    """Return where to listen. Raises ArgumentTypeError; also if prometheus-client is not installed."""
+    host, has_host, port = text.rpartition(":")
+    if not has_host:
+        host = _HOST
+    elif host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    elif not host or ":" in host:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port, HOST:PORT or [HOST]:PORT")
+    address = Address(host, int(_to_port(port)))
+    if find_spec("prometheus_client") is None:
+        raise argparse.ArgumentTypeError("it needs another package: pip install prometheus-client")
+    return address
+
+
+# The options about how games are played, and who of the house plays.
+#
+# Knows the rules by name, and which dialects have them. Does not know what a rule does.
+
+
+def add_rules(group: argparse._ArgumentGroup, dialects: Sequence[Description]) -> None:
+    """Add the rules of play; each help says which dialects' players a rule is about."""
+
+    def who(rule: str) -> str:
+        return listed([each.name for each in dialects if rule in each.rules], "or")
+
+    time = number(float, 0.1, 1e6)
+    for option, kind, default, metavar, text in (
+        ("clock", time, 42.0, "SECONDS", "a player's time for a game, where a {} player takes part"),
+        ("penalty", number(float, 0, 1e6), 1.0, "SECONDS", "what an illegal move costs a {} player"),
+        ("idle", time, 300.0, "SECONDS", "a player's time for a move in games without a clock"),
+        (
+            "games_per_pair",
+            number(int, 0, 10**9),
+            10,
+            "N",
+            "games that two {} players get, each way round; 0: no limit",
+        ),
+        ("rejoin", time, 10.0, "SECONDS", "how long the seat of an {} player is kept between two games"),
+        ("seed", int, None, "N", "seed of the lot that draws who moves first"),
+    ):
+        note = "" if default is None else f" ({default})"
+        group.add_argument(
+            f"--{option.replace('_', '-')}",
+            type=kind,
+            default=default,
+            metavar=metavar,
+            help=text.format(who(option)) + note,
+        )
+    for each in dialects:
+        each.add_options(group)
+
+
+def add_house_options(group: argparse._ArgumentGroup) -> None:
+    """Add the options about the house players."""
+    group.add_argument(
+        "--house",
+        type=_house_players,
+        default=[],
+        metavar="NAMES",
+        help=f"who of {', '.join(sorted(HOUSE_PLAYERS))} plays those whom nobody else in the lobby plays",
+    )
+    group.add_argument(
+        "--house-after",
+        type=number(float, 0.1, 1e6),
+        default=5.0,
+        metavar="SECONDS",
+        help="how long these wait for another opponent first (5.0)",
+    )
+    workers = max(1, (os.cpu_count() or 1) - 1)
+    group.add_argument(
+        "--house-workers",
+        type=number(int, 1, 1024),
+        default=workers,
+        metavar="N",
+        help=f"moves of a kind that all of them think about at once ({workers} on this machine)",
+    )
+
+
+def _house_players(text: str) -> list[str]:
+    names = [name.strip().casefold() for name in text.split(",")]
+    for name in names:
+        if name not in HOUSE_PLAYERS:
+            known = ", ".join(sorted(HOUSE_PLAYERS))
+            raise argparse.ArgumentTypeError(f"{name!r} is none of {known}")
+        try:
+            engine_named(name)
+        except EngineUnavailable as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+    return names
+
 
 DESCRIPTION = """\
 A Connect-Four server for bots. It speaks several dialects at once, and bots of different dialects play
@@ -178,8 +302,8 @@ def _parser(dialects: Sequence[Description]) -> Parser:
     _add_addresses(parser.add_argument_group("where to listen"), dialects)
     access.add_tls_options(parser.add_argument_group("TLS"))
     access.add_proxy_options(parser.add_argument_group("behind a proxy"))
-    playing.add_options(parser.add_argument_group("how to play"), dialects)
-    playing.add_house_options(parser.add_argument_group("players of the server's own"))
+    add_rules(parser.add_argument_group("how to play"), dialects)
+    add_house_options(parser.add_argument_group("players of the server's own"))
     _add_results(parser.add_argument_group("where to keep results"))
     together = parser.add_argument_group("several servers with one lobby")
     clustering.add_options(together)
@@ -197,7 +321,7 @@ def _parser(dialects: Sequence[Description]) -> Parser:
     log = parser.add_argument_group("what to say on stderr")
     log.add_argument("--log-level", choices=LEVELS, default="info", help="least level to log (%(default)s)")
     log.add_argument("--log-json", action="store_true", help="write one JSON object a line")
-    metrics.add_options(parser.add_argument_group("what can be measured"))
+    add_metrics_option(parser.add_argument_group("what can be measured"))
     settings.add_options(parser)
     parser.add_argument(
         "-V", "--version", action="version", version=f"%(prog)s {__version__}, database version {VERSION}"

@@ -13,8 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, 
 
 from gateway.game.events import Reason
 from gateway.game.ids import GameId
-from gateway.game.similar import did_you_mean
-from gateway.game.text import quoted
+from gateway.game.text import did_you_mean, quoted
 from gateway.store import evidence
 from gateway.store.errors import StoreError
 from gateway.store.evidence import Exchange

@@ -11,8 +11,7 @@ from typing import Literal, TypeAlias
 from sqlalchemy import Connection, select
 
 from gateway.game.events import Reason
-from gateway.game.similar import did_you_mean
-from gateway.game.text import json_text, printable, quoted
+from gateway.game.text import did_you_mean, json_text, printable, quoted
 from gateway.store import comparing, presentation
 from gateway.store.commands import aligned, plural
 from gateway.store.comparing import EVERYTHING, LOBBY, Choice, Ranked

@@ -1,7 +1,7 @@
 """Live games by HTTP: once as JSON, and as a stream of server-sent events.
 
 Knows starlette; does not know the contents of events. The rule it keeps: if a client has gone, only its wait
-for the next event is cancelled. `adapters.web.streaming` gives the reason.
+for the next event is cancelled. `adapters.web.site` gives the reason.
 """
 
 import json

@@ -1,12 +1,14 @@
-"""The views, each a module that gives its routes."""
+"""The views: Live, the projector, Play and the search; larger ones are modules that give their routes."""
 
 from functools import partial
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from adapters.web.page import game, live, play, player, standings
+from adapters.web.live.paths import wanted
+from adapters.web.page import game, player, standings
 from adapters.web.page.assets import assets
 from adapters.web.page.rendering import HEADERS, Renderer, address
 from adapters.web.query import BadRequestError, game_named, parameters
@@ -14,17 +16,73 @@ from adapters.web.site import Site
 from gateway.store.errors import NotKeptError
 from gateway.store.games import NoGameError
 
+# The views Live and projector: the games that are being played.
+#
+# Knows the parameters of the address, and the stream for them. Does not know the games: the browser reads
+# them from the stream, so a page never waits for the server.
+
+MOST = 56
+"""Games that Live draws: whole rows of two, four and seven."""
+PROJECTED = 6
+"""Games that the projector draws: two rows of three."""
+
+
+def _live_routes(site: Site, renderer: Renderer) -> list[Route]:
+    """Return the routes of Live and of the projector."""
+    return [
+        Route("/", partial(_page, renderer, "live.html", MOST)),
+        Route("/board", partial(_page, renderer, "projector.html", PROJECTED)),
+    ]
+
+
+async def _page(renderer: Renderer, template: str, most: int, request: Request) -> Response:
+    given = parameters(request.scope["query_string"], ("player", "table"))
+    asked = {**given, "most": str(most)}
+    wanted(asked)  # refuses here what the stream would refuse, where a person can read it
+    stream = f"/api/live/events?{urlencode(asked)}"
+    return renderer.page(request, template, tab="live", stream=stream, most=most, given=given)
+
+
+# The view Play: a person plays against one of the server's own players, or against somebody in the lobby.
+#
+# This module only renders the page. In the browser it is a client like any other, and speaks the arena
+# dialect (adapters/arena/PROTOCOL.md).
+
+DIALECT = "arena"
+"""The dialect that the page speaks. Browsers have websockets and JSON, and this dialect needs no more."""
+HOUSE = {
+    "random": "any column, at once",
+    "aimafast": "looks ahead for 0.01 s a move",
+    "aima": "looks ahead for 0.5 s a move",
+    "aima10": "looks ahead for 10 s a move",
+    "perfect": "never gives a won game away",
+}
+"""The server's own players, the weakest first, each with a description."""
+
+
+def _play_routes(site: Site, renderer: Renderer) -> list[Route]:
+    """Return the routes of this view."""
+    return [Route("/play", partial(_play, site, renderer))]
+
+
+async def _play(site: Site, renderer: Renderer, request: Request) -> Response:
+    parameters(request.scope["query_string"], ())
+    opponents = [(name, words) for name, words in HOUSE.items() if name in site.house]
+    return renderer.page(
+        request, "play.html", tab="play", dialect=DIALECT, opponents=opponents, idle=site.idle
+    )
+
 
 def routes(site: Site, renderer: Renderer) -> list[Route]:
     """Return the routes of all views."""
     return [
         Route("/static/{version}/{name}", assets().serve),
         Route("/search", partial(_search, site)),
-        *live.routes(site, renderer),
+        *_live_routes(site, renderer),
         *game.routes(site, renderer),
         *standings.routes(site, renderer),
         *player.routes(site, renderer),
-        *play.routes(site, renderer),
+        *_play_routes(site, renderer),
     ]
 
 

@@ -12,7 +12,7 @@ from adapters.cluster import links as module
 from adapters.cluster.links import Address, Links
 from adapters.net.sockets import DirectSocket
 from adapters.net.wire import Wire
-from gateway.cluster.hello import Hello, Identity
+from gateway.cluster.channel import Hello, Identity
 
 RULES = {"clock": 42.0, "idle": 300.0}
 SECRET = b"secret"

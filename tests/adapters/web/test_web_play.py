@@ -6,7 +6,7 @@ import httpx
 from web_world import Site
 
 from adapters.web.application import Application
-from adapters.web.page.play import HOUSE
+from adapters.web.page.views import HOUSE
 from adapters.web.site import Site as Shown
 from gateway.game.commands import HOUSE_PLAYERS
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gateway.cluster.hello import VERSION, HelloError, Identity, check
+from gateway.cluster.channel import VERSION, HelloError, Identity, check
 
 OURS = Identity("ant", 1, {"clock": 42.0})
 

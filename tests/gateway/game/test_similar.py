@@ -2,7 +2,7 @@
 
 import pytest
 
-from gateway.game.similar import COMPARED, did_you_mean
+from gateway.game.text import COMPARED, did_you_mean
 
 
 @pytest.mark.parametrize(

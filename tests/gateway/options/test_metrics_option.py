@@ -5,12 +5,12 @@ import sys
 import pytest
 
 from gateway.options.arguments import Parser
-from gateway.options.metrics import Address, add_options
+from gateway.options.options import Address, add_metrics_option
 
 
 def parse(text: str) -> Address:
     parser = Parser(prog="c4gateway")
-    add_options(parser.add_argument_group())
+    add_metrics_option(parser.add_argument_group())
     address = parser.parse_args([f"--metrics={text}"]).metrics
     assert isinstance(address, Address)
     return address
