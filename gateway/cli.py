@@ -220,7 +220,7 @@ def _reloads(accounts: Accounts, hub: Hub, ports: Ports) -> Reloads:
     """Return what SIGHUP reads again."""
     reloads = Reloads()
     reloads.add("the players", partial(reload_players, accounts, hub, trio.current_time))
-    certificate = ports.entry.certificate
+    certificate = ports.preamble.certificate
     if certificate is not None:
         reloads.add("the certificate", lambda _: certificate.reload())
     return reloads
@@ -305,7 +305,7 @@ def _served(each: Dialect, front: Front, options: Options, limits: Admission, po
     """Return what serves a dialect's clients on a port of its own."""
     silence = limits.limits.request if each.scheme else SILENCE
     guard = partial(limits.guard, each.name, each.refusal)
-    return ports.entry.before(serving(front, options.trusted_proxy, ports.websites), silence, guard)
+    return ports.preamble.before(serving(front, options.trusted_proxy, ports.websites), silence, guard)
 
 
 def _serve_all(options: Options, fronts: Fronts, ports: Ports, hub: Hub) -> Serve:

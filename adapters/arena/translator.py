@@ -20,7 +20,7 @@ from adapters.arena.messages import (
     State,
     StateRequest,
 )
-from adapters.client.board_marks import Cells
+from adapters.client.board_marks import BoardMarks
 from adapters.client.contract import Farewell
 from gateway.game.board import FIRST, Board, Side
 from gateway.game.commands import (
@@ -58,7 +58,7 @@ MANNERS = Manners(
     afterwards=Afterwards.STEP_OUT,  # PROTOCOL.md 4.10
     entry_limit=300.0,  # PROTOCOL.md 1
 )
-_CELLS = Cells(b"\0\1\2")
+_CELLS = BoardMarks(b"\0\1\2")
 _NO_ID = "You need to include an id"
 _UNKNOWN = "Unknown message type"
 _REASONS = (  # the first that applies is the one that is given (PROTOCOL.md 5)

@@ -23,7 +23,7 @@ from adapters.client.dialect import Dialect
 from adapters.client.rules import Book, Topic
 from adapters.client.transports import LineTransport
 from adapters.client.upgrade import Endpoint, serve_websocket
-from adapters.entrance.preamble import Entry
+from adapters.entrance.preamble import Preamble
 from adapters.net.http import TLS, is_http
 from adapters.net.sockets import DirectSocket
 from adapters.net.wire import Wire
@@ -107,7 +107,7 @@ class Desk:
         self.failures: Failures = {}
         """What bots said last that failed, by how they ended and the last line."""
         self._others = others
-        self._entry = Entry(certificate, Counter())
+        self._entry = Preamble(certificate, Counter())
         self._strangers: dict[str, list[Fault]] = {}
         """What is told of them, by its words."""
         self._is_closing = False

@@ -12,7 +12,7 @@ from gateway.game.board import COLUMNS, ROWS, Board
 _BOTTOMS = sum(1 << column * 7 for column in range(COLUMNS))
 
 
-class Cells:
+class BoardMarks:
     """Draws boards, column by column from column 0, each from the bottom up."""
 
     def __init__(self, marks: bytes) -> None:

@@ -22,7 +22,7 @@ from gateway.cluster.games import Games
 from gateway.cluster.matchmaker import ClusterMatchmaker
 from gateway.cluster.membership import Membership, View
 from gateway.cluster.messages import Message, decode, encode
-from gateway.cluster.watching import Telling, Watching
+from gateway.cluster.remote_feed import FeedPublisher, RemoteFeed
 from gateway.hub.interfaces import HubForNodes, HubForSubscribers
 
 logger = logging.getLogger("gateway.cluster")
@@ -30,7 +30,7 @@ logger = logging.getLogger("gateway.cluster")
 
 # What is on on other nodes, and what they hear of this one: it passes over the links while somebody follows.
 #
-# Knows trio, and the two ends in `gateway.cluster.watching`. The rule it keeps: a mistake in what is shown
+# Knows trio, and the two ends in `gateway.cluster.remote_feed`. The rule it keeps: a mistake in what is shown
 # costs those who watch, and no player anything.
 
 
@@ -44,8 +44,8 @@ class Following:
         nodes: Callable[[], Iterable[str]],
     ) -> None:
         """`send` puts a frame on its way to a node; `nodes` returns those that can be sent to."""
-        self.watching = Watching(send, nodes, _say)
-        self._telling = Telling(hub, send, self._wake)
+        self.watching = RemoteFeed(send, nodes, _say)
+        self._telling = FeedPublisher(hub, send, self._wake)
         self._woken = trio.Event()
 
     def receive(self, node: str, frame: bytes) -> None:

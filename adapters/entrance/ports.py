@@ -19,9 +19,9 @@ from adapters.client.boundary import serve_connection
 from adapters.client.dialect import Dialect, Serve
 from adapters.client.upgrade import Websites
 from adapters.entrance.admission import Admission
-from adapters.entrance.preamble import SILENCE, Entry
-from adapters.entrance.web_handoff import Page
-from adapters.net.fd_passing import Passing
+from adapters.entrance.preamble import SILENCE, Preamble
+from adapters.entrance.web_handoff import WebHandoff
+from adapters.net.fd_passing import FdPassing
 from adapters.net.wire import Wire
 from gateway.access.certificates import Certificate
 from gateway.options.arguments import Options
@@ -53,8 +53,8 @@ class Ports:
     """The page's own."""
     shared: Listeners
     """The one port's."""
-    entry: Entry
-    to_page: Page | None
+    preamble: Preamble
+    to_page: WebHandoff | None
     """The way to the page, for clients that this process accepts; None without a page, or without them."""
     websites: Websites
     """Whose pages may play."""
@@ -67,7 +67,7 @@ class Ports:
     @property
     def for_web(self) -> Listeners:
         """What the web's process listens to itself."""
-        return self.page if self.entry.is_plain else ()
+        return self.page if self.preamble.is_plain else ()
 
     @property
     def hosts(self) -> list[str]:
@@ -100,7 +100,7 @@ class Ports:
         def found(
             name: str, serve: Serve, silence: float, listeners: Listeners, *, stays: bool = False
         ) -> Listening:
-            guarded = self.entry.before(serve, silence, partial(limits.guard, name, b""))
+            guarded = self.preamble.before(serve, silence, partial(limits.guard, name, b""))
             paused = partial(limits.count, "limit_system", name)
             served = partial(serve_connection, name, guarded, wired)
             return Listening(FrontEnd(name, port_of(listeners) or 0, served, paused, stays), [*listeners])
@@ -119,7 +119,7 @@ async def opened_ports(options: Options, counts: Counter[tuple[str, str]]) -> As
     certificate = None
     if options.tls_cert is not None:
         certificate = await trio.to_thread.run_sync(Certificate, options.tls_cert, options.tls_key)
-    entry = Entry(
+    preamble = Preamble(
         certificate,
         counts,
         tls_only=options.tls_only,
@@ -129,12 +129,12 @@ async def opened_ports(options: Options, counts: Counter[tuple[str, str]]) -> As
     websites = Websites(options.allow_origin, counts)
     page = await _open_page(options)
     shared = [] if options.port is None else await _open(options.port, options)
-    if not (page and not entry.is_plain) and not (shared and options.web != NO_WEB):
-        yield Ports(page, shared, entry, None, websites)
+    if not (page and not preamble.is_plain) and not (shared and options.web != NO_WEB):
+        yield Ports(page, shared, preamble, None, websites)
         return
-    with closing(Passing()) as passing:
-        to_page = Page(passing, counts, options.trusted_proxy)
-        yield Ports(page, shared, entry, to_page, websites)
+    with closing(FdPassing()) as passing:
+        to_page = WebHandoff(passing, counts, options.trusted_proxy)
+        yield Ports(page, shared, preamble, to_page, websites)
 
 
 async def _open_page(options: Options) -> Listeners:

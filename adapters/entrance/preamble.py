@@ -57,7 +57,7 @@ def _let_pass(serve: Serve) -> Serve:
     return serve
 
 
-class Entry:
+class Preamble:
     """The way into a server whose clients may come by TLS, or by way of a proxy."""
 
     def __init__(

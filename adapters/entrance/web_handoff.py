@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import trio
 
 from adapters.client.upgrade import PlainRequest
-from adapters.net.fd_passing import Passing
+from adapters.net.fd_passing import FdPassing
 from adapters.net.http import by_http, with_hsts
 from adapters.net.wire import Wire
 from gateway.access.proxies import Network, is_trusted
@@ -35,11 +35,11 @@ _PIECE = 1 << 14
 _BUSY = by_http("503 Service Unavailable", "The page is busy. Try again in a while.")
 
 
-class Page:
+class WebHandoff:
     """The way to the page, for connections that this process accepted."""
 
     def __init__(
-        self, passing: Passing, counts: Counter[tuple[str, str]], trusted: Sequence[Network] = ()
+        self, passing: FdPassing, counts: Counter[tuple[str, str]], trusted: Sequence[Network] = ()
     ) -> None:
         """Connections that are not taken are counted into `counts`.
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import assert_never
 
-from adapters.client.board_marks import Cells
+from adapters.client.board_marks import BoardMarks
 from adapters.client.contract import Farewell
 from adapters.nac4.messages import (
     USER_LIMIT,
@@ -59,7 +59,7 @@ _DENIED = Objection.TOKEN_WRONG | Objection.NOT_REGISTERED | Objection.BANNED
 _CLOSED = _USED | _DENIED | Objection.TABLE_FULL | Objection.NOT_AVAILABLE | Objection.TOO_LONG
 _COLORS = "RY"
 _PLAY = ("PlayR", "PlayY")
-_CELLS = Cells(b".RY")
+_CELLS = BoardMarks(b".RY")
 _ROW_BY_ROW = bytes(column * ROWS + row for row in range(ROWS) for column in range(COLUMNS))
 _BATTLE = {Reason.FOUR: "Ok", Reason.FULL: "Ok", Reason.TIME: "Timeout"}
 _NOT_A_USER = re.compile(r"[^A-Za-z0-9_-]")

@@ -23,7 +23,7 @@ class _Marks(IntFlag):
     SINGLE = 2
 
 
-class Passing:
+class FdPassing:
     """The server's end. `socket` is the end for the process."""
 
     def __init__(self) -> None:
@@ -107,7 +107,7 @@ class PassedStream(trio.abc.HalfCloseableStream):
         await self._stream.aclose()
 
 
-class Passed(trio.abc.Listener[PassedStream]):
+class PassedListener(trio.abc.Listener[PassedStream]):
     """The process's end: gives the streams as a listener does."""
 
     def __init__(self, taken: socket.socket) -> None:

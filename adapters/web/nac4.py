@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TypeAlias
 
-from adapters.client.board_marks import Cells
+from adapters.client.board_marks import BoardMarks
 from adapters.web.answers import Answer
 from adapters.web.query import MOST, limit
 from gateway.game.board import ROWS, Board
@@ -21,7 +21,7 @@ Rows: TypeAlias = list[dict[str, str | float]]
 _PIECE = 500
 """Pairs in one piece of a document: 40 KB."""
 _STATUS = ("Tie", "WinR", "WinY")
-_CELLS = Cells(b".RY")
+_CELLS = BoardMarks(b".RY")
 
 
 def results(games: Iterable[GameRecord]) -> Rows:
@@ -58,7 +58,7 @@ def _result(record: GameRecord) -> dict[str, str | float]:
 
 
 def _rows(board: Board) -> str:
-    """Return the cells by row, the lowest first (PROTOCOL.md 2.1); `Cells` gives them by column."""
+    """Return the cells by row, the lowest first (PROTOCOL.md 2.1); `BoardMarks` gives them by column."""
     cells = _CELLS.of(board).decode()
     return "".join(cells[row::ROWS] for row in range(ROWS))
 

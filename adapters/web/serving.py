@@ -17,7 +17,7 @@ from ipaddress import ip_network
 import trio
 
 from adapters.entrance.admission import Admission
-from adapters.net.fd_passing import Passed
+from adapters.net.fd_passing import PassedListener
 from adapters.web.admin import Admin
 from adapters.web.application import Application
 from adapters.web.health import Health
@@ -192,7 +192,7 @@ class Endpoint(trio.abc.Listener[Stream]):
     ) -> None:
         """`make_room` hangs up on an idle client, if there is one. `paused` is called at each pause."""
         self._listener = (
-            Passed(listener)
+            PassedListener(listener)
             if _passes_on(listener)
             else trio.SocketListener(trio.socket.from_stdlib_socket(listener))
         )

@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
+from gateway.cluster.local_state import Held, LocalPlayer, LocalState
 from gateway.cluster.messages import Alive, Asked, Left, Message, Order, Over, Renamed, Report, Waits
-from gateway.cluster.own import Held, Own, OwnPlayer
 from gateway.cluster.proposals import ClusterAnswer, Proposals
 from gateway.cluster.reporting import Reporting
 from gateway.game.events import Objection
@@ -26,7 +26,7 @@ class ClusterMatchmaker:
     def __init__(self, node: str, run: int, standard: Callable[[], LobbyAndTables]) -> None:
         """`run` is a number that no other run of a node has; `standard` makes a matchmaker to pair with."""
         self._node = node
-        self._own = Own()
+        self._own = LocalState()
         self._to = Reporting(node, run, self._own, standard)
         self._proposals = Proposals(self._own, self._to)
         self._inbox: deque[tuple[str, Message]] = deque()
@@ -95,7 +95,7 @@ class ClusterMatchmaker:
         if self._is_missing(entry):
             entry = replace(entry, against=entry.against | Objection.NOT_AVAILABLE)
         self._to.tell(entry.seat)
-        player = self._own.players.setdefault(entry.seat, OwnPlayer(entry))
+        player = self._own.players.setdefault(entry.seat, LocalPlayer(entry))
         player.asks = entry
         self._to.report(Asked(entry))
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
+from gateway.cluster.local_state import Held, LocalState
 from gateway.cluster.messages import (
     At,
     Begun,
@@ -28,7 +29,6 @@ from gateway.cluster.messages import (
     Visited,
     Void,
 )
-from gateway.cluster.own import Held, Own
 from gateway.cluster.reporting import Pairs, Reporting
 from gateway.game.results import Player
 from gateway.matchmaking.matchmaker import (
@@ -67,7 +67,7 @@ class _Reservation:
 class Proposals:
     """The matches that are proposed to a node for its players, until their series begin."""
 
-    def __init__(self, own: Own, to: Reporting) -> None:
+    def __init__(self, own: LocalState, to: Reporting) -> None:
         self.is_reachable: Callable[[int], bool] = lambda seat: True
         """Whether the player on a seat can be reached, as far as the hub knows."""
         self._own = own

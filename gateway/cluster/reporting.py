@@ -9,8 +9,8 @@ never about something unknown. Where nobody pairs, reports are dropped.
 from collections.abc import Callable, Collection
 from typing import TypeAlias
 
+from gateway.cluster.local_state import LocalState, Part
 from gateway.cluster.messages import Announced, Fact, Joined, Message, Parted, Report, Unmatched
-from gateway.cluster.own import Own, Part
 from gateway.cluster.server import PairingServer
 from gateway.matchmaking.matchmaker import Turn, Visitors
 from gateway.matchmaking.standard import LobbyAndTables
@@ -25,7 +25,7 @@ Pairs: TypeAlias = tuple[str, int | None] | None
 class Reporting:
     """Keeps the one that pairs up to date about a node's own players."""
 
-    def __init__(self, node: str, run: int, own: Own, standard: Callable[[], LobbyAndTables]) -> None:
+    def __init__(self, node: str, run: int, own: LocalState, standard: Callable[[], LobbyAndTables]) -> None:
         self.node = node
         self.pairs: Pairs = None
         self.server: PairingServer | None = None

@@ -89,7 +89,7 @@ class Member:
     """Where its first run writes to; all others write nowhere."""
     process: "subprocess.Popen[bytes] | None" = None
     ready: trio.Event = field(default_factory=trio.Event)
-    """Is set when it says that it is ready, or the crew stops; who waits for the next time renews it."""
+    """Is set when it says that it is ready, or all stop; who waits for the next time renews it."""
     has_been_ready: bool = False
     is_up: bool = False
     """Whether the process that runs now is ready."""
@@ -105,8 +105,8 @@ class Member:
             self.process.send_signal(number)
 
 
-class Crew:
-    """All of them."""
+class Supervisor:
+    """Keeps programs running."""
 
     def __init__(self, members: Sequence[Member], folder: Path, period: float = math.inf) -> None:
         """Keep files in `folder`; kill a program that says nothing for `period` seconds."""
@@ -134,7 +134,7 @@ class Crew:
         return self._seconds
 
     async def all_ready(self) -> bool:
-        """Return True once all have said that they are ready, False if the crew stops before."""
+        """Return True once all have said that they are ready, False if the supervisor stops before."""
         for each in self.members:
             await each.ready.wait()
         return not self.is_stopping
@@ -330,18 +330,18 @@ def _order(options: Options, index: int, words: Sequence[str]) -> Order:
 
 async def _run(options: Options, folder: Path, orders: Sequence[Order], registry: Order | None) -> None:
     """Run the workers until they are stopped. Raises OSError, EndedError."""
-    crew = Crew([Member(order) for order in orders], folder, watchdog() or math.inf)
+    supervisor = Supervisor([Member(order) for order in orders], folder, watchdog() or math.inf)
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals, _pipe() as pipe:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(keep_alive)
-            nursery.start_soon(_obey, crew, options.drain, signals)
-            nursery.start_soon(_drain, crew)
+            nursery.start_soon(_obey, supervisor, options.drain, signals)
+            nursery.start_soon(_drain, supervisor)
             if registry is not None:
                 member = Member(registry)
-                nursery.start_soon(crew.keep_silent, member)
+                nursery.start_soon(supervisor.keep_silent, member)
                 await local_redis.answering(folder)
                 member.now_ready()
-            await _play(crew, pipe, with_qr=qr.is_shown(options))
+            await _play(supervisor, pipe, with_qr=qr.is_shown(options))
             nursery.cancel_scope.cancel()
 
 
@@ -357,61 +357,61 @@ def _pipe() -> Iterator[tuple[int, int]]:
             os.close(each)
 
 
-async def _play(crew: Crew, pipe: tuple[int, int], *, with_qr: bool) -> None:
+async def _play(supervisor: Supervisor, pipe: tuple[int, int], *, with_qr: bool) -> None:
     """Start the first worker, and the others once it is ready; return when all have ended."""
-    first, *others = crew.members
+    first, *others = supervisor.members
     announced, first.output = pipe
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(crew.keep, first)
-        nursery.start_soon(_announce, crew, announced, with_qr)
+        nursery.start_soon(supervisor.keep, first)
+        nursery.start_soon(_announce, supervisor, announced, with_qr)
         await first.ready.wait()
         for each in others:
-            nursery.start_soon(crew.keep, each)
+            nursery.start_soon(supervisor.keep, each)
 
 
-async def _announce(crew: Crew, announced: int, with_qr: bool) -> None:
+async def _announce(supervisor: Supervisor, announced: int, with_qr: bool) -> None:
     """Print what the first worker has printed, once all are ready."""
-    if await crew.all_ready():
+    if await supervisor.all_ready():
         await trio.lowlevel.wait_readable(announced)
         text = os.read(announced, _LONGEST_TEXT).decode(errors="backslashreplace")
         write(text + qr.below(text) if with_qr else text)
         notify(READY)
 
 
-async def _obey(crew: Crew, drain: float, signals: AsyncIterator[int]) -> None:
+async def _obey(supervisor: Supervisor, drain: float, signals: AsyncIterator[int]) -> None:
     """Do what signals ask for, until cancelled."""
     had_terminal = has_terminal()
     async with trio.open_nursery() as nursery:
         async for number in signals:
             if number == signal.SIGHUP and (has_terminal() or not had_terminal):
-                nursery.start_soon(_reload, crew)
+                nursery.start_soon(_reload, supervisor)
                 continue
             asked = signal.SIGTERM if number == signal.SIGHUP else number
-            _stop(crew, asked, drain if asked == signal.SIGTERM else 0.0)
+            _stop(supervisor, asked, drain if asked == signal.SIGTERM else 0.0)
 
 
-async def _drain(crew: Crew) -> None:
+async def _drain(supervisor: Supervisor) -> None:
     """Let all workers drain once the operator has asked one of them for it."""
-    seconds = await crew.drain_asked_for()
-    if not crew.is_stopping:
-        _stop(crew, signal.SIGTERM, seconds)
+    seconds = await supervisor.drain_asked_for()
+    if not supervisor.is_stopping:
+        _stop(supervisor, signal.SIGTERM, seconds)
 
 
-def _stop(crew: Crew, number: int, seconds: float) -> None:
+def _stop(supervisor: Supervisor, number: int, seconds: float) -> None:
     """Pass on a signal, after which games may go on for so many seconds."""
-    if not crew.is_stopping:
+    if not supervisor.is_stopping:
         notify(stopping(seconds))
-        crew.stop()
-    for each in crew.members:
+        supervisor.stop()
+    for each in supervisor.members:
         each.send(number)
 
 
-async def _reload(crew: Crew) -> None:
+async def _reload(supervisor: Supervisor) -> None:
     """Let the workers read their files again; one that starts just now does so anyway."""
     notify(reloading())
-    for each in crew.members:
+    for each in supervisor.members:
         if each.is_up:
             each.ready = trio.Event()
             each.send(signal.SIGHUP)
-    if await crew.all_ready():
+    if await supervisor.all_ready():
         notify(READY)

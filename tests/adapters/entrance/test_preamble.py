@@ -15,7 +15,7 @@ import trio.testing
 from shell_fakes import drained, sockets
 from wires import wired
 
-from adapters.entrance.preamble import HANDSHAKE_LIMIT, PROXY_LIMIT, SILENCE, Entry
+from adapters.entrance.preamble import HANDSHAKE_LIMIT, PROXY_LIMIT, SILENCE, Preamble
 from adapters.net.tls import Session
 from adapters.net.wire import Wire
 from gateway.access.certificates import Certificate
@@ -40,7 +40,7 @@ async def echo(wire: Wire) -> None:
 
 
 @asynccontextmanager
-async def let_in(entry: Entry, silence: float = SILENCE) -> AsyncIterator[trio.StapledStream]:
+async def let_in(entry: Preamble, silence: float = SILENCE) -> AsyncIterator[trio.StapledStream]:
     """Give a client's end of a connection that comes by an entry."""
     client, server = trio.testing.memory_stream_pair()
     async with trio.open_nursery() as nursery:
@@ -67,7 +67,7 @@ def certificate(files: certificates.Files) -> Certificate:
 async def test_without_tls_and_proxies_nothing_stands_before_a_client(
     counts: Counter[tuple[str, str]],
 ) -> None:
-    assert Entry(None, counts).before(echo) is echo
+    assert Preamble(None, counts).before(echo) is echo
 
 
 # A proxy's header.
@@ -77,7 +77,7 @@ async def test_without_tls_and_proxies_nothing_stands_before_a_client(
 async def test_header_of_a_proxy_says_where_the_client_is(
     size: int, counts: Counter[tuple[str, str]]
 ) -> None:
-    async with let_in(Entry(None, counts, proxied=True)) as client:
+    async with let_in(Preamble(None, counts, proxied=True)) as client:
         data = HEADER + b"NAME ann\n"
         for at in range(0, len(data), size):
             await client.send_all(data[at : at + size])
@@ -93,7 +93,7 @@ async def test_header_of_a_proxy_says_where_the_client_is(
 async def test_client_without_the_header_is_hung_up_on_and_counted(
     data: bytes, counts: Counter[tuple[str, str]], caplog: pytest.LogCaptureFixture
 ) -> None:
-    entry = Entry(None, counts, proxied=True)
+    entry = Preamble(None, counts, proxied=True)
     for _ in range(2):
         async with let_in(entry) as client:
             await client.send_all(data)
@@ -107,7 +107,7 @@ async def test_client_without_the_header_is_hung_up_on_and_counted(
 async def test_proxy_that_says_nothing_is_hung_up_on(
     counts: Counter[tuple[str, str]], autojump_clock: trio.testing.MockClock
 ) -> None:
-    async with let_in(Entry(None, counts, proxied=True)) as client:
+    async with let_in(Preamble(None, counts, proxied=True)) as client:
         begin = trio.current_time()
         assert await drained(client) == b""
         assert trio.current_time() - begin == pytest.approx(PROXY_LIMIT, abs=2)
@@ -121,7 +121,7 @@ async def test_proxy_that_says_nothing_is_hung_up_on(
 async def test_client_without_tls_is_served_as_ever(
     certificate: Certificate, counts: Counter[tuple[str, str]]
 ) -> None:
-    async with let_in(Entry(certificate, counts)) as client:
+    async with let_in(Preamble(certificate, counts)) as client:
         await client.send_all(b"NAME ann\n")
         await client.send_eof()
         assert await drained(client) == b" plain:NAME ann\n"
@@ -135,11 +135,11 @@ async def test_client_may_say_nothing_as_long_as_its_port_allows(
     counts: Counter[tuple[str, str]],
     autojump_clock: trio.testing.MockClock,
 ) -> None:
-    async with let_in(Entry(certificate, counts), silence) as client:
+    async with let_in(Preamble(certificate, counts), silence) as client:
         begin = trio.current_time()
         assert await drained(client) == b""
         assert trio.current_time() - begin == pytest.approx(silence, abs=2)
-    async with let_in(Entry(certificate, counts), silence) as client:
+    async with let_in(Preamble(certificate, counts), silence) as client:
         await trio.sleep(silence - 1)
         await client.send_all(b"NAME ann\n")
         assert await client.receive_some(100) == b" plain:"
@@ -158,7 +158,7 @@ async def test_client_may_say_nothing_as_long_as_its_port_allows(
 async def test_where_tls_is_demanded_others_hear_so(
     data: bytes, answer: bytes, certificate: Certificate, counts: Counter[tuple[str, str]]
 ) -> None:
-    async with let_in(Entry(certificate, counts, tls_only=True)) as client:
+    async with let_in(Preamble(certificate, counts, tls_only=True)) as client:
         await client.send_all(data)
         await client.send_eof()
         assert (await drained(client)).startswith(answer)
@@ -169,7 +169,7 @@ async def test_where_tls_is_demanded_others_hear_so(
 async def test_client_that_does_not_finish_its_handshake_is_hung_up_on(
     certificate: Certificate, counts: Counter[tuple[str, str]], autojump_clock: trio.testing.MockClock
 ) -> None:
-    async with let_in(Entry(certificate, counts)) as client:
+    async with let_in(Preamble(certificate, counts)) as client:
         begin = trio.current_time()
         await client.send_all(b"\x16\x03\x01\x02\x00\x01")
         assert await drained(client) == b""
@@ -183,7 +183,7 @@ async def test_handshake_without_an_end_is_hung_up_on(
 ) -> None:
     hello = b"\x01\x01\xff\xff" + bytes(0x1FFFF)  # as long as one may be for OpenSSL, or nearly so
     pieces = [hello[start : start + 16_384] for start in range(0, 5 * 16_384, 16_384)]
-    async with let_in(Entry(certificate, counts)) as client:
+    async with let_in(Preamble(certificate, counts)) as client:
         for piece in pieces:
             with suppress(trio.BrokenResourceError):
                 await client.send_all(b"\x16\x03\x01" + len(piece).to_bytes(2) + piece)
@@ -203,7 +203,7 @@ async def test_client_of_a_busy_server_may_take_its_time_for_the_handshake(
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     session = files.client().wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
     async with sockets() as (server, client), trio.open_nursery() as nursery:
-        nursery.start_soon(Entry(certificate, counts).before(echo), wired(server))
+        nursery.start_soon(Preamble(certificate, counts).before(echo), wired(server))
         with suppress(ssl.SSLWantReadError):
             session.do_handshake()
         await client.send_all(outgoing.read())
@@ -227,7 +227,7 @@ async def test_handshake_does_not_wait_for_another_one_to_be_computed(
         raise ssl.SSLError
 
     monkeypatch.setattr(Session, "shake_hands", shake_hands)
-    entry = Entry(certificate, counts)
+    entry = Preamble(certificate, counts)
     async with let_in(entry) as client, let_in(entry) as other:
         for stream in (client, other):
             await stream.send_all(b"\x16\x03\x01\x00\x01x")
@@ -253,7 +253,7 @@ async def test_bytes_of_a_handshake_that_come_one_by_one_are_computed_together(
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     session = files.client().wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
     async with sockets() as (server, client), trio.open_nursery() as nursery:
-        nursery.start_soon(Entry(certificate, counts).before(echo), wired(server))
+        nursery.start_soon(Preamble(certificate, counts).before(echo), wired(server))
         with suppress(ssl.SSLWantReadError):
             session.do_handshake()
         for byte in outgoing.read():
@@ -280,7 +280,7 @@ async def test_bytes_of_a_handshake_that_come_one_by_one_are_computed_together(
 async def test_record_that_can_be_none_is_answered_at_once(
     certificate: Certificate, counts: Counter[tuple[str, str]]
 ) -> None:
-    async with let_in(Entry(certificate, counts)) as client:
+    async with let_in(Preamble(certificate, counts)) as client:
         await client.send_all(b"\x16\x03\x01\xff\xffhello")
         assert (await drained(client))[:1] == b"\x15"
 
@@ -289,7 +289,7 @@ async def test_record_that_can_be_none_is_answered_at_once(
 async def test_broken_handshake_is_answered_with_an_alert(
     certificate: Certificate, counts: Counter[tuple[str, str]]
 ) -> None:
-    async with let_in(Entry(certificate, counts)) as client:
+    async with let_in(Preamble(certificate, counts)) as client:
         await client.send_all(b"\x16\x03\x01\x00\x05hello")
         await client.send_eof()
         assert (await drained(client))[:1] == b"\x15"
@@ -301,7 +301,7 @@ async def test_broken_handshake_is_answered_with_an_alert(
 async def test_client_with_tls_is_served_by_tls(
     begin: bytes, files: certificates.Files, certificate: Certificate, counts: Counter[tuple[str, str]]
 ) -> None:
-    entry = Entry(certificate, counts, tls_only=True, proxied=bool(begin))
+    entry = Preamble(certificate, counts, tls_only=True, proxied=bool(begin))
     async with sockets() as (server, client), trio.open_nursery() as nursery:
         nursery.start_soon(entry.before(echo), wired(server))
         if begin:
@@ -321,7 +321,7 @@ async def test_connection_keeps_its_certificate_when_another_one_is_read(
     old, new = certificates.make(tmp_path), certificates.make(tmp_path, "new")
     certificate = Certificate(old.certificate, old.key)
     trusts_old, trusts_new = old.client(), new.client()
-    entry = Entry(certificate, counts)
+    entry = Preamble(certificate, counts)
     async with sockets() as (first, early), sockets() as (second, late), trio.open_nursery() as nursery:
         for server in (first, second):
             nursery.start_soon(entry.before(echo), wired(server))

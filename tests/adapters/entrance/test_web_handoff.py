@@ -15,8 +15,8 @@ from shell_fakes import drained, sockets
 from wires import wired
 
 from adapters.client.boundary import serve_connection
-from adapters.entrance.preamble import Entry
-from adapters.entrance.web_handoff import SHARES, Page
+from adapters.entrance.preamble import Preamble
+from adapters.entrance.web_handoff import SHARES, WebHandoff
 from adapters.net.wire import Wire
 from gateway.access.certificates import Certificate
 from gateway.access.proxies import Network
@@ -50,7 +50,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> certificates.Files:
 
 async def test_plain_connection_is_given_away_and_stays_open() -> None:
     process = Process()
-    page = Page(process, Counter())
+    page = WebHandoff(process, Counter())
     async with sockets() as (server, client), trio.open_nursery() as nursery:
         nursery.start_soon(serve_connection, "page", page.serve, wired, server)
         await client.send_all(b"GET / HTTP/1.1\r\n")
@@ -70,8 +70,8 @@ async def by_tls(
     files: certificates.Files, process: Process
 ) -> AsyncIterator[tuple[trio.SSLStream[trio.SocketStream], trio.SocketStream]]:
     """Give a client's end, and the page's end of its relay."""
-    entry = Entry(Certificate(files.certificate, files.key), Counter())
-    serve = entry.before(Page(process, Counter()).serve)
+    entry = Preamble(Certificate(files.certificate, files.key), Counter())
+    serve = entry.before(WebHandoff(process, Counter()).serve)
     async with sockets() as (server, client), trio.open_nursery() as nursery:
         nursery.start_soon(serve_connection, "page", serve, wired, server)
         secure = trio.SSLStream(client, files.client(), server_hostname="127.0.0.1", https_compatible=True)
@@ -129,7 +129,7 @@ async def test_client_that_does_not_read_makes_the_page_wait(files: certificates
 @pytest.mark.parametrize("only_tls", [True, False])
 async def test_page_that_takes_nobody_is_busy_and_that_is_counted(only_tls: bool) -> None:
     counts: Counter[tuple[str, str]] = Counter()
-    page = Page(Process(fails=True), counts)
+    page = WebHandoff(Process(fails=True), counts)
 
     async def serve(wire: Wire) -> None:
         wire.only_tls = only_tls
@@ -152,8 +152,8 @@ async def test_one_address_has_a_part_of_the_relays_and_a_trusted_proxy_all(
 ) -> None:
     monkeypatch.setattr("adapters.entrance.web_handoff.MOST_RELAYS", 2 * SHARES)
     process, counts = Process(), Counter[tuple[str, str]]()
-    entry = Entry(Certificate(files.certificate, files.key), Counter())
-    serve = entry.before(Page(process, counts, trusted).serve)
+    entry = Preamble(Certificate(files.certificate, files.key), Counter())
+    serve = entry.before(WebHandoff(process, counts, trusted).serve)
     async with trio.open_nursery() as nursery, AsyncExitStack() as stack:
 
         async def asked() -> trio.abc.ReceiveStream:
@@ -179,6 +179,6 @@ async def test_one_address_has_a_part_of_the_relays_and_a_trusted_proxy_all(
 async def test_client_that_sends_nothing_is_hung_up_on(autojump_clock: trio.testing.MockClock) -> None:
     client, server = trio.testing.memory_stream_pair()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(Page(Process(), Counter()).serve, wired(server))
+        nursery.start_soon(WebHandoff(Process(), Counter()).serve, wired(server))
         assert await drained(client) == b""
         await client.aclose()

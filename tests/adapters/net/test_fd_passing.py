@@ -7,20 +7,20 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.net.fd_passing import LIMIT, Passed, Passing
+from adapters.net.fd_passing import LIMIT, FdPassing, PassedListener
 
 pytestmark = pytest.mark.trio
 
 
 @pytest.fixture
-def passing() -> Iterator[Passing]:
-    found = Passing()
+def passing() -> Iterator[FdPassing]:
+    found = FdPassing()
     yield found
     found.close()
 
 
 async def give(
-    passing: Passing, begun: bytes, *, is_secure: bool = False, is_single: bool = False
+    passing: FdPassing, begun: bytes, *, is_secure: bool = False, is_single: bool = False
 ) -> socket.socket:
     """Give one end of a pair; return the other."""
     ours, theirs = socket.socketpair()
@@ -33,10 +33,10 @@ async def give(
 @pytest.mark.parametrize("is_secure", [False, True])
 @pytest.mark.parametrize("is_single", [False, True])
 async def test_socket_arrives_with_what_was_read_of_it_and_is_known_of_it(
-    passing: Passing, begun: bytes, is_secure: bool, is_single: bool
+    passing: FdPassing, begun: bytes, is_secure: bool, is_single: bool
 ) -> None:
     client = await give(passing, begun, is_secure=is_secure, is_single=is_single)
-    passed = Passed(passing.socket.dup())
+    passed = PassedListener(passing.socket.dup())
     async with passed, await passed.accept() as stream:
         assert (stream.is_secure, stream.is_single) == (is_secure, is_single)
         assert stream.address == "2001:db8::7"
@@ -51,14 +51,14 @@ async def test_socket_arrives_with_what_was_read_of_it_and_is_known_of_it(
             assert client.recv(100) + client.recv(100) == b"answer"
 
 
-async def test_sockets_on_their_way_wait_for_the_next_process(passing: Passing) -> None:
+async def test_sockets_on_their_way_wait_for_the_next_process(passing: FdPassing) -> None:
     with await give(passing, b"one"), await give(passing, b"two"):
         for begun in (b"one", b"two"):
-            async with Passed(passing.socket.dup()) as passed, await passed.accept() as stream:
+            async with PassedListener(passing.socket.dup()) as passed, await passed.accept() as stream:
                 assert await stream.receive_some() == begun
 
 
-async def test_sockets_that_come_together_leave_in_the_same_turn(passing: Passing) -> None:
+async def test_sockets_that_come_together_leave_in_the_same_turn(passing: FdPassing) -> None:
     with trio.testing.assert_no_checkpoints():
         clients = [await give(passing, b"") for _ in range(3)]
     for client in clients:
@@ -66,7 +66,7 @@ async def test_sockets_that_come_together_leave_in_the_same_turn(passing: Passin
 
 
 async def test_process_that_takes_none_is_waited_for_a_while(
-    passing: Passing, autojump_clock: trio.testing.MockClock
+    passing: FdPassing, autojump_clock: trio.testing.MockClock
 ) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
@@ -77,7 +77,7 @@ async def test_process_that_takes_none_is_waited_for_a_while(
         assert trio.current_time() == start + LIMIT
 
 
-async def test_socket_cannot_be_given_when_nobody_takes_any_more(passing: Passing) -> None:
+async def test_socket_cannot_be_given_when_nobody_takes_any_more(passing: FdPassing) -> None:
     passing.socket.close()
     ours, theirs = socket.socketpair()
     with ours, theirs, pytest.raises(OSError):

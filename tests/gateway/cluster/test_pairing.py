@@ -7,8 +7,8 @@ from typing import cast
 import pytest
 from cluster_world import ASKING, STANDING_BY, Client, House, Net
 
+from gateway.cluster.local_state import LocalState
 from gateway.cluster.messages import Asked, Decided, Freed, Gone, Joined, Order, Report
-from gateway.cluster.own import Own
 from gateway.cluster.proposals import HOLD, Proposals
 from gateway.cluster.reporting import Reporting
 from gateway.cluster.server import APART, PATIENCE
@@ -716,7 +716,7 @@ def test_series_with_another_run_of_a_lost_node_outlives_one_with_the_run_before
     ann = Player("ann", STANDING_BY)
     entry = SimpleNamespace(player=lambda: ann)
     own = SimpleNamespace(players={1: entry, 2: entry})
-    proposals = Proposals(cast(Own, own), cast(Reporting, SimpleNamespace(post=lambda *_: None)))
+    proposals = Proposals(cast(LocalState, own), cast(Reporting, SimpleNamespace(post=lambda *_: None)))
     before, after = (Hosting(Turn(seat, 1), "b", Turn(1, 1), ann, "") for seat in (1, 2))
     for match in (before, after):
         proposals.began(match)

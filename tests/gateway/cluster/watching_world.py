@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from hub_world import Client, World
 
-from gateway.cluster.showing import SEATS, read, written
-from gateway.cluster.watching import Telling, Watching
+from gateway.cluster.fact_codec import SEATS, decode_fact, encode_fact
+from gateway.cluster.remote_feed import FeedPublisher, RemoteFeed
 from gateway.game.clock import Terms
 from gateway.game.facts import (
     Came,
@@ -85,7 +85,7 @@ def shown(*snapshots: Snapshot) -> object:
     found = Shown()
     for number, each in enumerate(snapshots):
         for told in (*each.players, *each.waiting, *each.hindered, *each.games):
-            found.hear(read(written(told), number * SEATS))
+            found.hear(decode_fact(encode_fact(told), number * SEATS))
     return found.everything()
 
 
@@ -97,7 +97,7 @@ class Node(World):
         self.hub = Hub(Terms(), self.hub.matchmaker, self.hub.results, games=game_ids(number))
         self.up, self.down = deque[bytes](), deque[bytes]()
         self.is_linked = self.is_woken = False
-        self.telling = Telling(self.hub, lambda _, frame: self.down.append(frame), self.wake)
+        self.telling = FeedPublisher(self.hub, lambda _, frame: self.down.append(frame), self.wake)
         self.clients: list[Client] = []
 
     def wake(self) -> None:
@@ -116,7 +116,9 @@ class Cluster:
 
     def __init__(self, *names: str) -> None:
         self.nodes = {name: Node(number) for number, name in enumerate(names)}
-        self.watching = Watching(self._send, self._linked, lambda node, why: self.refused.append((node, why)))
+        self.watching = RemoteFeed(
+            self._send, self._linked, lambda node, why: self.refused.append((node, why))
+        )
         self.refused: list[tuple[str, str]] = []
         self.shown = Shown()
         self.is_watched = self.is_woken = False

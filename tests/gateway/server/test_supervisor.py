@@ -14,7 +14,7 @@ import pytest
 import trio
 
 from gateway.server import supervisor as module
-from gateway.server.supervisor import Crew, EndedError, Member, Order
+from gateway.server.supervisor import EndedError, Member, Order, Supervisor
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux", reason="it is Linux that ends them with this process"
@@ -38,9 +38,9 @@ def program(text: str, name: str = "one") -> Member:
 
 
 @asynccontextmanager
-async def kept(folder: Path, *members: Member, period: float = math.inf) -> AsyncIterator[Crew]:
+async def kept(folder: Path, *members: Member, period: float = math.inf) -> AsyncIterator[Supervisor]:
     """Keep programs running while the context lasts; then stop them."""
-    crew = Crew(members, folder, period)
+    crew = Supervisor(members, folder, period)
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
             for member in members:
@@ -93,7 +93,7 @@ async def test_pause_grows_while_a_program_ends_again_and_again(
 
 
 async def test_program_that_was_never_ready_is_not_started_anew(tmp_path: Path) -> None:
-    crew = Crew([program("raise SystemExit(3)")], tmp_path)
+    crew = Supervisor([program("raise SystemExit(3)")], tmp_path)
     with pytest.raises(ExceptionGroup) as ends:
         await crew.keep(crew.members[0])
     assert ends.group_contains(EndedError, match=r"^one has ended before it was ready, with status 3$")
@@ -131,7 +131,7 @@ async def test_first_run_alone_has_the_output(tmp_path: Path) -> None:
 
 async def test_program_ends_if_this_is_cancelled(tmp_path: Path) -> None:
     member = program(READY + WAIT)
-    crew = Crew([member], tmp_path)
+    crew = Supervisor([member], tmp_path)
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(crew.keep, member)

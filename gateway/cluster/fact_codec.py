@@ -36,7 +36,7 @@ _SIDES = {b"0": FIRST, b"1": SECOND}
 _COLUMNS = {b"%d" % column: column for column in range(COLUMNS)}
 
 
-def written(told: Told) -> bytes:
+def encode_fact(told: Told) -> bytes:
     """Return the frame of a fact, or of a game of the state. Raises EncodingError."""
     match told:
         case MoveMade(game, side, column, used, left):
@@ -51,8 +51,8 @@ def written(told: Told) -> bytes:
             return b"v " + encode_unchecked(told)
 
 
-def read(frame: bytes, first: int) -> Told:
-    """Undo `written`, with `first` added to the numbers of seats. Raises ValueError."""
+def decode_fact(frame: bytes, first: int) -> Told:
+    """Undo `encode_fact`, with `first` added to the numbers of seats. Raises ValueError."""
     return _move(frame) if frame[:1] == b"m" else _placed(decode(frame[2:], _KINDS), first)
 
 

@@ -1,7 +1,7 @@
 """What is on on all nodes, for whoever follows it on one of them: the facts that pass between nodes.
 
-`Telling` is the end of a node that is watched, `Watching` that of the node where somebody watches. Both write
-frames, which arrive once each and in order; neither knows how they travel. The rules they keep:
+`FeedPublisher` is the end of a node that is watched, `RemoteFeed` that of the node where somebody watches.
+Both write frames, which arrive once each and in order; neither knows how they travel. The rules they keep:
 
 - While nobody watches, nothing is subscribed to and nothing is sent.
 - A batch follows only when the one before it was taken. So what a slow watcher has not taken waits in the
@@ -13,7 +13,7 @@ frames, which arrive once each and in order; neither knows how they travel. The 
 
 A frame is a letter and what it stands for. To the node that is watched: `w` and a number, which asks for the
 state and then facts, with 0 for nothing more; and `t`, for a batch that was taken. From there: `b` and that
-number, with which all begins; what `showing` writes; `s` after the state; `e` after a batch; and `x` if facts
+number, with which all begins; what `fact_codec` writes; `s` after the state; `e` after a batch; `x` if facts
 were missed.
 """
 
@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from itertools import count, islice
 from typing import TypeAlias
 
-from gateway.cluster.showing import SEATS, read, written
+from gateway.cluster.fact_codec import SEATS, decode_fact, encode_fact
 from gateway.game.encoding import EncodingError
 from gateway.game.facts import Missed, Vanished
 from gateway.hub.feed import ALL, Subscription
@@ -57,7 +57,7 @@ class _Watcher:
     """Whether it has taken the latest batch."""
 
 
-class Telling:
+class FeedPublisher:
     """Tells other nodes what happens on this one."""
 
     def __init__(self, hub: HubForSubscribers, send: Send, wake: Callable[[], None]) -> None:
@@ -109,7 +109,7 @@ class Telling:
                 self._send(node, b"x")
                 self.lost(node)
                 return False
-            self._send(node, told if isinstance(told, bytes) else written(told))
+            self._send(node, told if isinstance(told, bytes) else encode_fact(told))
         return bool(batch)
 
     def _collect(self, watcher: _Watcher, now: float) -> None:
@@ -147,7 +147,7 @@ class _Source:
         return Vanished(self.first, self.first + SEATS - 1)
 
 
-class Watching:
+class RemoteFeed:
     """Follows what happens on all other nodes, for one subscriber of this one."""
 
     def __init__(
@@ -245,7 +245,7 @@ class Watching:
         source.size -= len(frame)
         match frame[:1]:
             case b"m" | b"v":
-                return (read(frame, source.first),)
+                return (decode_fact(frame, source.first),)
             case b"s":
                 source.is_whole = True
             case b"e":

@@ -22,7 +22,7 @@ Part: TypeAlias = int | Held | tuple[Key, Key]
 
 
 @dataclass(eq=False, slots=True)
-class OwnPlayer:
+class LocalPlayer:
     """A player of this node, by its latest entry."""
 
     entry: Entry
@@ -54,7 +54,7 @@ class OwnPlayer:
 
 
 @dataclass(eq=False, slots=True)
-class OwnSeries:
+class LocalSeries:
     """A series that this node holds."""
 
     number: int
@@ -71,12 +71,12 @@ class OwnSeries:
         return Playing(self.number, seat, turn, self.names, self.at_table, self.round, fresh)
 
 
-class Own:
+class LocalState:
     """The players, series and meetings of one node."""
 
     def __init__(self) -> None:
-        self.players: dict[int, OwnPlayer] = {}
-        self.series: dict[Held, OwnSeries] = {}
+        self.players: dict[int, LocalPlayer] = {}
+        self.series: dict[Held, LocalSeries] = {}
         self._meetings = Meetings()
         self._numbers = count(1)
 
@@ -92,7 +92,7 @@ class Own:
             return [Met(*part, self._meetings.known(*part))]
         return [self.series[part].playing(fresh=False)]
 
-    def _facts_of_player(self, player: OwnPlayer, now: float) -> list[Fact]:
+    def _facts_of_player(self, player: LocalPlayer, now: float) -> list[Fact]:
         found: list[Fact] = []
         if player.is_in:
             waited = None if player.since is None else max(0.0, now - player.since)
@@ -101,7 +101,7 @@ class Own:
             found.append(Asked(player.asks))
         return found
 
-    def began(self, match: Held, game: int) -> OwnSeries:
+    def began(self, match: Held, game: int) -> LocalSeries:
         """Note that a game of a series began, and return the series."""
         series = self.series.get(match)
         if series is None:
@@ -115,11 +115,11 @@ class Own:
             self._meetings.add(*(series.names if game % 2 else series.names[::-1]))
         return series
 
-    def _new(self, match: Held) -> OwnSeries:
+    def _new(self, match: Held) -> LocalSeries:
         first, names = self._first_and_names(match)
         turns = (first,) if isinstance(match, Visit | Hosting) else (match.first, match.second)
         at_table = isinstance(self.players[first.seat].entry.place, AtTable)
-        return OwnSeries(next(self._numbers), turns, names, at_table)
+        return LocalSeries(next(self._numbers), turns, names, at_table)
 
     def _first_and_names(self, match: Held) -> tuple[Turn, tuple[str, str]]:
         match match:

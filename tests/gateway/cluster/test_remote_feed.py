@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 from watching_world import Cluster, Node
 
-from gateway.cluster import watching
-from gateway.cluster.showing import SEATS
+from gateway.cluster import remote_feed
+from gateway.cluster.fact_codec import SEATS
 from gateway.game.commands import LOBBY, AtTable, Leave
 from gateway.game.facts import Cause, Obstacle
 from gateway.matchmaking.obstacles import PERIOD
@@ -96,7 +96,7 @@ class AnythingHappens(RuleBasedStateMachine):
 @pytest.fixture(scope="module", autouse=True)
 def _few_at_once() -> Iterator[None]:
     few = {"PART": 2, "PIECE": 3, "LIMIT": 12}
-    with mock.patch.multiple(watching, **few):
+    with mock.patch.multiple(remote_feed, **few):
         yield
 
 
@@ -162,8 +162,8 @@ def test_watcher_that_takes_nothing_gets_one_batch_and_then_all_anew() -> None:
 def test_node_that_sends_more_than_was_asked_for_costs_its_watcher_alone(
     flood: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "MOST", 10)
-    monkeypatch.setattr(watching, "MOST_BYTES", 1000)
+    monkeypatch.setattr(remote_feed, "MOST", 10)
+    monkeypatch.setattr(remote_feed, "MOST_BYTES", 1000)
     cluster = Cluster(*NODES)
     for node in cluster.nodes.values():
         node.arena("ann")
@@ -178,7 +178,7 @@ def test_node_that_sends_more_than_was_asked_for_costs_its_watcher_alone(
 
 
 def test_what_was_taken_is_not_counted_against_a_node(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "MOST_BYTES", 1000)
+    monkeypatch.setattr(remote_feed, "MOST_BYTES", 1000)
     cluster = Cluster("b")
     cluster.watch()
     for number in range(50):
@@ -207,7 +207,7 @@ def test_watcher_that_is_told_to_ask_anew_costs_nothing_until_it_does() -> None:
     node = cluster.nodes["b"]
     cluster.watch()
     cluster.settle()
-    for number in range(watching.LIMIT):
+    for number in range(remote_feed.LIMIT):
         node.arena(f"p{number}", AtTable(str(number)))
     node.tell()
     assert [*node.down] == [b"x"]
