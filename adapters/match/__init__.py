@@ -3,9 +3,8 @@
 It stands among the adapters because it starts a server of its own. What it counts and what that says is in
 `gateway.match`.
 
-    command.py     options in, a table out
+    command.py     options in, who plays whom next, a table out
     options.py     the options
-    runner.py      who plays whom next
     match.py       what is to be played, and what became of it
     wired.py       a table with bots on a wire
     engines.py     a table with two engines

@@ -111,7 +111,7 @@ def give_way(by: int) -> None:
 #
 # The arguments are that process's id, the number of the signal that the program then gets, and the program
 # with its own arguments. It takes this process's place, and keeps its id. Sockets that were handed over to
-# the one who started it (`activation`) are handed on.
+# the one who started it (`listening`) are handed on.
 
 _PR_SET_PDEATHSIG = 1
 

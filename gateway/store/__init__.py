@@ -7,8 +7,8 @@ connections of their own. The event loop only queues games and evidence, in `bat
 From the inside out: `records` is what is stored, as plain data; `evidence` the exchange on the wire; `totals`
 the arithmetic of statistics and ratings; `schema` and `database` the tables and how they are opened;
 `storing` writes games, in the program `worker`; `process` is the server's end of that; `batcher` hands it
-games in batches, and `open_games` knows who waits for them, and hands to `journalist`, a program that writes
-a `journal`, what the database does not take; `merging` stores that; `games` and `statistics` read; `formats`
+games in batches, and `open_games` knows who waits for them, and hands what the database does not
+take to the program of the `journal`; `storing` stores that, too; `games` and `statistics` read; `formats`
 and `commands` show it to people.
 
 Only what is imported from here costs anything: SQLAlchemy takes 0.2 s to import, so the process that plays
@@ -16,4 +16,4 @@ never does, and nothing outside this package imports it.
 """
 
 VERSION = 5
-"""The version of the tables that `schema` describes, and to which `migrations` lead."""
+"""The version of the tables that `schema` describes, and to which its migrations lead."""

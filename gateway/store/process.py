@@ -1,7 +1,7 @@
 """The processes that keep games, as the server sees them. They are processes, not threads: those slow play.
 
 This is the server's end of the sockets to the store process, whose program is `worker`, and to the journal's,
-whose program is `journalist`. The second one is for when the first one fails, or waits for the database. The
+whose program is `journal`. The second one is for when the first one fails, or waits for the database. The
 rules:
 
 - A process that dies, hangs, or cannot be understood is one more way in which a database or a disk fails: the

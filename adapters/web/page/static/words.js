@@ -1,4 +1,4 @@
-// Values as text for people, like words.py for templates.
+// Values as text for people, like rendering.py for templates.
 
 const KINDS = JSON.parse(document.documentElement.dataset.kinds);
 
