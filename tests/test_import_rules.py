@@ -85,7 +85,7 @@ STRENGTH = "conformance.lab.strength"
 """What measures the engines, and so has to import them."""
 FUZZING = {f"conformance.lab.fuzz.{name}" for name in ("texts", "values", "visits", "seeds", "targets")}
 """What hands bytes to every reader of the gateway, and so has to import them all."""
-SIMULATING = "conformance.lab.sprt"
+SIMULATING = {"conformance.lab.sprt", "conformance.lab.sprt_simulation"}
 """What simulates the test of a hypothesis, and so has to import it."""
 COMPARING = "conformance.lab.engines.command"
 """What measures the engines, and so has to import them, old and new."""
@@ -238,7 +238,7 @@ def test_cli_alone_imports_the_adapters_and_the_command_their_list() -> None:
     assert {found for found in ours(COMMAND) if found.startswith("adapters")} == {LIST, MATCH, *COMMANDS_HERE}
 
 
-@pytest.mark.parametrize("module", ["pairs", "sprt", "joint", "schedule", "simulation"])
+@pytest.mark.parametrize("module", ["pairs", "sprt", "joint", "schedule"])
 def test_what_a_match_reckons_with_is_pure(module: str) -> None:
     assert theirs(f"gateway.match.{module}") <= PURE
     assert all(name.startswith("gateway.match") for name in ours(f"gateway.match.{module}"))
@@ -658,7 +658,7 @@ CONFORMANCE = [name for name in ALL if name.startswith("conformance")]
 
 
 def test_conformance_imports_nothing_of_what_it_checks() -> None:
-    measuring = {READING, STRENGTH, SIMULATING, COMPARING, PLAIN, *FUZZING}
+    measuring = {READING, STRENGTH, *SIMULATING, COMPARING, PLAIN, *FUZZING}
     others = [name for name in CONFORMANCE if name not in measuring]
     assert offenders(others, lambda each: ours(each) - {*CONFORMANCE}) == {}
 
