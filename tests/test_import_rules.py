@@ -87,9 +87,6 @@ FUZZING = {f"conformance.lab.fuzz.{name}" for name in ("texts", "values", "visit
 """What hands bytes to every reader of the gateway, and so has to import them all."""
 SIMULATING = {"conformance.lab.sprt", "conformance.lab.sprt_simulation"}
 """What simulates the test of a hypothesis, and so has to import it."""
-COMPARING = "conformance.lab.engines.command"
-"""What measures the engines, and so has to import them, old and new."""
-PLAIN = "conformance.lab.engines.plain"
 IN_DIALECTS = [
     name
     for name in ALL
@@ -658,7 +655,7 @@ CONFORMANCE = [name for name in ALL if name.startswith("conformance")]
 
 
 def test_conformance_imports_nothing_of_what_it_checks() -> None:
-    measuring = {READING, STRENGTH, *SIMULATING, COMPARING, PLAIN, *FUZZING}
+    measuring = {READING, STRENGTH, *SIMULATING, *FUZZING}
     others = [name for name in CONFORMANCE if name not in measuring]
     assert offenders(others, lambda each: ours(each) - {*CONFORMANCE}) == {}
 
