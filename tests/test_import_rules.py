@@ -83,7 +83,9 @@ READING = "conformance.lab.reading.meter"
 """What measures the codecs, and so has to import them."""
 STRENGTH = "conformance.lab.strength"
 """What measures the engines, and so has to import them."""
-FUZZING = {f"conformance.lab.fuzz.{name}" for name in ("texts", "values", "visits", "seeds", "targets")}
+FUZZING = {
+    f"conformance.lab.fuzz.{name}" for name in ("texts", "values", "memory", "visits", "seeds", "targets")
+}
 """What hands bytes to every reader of the gateway, and so has to import them all."""
 SIMULATING = {"conformance.lab.sprt", "conformance.lab.sprt_simulation"}
 """What simulates the test of a hypothesis, and so has to import it."""
@@ -685,8 +687,13 @@ def test_nothing_but_the_hunter_imports_what_only_fuzzing_needs() -> None:
     assert not [name for name in ALL if "conformance.lab.fuzz.hunter" in imports(name)]
 
 
-def test_nothing_but_fuzzing_stands_on_what_the_tests_stand_on() -> None:
-    assert importers("tests") == {"conformance.lab.fuzz.visits"}
+def test_nothing_stands_on_the_tests() -> None:
+    assert importers("tests") == set()
+
+
+def test_what_is_checked_imports_nothing_of_conformance() -> None:
+    product = [name for name in ALL if name not in CONFORMANCE]
+    assert offenders(product, lambda each: ours(each) & {*CONFORMANCE}) == {}
 
 
 def test_nothing_but_a_search_imports_what_only_tests_need() -> None:
@@ -721,7 +728,7 @@ def test_modules_of_the_standard_library_and_dependencies_are_all_that_is_import
         "segno",
     }
     imported = {library for name in ALL for library in theirs(name)}
-    assert imported - {"hypothesis", "atheris", "tests"} <= dependencies | sys.stdlib_module_names
+    assert imported - {"hypothesis", "atheris"} <= dependencies | sys.stdlib_module_names
 
 
 @pytest.mark.parametrize("library", ["trio-websocket", "wsproto", "edn-format"])
