@@ -18,7 +18,6 @@ COMMANDS: Mapping[str, str] = {
     "cluster": "cluster.command",
     "cluster-faults": "cluster_faults.command",
     "drains": "drains",
-    "engines": "engines.command",
     "fairness": "fairness.command",
     "fuzz": "fuzz.command",
     "growth": "growth",

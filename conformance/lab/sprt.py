@@ -1,8 +1,8 @@
 """`python -m conformance sprt`: how often is the test of `c4gateway match --sprt` wrong?
 
 Plays matches that nobody plays, half of them between players who differ by `elo0`, half by `elo1`, until the
-test is decided. Beside the fuzzers' and `reading`'s this is the only module of the laboratory that uses the
-gateway's code: what it measures is arithmetic.
+test is decided. It uses the gateway's code, as few commands of the laboratory do: what it measures is
+arithmetic.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from dataclasses import asdict
 from time import process_time
 
 from conformance.arguments import Parser, write_json
-from gateway.match.simulation import Kind, errors
+from conformance.lab.sprt_simulation import Kind, errors
 from gateway.match.sprt import MODELS, Sprt
 
 GOAL = 0.065

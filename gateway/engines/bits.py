@@ -46,15 +46,6 @@ def completing(discs: int, mask: int) -> int:
     return cells & (FULL ^ mask)
 
 
-def has_four(discs: int) -> bool:
-    """Whether there are four in a row among `discs`."""
-    for step in (1, STRIDE, STRIDE - 1, STRIDE + 1):
-        pairs = discs & (discs >> step)
-        if pairs & (pairs >> 2 * step):
-            return True
-    return False
-
-
 def column_of(cells: int) -> int:
     """Return the column of the most central of `cells`, which are not none."""
     return next(column for column in CENTRE_FIRST if cells & CELLS_OF[column])

@@ -2,7 +2,6 @@
 
     pairs.py       pairs of games with colours swapped: scores, Elo, likelihood of superiority
     sprt.py        the sequential test that stops as soon as it is decided
-    simulation.py  matches that nobody plays, to try that test
     joint.py       Elo of several players at once, with intervals by bootstrap
     schedule.py    which games there are, and which are still to be played
     journal.py     the file that a match goes on from

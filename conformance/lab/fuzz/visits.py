@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from random import Random
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import trio
 from trio.testing import MockClock, memory_stream_pair, wait_all_tasks_blocked
@@ -19,12 +19,13 @@ import adapters.nac4.server
 from adapters.client.contract import PeerGone
 from adapters.client.upgrade import Endpoint, serve_websocket
 from adapters.client.websocket import WebSocketTransport
+from adapters.net.sockets import DirectSocket
 from adapters.net.wire import Wire
 from conformance.frames import Handshake
+from conformance.lab.fuzz.memory import MemorySocket
 from gateway.game.clock import Terms
 from gateway.hub.hub import Hub
 from gateway.matchmaking.standard import LobbyAndTables
-from tests.wires import wired
 
 Serve: TypeAlias = Callable[[Wire, Hub], Awaitable[None]]
 Piece: TypeAlias = tuple[int, bytes]
@@ -81,7 +82,7 @@ async def _asked(data: bytes) -> None:
     await client.send_all(data)
     await client.send_eof()
     with suppress(PeerGone):
-        await serve_websocket(wired(server), Endpoint(talk, "text", _PAGE))
+        await serve_websocket(_wired(server), Endpoint(talk, "text", _PAGE))
 
 
 async def _visited(data: bytes) -> None:
@@ -102,7 +103,7 @@ async def _visited(data: bytes) -> None:
 
 async def _client(nursery: trio.Nursery, kind: int, hub: Hub, *, shaken: bool) -> trio.StapledStream:  # type: ignore[type-arg]
     client, server = memory_stream_pair()
-    nursery.start_soon(_served, _SERVE[kind], wired(server), hub)
+    nursery.start_soon(_served, _SERVE[kind], _wired(server), hub)
     if shaken and KINDS[kind] != "droidcon":
         await client.send_all(Handshake("x", "/?table=t").request)
     return client
@@ -115,3 +116,7 @@ async def _served(serve: Serve, wire: Wire, hub: Hub) -> None:
         pass
     finally:
         await trio.aclose_forcefully(wire)
+
+
+def _wired(stream: trio.abc.Stream) -> Wire:
+    return Wire(cast("DirectSocket", MemorySocket(stream)))

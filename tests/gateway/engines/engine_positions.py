@@ -4,7 +4,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from gateway.engines.bits import CELLS_OF, has_four, landing, sides
+from gateway.engines.bits import sides
 from gateway.game.board import COLUMNS, Board
 
 
@@ -21,16 +21,17 @@ def playable(board: Board) -> list[int]:
 
 def can_win(board: Board) -> bool:
     """Whether the side to move can win at once."""
-    mine, theirs = sides(board)
-    return any(has_four(mine | cells_of & landing(mine | theirs)) for cells_of in CELLS_OF)
+    return any(board.drop(column).winner is not None for column in playable(board))
 
 
 def pressing(board: Board) -> list[int]:
     """Return the columns that win at once; where there are none, those that the opponent would win in."""
-    mine, theirs = sides(board)
-    cells = landing(mine | theirs)
-    wins = [column for column in playable(board) if has_four(mine | cells & CELLS_OF[column])]
-    return wins or [column for column in playable(board) if has_four(theirs | cells & CELLS_OF[column])]
+    for discs in (sides(board), sides(board)[::-1]):
+        to_move = Board(discs=discs)
+        wins = [column for column in playable(board) if to_move.drop(column).winner is not None]
+        if wins:
+            return wins
+    return []
 
 
 def dealt(seed: int, discs: int) -> Board:

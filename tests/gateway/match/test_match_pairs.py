@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
+from conformance.lab.sprt_simulation import Kind, shares
 from gateway.match.pairs import bounded, elo, expected, strength
-from gateway.match.simulation import Kind, shares
 
 # Counts and figures of app/tests/elo_test.cpp of fastchess; its six cells are LL, LD, WL, DD, WD, WW.
 

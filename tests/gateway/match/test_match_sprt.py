@@ -1,11 +1,7 @@
-"""The test of a hypothesis: held against the figures of fastchess's own tests, and against its promise."""
-
-import operator
+"""The test of a hypothesis: held against the figures of fastchess's own tests."""
 
 import pytest
 
-from gateway.match.pairs import SCORES, expected
-from gateway.match.simulation import Kind, errors, shares
 from gateway.match.sprt import LOGISTIC, NORMAL, Decision, Sprt
 
 # Counts and ratios of app/tests/sprt_test.cpp of fastchess; its six cells are LL, LD, WL, DD, WD, WW.
@@ -72,27 +68,3 @@ def test_bounds_are_wald_s() -> None:
 def test_figures_that_make_no_test_are_refused(wrong: dict[str, object], why: str) -> None:
     with pytest.raises(ValueError, match=why):
         Sprt(**wrong)  # type: ignore[arg-type]
-
-
-# Matches that nobody plays.
-
-
-@pytest.mark.parametrize("difference", [-50.0, 0.0, 120.0])
-def test_simulated_pairs_score_what_they_should(difference: float) -> None:
-    likely = shares(difference, Kind())
-    assert sum(likely) == pytest.approx(1)
-    assert sum(map(operator.mul, likely, SCORES)) == pytest.approx(expected(difference))
-
-
-def test_games_that_cannot_be_are_not_simulated() -> None:
-    with pytest.raises(ValueError, match="so many draws"):
-        shares(400, Kind(drawn=0.5))
-
-
-@pytest.mark.parametrize(("model", "times"), [(LOGISTIC, 80), (NORMAL, 20)])
-def test_verdicts_are_wrong_as_rarely_as_promised(model: str, times: int) -> None:
-    test = Sprt(0, 120, model=model)
-    zero, one, pairs = errors(test, Kind(), times, "seed")
-    assert zero <= 0.1
-    assert one <= 0.1
-    assert 10 < pairs < 100

@@ -1,1 +1,0 @@
-"""The engines of Monte Carlo beside their plain form."""
