@@ -27,7 +27,7 @@ from adapters.web.site import Site
 from adapters.web.streaming import Pieces
 from gateway.game.ids import GameId
 from gateway.server.acts import ACTS, NEEDED, WHO, NotDoneError
-from gateway.store.errors import StoreError
+from gateway.store import StoreError
 from gateway.store.games import NoGameError
 from gateway.store.records import Cleared
 

@@ -28,7 +28,7 @@ from adapters.web.site import Site
 from gateway.access.heads import NOT_KNOWN
 from gateway.runtime.throttle import Throttle
 from gateway.server.metrics.requests import Requests, kind_of
-from gateway.store.errors import NotKeptError, StoreError
+from gateway.store import NotKeptError, StoreError
 
 BODY_LIMIT = 1_024
 """Bytes of a request's body. No path needs one."""

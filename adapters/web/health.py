@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 import trio
 
 from adapters.web.remote import Queue
-from gateway.store.errors import StoreError
+from gateway.store import StoreError
 
 FRESH = 0.1
 """Seconds for which an answer of the server is used."""

@@ -40,8 +40,8 @@ from gateway.runtime.processes import Child, ended, started
 from gateway.server.acts import NotDoneError, Notice
 from gateway.server.metrics.requests import Requests
 from gateway.server.operating import Operator
+from gateway.store import NotKeptError, StoreError
 from gateway.store.clearing import Request
-from gateway.store.errors import NotKeptError, StoreError
 
 FINISHING = 2.5
 """Seconds for finishing answers when the server stops."""

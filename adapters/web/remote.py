@@ -27,7 +27,7 @@ from adapters.web.link import (
 )
 from gateway.server.acts import NotDoneError, Parameters
 from gateway.server.metrics.requests import Row
-from gateway.store.errors import StoreError
+from gateway.store import StoreError
 from gateway.store.records import Cleared
 
 

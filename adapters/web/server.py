@@ -29,7 +29,7 @@ from adapters.net.fd_passing import PassedStream
 from adapters.net.http import HSTS, by_http, with_hsts
 from adapters.net.sockets import address_of
 from gateway.access.heads import TWO_LENGTHS, has_two_lengths
-from gateway.store.errors import StoreError
+from gateway.store import StoreError
 
 SEND_LIMIT = 30.0
 """Seconds that a client has to read one piece of an answer, 40 KB of an export."""

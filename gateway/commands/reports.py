@@ -17,10 +17,9 @@ from gateway.game.ids import GameId
 from gateway.options.arguments import Parser, in_one_line, number, write_out
 from gateway.options.command_names import AUDIT, DATABASE, TYPED_PASSWORD, database, masked
 from gateway.options.settings import variable
-from gateway.store import commands, corrections, standings
+from gateway.store import StoreError, commands, corrections, standings
 from gateway.store.comparing import LOBBY, ORDERS, Choice
 from gateway.store.database import Database, open_to_read, open_to_write
-from gateway.store.errors import StoreError
 from gateway.store.games import Filter
 from gateway.store.reader import understood
 from gateway.store.records import REASONS, from_moment, typed_id

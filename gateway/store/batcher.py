@@ -25,8 +25,8 @@ import trio
 
 from gateway.runtime.histogram import Histogram
 from gateway.runtime.throttle import Portions, Throttle
+from gateway.store import StoreError
 from gateway.store.clearing import Request
-from gateway.store.errors import StoreError
 from gateway.store.open_games import PASSING, Count, Journal, OpenGames, Outage, log_unstored
 from gateway.store.records import Cleared, Enclosure, GameRecord, TakenUp
 

@@ -19,8 +19,8 @@ from sqlalchemy import Connection, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.runtime.disk import is_locked
+from gateway.store import StoreError
 from gateway.store.database import Place, is_url, label_of, open_again
-from gateway.store.errors import StoreError
 
 PATIENCE = 2.0
 """Seconds that a server which has just ended has to let go."""

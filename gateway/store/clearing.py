@@ -9,7 +9,7 @@ from typing import Literal
 
 import trio
 
-from gateway.store.errors import StoreError
+from gateway.store import StoreError
 from gateway.store.records import Cleared
 
 logger = logging.getLogger("gateway.store")

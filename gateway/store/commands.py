@@ -12,9 +12,8 @@ from itertools import chain, islice
 from gateway.game.board import COLUMNS, ROWS, Board
 from gateway.game.ids import GameId
 from gateway.game.text import printable
-from gateway.store import games, storing
+from gateway.store import StoreError, games, storing
 from gateway.store.database import Database, back_up
-from gateway.store.errors import StoreError
 from gateway.store.evidence import Both, Exchange
 from gateway.store.formats import jsonl, pgn, sheet
 from gateway.store.games import Filter, NoGameError, Page

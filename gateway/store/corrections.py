@@ -9,9 +9,8 @@ from sqlalchemy import Connection, select, update
 from gateway.game.commands import LONGEST_NAME, is_house_name
 from gateway.game.ids import GameId
 from gateway.game.text import is_visible, printable, quoted
-from gateway.store import storing
+from gateway.store import StoreError, storing
 from gateway.store.database import Database
-from gateway.store.errors import StoreError
 from gateway.store.games import unknown_player
 from gateway.store.schema import games, players
 from gateway.store.totals import Ratings, Totals

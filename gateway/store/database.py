@@ -23,8 +23,7 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.pool import QueuePool
 
-from gateway.store import VERSION, sqlite
-from gateway.store.errors import StoreError
+from gateway.store import VERSION, StoreError, sqlite
 from gateway.store.schema import bring_up_to_date, lineage_of, next_run, schema_version, version_of
 
 PATIENCE = 1.0

@@ -14,8 +14,7 @@ from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, 
 from gateway.game.events import Reason
 from gateway.game.ids import GameId
 from gateway.game.text import did_you_mean, quoted
-from gateway.store import evidence
-from gateway.store.errors import StoreError
+from gateway.store import StoreError, evidence
 from gateway.store.evidence import Exchange
 from gateway.store.records import REASONS, WORDS, GameRecord, Participant, winner_of
 from gateway.store.schema import exchanges, games, players

@@ -23,7 +23,7 @@ import trio
 from gateway.game.ids import GameId
 from gateway.game.text import json_text
 from gateway.runtime.throttle import Portions, Throttle
-from gateway.store.errors import StoreError
+from gateway.store import StoreError
 from gateway.store.formats.jsonl import as_object
 from gateway.store.records import GameRecord
 

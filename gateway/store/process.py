@@ -19,8 +19,8 @@ from typing import Any
 import trio
 
 from gateway.runtime.processes import Child, ended, framed, started
+from gateway.store import StoreError
 from gateway.store.batcher import Batch
-from gateway.store.errors import StoreError
 from gateway.store.records import Cleared, GameRecord, TakenUp
 
 PROGRAM = "gateway.store.worker"

@@ -15,11 +15,10 @@ from sqlalchemy import Connection, update
 from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.game.ids import GameId
-from gateway.store import careers, comparing, games, statistics
+from gateway.store import NotKeptError, StoreError, careers, comparing, games, statistics
 from gateway.store.careers import Career, Point
 from gateway.store.comparing import EVERYTHING, Choice, Comparison, Ranked
 from gateway.store.database import Database
-from gateway.store.errors import NotKeptError, StoreError
 from gateway.store.evidence import Exchange
 from gateway.store.games import Filter, Page
 from gateway.store.records import GameRecord

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from gateway.runtime.disk import sync_folder
-from gateway.store.errors import StoreError
+from gateway.store import StoreError
 
 APPLICATION_ID = 0x43344757
 """``C4GW``, in the header of each of our files."""

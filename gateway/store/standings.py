@@ -12,11 +12,10 @@ from sqlalchemy import Connection, select
 
 from gateway.game.events import Reason
 from gateway.game.text import did_you_mean, json_text, printable, quoted
-from gateway.store import comparing, presentation
+from gateway.store import StoreError, comparing, presentation
 from gateway.store.commands import aligned, plural
 from gateway.store.comparing import EVERYTHING, LOBBY, Choice, Ranked
 from gateway.store.database import Database
-from gateway.store.errors import StoreError
 from gateway.store.formats import sheet
 from gateway.store.records import WORDS
 from gateway.store.schema import games

@@ -28,10 +28,9 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from gateway.game.ids import RUNS, run_sign
 from gateway.runtime.processes import framed, give_way, received
-from gateway.store import storing, totals
+from gateway.store import StoreError, storing, totals
 from gateway.store.claim import Claim
 from gateway.store.database import Database, Place, is_passing, open_again, open_to_write
-from gateway.store.errors import StoreError
 from gateway.store.journal import Left, draw_run, next_left
 from gateway.store.records import Cleared, Enclosure, GameRecord, TakenUp
 from gateway.store.storing import store_lines

@@ -22,8 +22,8 @@ from adapters.web.site import Site
 from gateway.game.board import Side
 from gateway.game.events import Reason
 from gateway.game.ids import GameId
+from gateway.store import NotKeptError
 from gateway.store.commands import FORMATS, NEW
-from gateway.store.errors import NotKeptError
 from gateway.store.evidence import Turn
 from gateway.store.games import Filter, NoGameError, Page
 from gateway.store.presentation import outcome, refusal

@@ -24,9 +24,8 @@ from adapters.web.query import BadRequestError, Given, game_named, name_of, para
 from adapters.web.site import Site
 from gateway.game.board import Side
 from gateway.game.events import Reason
-from gateway.store import records
+from gateway.store import NotKeptError, records
 from gateway.store.careers import Career, Point
-from gateway.store.errors import NotKeptError
 from gateway.store.games import Filter, NoGameError, Page
 from gateway.store.records import WORDS, GameRecord, Participant
 

@@ -13,7 +13,7 @@ from adapters.web.page.assets import assets
 from adapters.web.page.rendering import HEADERS, Renderer, address
 from adapters.web.query import BadRequestError, game_named, parameters
 from adapters.web.site import Site
-from gateway.store.errors import NotKeptError
+from gateway.store import NotKeptError
 from gateway.store.games import NoGameError
 
 # The views Live and projector: the games that are being played.

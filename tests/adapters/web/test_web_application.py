@@ -21,9 +21,8 @@ from adapters.web.api import CLEAR_LIMIT
 from adapters.web.application import Application
 from adapters.web.health import Health
 from gateway.game.events import Reason
-from gateway.store import storing
+from gateway.store import StoreError, storing
 from gateway.store.database import Database
-from gateway.store.errors import StoreError
 from gateway.store.formats import jsonl
 from gateway.store.games import Filter, Page
 from gateway.store.reader import Reader

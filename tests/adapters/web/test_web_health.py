@@ -5,7 +5,7 @@ from web_world import Idle
 
 from adapters.web.health import FRESH, LASTING, PATIENCE, Condition, Health
 from adapters.web.remote import Queue
-from gateway.store.errors import StoreError
+from gateway.store import StoreError
 
 
 class Database:

@@ -38,7 +38,7 @@ from adapters.web.remote import Queue, Remote
 from adapters.web.serving import Endpoint
 from gateway.server.acts import NotDoneError, Notice, Parameters
 from gateway.server.metrics.requests import Requests
-from gateway.store.errors import StoreError
+from gateway.store import StoreError
 from gateway.store.records import Cleared
 
 ORDERS = Orders("games.db", (1, 2), "sesame", "info", True)

@@ -19,7 +19,7 @@ from web_world import Site, keep
 
 from adapters.web import server
 from adapters.web.server import Stream, Web
-from gateway.store.errors import StoreError
+from gateway.store import StoreError
 from gateway.store.games import Filter
 from gateway.store.reader import Reader
 from gateway.store.records import GameRecord

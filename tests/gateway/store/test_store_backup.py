@@ -12,9 +12,8 @@ import pytest
 from game_records import game
 from store_world import keep
 
-from gateway.store import commands
+from gateway.store import StoreError, commands
 from gateway.store.database import back_up, open_to_read, open_to_write
-from gateway.store.errors import StoreError
 from gateway.store.games import Filter
 
 DATA = Path(__file__).with_name("data")

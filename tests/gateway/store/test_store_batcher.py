@@ -16,10 +16,9 @@ from store_world import enclosure
 from trio.testing import MockClock
 
 from gateway.runtime.throttle import EACH
-from gateway.store import open_games
+from gateway.store import StoreError, open_games
 from gateway.store.batcher import SHARED, Batch, Batcher, Bounds, Pace
 from gateway.store.clearing import Request
-from gateway.store.errors import StoreError
 from gateway.store.formats.jsonl import from_object
 from gateway.store.records import Cleared, GameRecord, TakenUp
 

@@ -10,9 +10,9 @@ import pytest
 from game_records import game
 from sqlalchemy import text
 
+from gateway.store import StoreError
 from gateway.store.claim import Claim
 from gateway.store.database import Database, is_url, open_to_write
-from gateway.store.errors import StoreError
 from gateway.store.worker import Worker
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="files are claimed on Linux alone")

@@ -12,9 +12,8 @@ from store_world import enclosure, keep
 
 from gateway.game.events import Objection, Reason, Spoken
 from gateway.game.text import is_visible
-from gateway.store import commands, games, presentation, standings, statistics, storing
+from gateway.store import StoreError, commands, games, presentation, standings, statistics, storing
 from gateway.store.database import Database, open_to_write
-from gateway.store.errors import StoreError
 from gateway.store.evidence import Line, recorded
 from gateway.store.formats import jsonl
 from gateway.store.games import Filter, Page

@@ -9,11 +9,10 @@ from store_world import keep
 
 from gateway.__main__ import main
 from gateway.game.events import Reason
-from gateway.store import commands, comparing, games, statistics, storing
+from gateway.store import StoreError, commands, comparing, games, statistics, storing
 from gateway.store.comparing import Choice
 from gateway.store.corrections import rename, void
 from gateway.store.database import Database, open_to_write
-from gateway.store.errors import StoreError
 from gateway.store.games import Filter
 from gateway.store.records import Participant
 from gateway.store.standings import Wanted

@@ -13,9 +13,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from store_world import POSTGRES, keep
 
 from gateway.game.ids import RUNS
-from gateway.store import VERSION, storing
+from gateway.store import VERSION, StoreError, storing
 from gateway.store.database import Database, label_of, open_to_read, open_to_write
-from gateway.store.errors import StoreError
 from gateway.store.games import Filter, named
 from gateway.store.reader import Reader
 from gateway.store.schema import runs, schema_version, version_of

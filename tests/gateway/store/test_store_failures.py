@@ -14,10 +14,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from store_world import KINDS, child_environment
 
 from gateway.game.ids import game_ids
-from gateway.store import storing
+from gateway.store import StoreError, storing
 from gateway.store.batcher import Batch, Batcher, Bounds, Pace
 from gateway.store.database import Database, open_to_read, open_to_write
-from gateway.store.errors import StoreError
 from gateway.store.evidence import Line, recorded
 from gateway.store.games import evidence_of
 from gateway.store.records import Cleared, Enclosure, GameRecord, TakenUp
@@ -223,7 +222,7 @@ from game_records import game
 from gateway.store import storing
 from gateway.store.batcher import Batch, Batcher, Bounds, Pace
 from gateway.store.database import open_to_write
-from gateway.store.errors import StoreError
+from gateway.store import StoreError
 from gateway.store.worker import Worker
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -16,8 +16,8 @@ from sqlalchemy import select
 from store_world import child_environment
 
 from gateway.game.ids import run_sign
+from gateway.store import StoreError
 from gateway.store.database import Database, open_to_write
-from gateway.store.errors import StoreError
 from gateway.store.formats import jsonl
 from gateway.store.journal import PORTION, Journal, draw_run, next_left
 from gateway.store.process import JournalProcess, UnstorableError

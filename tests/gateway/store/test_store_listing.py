@@ -7,9 +7,8 @@ from game_records import drawn, game, numbered
 from store_world import keep
 
 from gateway.game.events import Reason
-from gateway.store import commands
+from gateway.store import StoreError, commands
 from gateway.store.database import Database
-from gateway.store.errors import StoreError
 from gateway.store.games import Filter, NoGameError
 
 

@@ -101,9 +101,8 @@ from game_records import game
 from sqlalchemy import Inspector, Row, insert, inspect, select
 from sqlalchemy.exc import IntegrityError
 
-from gateway.store import commands, storing
+from gateway.store import StoreError, commands, storing
 from gateway.store.database import Database, open_to_read, open_to_write
-from gateway.store.errors import StoreError
 from gateway.store.games import Filter, Page
 from gateway.store.reader import Reader
 from gateway.store.schema import exchanges, games, metadata

@@ -5,7 +5,7 @@ import json
 import pytest
 from game_records import game
 
-from gateway.store.errors import StoreError
+from gateway.store import StoreError
 from gateway.store.formats.jsonl import from_object
 from gateway.store.open_games import Count, Outage, log_unstored
 from gateway.store.records import GameRecord

@@ -23,11 +23,10 @@ from store_world import child_environment, enclosure
 
 from gateway.game.ids import RUNS
 from gateway.runtime.processes import Child, framed, started
+from gateway.store import StoreError, worker
 from gateway.store import process as store_process
-from gateway.store import worker
 from gateway.store.batcher import Batch, Batcher, Pace
 from gateway.store.database import Database, open_again, open_to_write
-from gateway.store.errors import StoreError
 from gateway.store.process import PROGRAM, JournalProcess, StoreProcess, UnstorableError
 from gateway.store.records import Cleared
 from gateway.store.schema import exchanges, games

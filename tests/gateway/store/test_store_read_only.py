@@ -14,8 +14,8 @@ from game_records import game
 from sqlalchemy import create_engine, make_url, text
 from store_world import POSTGRES
 
+from gateway.store import StoreError
 from gateway.store.database import Database, open_to_write
-from gateway.store.errors import StoreError
 from gateway.store.sqlite import require_still
 from gateway.store.worker import Worker
 

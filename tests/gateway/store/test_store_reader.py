@@ -7,9 +7,9 @@ import pytest
 from game_records import drawn, game
 from store_world import keep
 
+from gateway.store import NotKeptError, StoreError
 from gateway.store import reader as reading
 from gateway.store.database import Database, open_to_write
-from gateway.store.errors import NotKeptError, StoreError
 from gateway.store.games import Filter, NoGameError, Page
 from gateway.store.reader import Reader
 from gateway.store.statistics import Meeting

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from gateway.game.ids import GameId
+from gateway.store import StoreError
 from gateway.store.batcher import Batch, Batcher, Pace
-from gateway.store.errors import StoreError
 from gateway.store.records import Cleared, GameRecord, TakenUp
 
 LAST_FAULT = 20.0

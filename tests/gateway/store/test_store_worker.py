@@ -7,8 +7,8 @@ from game_records import game
 from sqlalchemy import event, func, select
 from store_world import enclosure
 
+from gateway.store import StoreError
 from gateway.store.database import Database, open_to_write
-from gateway.store.errors import StoreError
 from gateway.store.records import Enclosure
 from gateway.store.schema import exchanges
 from gateway.store.storing import OtherGameError
