@@ -64,7 +64,7 @@ def alpha_beta(board: Board, budget: float, *, limit: float) -> int:
 class Search:
     """The search for one move, where the side to move cannot win at once."""
 
-    __slots__ = ("_best", "_deadline", "_mask", "_mine", "_nodes", "_table", "depth", "value")
+    __slots__ = ("_best", "_deadline", "_mask", "_mine", "_nodes", "_table", "value")
 
     def __init__(self, mine: int, theirs: int) -> None:
         self._mine = mine
@@ -74,8 +74,6 @@ class Search:
         self._deadline = 0.0
         self._best = [column_of(landing(self._mask))]
         """The best moves so far, all worth the same."""
-        self.depth = 0
-        """How many moves the last finished search looked ahead."""
         self.value = 0
         """What the last finished search found the position to be worth to the side to move."""
 
@@ -87,7 +85,6 @@ class Search:
         try:
             for depth in range(1, CELLS - self._mask.bit_count() + 1):
                 self.value = self._deepen(columns, depth)
-                self.depth = depth
                 if abs(self.value) >= WIN:
                     break
                 shuffle(self._best)

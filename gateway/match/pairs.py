@@ -41,8 +41,6 @@ def bounded(score: float, games: float) -> float:
 class Strength:
     """What pairs say about the first of two players; intervals are of 95 %."""
 
-    score: float
-    """0 to 1."""
     elo: float
     interval: tuple[float, float]
     """In Elo."""
@@ -64,7 +62,6 @@ def strength(cells: Sequence[float]) -> Strength:
     low, high = (elo(bounded(score + sign * margin, 2 * pairs)) for sign in (-1, 1))
     unit = NORMALIZED / sqrt(2 * variance) if variance else inf
     return Strength(
-        score=score,
         elo=elo(bounded(score, 2 * pairs)),
         interval=(low, high),
         normalized=(score - 0.5) * unit if score != 0.5 else 0.0,

@@ -2,7 +2,7 @@
 
 `games` is the truth. `players` (their totals and ratings) and `tallies` say nothing that is not in it; they
 are kept beside it, in the same transaction, so that statistics over a million games take no time, and they
-can be computed again (`gateway.store.storing.recount`). `exchanges` is evidence, and is thrown away with age.
+can be computed again (`gateway.store.storing.replay`). `exchanges` is evidence, and is thrown away with age.
 Whoever changes a table adds a migration.
 
 Names and times are as `gateway.store.records` has them. Text is compared byte by byte, so that a name is

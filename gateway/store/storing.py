@@ -49,15 +49,6 @@ class OtherGameError(Exception):
         self.game = game
 
 
-class Stored(NamedTuple):
-    """What came of games that were to be stored."""
-
-    fresh: Sequence[GameRecord]
-    """Those that were not stored before."""
-    otherwise: Sequence[GameRecord]
-    """Shared ones that another server had stored with another end, as they are stored."""
-
-
 class Merged(NamedTuple):
     """What came of games that were to be stored, and that may have been told already."""
 
@@ -71,9 +62,10 @@ class Merged(NamedTuple):
     """Those whose id another game has."""
 
 
-def store(connection: Connection, records: Sequence[GameRecord]) -> Stored:
+def store(connection: Connection, records: Sequence[GameRecord]) -> Sequence[GameRecord]:
     """Store the games that are not stored yet, in this order.
 
+    Return shared ones that another server had stored with another end, as they are stored.
     Raises `OtherGameError`, and other errors for a game that the database will never take.
     """
     fresh, differing = _compared(connection, records)
@@ -83,7 +75,7 @@ def store(connection: Connection, records: Sequence[GameRecord]) -> Stored:
             raise OtherGameError(record.game)
         otherwise.append(replace(there, remote=record.remote))
     _insert_games(connection, fresh)
-    return Stored(fresh, otherwise)
+    return otherwise
 
 
 def merge(connection: Connection, records: Sequence[GameRecord]) -> Merged:
@@ -146,14 +138,6 @@ def packed(enclosures: Iterable[Enclosure]) -> list[Packed]:
 def enclose(connection: Connection, rows: Sequence[Packed]) -> None:
     """Store evidence, once for each side of a game. Evidence of an unknown game is dropped."""
     _execute(connection, "insert_exchanges", rows)
-
-
-def recount(connection: Connection) -> Totals:
-    """Return the totals, computed from the stored games alone."""
-    totals = Totals()
-    for _ in replay(connection, totals):
-        pass
-    return totals
 
 
 def replay(connection: Connection, totals: Totals) -> Iterator[Rerated]:

@@ -77,11 +77,11 @@ class Worker:
         """
         packed = storing.packed(evidence)
         with _understood(), self.database.writing() as connection:
-            stored = storing.store(connection, games)
+            otherwise = storing.store(connection, games)
             storing.enclose(connection, packed)
         if self._claim is not None:
             self._claim.keep()
-        return stored.otherwise
+        return otherwise
 
     def tidy(self) -> bool:
         """Delete some of the evidence that is too old; return whether there is more. Raises as `write`."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from game_records import numbered
 from hypothesis import strategies as st
+from sqlalchemy import Connection
 
 from gateway.game.board import COLUMNS, Board, Side
 from gateway.game.events import Reason, Spoken
@@ -15,6 +16,7 @@ from gateway.store import storing
 from gateway.store.database import Database
 from gateway.store.evidence import recorded
 from gateway.store.records import Enclosure, GameRecord, Participant
+from gateway.store.totals import Totals
 
 POSTGRES = os.environ.get("C4TEST_POSTGRES")
 """The URL of a database to test with, if there is one."""
@@ -32,6 +34,14 @@ def keep_only(database: Database, records: Sequence[GameRecord]) -> None:
     with database.writing() as connection:
         storing.clear(connection)
         storing.store(connection, numbered(records))
+
+
+def recounted(connection: Connection) -> Totals:
+    """Return the totals, computed from the stored games alone."""
+    totals = Totals()
+    for _ in storing.replay(connection, totals):
+        pass
+    return totals
 
 
 def child_environment() -> dict[str, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from game_records import DRAW, drawn, game, numbered
 from sqlalchemy import Connection
-from store_world import enclosure, keep
+from store_world import enclosure, keep, recounted
 
 from gateway.game.events import Objection, Reason, Spoken
 from gateway.game.text import is_visible
@@ -180,7 +180,7 @@ def test_export_is_imported_into_another_database_once(
 
 def games_and_totals(connection: Connection) -> tuple[list[GameRecord], Totals, Totals]:
     stored = games.page(connection, Filter(), Page())
-    return stored, storing.totals_kept(connection), storing.recount(connection)
+    return stored, storing.totals_kept(connection), recounted(connection)
 
 
 def test_games_that_only_the_log_has_are_imported(

@@ -11,7 +11,7 @@ import trio
 from game_records import game, stored
 from sqlalchemy import select, text
 from sqlalchemy.exc import SQLAlchemyError
-from store_world import KINDS, child_environment
+from store_world import KINDS, child_environment, recounted
 
 from gateway.game.ids import game_ids
 from gateway.store import StoreError, storing
@@ -263,7 +263,7 @@ def test_every_game_that_was_told_of_survives_a_kill_and_none_is_there_twice(whe
             prefix, _ = next(game_ids(run)).split("-")
             ids = connection.scalars(select(games.c.game).where(games.c.game.startswith(prefix))).all()
             assert len(set(ids)) == len(ids) >= number > 0
-        kept, counted = storing.totals_kept(connection), storing.recount(connection)
+        kept, counted = storing.totals_kept(connection), recounted(connection)
         assert kept == counted
     database.close()
 

@@ -100,6 +100,7 @@ import pytest
 from game_records import game
 from sqlalchemy import Inspector, Row, insert, inspect, select
 from sqlalchemy.exc import IntegrityError
+from store_world import recounted
 
 from gateway.store import StoreError, commands, storing
 from gateway.store.database import Database, open_to_read, open_to_write
@@ -190,7 +191,7 @@ def test_games_of_before_are_found_under_their_numbers_and_all_is_as_it_was(old:
     evidence = [Reader(database).game(each["id"])[1] for each in exported]
     assert sum(side is not None for both in evidence for side in both) == 61
     with database.reading() as connection:
-        assert storing.totals_kept(connection) == storing.recount(connection)
+        assert storing.totals_kept(connection) == recounted(connection)
     database.close()
 
 

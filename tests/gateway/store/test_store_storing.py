@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Connection, delete, func, select
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
-from store_world import NAMES, enclosure, keep, records
+from store_world import NAMES, enclosure, keep, records, recounted
 from trials import FEW
 
 from gateway.game.board import FIRST
@@ -16,7 +16,7 @@ from gateway.game.events import Reason, Spoken
 from gateway.store import storing
 from gateway.store.database import Database
 from gateway.store.evidence import Line
-from gateway.store.games import evidence_of
+from gateway.store.games import Filter, Page, evidence_of, page
 from gateway.store.records import Cleared, Enclosure, GameRecord
 from gateway.store.schema import exchanges, games, players, tallies
 from gateway.store.storing import OtherGameError
@@ -33,7 +33,7 @@ def rows(database: Database, table=games) -> int:
 
 def both_totals(database: Database) -> tuple[Totals, Totals]:
     with database.reading() as connection:
-        return storing.totals_kept(connection), storing.recount(connection)
+        return storing.totals_kept(connection), recounted(connection)
 
 
 def empty(database: Database) -> None:
@@ -65,9 +65,9 @@ def test_another_game_with_the_same_id_is_an_error_and_nothing_is_stored(
 def test_of_what_is_stored_already_only_the_rest_is_new(database: Database) -> None:
     one, two, three = games_of_three = numbered([game(), drawn(), game("carol")])
     with database.writing() as connection:
-        assert storing.store(connection, [one, two]).fresh == [one, two]
-        assert storing.store(connection, [two, three, three]).fresh == [three]
-        assert storing.store(connection, games_of_three).fresh == storing.store(connection, []).fresh == []
+        for some, number in (([one, two], 2), ([two, three, three], 3), (games_of_three, 3), ([], 3)):
+            assert storing.store(connection, some) == []
+            assert page(connection, Filter(), Page()) == games_of_three[:number][::-1]
 
 
 def test_of_a_game_that_two_servers_end_otherwise_the_first_end_counts(database: Database) -> None:
@@ -75,17 +75,18 @@ def test_of_a_game_that_two_servers_end_otherwise_the_first_end_counts(database:
     second = replace(first, winner=None, reason=Reason.STOPPED, counted=False, remote=FIRST)
     keep(database, [first])
     with database.writing() as connection:
-        stored = storing.store(connection, [second])
-    assert (stored.fresh, stored.otherwise) == ([], [first])
-    assert stored.otherwise[0].remote == FIRST
+        [otherwise] = storing.store(connection, [second])
+        assert page(connection, Filter(), Page()) == [first]
+    assert otherwise == first
+    assert otherwise.remote == FIRST
 
 
 def test_of_two_ends_of_a_game_in_one_batch_the_first_counts(database: Database) -> None:
     [first] = numbered([game()])
     second = replace(first, winner=None, reason=Reason.STOPPED, counted=False, remote=FIRST)
     with database.writing() as connection:
-        stored = storing.store(connection, [first, second])
-    assert (stored.fresh, stored.otherwise) == ([first], [first])
+        assert storing.store(connection, [first, second]) == [first]
+        assert page(connection, Filter(), Page()) == [first]
 
 
 def test_game_that_cannot_be_stored_takes_its_batch_with_it(database: Database) -> None:
@@ -153,7 +154,7 @@ def test_totals_that_went_wrong_can_be_written_anew(database: Database) -> None:
     kept, counted = both_totals(database)
     assert kept != counted
     with database.writing() as connection:
-        storing.rewrite(connection, storing.recount(connection))
+        storing.rewrite(connection, recounted(connection))
     assert both_totals(database) == (counted, counted)
 
 
