@@ -105,7 +105,7 @@ async def test_without_the_package_the_page_says_how_to_get_more(tmp_path: Path)
         assert (await client.get("/plots/1.2.3.js")).status_code == 404
     site.database.close()
     assert "pip install '.[plots]'" in page
-    assert "assets.js" not in page
+    assert "plots.js" not in page
 
 
 @pytest.mark.usefixtures("installed")
