@@ -125,7 +125,8 @@ def _plain(remark: Remark) -> float | str | None:
 
 @cache
 def _refusal(objections: Objection) -> str:
-    return f"refused: {', '.join(words for each, words in _WORDS.items() if each in objections)}"
+    words = [words for each, words in _WORDS.items() if each in objections]
+    return f"refused: {', '.join(words) or 'a game is on'}"  # which is said only where it is all there is
 
 
 # When each move of a game was made, from what both sides said and heard.
