@@ -1,7 +1,7 @@
 """The server: options in, a running server out.
 
-The composition root: the only module that knows both the gateway and its adapters. `__main__`, which reads
-the options, knows only the list of the dialects.
+The composition root: the only module that knows the hub and its adapters. `__main__` finds the command that
+was asked for, and of the adapters imports the list of the dialects and two commands.
 """
 
 import gc
@@ -35,7 +35,7 @@ from adapters.net.sockets import DirectSocket
 from adapters.net.wire import Backlogs, Wire
 from gateway.access import lookalikes
 from gateway.access.accounts import Accounts, open_accounts, reload_players
-from gateway.access.admin_token import admin_token
+from gateway.access.tokens import admin_token
 from gateway.game.clock import Terms
 from gateway.game.commands import HOUSE_PLAYERS
 from gateway.game.ids import RUNS, first_game, game_ids
@@ -76,6 +76,8 @@ if TYPE_CHECKING:
     from gateway.server.archive import Archive
 
 
+METRICS = "metrics"
+"""The name of the port for metrics."""
 Fronts: TypeAlias = Sequence[tuple[Dialect, Front]]
 """The dialects, each with what serves its clients."""
 
@@ -132,12 +134,12 @@ async def _serve(options: Options, writer: Child | None) -> None:
         run = secrets.randbelow(RUNS) if archive is None else archive.opened.run
         together = await trio.to_thread.run_sync(cluster_options, options)
         await trio.to_thread.run_sync(lookalikes.load)
-        matchmaker = matchmaker_of(together, run, partial(_matchmaker, options))
+        matchmaker = _matchmaker_of(together, run, partial(_matchmaker, options))
         results = NoResults() if archive is None else archive.results
         hub = Hub(_terms(options), matchmaker, results, log_fault, game_ids(run, first_game(time.time())))
         log_games(hub.feed, arrivals.delay_since)
         async with polling() as epoll:
-            node = joined(together, options, run, hub, epoll)
+            node = _joined(together, options, run, hub, epoll)
             await _play(options, _Core(hub, archive, arrivals, epoll, node, patience), stop)
 
 
@@ -158,7 +160,7 @@ class _Core:
     archive: "Archive | None"
     arrivals: ArrivalTimes
     epoll: EpollReader | None
-    node: "Joining"
+    node: "_Joining"
     """Makes it a node of its cluster, if there is one."""
     patience: Patience
 
@@ -198,7 +200,7 @@ async def _play(options: Options, core: _Core, stop: Stop) -> None:
         if options.metrics is not None:
             services.append(_metrics(options, core, metrics, thinker, web))
         place = "nowhere" if archive is None else archive.opened.label
-        started = partial(announce, opened, place, options)
+        started = partial(_announce, opened, place, options)
         async with core.node as node:
             if node is not None and operator is not None and options.admin_token is not None:
                 node.acting.connect(operator, options.admin_token)
@@ -353,11 +355,8 @@ def _web(
 #
 # Knows how the list of the dialects says that each is tried.
 
-METRICS = "metrics"
-"""The name of the port for metrics."""
 
-
-def announce(opened: Sequence[tuple[str, Sequence[str]]], place: str, options: Options) -> None:
+def _announce(opened: Sequence[tuple[str, Sequence[str]]], place: str, options: Options) -> None:
     """Print where to point a bot, one line for each address, and where results are kept."""
     addresses = [(name, address) for name, where in opened for address in where]
     own = own_addresses()
@@ -392,7 +391,7 @@ def _line(name: str, address: str, *, tls_only: bool) -> str:
 #
 # Knows the options and whom to call. It imports what a cluster needs only where there is one.
 
-Joining: TypeAlias = "AbstractAsyncContextManager[ClusterNode | None]"
+_Joining: TypeAlias = "AbstractAsyncContextManager[ClusterNode | None]"
 
 SHARED_RULES = (
     *("clock", "penalty", "idle", "rejoin", "rounds", "games-per-pair", "house-after"),
@@ -401,7 +400,7 @@ SHARED_RULES = (
 """Options that have to be the same for all servers of a cluster."""
 
 
-def matchmaker_of(
+def _matchmaker_of(
     together: ClusterOptions | None, run: int, standard: Callable[[], LobbyAndTables]
 ) -> Matchmaker:
     """Return what pairs the players of a server that is alone, or of a node, whose run has that number."""
@@ -412,9 +411,9 @@ def matchmaker_of(
     return ClusterMatchmaker(together.node, run, standard)
 
 
-def joined(
+def _joined(
     together: ClusterOptions | None, options: Options, run: int, hub: HubForNodes, epoll: EpollReader | None
-) -> Joining:
+) -> _Joining:
     """Be a node of the cluster, if there is one, for as long as the block lasts. Raises OSError."""
     if together is None:
         return nullcontext()

@@ -7,6 +7,7 @@ player hears and says in any dialect stands in `adapters.client.talk`.
 
     choosers.py    an engine or a person, asked for columns
     play.py        news in, columns out, on one connection
-    bot.py         one connection after another, until the games are played
+    bot.py         the command: one connection after another, until the games are played
+    options.py     its options
     screen.py      what people are told meanwhile, and at the end
 """

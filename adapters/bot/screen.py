@@ -92,6 +92,8 @@ def _games(count: int) -> str:
     return "1 game" if count == 1 else f"{count} games"
 
 
+# While games are played.
+
 FIRST = 5.0
 """Seconds after which the bot says what it waits for."""
 LATER = 60.0

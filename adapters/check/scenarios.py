@@ -90,6 +90,9 @@ def _open_lines(board: Board) -> int:
     return sum(1 for line in _LINES if not (first & line and second & line))
 
 
+# The games.
+
+
 class Pace(Enum):
     """How what the bot is told is divided into packets."""
 

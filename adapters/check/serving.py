@@ -70,6 +70,8 @@ def hint(text: str, others: Iterable[Dialect]) -> str:
     return ""
 
 
+# The bots.
+
 _TEXT = "This port checks bots of a Connect-Four dialect, by websocket.\n"
 NAMELESS = "(no name)"
 _FURTHER = "(further names)"
@@ -107,7 +109,7 @@ class Desk:
         self.failures: Failures = {}
         """What bots said last that failed, by how they ended and the last line."""
         self._others = others
-        self._entry = Preamble(certificate, Counter())
+        self._preamble = Preamble(certificate, Counter())
         self._strangers: dict[str, list[Fault]] = {}
         """What is told of them, by its words."""
         self._is_closing = False
@@ -144,7 +146,7 @@ class Desk:
 
     def strange(self, first: bytes) -> str:
         """Return what is wrong with a connection that begins so; empty if a bot's may."""
-        return in_words(first, self.dialect, self._others, takes_tls=not self._entry.is_plain)
+        return in_words(first, self.dialect, self._others, takes_tls=not self._preamble.is_plain)
 
     def hint(self, text: str) -> str:
         """Return of which other dialect a text is, if it is of one."""
@@ -216,7 +218,7 @@ class Desk:
             await self._serve(wire, visits)
 
         try:
-            await self._entry.before(serve, self.patience)(wire)
+            await self._preamble.before(serve, self.patience)(wire)
         except* PeerGone:
             pass
         finally:

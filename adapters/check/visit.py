@@ -134,6 +134,8 @@ class Guest:
         self._hang_up = self._hang_up or self._desk.hung_up()
 
 
+# What is asked of the bot on its connection.
+
 _STUCK = 200
 """Refused messages in a row after which the bot is taken to go on for ever."""
 _MORE = 3

@@ -91,6 +91,8 @@ class Stay:
         )
 
 
+# The outbox.
+
 OUTBOX_LIMIT = 256
 """Events that may wait for a result; with one more the connection hangs up."""
 BACKLOG_LIMIT = 256 * 1024

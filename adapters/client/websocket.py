@@ -2,7 +2,7 @@
 
 Knows trio-websocket, which implements the handshake, pings, fragments, long messages and closing. Does not
 know dialects. The short text frames of games are read and written here, beside the library
-(`frames.py` says why). The first frame of any other kind, except pings, makes the library the reader for
+(`framing.py` says why). The first frame of any other kind, except pings, makes the library the reader for
 good, so that the order of messages is never in doubt. More pings than the library can answer do the same.
 
 Any data that arrives is a sign of life, a pong or not. Many clients answer pings only while they read, and do

@@ -110,6 +110,8 @@ async def _line(wire: Wire) -> bytes:
     return line + newline
 
 
+# The links.
+
 SILENCE = 2.25
 """Seconds without a word after which a node is lost: so its players' opponents hear of it within 3 s."""
 HEARTBEAT = 0.5

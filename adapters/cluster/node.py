@@ -81,6 +81,8 @@ def _say(node: str, why: str) -> None:
     logger.warning("what node %s tells of its games is not shown: %s", node, why, extra=about)
 
 
+# The node.
+
 ALONE = 2.0
 """Seconds without one that pairs after which a node pairs its own players."""
 HIGHEST = 2**53

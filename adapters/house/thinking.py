@@ -171,6 +171,8 @@ class WorkerPool:
             ticket.served.set()
 
 
+# Thinking: which worker, for how long, and what if there is none.
+
 INSTANT = frozenset({"random"})
 """Engines that are too fast to need a worker."""
 UNHURRIED = frozenset({"perfect"})

@@ -1,4 +1,5 @@
 """Bytes in and out: the epoll reader, sockets, TLS, wires, and sockets that are passed to other processes.
 
-Knows the operating system. Does not know what is said: no text, no dialect, no game.
+Knows the operating system, and of HTTP what is said to a client that is not served. Does not know dialects
+or games.
 """

@@ -1,6 +1,6 @@
 """HTTP as far as it is read and written without a library: how a request begins, and an answer in one piece.
 
-Pure. Of other protocols it knows only how TLS begins. The rule it keeps: it decides as early as it can, by
+Pure. Of other protocols it knows only how TLS begins. What a client speaks is decided as early as can be, by
 eight bytes at most, so that nobody has to wait for more and little is read on suspicion.
 """
 

@@ -1,4 +1,4 @@
-"""How fast one client is read.
+"""What is held against one client: how fast it is read, and that it may not be let in.
 
 Knows numbers of messages and times. Does not know what a message is, nor how it is not read. A client that is
 too fast is made to wait: what it sends stays in the system, until TCP holds it back. It is not hung up on.

@@ -19,8 +19,8 @@ from starlette.requests import Request
 from adapters.net.sockets import origin_at
 from gateway.access.linefile import audited
 from gateway.access.proxies import Network, client_behind
+from gateway.access.tokens import FIRST_PAUSE, Pauses
 from gateway.game.text import printable
-from gateway.runtime.throttle import FIRST_PAUSE, Pauses
 from gateway.server.acts import WHO, Parameters
 from gateway.store.records import Cleared
 

@@ -27,13 +27,14 @@ from typing import TYPE_CHECKING, TypeVar
 from gateway.access.bans import OPTION, Bans, HubForBans, hang_up, read_bans, reread_bans
 from gateway.access.linefile import entries
 from gateway.access.lookalikes import Lookalikes
+from gateway.access.tokens import FIRST_PAUSE, Pauses
 from gateway.game.commands import LONGEST_NAME, folded, is_house_name
 from gateway.game.events import Objection
 from gateway.game.text import only_visible, quoted
 from gateway.options.arguments import Options
 from gateway.options.command_names import PLAYERS_FILE, beside
 from gateway.runtime.listening import hosts_of
-from gateway.runtime.throttle import FIRST_PAUSE, Pauses, Throttle
+from gateway.runtime.throttle import Throttle
 
 if TYPE_CHECKING:
     from gateway.runtime.files import InLoop

@@ -107,6 +107,8 @@ def _fields(found: Any, **kinds: type) -> dict[str, Any]:
     return dict(found)
 
 
+# The channel.
+
 LONGEST = 16 << 20
 """Bytes of a batch at most."""
 MOST_UNACKNOWLEDGED = 64 << 20

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import SplitResult, urlencode, urlsplit
 
-from gateway.access.admin_token import read_token
+from gateway.access.tokens import read_token
 from gateway.game.text import printable, quoted
 from gateway.options.arguments import Description, Options, Parser, in_one_line, number, write_out
 from gateway.options.command_names import TOKEN_FILE, beside

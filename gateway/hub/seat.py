@@ -69,6 +69,8 @@ class Nowhere:
         """Return at once."""
 
 
+# The seat.
+
 NEVER = inf
 """A time that does not come."""
 

@@ -1,4 +1,7 @@
-"""The options of the command ``c4gateway``."""
+"""The options of the command ``c4gateway``: all of them, what they mean, and which contradict each other.
+
+Those about who may come in, about workers and about nodes are declared in modules of their own.
+"""
 
 import argparse
 import os
@@ -138,6 +141,8 @@ def _house_players(text: str) -> list[str]:
             raise argparse.ArgumentTypeError(str(error)) from error
     return names
 
+
+# All options of the server.
 
 DESCRIPTION = """\
 A Connect-Four server for bots. It speaks several dialects at once, and bots of different dialects play

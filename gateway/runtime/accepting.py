@@ -41,10 +41,10 @@ RESERVE_PER_CORE = 12
 LEAST = 4
 """At least one file in so many is for connections, however many are reserved."""
 
-KEEPALIVE_INTERVAL = 5
-"""Seconds between two such questions."""
 KEEPALIVE_IDLE = 10
 """Seconds of silence before the system asks for an acknowledgement."""
+KEEPALIVE_INTERVAL = 5
+"""Seconds between two such questions."""
 _KEEPALIVE = (
     (socket.SOL_SOCKET, "SO_KEEPALIVE", 1),
     (socket.IPPROTO_TCP, "TCP_KEEPIDLE", KEEPALIVE_IDLE),

@@ -74,8 +74,7 @@ class ArrivalTimes(trio.abc.Instrument):
 
 # How long the event loop kept clients waiting, turn by turn.
 #
-# Knows the turns that `arrivals` tells apart. It takes that module's place only in a server that is asked for
-# metrics.
+# It takes the place of `ArrivalTimes` only in a server that is asked for metrics.
 
 
 class TimedTurns(ArrivalTimes):

@@ -1,10 +1,6 @@
 """Listening sockets: handed over by another program, shared by processes; the addresses that lead to them.
 
-First those that another program opened and handed over, as systemd does for a .socket unit.
-
-Knows the protocol of sd_listen_fds(3): how many there are, from descriptor 3 on, for which process, and their
-names. Does not know what they are for. The rule it keeps: a socket is used for what its name says, or, where
-none has a name of ours, by its place in the order of the ports; anything doubtful is an error.
+Knows the system's calls and systemd's protocol. Does not know what listens.
 """
 
 import errno
@@ -18,6 +14,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
+
+# Sockets that another program opened and handed over, as systemd does for a .socket unit.
+#
+# Knows the protocol of sd_listen_fds(3): how many there are, from descriptor 3 on, for which process, and
+# their names. Does not know what they are for. The rule it keeps: a socket is used for what its name says,
+# or, where none has a name of ours, by its place in the order of the ports; anything doubtful is an error.
 
 FIRST = 3
 """The first descriptor that may be handed over."""
@@ -153,14 +155,14 @@ def _cause(error: OSError | UnicodeError) -> str:
     return (error.strerror or str(error)).rpartition(": ")[2]
 
 
-_GET_FLAGS, _GET_ADDRESS = (0x8913, 0x8915) if sys.platform == "linux" else (0xC0206911, 0xC0206921)
-"""SIOCGIFFLAGS and SIOCGIFADDR, on Linux or macOS. Both answer behind the interface's name of 16 bytes."""
-_LOOPBACK, _RUNNING = 0x8, 0x40
 # The addresses by which other machines reach this one, for what listens at all of its addresses.
 #
 # Asks the system and sends nothing. Of IPv4 it finds one address of each interface, of IPv6, on Linux only,
 # those that last: an address that works within a link alone is of no use in a URL.
 
+_GET_FLAGS, _GET_ADDRESS = (0x8913, 0x8915) if sys.platform == "linux" else (0xC0206911, 0xC0206921)
+"""SIOCGIFFLAGS and SIOCGIFADDR, on Linux or macOS. Both answer behind the interface's name of 16 bytes."""
+_LOOPBACK, _RUNNING = 0x8, 0x40
 _IPV6 = Path("/proc/net/if_inet6")
 _GLOBAL = "00"
 _PASSING = 0x01 | 0x08 | 0x20 | 0x40

@@ -1,4 +1,4 @@
-"""The running server: listeners, the timekeeper, shutdown, options, logs.
+"""The running server: listeners, the timekeeper, shutdown, logs, metrics, the supervisor of several servers.
 
-May import everything of `gateway`; knows no adapter: `gateway.cli` hands them in.
+Knows no adapter: `gateway.cli` hands them in.
 """

@@ -38,6 +38,8 @@ BACKLOG = 1024
 GOODBYE = 3.0
 """Seconds that all clients together have to notice that the server stops."""
 
+logger = logging.getLogger(__name__)
+
 # Letting the games that are on be finished before the server stops.
 #
 # Knows the hub's seats, the time, and that a second request ends it. Does not know signals or connections.
@@ -49,8 +51,6 @@ PERIOD = 0.1
 LOOKED_AT = 100
 """Players that are looked at in one turn of the loop, if all of them play."""
 
-logger = logging.getLogger(__name__)
-
 
 @dataclass(slots=True)
 class Patience:
@@ -59,6 +59,35 @@ class Patience:
     seconds: float = 0.0
     by_operator: bool = False
     """Whether the operator has asked for the stop by a command, which then sends the signal."""
+
+
+async def drain(hub: HubForTime, seconds: float, again: Callable[[], Awaitable[object]]) -> None:
+    """Return when nobody plays any more, after `seconds`, or when `again` returns."""
+    hub.drain()
+    with trio.move_on_after(seconds):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_cut_short, again, nursery.cancel_scope)
+            await _until_nobody_is_here(hub)
+            nursery.cancel_scope.cancel()
+    left = len(hub.seats())
+    words = f"{left} players are cut off" if left else "all games are over"
+    logger.log(WARNING if left else INFO, "drained: %s", words, extra={"event": "drained", "players": left})
+
+
+async def _cut_short(again: Callable[[], Awaitable[object]], scope: trio.CancelScope) -> None:
+    await again()
+    scope.cancel()
+
+
+async def _until_nobody_is_here(hub: HubForTime) -> None:
+    while seats := hub.seats():
+        for number, seat in enumerate(seats, 1):
+            if hub.let_go(seat, trio.current_time()) or number % LOOKED_AT == 0:
+                await trio.lowlevel.checkpoint()
+        await trio.sleep(PERIOD)
+
+
+# The nursery.
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,29 +286,3 @@ async def _accept(listening: Listening, nursery: trio.Nursery, room: trio.Semaph
 def _address(sock: trio.socket.SocketType) -> str:
     host, port, *_ = sock.getsockname()
     return f"[{host}]:{port}" if sock.family == socket.AF_INET6 else f"{host}:{port}"
-
-
-async def drain(hub: HubForTime, seconds: float, again: Callable[[], Awaitable[object]]) -> None:
-    """Return when nobody plays any more, after `seconds`, or when `again` returns."""
-    hub.drain()
-    with trio.move_on_after(seconds):
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(_cut_short, again, nursery.cancel_scope)
-            await _until_nobody_is_here(hub)
-            nursery.cancel_scope.cancel()
-    left = len(hub.seats())
-    words = f"{left} players are cut off" if left else "all games are over"
-    logger.log(WARNING if left else INFO, "drained: %s", words, extra={"event": "drained", "players": left})
-
-
-async def _cut_short(again: Callable[[], Awaitable[object]], scope: trio.CancelScope) -> None:
-    await again()
-    scope.cancel()
-
-
-async def _until_nobody_is_here(hub: HubForTime) -> None:
-    while seats := hub.seats():
-        for number, seat in enumerate(seats, 1):
-            if hub.let_go(seat, trio.current_time()) or number % LOOKED_AT == 0:
-                await trio.lowlevel.checkpoint()
-        await trio.sleep(PERIOD)

@@ -251,6 +251,8 @@ def _log_end(name: str, status: int, pause: float) -> None:
     )
 
 
+# The servers: how they are started, announced, reloaded and stopped.
+
 _LONGEST_TEXT = 65_536
 """Bytes of what a worker announces: more than it does, and no more than a pipe takes."""
 _COMMAND = [sys.executable, "-P", "-m", "gateway"]

@@ -1,4 +1,4 @@
-"""Evidence: what one side said and heard during a game, with times, and what the server made of it.
+"""Evidence: what one side said and heard during a game, and when; which of that was a move.
 
 Knows text and milliseconds; does not know what a dialect's messages mean. A connection records in raw
 seconds and without words. `recorded` turns that into bytes at the end of the game, in the process that plays,

@@ -28,6 +28,7 @@ from gateway.store.formats.jsonl import as_object
 from gateway.store.records import GameRecord
 
 logger = logging.getLogger("gateway.store")
+
 # What the operator is told while the database or the journal fails, and of games that only the log has.
 #
 # Knows time as an argument, and logging. An outage is told of at once, again every `remind` seconds while it
@@ -136,6 +137,8 @@ def log_unstored(records: Sequence[GameRecord], at_once: int = 50) -> None:
         part = [as_object(record) for record in records[start : start + at_once]]
         logger.error("not stored: %s", json_text(part), extra={"event": "games_not_stored", "games": part})
 
+
+# The games that wait.
 
 STOOD_STILL = 0.25
 """Seconds by which the event loop is late only if the whole server stood still."""

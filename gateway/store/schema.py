@@ -131,15 +131,7 @@ MIGRATIONS: tuple[Migration, ...] = (
 """The migrations from version 1 to 2, from 2 to 3, and so on."""
 
 
-# The tables, for SQLite and PostgreSQL alike.
-#
-# `games` is the truth. `players` (their totals and ratings) and `tallies` say nothing that is not in it; they
-# are kept beside it, in the same transaction, so that statistics over a million games take no time, and they
-# can be computed again (`gateway.store.storing.recount`). `exchanges` is evidence, and is thrown away with
-# age. Whoever changes a table adds a migration (`gateway.store.migrations`).
-#
-# Names and times are as `gateway.store.records` has them. Text is compared byte by byte, so that a name is
-# that spelling and no other, and sorts alike in both databases.
+# The tables.
 
 EPOCH = 1_767_225_600
 """The beginning of 2026, in Unix time: the numbers of runs grow with the time since."""

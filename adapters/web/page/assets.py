@@ -1,4 +1,4 @@
-"""The static files of the page: style sheets, modules and pictures.
+"""The static files of the page: style sheets, modules and pictures; and the library for plots.
 
 They are read once. Their address contains a digest of all files, so a browser can keep them for ever and
 still gets the files of a new version; a module finds the other modules beside it.

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from adapters.web.live.model import Json
 from adapters.web.page import charts
 from adapters.web.page.charts import Frame, Scale
-from adapters.web.page.rendering import REASONS, Renderer, address, thought
+from adapters.web.page.rendering import REASON_TEXTS, Renderer, address, thought
 from adapters.web.query import BadRequestError, Given, game_named, name_of, parameters
 from adapters.web.site import Site
 from gateway.game.board import Side
@@ -146,8 +146,8 @@ class _Player:
     def _games(self, name: str, given: Given) -> list[Game]:
         """Return a page of its games, and one more if there is one."""
         lost = given.get("lost")
-        if lost is not None and lost not in REASONS:
-            raise BadRequestError(f"lost is not one of {', '.join(REASONS)}")
+        if lost is not None and lost not in REASON_TEXTS:
+            raise BadRequestError(f"lost is not one of {', '.join(REASON_TEXTS)}")
         reason = None if lost is None else records.REASONS[lost]
         wanted = Filter(player=name, opponent=given.get("opponent"), reason=reason, lost=lost is not None)
         before = game_named(given["before"]) if "before" in given else None

@@ -24,7 +24,7 @@ from gateway.store.records import moment
 
 # Values as text for people: filters for templates.
 
-REASONS = {
+REASON_TEXTS = {
     "four": "four in a row",
     "full": "full board",
     "time": "time",
@@ -78,9 +78,11 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "printable": printable,
     "moment": moment,
     "address": address,
-    "reason": lambda word: REASONS.get(word, word),
+    "reason": lambda word: REASON_TEXTS.get(word, word),
 }
 
+
+# Pages.
 
 HEADERS = {
     "Cache-Control": "no-store",

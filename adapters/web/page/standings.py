@@ -17,7 +17,7 @@ from starlette.routing import Route
 
 from adapters.web.page import charts
 from adapters.web.page.assets import Library
-from adapters.web.page.rendering import HEADERS, REASONS, Renderer
+from adapters.web.page.rendering import HEADERS, REASON_TEXTS, Renderer
 from adapters.web.query import LEAST, Given, moment, one_of, parameters, whole
 from adapters.web.site import Site
 from gateway.game.events import Reason
@@ -251,7 +251,7 @@ def _more(first: int, shown: int, lines: int) -> tuple[int, int] | None:
 def _reasons(found: Comparison) -> dict[str, float]:
     counts = {reason: found.reasons.get(reason, 0) for reason in (*ENDINGS, Reason.FULL)}
     order = sorted(counts, key=lambda reason: -counts[reason])
-    return {REASONS[WORDS[reason]]: counts[reason] for reason in order}
+    return {REASON_TEXTS[WORDS[reason]]: counts[reason] for reason in order}
 
 
 def _slowest(by_place: Sequence[Ranked]) -> dict[str, float]:

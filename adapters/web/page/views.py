@@ -73,6 +73,9 @@ async def _play(site: Site, renderer: Renderer, request: Request) -> Response:
     )
 
 
+# All views.
+
+
 def routes(site: Site, renderer: Renderer) -> list[Route]:
     """Return the routes of all views."""
     return [

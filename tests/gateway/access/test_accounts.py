@@ -25,9 +25,9 @@ from gateway.access.accounts import (
     open_accounts,
     read_accounts,
 )
+from gateway.access.tokens import FIRST_PAUSE, FORGOTTEN, LONGEST_PAUSE, REMEMBERED, Pauses
 from gateway.game.events import Objection
 from gateway.options import options as given_options
-from gateway.runtime.throttle import FIRST_PAUSE, FORGOTTEN, LONGEST_PAUSE, REMEMBERED, Pauses
 
 HERE = "192.0.2.1"
 TOKEN, OTHER = new_token(), new_token()

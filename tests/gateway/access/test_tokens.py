@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from adapters.dialects import DIALECTS
-from gateway.access.admin_token import admin_token, read_token
+from gateway.access.tokens import admin_token, read_token
 from gateway.options import options
 from gateway.options.command_names import TOKEN_FILE as FILE
 
