@@ -43,7 +43,7 @@ def test_readme_is_short() -> None:
 
 def test_version_is_the_same_everywhere() -> None:
     assert metadata().version == __version__
-    newest = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[0]
+    newest = re.findall(r"^## (\d\S*)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[0]
     assert newest == __version__
 
 
