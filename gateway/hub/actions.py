@@ -25,7 +25,7 @@ from gateway.game.commands import (
 from gateway.game.events import NOTHING, Dismissed, Entered, Introduced, Objection, Overlooked, Refused, Why
 from gateway.game.manners import Illegal
 from gateway.hub.away import AwayPlayers
-from gateway.hub.boundary import Boundary, contained
+from gateway.hub.boundary import Boundary
 from gateway.hub.feed import came
 from gateway.hub.pairing import Pairing
 from gateway.hub.remote import Away
@@ -189,11 +189,11 @@ class Actions:
             return  # whoever has led here goes on with them: there may be hundreds
         self._is_deciding = True
         while pairing.decisions or pairing.deserted:
-            self._follow(self._matchmaker, None, now)
+            with self.boundary.contain(self._matchmaker, now):
+                self._follow(now)
         self._is_deciding = False
 
-    @contained
-    def _follow(self, matchmaker: Matchmaker, _: None, now: float) -> None:
+    def _follow(self, now: float) -> None:
         """Carry out one of the answers that may lead to other questions."""
         pairing = self.pairing
         if not pairing.decisions:
@@ -202,9 +202,10 @@ class Actions:
         decision = pairing.decisions.popleft()
         seat = self._seats.get(decision.seat)
         if seat is not None and seat.question is not None:
-            self._decide(seat, decision.against, now)
+            with self.boundary.contain(seat, now):
+                self._decide(seat, decision.against, now)
         elif not decision.against:  # it has gone meanwhile
-            matchmaker.leave(decision.seat)
+            self._matchmaker.leave(decision.seat)
 
     def deny(self, seat: Seat, now: float) -> None:
         """Refuse the name that a seat may not bear, now that the answer has waited long enough."""
@@ -227,7 +228,6 @@ class Actions:
             self.answered.append(seat.mailbox)
         return seat.answered()
 
-    @contained
     def _decide(self, seat: Seat, against: Objection, now: float) -> None:
         """Answer a seat that has asked to enter, as the matchmaker has decided."""
         question = self._answered(seat)
@@ -270,18 +270,18 @@ class Actions:
     def part(self, partings: Sequence[Parting], now: float) -> None:
         """Let the seats of a series that is over go, step out or wait."""
         for parting in partings:
-            self._depart(parting.seat, parting, now)
+            with self.boundary.contain(parting.seat, now):
+                self._depart(parting, now)
         if partings:
             self.settle(now)
 
-    @contained
-    def _depart(self, seat: Seat, parting: Parting, now: float) -> None:
+    def _depart(self, parting: Parting, now: float) -> None:
         if parting.farewell is not None:
-            self.boundary.let_go(seat, parting.farewell)
+            self.boundary.let_go(parting.seat, parting.farewell)
         elif parting.seat.is_visiting:
-            self.boundary.let_go(seat, Dismissed(Why.RETURNED))
+            self.boundary.let_go(parting.seat, Dismissed(Why.RETURNED))
         else:
-            self.settle_in(seat, now, waits=parting.waits)
+            self.settle_in(parting.seat, now, waits=parting.waits)
 
     def settle_in(self, seat: Seat, now: float, *, waits: bool) -> None:
         """Let a seat that is in no series any more wait, or have no place, unless that is at a table."""

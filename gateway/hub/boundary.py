@@ -1,14 +1,15 @@
 """The boundary at which a mistake of ours ends: it costs one game, and nobody else anything.
 
-Each step of the hub that is about one game or one player is `contained`; where every move comes by, the hub
-says the same without the call. Nothing else in this package catches an exception, but the feed. What a
-mistake has hit is not to be trusted, so its game ends without a winner and both players are hung up on; each
-part of that is done even if another one fails; and nothing is tried twice.
+Each step of the hub that is about one game or one player stands in ``with boundary.contain(seat, now)``;
+where every move comes by, the hub says the same without that. Nothing else in this package catches an
+exception, but the feed. What a mistake has hit is not to be trusted, so its game ends without a winner and
+both players are hung up on; each part of that is done even if another one fails; and nothing is tried twice.
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial, wraps
-from typing import Protocol, TypeAlias, TypeVar
+from functools import partial
+from types import TracebackType
+from typing import TypeAlias
 
 from gateway.game.events import Dismissed, Why
 from gateway.game.facts import Left
@@ -25,34 +26,6 @@ OnFault: TypeAlias = Callable[[Sequence[str | None]], object]
 
 Subject: TypeAlias = Seat | Outgoing | Matchmaker
 """What a step is about: a seat, that of a mailbox, or the one that the matchmaker suspects."""
-
-
-class Bounded(Protocol):
-    """Whatever has steps that are contained."""
-
-    boundary: "Boundary"
-
-
-B = TypeVar("B", bound=Bounded)
-S = TypeVar("S", bound=Subject)
-A = TypeVar("A")
-
-
-def contained(step: Callable[[B, S, A, float], object]) -> Callable[[B, S, A, float], bool]:
-    """Let a mistake in a step cost its subject the game and the connection, and the opponent likewise.
-
-    The step returns whether a mistake has hit anybody.
-    """
-
-    @wraps(step)
-    def run(hub: B, subject: S, about: A, now: float) -> bool:
-        try:
-            step(hub, subject, about, now)
-        except Exception:
-            return hub.boundary.cut_off(subject, now)
-        return False
-
-    return run
 
 
 def reraise(_: Sequence[str | None]) -> None:
@@ -77,6 +50,10 @@ class Boundary:
         self._runner = runner
         self._timers = timers
         self._on_fault = on_fault
+
+    def contain(self, subject: Subject, now: float) -> "Contained":
+        """Return a block in which a mistake costs the subject its game and connection, its opponent too."""
+        return Contained(self, subject, now)
 
     def cut_off(self, subject: Subject, now: float) -> bool:
         """Hang up on whoever a step was about, and on the opponent; return whether that was anybody.
@@ -120,3 +97,29 @@ class Boundary:
             step()
         except Exception:
             self._on_fault(())
+
+
+class Contained:
+    """The block around a step of the hub."""
+
+    __slots__ = ("_boundary", "_now", "_subject", "has_hit")
+
+    def __init__(self, boundary: Boundary, subject: Subject, now: float) -> None:
+        self._boundary = boundary
+        self._subject = subject
+        self._now = now
+        self.has_hit = False
+        """Whether a mistake in the block has hit anybody."""
+
+    def __enter__(self) -> "Contained":
+        """Begin the step."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
+    ) -> bool:
+        """End what a mistake has hit, if there was one."""
+        if not isinstance(error, Exception):
+            return False
+        self.has_hit = self._boundary.cut_off(self._subject, self._now)
+        return True

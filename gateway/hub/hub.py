@@ -24,12 +24,12 @@ from gateway.game.ids import GameId, game_ids
 from gateway.game.manners import Manners
 from gateway.game.results import NoResults, Results
 from gateway.hub.actions import Actions
-from gateway.hub.boundary import Boundary, OnFault, contained, reraise
+from gateway.hub.boundary import Boundary, OnFault, reraise
 from gateway.hub.feed import Feed, snapshot
 from gateway.hub.interfaces import Cluster, House, Nodes, Outgoing
 from gateway.hub.pairing import ABSENCE
 from gateway.hub.remote import Away
-from gateway.hub.seat import Gone, Mailbox, Owed, Seat, Seated, Series
+from gateway.hub.seat import Gone, Mailbox, Owed, Seat, Seated
 from gateway.hub.series import SeriesRunner
 from gateway.hub.timers import Timers
 from gateway.matchmaking.matchmaker import Matchmaker
@@ -125,33 +125,45 @@ class Hub:
 
     def alive(self, seat: Seat, now: float) -> None:
         """Note that the seat's client has answered a probe: nobody takes its place."""
-        self._alive(seat, None, now)
+        with self.boundary.contain(seat, now):
+            self.matchmaker.alive(seat.number)
+            self._actions.settle(now)
         self._pass_on(now)
 
     def tick(self, now: float) -> list[Seat]:
         """Do what is due, and return the seats whose time is up. These lose nothing before `flag`."""
-        timers, late = self._timers, list[Seat]()
+        timers, late, contain = self._timers, list[Seat](), self.boundary.contain
         self.feed.tell_ends()
         for seat in timers.rests.due(now):
-            self._late_move_is_due(seat, None, now)
+            with contain(seat, now):
+                if not self._runner.rests_on(seat, now):
+                    self._actions.rested(seat, Owed.LATE, now)
         for seat in timers.rejoins.due(now):
-            self._rejoin_is_due(seat, None, now)
+            with contain(seat, now):
+                self._rejoin_is_due(seat, now)
         for seat in timers.entries.due(now):
-            self._entry_is_due(seat, None, now)
+            with contain(seat, now):
+                self._entry_is_due(seat, now)
         for seat in timers.denials.due(now):
-            self._denial_is_due(seat, None, now)
+            with contain(seat, now):
+                self._actions.deny(seat, now)
         for seat in timers.absences.due(now):
-            self._actions.pairing.wait_on(seat, None, now)
+            self._actions.pairing.wait_on(seat, now)
         self._actions.settle(now)
         for series in timers.flags.due(now):
-            self._flag_is_due(series.seats[0], late, now)
+            with contain(series.seats[0], now):
+                late += timers.flags.late(series)
         late += timers.flags_away.due(now)
         self._pass_on(now)
         return late
 
     def flag(self, seat: Seat, now: float) -> None:
         """Let the seat lose on time, unless its move has been read meanwhile."""
-        self._flag(seat, None, now)
+        with self.boundary.contain(seat, now):
+            if isinstance(seat.situation, Away):
+                self._actions.away.flag(seat.situation, now)
+            else:
+                self._actions.part(self._runner.flag(seat, now), now)
         self._pass_on(now)
 
     def fail(self, seat: Seat, now: float) -> None:
@@ -172,16 +184,23 @@ class Hub:
 
     def told(self, seat: Seat, event: Event, now: float) -> None:
         """Tell a seat what happened in its series on another node. What follows waits for `settle`."""
-        self._told(seat, event, now)
+        with self.boundary.contain(seat, now):
+            self._actions.away.told(seat, event, now)
 
     def lose(self, seat: Seat, now: float) -> None:
         """Let a series be over, and a game in it have no result: the way to the other node is gone."""
-        self._lose(seat, None, now)
+        with self.boundary.contain(seat, now):
+            if isinstance(seat.situation, Away):
+                self._actions.away.lose(seat, seat.situation, now)
+            else:
+                self._actions.part(self._runner.leave(seat, now, is_lost=True), now)
+            self._actions.settle(now)
         self._pass_on(now)
 
     def end_series(self, seat: Seat, now: float) -> None:
         """Let a series be over with the game that is on: the node of one player drains."""
-        self._end_series(seat, None, now)
+        with self.boundary.contain(seat, now):
+            self._actions.part(self._runner.end_series(seat, now), now)
         self._pass_on(now)
 
     def settle(self, now: float) -> None:
@@ -237,7 +256,8 @@ class Hub:
             return False
         if self.cluster is not None and self.cluster.is_reserved(seat.number):
             return False
-        self._send_off(seat, None, now)
+        with self.boundary.contain(seat, now):
+            self._actions.leave(seat, Dismissed(Why.STOPPED), now)
         self._pass_on(now)
         return True
 
@@ -246,53 +266,13 @@ class Hub:
         self.is_closed = True
         situations = [seat.situation for seat in self._seats.values()]
         for series in dict.fromkeys(each.series for each in situations if isinstance(each, Seated)):
-            self._stop(series.seats[0], series, now)
+            with self.boundary.contain(series.seats[0], now):
+                self._runner.stop(series, now)
         for seat in tuple(self._seats.values()):
             self.boundary.let_go(seat, Dismissed(Why.STOPPED))
         self._pass_on(now)
 
-    # Steps that are about one seat.
-
-    @contained
-    def _alive(self, seat: Seat, _: None, now: float) -> None:
-        self.matchmaker.alive(seat.number)
-        self._actions.settle(now)
-
-    @contained
-    def _told(self, seat: Seat, event: Event, now: float) -> None:
-        self._actions.away.told(seat, event, now)
-
-    @contained
-    def _lose(self, seat: Seat, _: None, now: float) -> None:
-        if isinstance(seat.situation, Away):
-            self._actions.away.lose(seat, seat.situation, now)
-        else:
-            self._actions.part(self._runner.leave(seat, now, is_lost=True), now)
-        self._actions.settle(now)
-
-    @contained
-    def _end_series(self, seat: Seat, _: None, now: float) -> None:
-        self._actions.part(self._runner.end_series(seat, now), now)
-
-    @contained
-    def _flag(self, seat: Seat, _: None, now: float) -> None:
-        if isinstance(seat.situation, Away):
-            self._actions.away.flag(seat.situation, now)
-        else:
-            self._actions.part(self._runner.flag(seat, now), now)
-
-    @contained
-    def _flag_is_due(self, seat: Seat, late: list[Seat], _: float) -> None:
-        assert isinstance(seat.situation, Seated)
-        late += self._timers.flags.late(seat.situation.series)
-
-    @contained
-    def _late_move_is_due(self, seat: Seat, _: None, now: float) -> None:
-        if not self._runner.rests_on(seat, now):
-            self._actions.rested(seat, Owed.LATE, now)
-
-    @contained
-    def _rejoin_is_due(self, seat: Seat, _: None, now: float) -> None:
+    def _rejoin_is_due(self, seat: Seat, now: float) -> None:
         """Keep no seat any longer for a player who has not asked again."""
         if seat.question is not None:
             self._timers.rejoins.set(seat, now + ABSENCE)
@@ -300,24 +280,12 @@ class Hub:
         self._actions.part(self._runner.leave(seat, now), now)
         self._actions.pairing.give_up_place(seat)
 
-    @contained
-    def _entry_is_due(self, seat: Seat, _: None, now: float) -> None:
+    def _entry_is_due(self, seat: Seat, now: float) -> None:
+        """Hang up on a player who has not entered in time."""
         if seat.question is not None:
             self._timers.entries.set(seat, now + ABSENCE)
         elif seat.place is None:
             self._actions.leave(seat, Dismissed(Why.SILENT), now)
-
-    @contained
-    def _denial_is_due(self, seat: Seat, _: None, now: float) -> None:
-        self._actions.deny(seat, now)
-
-    @contained
-    def _send_off(self, seat: Seat, _: None, now: float) -> None:
-        self._actions.leave(seat, Dismissed(Why.STOPPED), now)
-
-    @contained
-    def _stop(self, _: Seat, series: Series, now: float) -> None:
-        self._runner.stop(series, now)
 
     def _pass_on(self, now: float) -> None:
         unsent = self._unsent

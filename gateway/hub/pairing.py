@@ -10,7 +10,7 @@ from itertools import count
 from typing import assert_never
 
 from gateway.game.facts import Left
-from gateway.hub.boundary import Boundary, contained
+from gateway.hub.boundary import Boundary
 from gateway.hub.feed import came, hindered, waits
 from gateway.hub.interfaces import House, Nodes
 from gateway.hub.seat import Seat, Series, Waiting
@@ -74,18 +74,18 @@ class Pairing:
             self._runner.feed.publish(waits(seat, now))
             self._matchmaker.wait(turn, now)
 
-    @contained
-    def wait_on(self, seat: Seat, _: None, now: float) -> None:
+    def wait_on(self, seat: Seat, now: float) -> None:
         """Let a seat whose match was not started wait in another turn, once that can lead to a match."""
         situation = seat.situation
         if not isinstance(situation, Waiting):
             return
-        if self.is_paused:
-            self._timers.absences.set(seat, now + ABSENCE + seat.number % SPREAD / SPREAD)
-        elif seat.mailbox.is_reachable:
-            self._matchmaker.wait(seat.wait(next(self._turns), situation.since), situation.since)
-        else:
-            self._timers.absences.set(seat, now + ABSENCE)
+        with self.boundary.contain(seat, now):
+            if self.is_paused:
+                self._timers.absences.set(seat, now + ABSENCE + seat.number % SPREAD / SPREAD)
+            elif seat.mailbox.is_reachable:
+                self._matchmaker.wait(seat.wait(next(self._turns), situation.since), situation.since)
+            else:
+                self._timers.absences.set(seat, now + ABSENCE)
 
     def give_up_place(self, seat: Seat) -> None:
         """Let a seat have no place any more."""
@@ -94,12 +94,14 @@ class Pairing:
 
     def settle(self, now: float) -> None:
         """Carry out what the matchmaker answers. A seat that it makes a mistake about is hung up on."""
-        while self._follow(self._matchmaker, None, now):
-            pass
+        is_settled = False
+        while not is_settled:
+            with self.boundary.contain(self._matchmaker, now) as step:
+                self._follow(now)
+            is_settled = not step.has_hit
 
-    @contained
-    def _follow(self, matchmaker: Matchmaker, _: None, now: float) -> None:
-        for answer in matchmaker.answers(now):
+    def _follow(self, now: float) -> None:
+        for answer in self._matchmaker.answers(now):
             match answer:
                 case Decision():
                     self.decisions.append(answer)  # may lead to other questions: not before all is answered
@@ -111,7 +113,7 @@ class Pairing:
                 case Again(turn):
                     seat = self._waiting(turn)
                     if seat is not None and not self._runner.is_closed:
-                        self.wait_on(seat, None, now)
+                        self.wait_on(seat, now)
                 case Hindered(turn, obstacle):
                     seat = self._waiting(turn)
                     if seat is not None and seat.hinder(obstacle):
@@ -128,7 +130,7 @@ class Pairing:
             for seat in filter(None, map(self._waiting, turns)):
                 if seat.hinder(None):  # now nothing but the pause is in the way
                     self._runner.feed.publish(hindered(seat))
-                self.wait_on(seat, None, now)
+                self.wait_on(seat, now)
             return
         seats = self._ready(turns, now)
         if seats is None:
@@ -137,11 +139,14 @@ class Pairing:
             case Pair():
                 self._start(match, (seats[0], seats[1]), now)
             case Visit():
-                self._welcome(seats[0], match, now)
+                with self.boundary.contain(seats[0], now):
+                    self._welcome(seats[0], match, now)
             case Hosting():
-                self._receive(seats[0], match, now)
+                with self.boundary.contain(seats[0], now):
+                    self._receive(seats[0], match, now)
             case Hosted():
-                self._send_away(seats[0], match, now)
+                with self.boundary.contain(seats[0], now):
+                    self._send_away(seats[0], match)
             case _:
                 assert_never(match)
 
@@ -152,11 +157,13 @@ class Pairing:
             seat = self._waiting(turn)
             if seat is not None:
                 seats.append(seat)
-                self._look_for(seat, present, now)
+                with self.boundary.contain(seat, now):
+                    if seat.mailbox.is_reachable:
+                        present.append(seat)
         if len(present) == len(turns):
             return present
         for seat in seats:
-            self.wait_on(seat, None, now)
+            self.wait_on(seat, now)
         return None
 
     def _waiting(self, turn: Turn) -> Seat | None:
@@ -166,12 +173,6 @@ class Pairing:
             return None
         return seat
 
-    @contained
-    def _look_for(self, seat: Seat, present: list[Seat], now: float) -> None:
-        if seat.mailbox.is_reachable:
-            present.append(seat)
-
-    @contained
     def _welcome(self, host: Seat, visit: Visit, now: float) -> None:
         """Let a house player come to a seat that waits."""
         assert self.house is not None
@@ -182,7 +183,6 @@ class Pairing:
             self._runner.feed.publish(came(visitor))
         self._start(visit, (host, visitor) if visit.opens else (visitor, host), now)
 
-    @contained
     def _receive(self, host: Seat, match: Hosting, now: float) -> None:
         """Let a player of another node come to a seat that waits."""
         assert self.nodes is not None
@@ -191,8 +191,7 @@ class Pairing:
         self._runner.feed.publish(came(visitor))
         self._start(match, (host, visitor), now)
 
-    @contained
-    def _send_away(self, seat: Seat, match: Hosted, _: float) -> None:
+    def _send_away(self, seat: Seat, match: Hosted) -> None:
         """Let a seat play on another node, where others see it from now on."""
         assert self.nodes is not None
         seat.go_away(self.nodes.send_away(seat, match), match)
@@ -204,11 +203,8 @@ class Pairing:
         series = Series(match, seats)
         for number, seat in series.numbered:
             seat.join(series, number)
-        self._begin(seats[0], series, now)
-
-    @contained
-    def _begin(self, _: Seat, series: Series, now: float) -> None:
-        self._runner.start(series, now)
+        with self.boundary.contain(seats[0], now):
+            self._runner.start(series, now)
 
 
 def _turn(match: Visit | Hosting | Hosted) -> Turn:

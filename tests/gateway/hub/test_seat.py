@@ -59,7 +59,7 @@ def test_mistakes_end_in_one_place_and_those_of_subscribers_in_the_feed() -> Non
     for path in sorted((ROOT / "gateway/hub").glob("*.py")):
         nodes = [*ast.walk(ast.parse(path.read_text()))]
         handlers = [node for node in nodes if isinstance(node, ast.ExceptHandler)]
-        if path.name == "hub.py":  # where every move comes by, without the call of `contained`
+        if path.name == "hub.py":  # where every move comes by, without a block
             caught = {ast.unparse(step).partition("(")[0] for each in handlers for step in each.body}
             assert caught == {"self.boundary.cut_off"}
         elif path.name not in {"boundary.py", "feed.py"}:
