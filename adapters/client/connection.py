@@ -85,10 +85,12 @@ class Connection(Generic[C, S]):
             with outbox.scope:
                 async with trio.open_nursery() as nursery:
                     outbox.open(nursery)
-                    await self._read()
-                    await outbox.released()  # one that sends no more may still want to hear
+                    try:
+                        await self._read()
+                        await outbox.released()  # one that sends no more may still want to hear
+                    finally:
+                        outbox.end()  # the nursery may be closed a turn before the hub hears of the end
         finally:
-            outbox.holds = True
             now = trio.current_time()
             self._hub.submit(self._seat, Leave(), now)
             self._tell_operator(now)

@@ -202,11 +202,15 @@ class Outbox(Generic[C, S]):
         self.holds = False
         self.flush()
 
+    def end(self) -> None:
+        """Tell the client nothing more, and start no task for it."""
+        self.holds = True
+        self._nursery = None
+
     def close(self, now: float) -> None:
         """Forget what waits for a client that nobody serves any more, before the garbage collector does."""
         if self.wire_log is not None:
             self.wire_log.close(now)  # with what could not be told any more
-        self._nursery = None
         self._events = []
         self._messages.clear()
 

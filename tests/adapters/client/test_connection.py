@@ -1102,6 +1102,21 @@ async def test_client_is_probed_once_in_three_seconds_however_many_ask_for_its_n
         assert (old.sent, old.farewell) == (["Entered"], None)
 
 
+@pytest.mark.parametrize("turns", range(6))
+async def test_probe_of_a_client_that_vanishes_is_no_mistake(turns: int) -> None:
+    async with house() as home:
+        old = home.visit(FakeTransport(), Holder())
+        old.arrives("enter ann")
+        await quiet()
+        [seat] = home.hub.seats()
+        old.arrives("gone")
+        for _ in range(turns):
+            await trio.lowlevel.checkpoint()
+        seat.mailbox.probe()
+        await quiet()
+        assert len(home.hub) == 0
+
+
 async def test_probe_knows_whether_its_client_may_think() -> None:
     async with game() as (home, ann, bob):
         for number, transport in enumerate((ann, bob)):
