@@ -60,7 +60,7 @@ class Others(Protocol):
         """Have an act carried out on those that have the same token; return what came of it on each."""
 
     def notify(self, notice: Notice) -> None:
-        """Tell these nodes of a notice, before an act that comes to the same."""
+        """Tell these nodes of a notice that was made here; the latest is in force on all."""
 
     def stop(self) -> None:
         """Let these nodes stop."""
@@ -99,13 +99,8 @@ class Operator:
 
         This node is the empty text. Where it is not done here it is done nowhere.
         """
-        before = self.notice
         found = {"": await self.act(what, about)}
-        if self.others is None:
-            return found
-        if self.notice is not before:
-            self.others.notify(self.notice)  # so that it bears the same time on all nodes
-        return {**found, **await self.others.act(what, about)}
+        return found if self.others is None else {**found, **await self.others.act(what, about)}
 
     def stop(self) -> None:
         """Begin the drain that was asked for, on all nodes."""
@@ -196,6 +191,8 @@ class Operator:
     def _notify(self, text: str, *, is_paused: bool) -> Outcome:
         if (text, is_paused) != (self.notice.text, self.notice.paused):
             self.adopt(Notice(text, is_paused, max(time.time(), self.notice.made + LATER)))
+            if self.others is not None:
+                self.others.notify(self.notice)  # also where another node has asked: it may know an older one
         return {"announcement": text or None, "paused": is_paused}
 
     async def _begin_to_drain(self, about: Parameters) -> Outcome:

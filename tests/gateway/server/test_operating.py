@@ -1,7 +1,9 @@
 """What the operator asks of a running server, carried out on a hub."""
 
 import json
+import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -170,6 +172,16 @@ async def test_each_act_reaches_the_other_nodes_whatever_is_announced_meanwhile(
     assert {*await server.operator.everywhere("pause", {})} == {"", "b"}
     assert asked.index(server.operator.notice) < asked.index("pause")
     assert sorted(each for each in asked if isinstance(each, str)) == ["announce", "ban", "pause"]
+
+
+async def test_notice_that_an_act_of_another_node_makes_here_is_told_to_all(server: Server) -> None:
+    told: list[Notice] = []
+    server.operator.others = SimpleNamespace(notify=told.append)  # type: ignore[assignment]
+    server.operator.adopt(Notice("Round 3", False, time.time() + 60))  # later than the one that is asked for
+    await server.act("announce", text="Round 2")
+    await server.act("announce", text="Round 2")
+    assert told == [server.operator.notice]
+    assert (told[0].text, told[0].made > time.time() + 59) == ("Round 2", True)
 
 
 async def test_notice_that_another_node_made_keeps_its_time_when_the_act_follows(server: Server) -> None:
