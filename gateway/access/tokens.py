@@ -89,7 +89,7 @@ def _make(file: str) -> None:
 
 # How long wrong tokens wait for their answers.
 #
-# Knows addresses, names and times as arguments. Does not know what a token is. What is remembered is bounded.
+# Knows addresses, names and times as arguments. What is remembered is bounded.
 
 FIRST_PAUSE = 0.25
 """Seconds until the first wrong token is answered; each further one takes twice as long."""

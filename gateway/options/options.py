@@ -22,10 +22,11 @@ from gateway.options.settings import Settings
 from gateway.runtime.listening import handed_over
 from gateway.store import VERSION
 
-# The option for the port at which a monitoring system reads.
-
-_HOST = "127.0.0.1"
+HOST = "127.0.0.1"
+"""Where to listen where nothing else is said."""
 _to_port = number(int, 0, 65_535)
+
+# The option for the port at which a monitoring system reads.
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def add_metrics_option(group: argparse._ArgumentGroup) -> None:
         "--metrics",
         type=_address,
         metavar="[HOST:]PORT",
-        help=f"counts and durations for Prometheus, by HTTP under /metrics (on {_HOST}, without HOST)",
+        help=f"counts and durations for Prometheus, by HTTP under /metrics (on {HOST}, without HOST)",
     )
 
 
@@ -54,7 +55,7 @@ def _address(text: str) -> Address:
     """Return where to listen. Raises ArgumentTypeError; also if prometheus-client is not installed."""
     host, has_host, port = text.rpartition(":")
     if not has_host:
-        host = _HOST
+        host = HOST
     elif host.startswith("[") and host.endswith("]"):
         host = host[1:-1]
     elif not host or ":" in host:
@@ -197,7 +198,6 @@ Each option may also be in the environment (C4GATEWAY_LOG_LEVEL for --log-level)
   c4gateway config [OPTIONS]   which options are in force, and where each comes from
   c4gateway health [OPTIONS]   whether a running server with these options is well
 """
-HOST = "127.0.0.1"
 LEVELS = ("debug", "info", "warning", "error")
 """Least levels of what is logged."""
 NOWHERE = "none"
@@ -336,7 +336,7 @@ def _parser(dialects: Sequence[Description]) -> Parser:
 
 def _add_addresses(group: argparse._ArgumentGroup, dialects: Sequence[Description]) -> None:
     for each in dialects:
-        group.add_argument(f"--{each.option}", type=number(int, 0, 65_535), metavar="PORT", help=each.bots)
+        group.add_argument(f"--{each.option}", type=_to_port, metavar="PORT", help=each.bots)
     group.add_argument(
         "--port",
         type=_port,
@@ -377,7 +377,7 @@ def _add_results(group: argparse._ArgumentGroup) -> None:
 def _add_web(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--web",
-        type=number(int, 0, 65_535),
+        type=_to_port,
         metavar="PORT",
         help="games live, standings, play, and all of it as JSON, by HTTP"
         f" ({WEB_PORT}; not at all if that is in use)",
@@ -420,11 +420,11 @@ def _database_or_none(text: str) -> str | None:
 
 def _port(text: str) -> float:
     if text != ANY_PORT:
-        return number(int, 0, 65_535)(text)
+        return _to_port(text)
     named = os.environ.get("PORT")
     if named is None:
         raise argparse.ArgumentTypeError("the environment variable PORT is not set")
-    return number(int, 0, 65_535)(named)
+    return _to_port(named)
 
 
 def _origin(text: str) -> str:
